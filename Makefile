@@ -1,0 +1,58 @@
+# Every target works alone: it makes .venv first, once per change of pyproject.toml.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-all bench lint clean
+
+help: ## print this list
+	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
+		| awk -F'|' '{ printf "  make %-9s %s\n", $$1, $$2 }'
+
+# One BLAS thread per process: pytest already runs one process on each of two cores, and
+# timings are stated for one thread.
+test test-all bench: export OMP_NUM_THREADS = 1
+test test-all bench: export OPENBLAS_NUM_THREADS = 1
+test test-all: export MPLBACKEND = Agg
+
+demo: $(VENV)/.installed ## run examples/demo.py
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.installed ## run the tests, without the slow ones
+	$(BIN)/python -m pytest -n 2
+
+test-all: $(VENV)/.installed ## run all tests, the slow ones too
+	$(BIN)/python -m pytest -n 2 -m ""
+
+bench: $(VENV)/.installed ## measure the engine on one thread
+	$(BIN)/python benchmarks/engine.py
+
+lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean: ## remove .venv, caches and build output
+	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+		"inlier needs Python 3.11 or newer; name one with: make PYTHON=...")'
+	@echo "making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+# Order-only: .venv/bin/python is a link, whose time is that of the interpreter behind it.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "installing inlier into $(VENV)"
+	@$(PIP) -e '.[test,plot]'
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed
+	@echo "installing the tools of make lint into $(VENV)"
+	@$(PIP) -e '.[test,plot,dev]'
+	@touch $@

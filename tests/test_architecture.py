@@ -1,0 +1,172 @@
+"""Dependencies inside the package point downwards only, and importing it stays light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "inlier"
+
+# Top to bottom. A name is a module or a folder directly under src/inlier. It may import from
+# strictly lower layers; the files of one folder may import each other.
+LAYERS: list[set[str]] = [
+    {"__init__", "__main__"},
+    {"cli"},
+    {"report", "experiments"},
+    {"estimators"},
+    {"api"},
+    {"path", "algorithm", "baselines"},
+    {"explain", "result", "centers"},
+    {"convex"},
+    {"factored", "surrogates"},
+    {"projection"},
+    {"interior"},
+    {"theory", "datasets", "_validation"},
+    {"problem"},
+    {"spectral"},
+    {"data"},
+    {"_typing"},
+]
+
+# These stand beside the engine: they know each other and the data, nothing else.
+ASIDE = {"theory", "datasets", "_validation"}
+ASIDE_MAY_IMPORT = ASIDE | {"data", "_typing"}
+
+LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
+
+HEAVY = ["matplotlib", "pandas", "polars", "torch", "cvxpy"]
+
+
+def unit(parts: tuple[str, ...]) -> str:
+    """The module or folder directly under the package that a dotted name belongs to."""
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def imported_units(source: str, parts: tuple[str, ...], is_package: bool) -> set[str]:
+    """Units of the package that a file imports, wherever in the file the import stands.
+
+    ``parts`` is the file's dotted name, split: ("inlier", "data", "arrays").
+    """
+    root = parts[0]
+    package = parts if is_package else parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                target = tuple(alias.name.split("."))
+                if target[0] == root:
+                    found.add(unit(target))
+        elif isinstance(node, ast.ImportFrom):
+            module = tuple(node.module.split(".")) if node.module else ()
+            if node.level:
+                module = package[: len(package) - node.level + 1] + module
+            if module[:1] != (root,):
+                continue
+            if len(module) > 1:
+                found.add(unit(module))
+            else:  # from inlier import spectral: a module, or a name of __init__
+                known = units_on_disk() | LEVEL.keys()
+                found |= {a.name if a.name in known else "__init__" for a in node.names}
+    return found
+
+
+def violations(importer: str, imported: set[str]) -> list[str]:
+    """What is wrong with the imports of one file, in words."""
+    faults = []
+    for name in sorted({importer} | imported):
+        if name not in LEVEL:
+            faults.append(f"'{name}' has no layer: place it in LAYERS of {Path(__file__).name}")
+    if faults:
+        return faults
+    for name in sorted(imported - {importer}):
+        if importer in ASIDE:
+            allowed = name in ASIDE_MAY_IMPORT
+        else:
+            allowed = LEVEL[name] > LEVEL[importer]
+        if not allowed:
+            faults.append(f"'{importer}' may not import '{name}'")
+    return faults
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def units_on_disk() -> set[str]:
+    return {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in sources()}
+
+
+def dotted(path: Path) -> tuple[str, ...]:
+    parts = ("inlier", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def test_package_is_found():
+    assert PACKAGE / "__init__.py" in sources()
+
+
+def test_every_module_has_one_layer():
+    names = [name for layer in LAYERS for name in layer]
+    assert len(names) == len(set(names)), "a module stands in two layers"
+    missing = units_on_disk() - set(names)
+    assert not missing, f"place {sorted(missing)} in LAYERS of {Path(__file__).name}"
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_imports_point_downwards(path):
+    parts = dotted(path)
+    imported = imported_units(path.read_text(encoding="utf-8"), parts, path.stem == "__init__")
+    assert violations(unit(parts), imported) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "importer", "is_package", "expected"),
+    [
+        ("import inlier.problem as p", "inlier.spectral", False, {"problem"}),
+        ("import numpy, inlier", "inlier.api", False, {"__init__"}),
+        ("from inlier.data.base import Table", "inlier.spectral", False, {"data"}),
+        ("from . import __version__", "inlier.cli", False, {"__init__"}),
+        ("from . import spectral", "inlier.problem", False, {"spectral"}),
+        ("from .spectral import top", "inlier.problem", False, {"spectral"}),
+        ("from .base import Table", "inlier.data.arrays", False, {"data"}),
+        ("from .base import Table", "inlier.data", True, {"data"}),
+        ("from ..problem import Packing", "inlier.data.arrays", False, {"problem"}),
+        ("from .. import spectral", "inlier.data", True, {"spectral"}),
+        ("def f():\n    from inlier.path import g", "inlier.problem", False, {"path"}),
+        ("from inliers import problem\nimport numpy as np", "inlier.data", True, set()),
+    ],
+)
+def test_imports_are_read(source, importer, is_package, expected):
+    assert imported_units(source, tuple(importer.split(".")), is_package) == expected
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "allowed"),
+    [
+        ("problem", {"spectral", "data", "_typing"}, True),
+        ("spectral", {"problem"}, False),
+        ("data", {"data"}, True),
+        ("explain", {"result"}, False),
+        ("result", {"theory"}, True),
+        ("problem", {"theory"}, False),
+        ("datasets", {"theory", "_validation", "data"}, True),
+        ("theory", {"spectral"}, False),
+        ("__init__", {"cli", "api", "_typing"}, True),
+        ("cli", {"__init__"}, False),
+        ("problem", {"no_such_module"}, False),
+    ],
+)
+def test_rule(importer, imported, allowed):
+    assert (violations(importer, imported) == []) is allowed
+
+
+def test_import_is_silent_and_light():
+    code = (
+        "import sys, inlier\n"
+        f"loaded = [name for name in {HEAVY!r} if name in sys.modules]\n"
+        "assert not loaded, loaded\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
