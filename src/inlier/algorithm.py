@@ -1,0 +1,249 @@
+"""Algorithm 1 of the paper: alternate between the outlier indicator and the mean.
+
+    Step 1   at the centre x, minimise a surrogate of ||h||_0 over the packing set
+    Step 2   x = mean of the rows with h = 0
+
+while ||h||_0 falls. Step 1 is done exactly, as published, or as far as Theorem 1 needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from inlier._typing import Array, Mask
+from inlier.convex import Whole
+from inlier.problem import Subspace, scores
+from inlier.projection import Reduced, Within, cutting_planes
+from inlier.result import Step
+from inlier.spectral import Oracle
+from inlier.surrogates import Surrogate
+
+# A step of a fit has to be near the optimum, not at it: the verdict on a row does not hang on it.
+NEAR = 1e-4
+# The relative amount by which the kept rows may exceed a budget that has been tightened.
+SLACK = 0.02
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Step 1: the indicator at one centre, and what follows from it."""
+
+    center: Array
+    budget: float
+    h: Array
+    scores: Array
+    removed: Mask
+    directions: Array
+    """k x d, with their prices: Lambda = directions^T diag(prices) directions / budget."""
+    prices: Array
+    lambda_max: float
+    mean: Array
+    """Step 2: of the rows that are kept; of the weighted rows, if none is."""
+
+    @property
+    def n_removed(self) -> int:
+        """||h||_0."""
+        return int(self.removed.sum())
+
+
+class Step1(Protocol):
+    """A way to do step 1."""
+
+    def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum | None:
+        """The minimum at a centre; None, if it is clear that not fewer rows are removed."""
+
+
+def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
+    """The rows with h != 0, and those that score as high as one of them.
+
+    At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
+    rows on the wrong side; a threshold on the score is a verdict that holds for new rows too.
+    """
+    removed = surrogate.nonzero(h)
+    return removed | (q >= q[removed].min()) if removed.any() else removed
+
+
+class Exactly:
+    """Step 1 as published: the surrogate minimised in the whole space, to a duality gap.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    surrogate : Surrogate
+    tol : float
+        Relative duality gap of each convex problem.
+    soft : bool
+        Take as mean the one weighted by 1 - h. Along it the l1 objective never rises.
+    """
+
+    def __init__(
+        self, oracle: Oracle, surrogate: Surrogate, tol: float, soft: bool = False
+    ) -> None:
+        self.oracle, self.surrogate, self.tol, self.soft = oracle, surrogate, tol, soft
+
+    def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum:
+        """See `Step1`."""
+        solution = self.surrogate.minimise(Whole(self.oracle, center, budget, self.tol))
+        h = solution.indicator
+        removed = removed_rows(self.surrogate, h, solution.scores)
+        weights = solution.weights if self.soft or removed.all() else np.where(removed, 0.0, 1.0)
+        return Minimum(
+            center,
+            budget,
+            h,
+            solution.scores,
+            removed,
+            solution.directions,
+            solution.multiplier,
+            solution.lambda_max,
+            self.oracle.table.mean(weights, center),
+        )
+
+
+class Rounded:
+    """Step 1 in few passes: the surrogate in a subspace, the budget for the kept rows alone.
+
+    By Theorem 1 any set of enough rows that satisfies the budget will do, so the oracle looks at
+    the rows with h = 0 and not at h; its pass also brings their mean.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    surrogate : Surrogate
+    subspace : Subspace
+        The first directions.
+    max_passes : int
+        The most passes of the oracle for one answer.
+    slack : float
+        The relative amount by which a budget may be exceeded.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        surrogate: Surrogate,
+        subspace: Subspace,
+        max_passes: int = 4,
+        slack: float = SLACK,
+    ) -> None:
+        self.oracle, self.surrogate, self.subspace = oracle, surrogate, subspace
+        self.max_passes, self.slack = max_passes, slack
+
+    def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum | None:
+        """See `Step1`."""
+        P = self.subspace.seen_from(center, budget)
+        if np.isfinite(fewer_than) and self._removed(P, self._reduced(P)).sum() >= fewer_than:
+            return None  # a subspace relaxes the problem: the whole space keeps no more rows
+        solved = cutting_planes(
+            self._reduced,
+            self.oracle,
+            center,
+            budget,
+            self.subspace,
+            checked=self._kept,
+            slack=self.slack,
+            max_passes=self.max_passes,
+            max_rounds=20,
+        )
+        self.subspace = solved.subspace
+        h = 1.0 - solved.weights
+        q = scores(self.subspace.seen_from(center, budget), solved.S)
+        removed = removed_rows(self.surrogate, h, q)
+        weights = solved.weights if removed.all() else np.where(removed, 0.0, 1.0)
+        if np.array_equal(weights, solved.checked):  # the oracle has seen their mean
+            mean = center + solved.spectrum.drift / max(float(weights.sum()), TINY)
+        else:
+            mean = self.oracle.table.mean(weights, center)
+        return Minimum(
+            center,
+            budget,
+            h,
+            q,
+            removed,
+            self.subspace.basis,
+            np.diag(solved.S),
+            float(solved.spectrum.values[0]),
+            mean,
+        )
+
+    def _reduced(self, P: Array) -> Reduced:
+        return self.surrogate.minimise(Within(P, NEAR))
+
+    def _removed(self, P: Array, answer: Reduced) -> Mask:
+        return removed_rows(self.surrogate, 1.0 - answer.weights, scores(P, answer.S))
+
+    def _kept(self, P: Array, answer: Reduced) -> Array:
+        removed = self._removed(P, answer)
+        return answer.weights if removed.all() else np.where(removed, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where Algorithm 1 ended."""
+
+    best: Minimum
+    n_iter: int
+    converged: bool
+
+
+def alternate(
+    step1: Step1,
+    oracle: Oracle,
+    center: Array,
+    budget: Callable[[int | None], float],
+    max_iter: int,
+    notify: Callable[[Step], None] = lambda step: None,
+) -> Fit:
+    """Run Algorithm 1.
+
+    Parameters
+    ----------
+    step1 : Step1
+    oracle : Oracle
+    center : array of shape (d,)
+        The first centre.
+    budget : callable
+        The budget, given how many rows the last iteration kept (None before the first).
+    max_iter : int
+    notify : callable
+        Called after each iteration.
+
+    Returns
+    -------
+    Fit
+        The iteration with the fewest removed rows. The objective of the paper never rises; that of
+        a surrogate may, and then the algorithm stops as well.
+    """
+    best: Minimum | None = None
+    for n_iter in range(1, max_iter + 1):
+        allowed = budget(None if best is None else len(best.h) - best.n_removed)
+        found = step1(center, allowed, np.inf if best is None else best.n_removed)
+        if found is None:
+            break
+        notify(
+            Step(
+                "algorithm 1",
+                allowed,
+                float(found.n_removed),
+                float(found.h.sum()),
+                len(found.prices),
+                found.lambda_max,
+                oracle.table.n_passes,
+            )
+        )
+        if best is not None and found.n_removed >= best.n_removed:
+            break
+        best = found
+        center = found.mean
+        if found.removed.all() or not found.removed.any():
+            break  # nothing to average, or nothing left to gain
+    else:
+        assert best is not None
+        return Fit(best, max_iter, converged=False)
+    assert best is not None
+    return Fit(best, n_iter, converged=not best.removed.all())

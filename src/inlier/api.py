@@ -1,0 +1,433 @@
+"""The functions a user calls: `robust_mean`, and the paper's convex problems on their own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from inlier import theory
+from inlier._typing import Array
+from inlier._validation import (
+    check_choice,
+    check_number,
+    check_random_state,
+    check_table,
+    check_vector,
+    check_whole,
+)
+from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
+from inlier.centers import geometric_median
+from inlier.convex import Solution, Whole
+from inlier.data import Rotation, Table, as_table
+from inlier.path import continuation, tight_budget
+from inlier.problem import packing_bound
+from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
+from inlier.spectral import DENSE, Oracle, Spectrum
+from inlier.surrogates import ZERO, Surrogate, SurrogateName
+from inlier.surrogates import surrogate as named_surrogate
+
+Algorithm = Literal["continuation", "paper"]
+StartName = Literal["auto", "coordinate-median", "geometric-median"]
+
+# Of the certificate's eigenvalue, where the whole spectrum would be too dear.
+CERTIFICATE_PASSES = 8
+CERTIFICATE_RESIDUAL = 1e-3
+# With a small budget the multiplier has a high rank: look for many eigenvectors at a time.
+SOLVER_BLOCK = 16
+# The rows that are kept must satisfy the budget to this relative precision.
+BUDGET_TOL = 1e-9
+
+
+def robust_mean(
+    X: Any,
+    *,
+    sigma: float | None = None,
+    p: float = 0.5,
+    c1: float = 1.0,
+    algorithm: Algorithm = "continuation",
+    surrogate: SurrogateName = "reweighted-l2",
+    start: StartName | Any = "auto",
+    prune: float | None = None,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    random_state: int | np.random.Generator | None = 0,
+    callback: Callable[[Step], object] | None = None,
+) -> RobustMeanResult:
+    """The mean of the good rows of a contaminated table, and the rows that are bad.
+
+    Minimises a surrogate of the number of removed rows, ||h||_0, subject to
+
+        lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
+
+    over h in [0, 1]^n and x, where the y_i are the rows of X. Takes 10 to 25 passes over X.
+
+    Parameters
+    ----------
+    X : array, memory map, sparse matrix or data frame of shape (n, d)
+        Any real dtype and memory order. Never copied, changed or made dense.
+    sigma : float
+        A bound on the standard deviation of the good rows in every direction.
+    p : float, default=0.5
+        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1. At 1 it is the convex l1 problem.
+    c1 : float, default=1.0
+        The paper's factor on sigma; its theorems want sqrt(3/2) or more.
+    algorithm : {"continuation", "paper"}
+        "continuation" lowers the budget in steps from one that all rows satisfy and finishes with
+        Algorithm 1; it succeeds from starts that are far off. "paper" is Algorithm 1 as published.
+    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}
+        How sum_i h_i^p is minimised. "l1" ignores p.
+    start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,)
+        The first centre. "auto" is the coordinate-wise median, for the continuation of at most 501
+        randomly chosen rows.
+    prune : float, optional
+        Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start, which
+        keeps at least a fraction 1 - prune of the good rows (see `inlier.theory.far_radius`).
+    max_iter : int
+        Most iterations of Algorithm 1.
+    tol : float
+        Relative duality gap of the convex problems in `algorithm="paper"`.
+    random_state : int, Generator or None
+        Of the random directions with which eigenvectors are looked for and of the sampled rows.
+    callback : callable, optional
+        Called with each `Step` as it is done, for a progress display.
+
+    Returns
+    -------
+    RobustMeanResult
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        If the result is not what was asked for; its message says why and what to try.
+    """
+    X = check_table(X)
+    n, d = X.shape
+    if sigma is None:
+        raise ValueError(
+            "sigma was not given, and choosing it from the data is not implemented yet. Pass a "
+            "bound on the standard deviation of the good rows in any direction, for instance the "
+            "square root of the largest eigenvalue of the covariance of rows known to be good."
+        )
+    sigma = check_number(sigma, "sigma", below=np.inf)
+    p = check_number(p, "p", at_most=1.0)
+    c1 = check_number(c1, "c1", below=np.inf)
+    check_choice(algorithm, "algorithm", ("continuation", "paper"))
+    check_choice(surrogate, "surrogate", ("reweighted-l2", "reweighted-l1", "l1"))
+    max_iter = check_whole(max_iter, "max_iter")
+    tol = check_number(tol, "tol", below=1.0)
+    random = check_random_state(random_state)
+    if prune is not None:
+        prune = check_number(prune, "prune", below=1.0)
+
+    table = as_table(X)
+    center = _start(table, start, algorithm, random)
+    n_passes = 0
+    near = np.ones(n, dtype=bool)
+    if prune is not None:
+        near = ~theory.far_away(table.sq_distances(center), sigma, d, prune)
+        if near.sum() < 2:
+            raise ValueError(
+                f"prune={prune} leaves {near.sum()} of {n} rows within "
+                f"{theory.far_radius(sigma, d, prune):.3g} of the start. Raise sigma, or leave "
+                "prune out."
+            )
+        n_passes, table = table.n_passes, as_table(X[near])
+
+    steps: list[Step] = []
+
+    def notify(step: Step) -> None:
+        steps.append(step)
+        if callback is not None:
+            callback(step)
+
+    rotation = Rotation.of(table, center) if Rotation.pays(table) else None
+    seen = table if rotation is None else rotation.rotated
+    first = center if rotation is None else np.zeros(seen.shape[1])
+    oracle = Oracle(seen, random)
+    variance = c1**2 * sigma**2
+    budget = n * variance
+    chosen = named_surrogate(surrogate, p)
+    if algorithm == "paper":
+        exactly = Exactly(oracle, chosen, tol)
+        fit = alternate(exactly, oracle, first, lambda n_kept: budget, max_iter, notify)
+        spectrum = oracle.accurately(fit.best.mean, _weights(fit.best), tol * budget)
+    else:
+        fit, spectrum = _continued(oracle, chosen, first, budget, variance, max_iter, notify)
+
+    best = fit.best
+    certificate = _certificate(seen, best, spectrum, budget, n)
+    kept = ~best.removed
+    location = best.mean
+    if rotation is not None:
+        location = table.mean(_weights(best), center)
+    multiplier = _multiplier(best, rotation)
+    support, indicator = near.copy(), np.ones(n)
+    support[near] = kept
+    indicator[near] = np.where(kept, 0.0, np.maximum(best.h, ZERO))
+    if near.all() and multiplier.directions is not None:
+        scores = best.scores
+    else:
+        whole = table if near.all() else as_table(X)
+        scores = multiplier.scores(whole)
+        n_passes += 0 if whole is table else whole.n_passes
+    converged = fit.converged and certificate.feasible
+    message = _message(fit, certificate, algorithm, max_iter)
+    if not converged:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(message, ConvergenceWarning, stacklevel=2)
+    return RobustMeanResult(
+        location=location.astype(table.dtype, copy=False),
+        support=support,
+        indicator=indicator,
+        scores=scores,
+        sigma=sigma,
+        budget=budget,
+        certificate=certificate,
+        multiplier=multiplier,
+        history=tuple(steps),
+        n_iter=fit.n_iter,
+        n_passes=n_passes + table.n_passes,
+        converged=converged,
+        message=message,
+    )
+
+
+def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator) -> Array:
+    if not isinstance(start, str):
+        return check_vector(start, "start", table.shape[1], "column")
+    check_choice(start, "start", ("auto", "coordinate-median", "geometric-median"))
+    if start == "geometric-median":
+        return geometric_median(table)
+    return table.median(random if start == "auto" and algorithm == "continuation" else None)
+
+
+def _continued(
+    oracle: Oracle,
+    surrogate: Surrogate,
+    center: Array,
+    budget: float,
+    variance: float,
+    max_iter: int,
+    notify: Callable[[Step], None],
+) -> tuple[Fit, Spectrum]:
+    """Continuation to the budget, then Algorithm 1 there, then the spectrum of what is kept."""
+    arrival = continuation(oracle, center, budget, notify)
+    tight = tight_budget(surrogate, arrival, budget, variance)
+
+    def allowed(n_kept: int | None) -> float:
+        if tight is None:
+            return budget
+        return tight if n_kept is None else variance * n_kept
+
+    step1 = Rounded(oracle, surrogate, arrival.subspace)
+    fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
+    spectrum = _kept_spectrum(oracle, fit.best)
+    if spectrum.values[0] > budget * (1.0 + BUDGET_TOL):
+        # The slack of the search has been used: once more, without it.
+        subspace = step1.subspace.extended(spectrum, spectrum.values > budget, fit.best.mean)
+        step1 = Rounded(oracle, surrogate, subspace, max_passes=20, slack=0.0)
+        inside = budget * (1.0 - 1e-6)
+        fit = alternate(step1, oracle, fit.best.mean, lambda n_kept: inside, max_iter, notify)
+        spectrum = _kept_spectrum(oracle, fit.best)
+    return fit, spectrum
+
+
+def _weights(best: Minimum) -> Array:
+    """Those whose mean is the location: of the kept rows, or 1 - h where none is kept."""
+    return 1.0 - best.h if best.removed.all() else np.where(best.removed, 0.0, 1.0)
+
+
+def _kept_spectrum(oracle: Oracle, best: Minimum) -> Spectrum:
+    weights = _weights(best)
+    if oracle.table.shape[1] <= DENSE:
+        return oracle.accurately(best.mean, weights, 0.0)
+    return oracle(
+        best.mean,
+        weights,
+        lambda values, residuals: bool(residuals[0] <= CERTIFICATE_RESIDUAL * values[0]),
+        CERTIFICATE_PASSES,
+    )
+
+
+def _certificate(
+    table: Table, best: Minimum, spectrum: Spectrum, budget: float, n: int
+) -> Certificate:
+    m = len(best.h)
+    q = best.prices @ table.project(best.mean, best.directions) ** 2 / best.budget
+    most_kept = packing_bound(np.ones(m), q, float(best.prices.sum()) * budget / best.budget)
+    return Certificate(
+        budget=budget,
+        lambda_max=float(spectrum.values[0]),
+        residual=float(spectrum.residuals[0]),
+        n=n,
+        n_removed=n - m + best.n_removed,
+        most_kept=most_kept,
+    )
+
+
+def _multiplier(best: Minimum, rotation: Rotation | None) -> Multiplier:
+    kept = ~best.removed
+    center, directions = best.center, best.directions
+    if kept.all():
+        center, directions = best.mean, None
+    if rotation is not None:
+        rows = center[None] if directions is None else np.concatenate([center[None], directions])
+        restored = rotation.restore(rows)
+        center = rotation.center + restored[0]
+        directions = None if directions is None else restored[1:]
+    if directions is None:
+        return Multiplier(center, None, np.empty(0), best.budget, 1.0)
+    highest = float(best.scores[kept].max()) if kept.any() else 0.0
+    lowest = float(best.scores[~kept].min())
+    return Multiplier(center, directions, best.prices, best.budget, (highest + lowest) / 2.0)
+
+
+def _message(fit: Fit, certificate: Certificate, algorithm: str, max_iter: int) -> str:
+    n, removed = certificate.n, certificate.n_removed
+    if fit.best.removed.all():
+        hint = "" if algorithm == "continuation" else ', or use algorithm="continuation"'
+        return (
+            "No row can be kept within the budget about the centre that was reached; the location "
+            "is the mean weighted by 1 - h. The bound is too small for these data: pass a larger "
+            f"sigma{hint}."
+        )
+    if not certificate.feasible:
+        over = certificate.lambda_max / certificate.budget - 1.0
+        return (
+            f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for these "
+            "data: pass a larger sigma."
+        )
+    if not fit.converged:
+        return (
+            f"Stopped after max_iter={max_iter} iterations while the number of removed rows was "
+            "still falling. Raise max_iter."
+        )
+    verdict = f"Kept {n - removed} of {n} rows; at least {certificate.l0_lower_bound} had to go."
+    if 2 * removed >= n:
+        verdict += (
+            " Half of the rows or more were removed: either sigma is too small, or the data cannot "
+            "be trusted."
+        )
+    return verdict
+
+
+def solve_l1(
+    X: Any,
+    center: Any,
+    budget: float,
+    *,
+    weights: Any = None,
+    tol: float = 1e-6,
+    max_steps: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+) -> Solution:
+    """The l1 problem of the paper at a fixed centre and budget: a (weighted) packing SDP.
+
+        min sum_i u_i h_i   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
+
+    with a_i = y_i - x. With u = 1 this is the packing SDP of section 3.2, otherwise the weighted
+    one of the appendix.
+
+    Parameters
+    ----------
+    X : array, memory map, sparse matrix or data frame of shape (n, d)
+    center : array of shape (d,)
+        x.
+    budget : float
+        B.
+    weights : array of shape (n,), optional
+        u, positive; 1 if not given.
+    tol : float
+        Duality gap, relative to the objective at h = 1.
+    max_steps : int
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Solution
+    """
+    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    return _warned(solver.packing(_positive(weights, "weights", solver.n)))
+
+
+def solve_least_squares(
+    X: Any,
+    center: Any,
+    budget: float,
+    *,
+    weights: Any = None,
+    tol: float = 1e-6,
+    max_steps: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+) -> Solution:
+    """The step of re-weighted l2: least squares with a semidefinite constraint (appendix).
+
+        min sum_i u_i^2 h_i^2   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
+
+    Parameters and result as for `solve_l1`.
+    """
+    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    return _warned(solver.least_squares(_positive(weights, "weights", solver.n)))
+
+
+def project(
+    X: Any,
+    center: Any,
+    budget: float,
+    *,
+    target: Any,
+    metric: Any = None,
+    tol: float = 1e-6,
+    max_steps: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+) -> Solution:
+    """The weighted projection onto the packing set, of which the other problems are made.
+
+        min 1/2 sum_i s_i (w_i - t_i)^2   s.t.  0 <= w <= 1,  lambda_max( sum_i w_i a_i a_i^T ) <= B
+
+    Parameters
+    ----------
+    target : array of shape (n,)
+        t.
+    metric : array of shape (n,), optional
+        s, positive; 1 if not given.
+    X, center, budget, tol, max_steps, random_state
+        As for `solve_l1`.
+    """
+    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    t = check_vector(target, "target", solver.n, "row")
+    return _warned(solver.project(t, _positive(metric, "metric", solver.n)))
+
+
+def _solver(X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any) -> Whole:
+    table = as_table(check_table(X))
+    return Whole(
+        Oracle(table, check_random_state(random_state), block=SOLVER_BLOCK),
+        check_vector(center, "center", table.shape[1], "column"),
+        check_number(budget, "budget", below=np.inf),
+        check_number(tol, "tol", below=1.0),
+        check_whole(max_steps, "max_steps"),
+    )
+
+
+def _positive(weights: Any, name: str, n: int) -> Array:
+    if weights is None:
+        return np.ones(n)
+    u = check_vector(weights, name, n, "row")
+    if u.min() <= 0.0:
+        raise ValueError(
+            f"{name} must be positive, but the entry of row {int(u.argmin())} is {u.min():g}."
+        )
+    return u
+
+
+def _warned(solution: Solution) -> Solution:
+    if not solution.converged:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
+    return solution

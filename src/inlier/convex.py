@@ -1,0 +1,254 @@
+"""The paper's convex problems at a fixed centre and budget, each solved with its certificate.
+
+All are minimised over the packing set W(x, B), with w = 1 - h:
+
+    l1                      sum_i h_i
+    weighted l1             sum_i u_i h_i
+    weighted least squares  sum_i (u_i h_i)^2
+    weighted projection     1/2 sum_i s_i (w_i - t_i)^2
+
+In a few dimensions the interior point method solves them as they stand. Otherwise the factored
+dual is minimised; the l1 problems, which are not strongly convex, by proximal steps, whose
+length grows while they are easy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from inlier import factored
+from inlier._typing import Array
+from inlier.problem import Packing, Projection, Subspace, fewest_removed, packing_bound, scores
+from inlier.projection import HOPELESS, LONG, Reduced, Within
+from inlier.spectral import Oracle, Spectrum
+
+# Up to this many columns the interior point method takes the whole space for its subspace.
+SMALL = 24
+# The most directions of the loose solution from which the factored dual starts.
+FIRST_MOST = 16
+# Iterations of L-BFGS before the proximal centre, and the rank, are updated.
+INNER_ITER = 40
+SHORT, MEDIUM, LONGEST = 3.0, 10.0, 1e4
+SETTLE = 3
+# Directions that exceed the budget by less than this part do not enter the factor.
+ENTER = 1e-3
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solution of a convex problem over the packing set, with its proof.
+
+    Attributes
+    ----------
+    weights : array of shape (n,)
+        w = 1 - h.
+    objective, dual_objective : float
+        Of the minimisation, both evaluated on the data. No feasible point is below the second.
+    scale : float
+        The objective at w = 0, to which gaps are related.
+    budget : float
+    lambda_max, residual : float
+        Largest eigenvalue of sum_i w_i (y_i - x)(y_i - x)^T, and the residual of its eigenpair.
+    scores : array of shape (n,)
+        q_i = (y_i - x)^T Lambda (y_i - x).
+    l0_lower_bound : int
+        No feasible h about this centre has fewer non-zeros.
+    directions, multiplier : array of shape (k, d) and (k,)
+        Lambda = directions^T diag(multiplier) directions / budget.
+    n_steps, n_passes : int
+    converged : bool
+    message : str
+    """
+
+    weights: Array
+    objective: float
+    dual_objective: float
+    scale: float
+    budget: float
+    lambda_max: float
+    residual: float
+    scores: Array = field(repr=False)
+    l0_lower_bound: int
+    directions: Array = field(repr=False)
+    multiplier: Array = field(repr=False)
+    n_steps: int
+    n_passes: int
+    converged: bool
+    message: str
+
+    @property
+    def indicator(self) -> Array:
+        """h = 1 - w."""
+        return 1.0 - self.weights
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum the objective can be."""
+        return self.objective - self.dual_objective
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a part of the objective at w = 0."""
+        return self.gap / self.scale
+
+
+class Whole:
+    """Solves problems over the packing set W(center, budget), in the whole space.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    center : array of shape (d,)
+    budget : float
+    tol : float
+        Duality gap, relative to the objective at w = 0.
+    max_steps : int
+        Of at most `INNER_ITER` passes each.
+    """
+
+    def __init__(
+        self, oracle: Oracle, center: Array, budget: float, tol: float, max_steps: int = 100
+    ) -> None:
+        self.oracle, self.center, self.budget = oracle, center, budget
+        self.tol, self.max_steps = tol, max_steps
+        self.n = oracle.table.shape[0]
+        # Aimed a little inside, so that the answer itself stays within the budget.
+        self._aim = budget / (1.0 + tol / 2.0)
+        self._R: Array | None = None
+        self._hopeless = oracle.table.sq_distances(center) > HOPELESS * budget
+
+    def packing(self, u: Array, tau: float = LONG) -> Solution:
+        """min sum_i u_i h_i, the weighted packing SDP."""
+        return self._solve(Packing(u), self.tol)
+
+    def least_squares(self, u: Array, loosely: bool = False) -> Solution:
+        """min sum_i (u_i h_i)^2, the constrained least squares."""
+        tol = max(self.tol, 1e-3) if loosely else self.tol
+        return self._solve(Projection.least_squares(u), tol)
+
+    def project(self, t: Array, s: Array) -> Solution:
+        """min 1/2 sum_i s_i (w_i - t_i)^2, the weighted projection of t."""
+        return self._solve(Projection(t, s), self.tol)
+
+    def _solve(self, problem: Packing | Projection, tol: float) -> Solution:
+        table, center, aim = self.oracle.table, self.center, self._aim
+        n_passes = table.n_passes
+        free = np.ones(self.n) if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
+        free = np.where(self._hopeless, 0.0, free)
+        spectrum = self._spectrum(free, tol)
+        best = _Best(problem, self.budget)
+        best.offer_weights(free, spectrum)
+        best.offer_multiplier(np.empty((0, len(center))), np.zeros(self.n))
+        n_steps = 0
+        if best.gap > tol and table.shape[1] <= SMALL:
+            P = table.project(center, np.eye(table.shape[1])) / np.sqrt(aim)
+            reduced = _within(problem, P, 0.1 * tol)
+            best.offer_weights(reduced.weights, self._spectrum(reduced.weights, tol))
+            best.offer_multiplier(
+                _factor(reduced.S) * np.sqrt(self.budget / aim), scores(P, reduced.S)
+            )
+            n_steps = 1
+        elif best.gap > tol:
+            R = self._first_factor(problem, spectrum) if self._R is None else self._R
+            w, tau = free, SHORT
+            while best.gap > tol and n_steps < self.max_steps:
+                n_steps += 1
+                found = factored.project(
+                    table, center, aim, self._target(problem, w, tau), R, INNER_ITER
+                )
+                w = found.weights
+                spectrum = self._spectrum(w, tol)
+                best.offer_weights(w, spectrum)
+                best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
+                R = factored.adapted(found.R, spectrum, aim * (1.0 + max(tol, ENTER)))
+                if n_steps >= SETTLE:
+                    tau = min(3.0 * tau, LONGEST) if found.easy else max(MEDIUM, tau / 2.0)
+            self._R = R
+        return best.solution(n_steps, table.n_passes - n_passes, tol)
+
+    def _target(self, problem: Packing | Projection, w: Array, tau: float) -> Projection:
+        """What is projected next: for the packing SDP, the proximal step from w."""
+        target = Projection.proximal(problem.u, w, tau) if isinstance(problem, Packing) else problem
+        return Projection(np.where(self._hopeless, 0.0, target.t), target.s)
+
+    def _spectrum(self, weights: Array, tol: float) -> Spectrum:
+        return self.oracle.accurately(self.center, weights, 0.1 * tol * self.budget)
+
+    def _first_factor(self, problem: Packing | Projection, spectrum: Spectrum) -> Array:
+        """A loose solution within the directions that break the budget when nothing is removed."""
+        subspace = Subspace.empty(self.n, self.center)
+        breaking = np.flatnonzero(spectrum.values > self._aim)[:FIRST_MOST]
+        subspace = subspace.extended(spectrum, breaking, self.center)
+        P = subspace.seen_from(self.center, self._aim)
+        return _factor(_within(problem, P, 1e-2).S) @ subspace.basis
+
+
+def _within(problem: Packing | Projection, P: Array, tol: float) -> Reduced:
+    solver = Within(P, tol)
+    if isinstance(problem, Packing):
+        return solver.packing(problem.u)
+    return solver.project(problem.t, problem.s)
+
+
+def _factor(S: Array) -> Array:
+    """R with R^T R = S."""
+    values, vectors = np.linalg.eigh(S)
+    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+
+
+class _Best:
+    """The best weights and the best multiplier so far; together they are the certificate."""
+
+    def __init__(self, problem: Packing | Projection, budget: float) -> None:
+        self.problem, self.budget = problem, budget
+        self.objective, self.dual_objective = np.inf, -np.inf
+
+    @property
+    def gap(self) -> float:
+        """Relative to the objective at w = 0."""
+        return (self.objective - self.dual_objective) / self.problem.scale
+
+    def offer_weights(self, weights: Array, spectrum: Spectrum) -> None:
+        """Weights that break the budget are scaled down to it."""
+        top = float(spectrum.values[0])
+        shrunk = min(1.0, self.budget / top) if top > 0.0 else 1.0
+        objective = self.problem.objective(shrunk * weights)
+        if objective < self.objective:
+            self.objective, self.weights = objective, shrunk * weights
+            self.lambda_max = shrunk * top
+            self.residual = shrunk * float(spectrum.residuals[0])
+
+    def offer_multiplier(self, R: Array, q: Array) -> None:
+        """Lambda = R^T R / budget, with the scores of the rows under it."""
+        dual = self.problem.dual_objective(q, float(np.sum(R * R)))
+        if dual > self.dual_objective:
+            self.dual_objective, self.R, self.q = dual, R, q
+
+    def solution(self, n_steps: int, n_passes: int, tol: float) -> Solution:
+        """What a user gets."""
+        _, lengths, axes = np.linalg.svd(self.R, full_matrices=False)
+        n = len(self.weights)
+        most_kept = packing_bound(np.ones(n), self.q, float(lengths @ lengths))
+        converged = self.gap <= tol
+        return Solution(
+            weights=self.weights,
+            objective=self.objective,
+            dual_objective=self.dual_objective,
+            scale=self.problem.scale,
+            budget=self.budget,
+            lambda_max=self.lambda_max,
+            residual=self.residual,
+            scores=self.q,
+            l0_lower_bound=fewest_removed(n, most_kept),
+            directions=axes,
+            multiplier=lengths * lengths,
+            n_steps=n_steps,
+            n_passes=n_passes,
+            converged=converged,
+            message="Solved to the tolerance."
+            if converged
+            else f"Stopped after {n_steps} steps at a relative gap of {self.gap:.1e} (tol={tol:.1e}). "
+            "Raise max_steps, or tol.",
+        )

@@ -1,0 +1,122 @@
+"""Tables held in a numpy array or a memory-mapped file, read in blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from inlier._typing import Array
+from inlier.data.base import Moment, Table, Weights, sampled_rows, working_dtype
+
+# A block has to stay in a core's own cache between the two products of a fused pass. It is kept
+# this small because OpenBLAS multiplies small matrices without packing them, twice as fast.
+BLOCK_ELEMENTS = 1 << 16
+MIN_BLOCK_ROWS = 16
+# A Gram matrix is compute-bound: its blocks are wide enough for the multiplication to be fast.
+GRAM_ELEMENTS = 1 << 20
+
+
+class DenseTable(Table):
+    """Rows of a two-dimensional array of any real dtype and memory order.
+
+    No copy of the data is made. Rows in double precision are used where they lie and the centre is
+    taken off the products; other dtypes are centred block by block, in a buffer, because a product
+    of uncentred single-precision rows has already lost what distinguishes them.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, d)
+    """
+
+    def __init__(self, Y: Array) -> None:
+        super().__init__((Y.shape[0], Y.shape[1]))
+        self._Y = Y
+        self.dtype = working_dtype(Y.dtype)
+        self._block_rows = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // Y.shape[1])
+
+    def _blocks(self, center: Array) -> Iterator[tuple[slice, Array, Array | None]]:
+        """Blocks of rows, each with the centre that still has to be taken off, if any."""
+        self.n_passes += 1
+        n, d = self.shape
+        as_is = self._Y.dtype == np.float64
+        center = center.astype(self.dtype, copy=False)
+        buffer = np.empty((0 if as_is else min(n, self._block_rows), d), self.dtype)
+        for start in range(0, n, self._block_rows):
+            rows = slice(start, min(n, start + self._block_rows))
+            if as_is:
+                yield rows, self._Y[rows], center
+            else:
+                out = buffer[: rows.stop - start]
+                yield rows, np.subtract(self._Y[rows], center, out=out, dtype=self.dtype), None
+
+    def project(self, center: Array, basis: Array) -> Array:
+        """See `Table.project`."""
+        basis = basis.astype(self.dtype, copy=False)
+        out = np.empty((basis.shape[0], self.shape[0]))
+        for rows, block, offset in self._blocks(center):
+            out[:, rows] = basis @ block.T
+            if offset is not None:
+                out[:, rows] -= (basis @ offset)[:, None]
+        return out
+
+    def moment(self, center: Array, weights: Weights, basis: Array) -> Moment:
+        """See `Table.moment`."""
+        n, d = self.shape
+        k = basis.shape[0]
+        basis = basis.astype(self.dtype, copy=False)
+        projection = np.empty((k, n))
+        image = np.zeros((k + 1, d))
+        total = np.zeros(k + 1)
+        weighted = np.empty((k + 1, min(n, self._block_rows)), self.dtype)
+        for rows, block, offset in self._blocks(center):
+            seen = basis @ block.T
+            if offset is not None:
+                seen -= (basis @ offset)[:, None]
+            w = weights(rows, seen) if callable(weights) else weights[rows]
+            part = weighted[:, : seen.shape[1]]
+            np.multiply(seen, w, out=part[:k], casting="same_kind")
+            part[k] = w
+            projection[:, rows] = seen
+            image += part @ block
+            if offset is not None:
+                total += part.sum(axis=1)
+        image -= total[:, None] * center
+        return Moment(projection, image[:k], image[k])
+
+    def combine(self, center: Array, coefficients: Array) -> Array:
+        """See `Table.combine`."""
+        coefficients = coefficients.astype(self.dtype, copy=False)
+        out = np.zeros((len(coefficients), self.shape[1]))
+        for rows, block, offset in self._blocks(center):
+            out += coefficients[:, rows] @ block
+            if offset is not None:
+                out -= coefficients[:, rows].sum(axis=1)[:, None] * offset
+        return out
+
+    def median(self, sample: np.random.Generator | None = None) -> Array:
+        """See `Table.median`."""
+        rows = sampled_rows(self.shape[0], sample)
+        self.n_passes += isinstance(rows, slice)
+        return np.median(self._Y[rows], axis=0).astype(np.float64, copy=False)
+
+    def sq_distances(self, center: Array) -> Array:
+        """See `Table.sq_distances`."""
+        out = np.empty(self.shape[0])
+        with np.errstate(over="ignore"):  # a row too far away to square is infinitely far
+            for rows, block, offset in self._blocks(center):
+                far = block if offset is None else block - offset
+                out[rows] = np.einsum("ij,ij->i", far, far)
+        return out
+
+    def gram(self, center: Array) -> Array:
+        """See `Table.gram`."""
+        self.n_passes += 1
+        n, d = self.shape
+        out = np.zeros((n, n))
+        width = max(1, GRAM_ELEMENTS // n)
+        for start in range(0, d, width):
+            columns = slice(start, start + width)
+            block = np.subtract(self._Y[:, columns], center[columns], dtype=self.dtype)
+            out += block @ block.T
+        return out

@@ -1,0 +1,75 @@
+"""Tables held in a scipy sparse matrix: the same passes, centred implicitly, never densified."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.sparsefuncs import csc_median_axis_0
+
+from inlier._typing import Array
+from inlier.data.base import Moment, Table, Weights, sampled_rows, working_dtype
+
+
+class SparseTable(Table):
+    """Rows of a scipy sparse matrix or array.
+
+    Parameters
+    ----------
+    Y : sparse matrix of shape (n, d)
+        Turned into compressed rows if it is not in that format already.
+    """
+
+    def __init__(self, Y: Any) -> None:
+        super().__init__((Y.shape[0], Y.shape[1]))
+        self.dtype = working_dtype(Y.dtype)
+        self._Y = Y.tocsr().astype(self.dtype, copy=False)
+
+    def project(self, center: Array, basis: Array) -> Array:
+        """See `Table.project`."""
+        self.n_passes += 1
+        return self._seen(center, basis)
+
+    def moment(self, center: Array, weights: Weights, basis: Array) -> Moment:
+        """See `Table.moment`."""
+        self.n_passes += 1
+        seen = self._seen(center, basis)
+        w = weights(slice(None), seen) if callable(weights) else weights
+        weighted = np.concatenate([seen * w, w[None]])
+        image = self._combined(center, weighted)
+        return Moment(seen, image[:-1], image[-1])
+
+    def combine(self, center: Array, coefficients: Array) -> Array:
+        """See `Table.combine`."""
+        self.n_passes += 1
+        return self._combined(center, coefficients)
+
+    def median(self, sample: np.random.Generator | None = None) -> Array:
+        """See `Table.median`."""
+        rows = sampled_rows(self.shape[0], sample)
+        self.n_passes += isinstance(rows, slice)
+        median: Array = csc_median_axis_0(self._Y[rows].tocsc())
+        return median
+
+    def sq_distances(self, center: Array) -> Array:
+        """See `Table.sq_distances`."""
+        self.n_passes += 1
+        own = np.asarray(self._Y.multiply(self._Y).sum(axis=1), dtype=np.float64).ravel()
+        # Rounding may leave a row that equals the centre a little below zero.
+        return np.maximum(own - 2.0 * self._Y.dot(center) + center @ center, 0.0)
+
+    def gram(self, center: Array) -> Array:
+        """See `Table.gram`."""
+        self.n_passes += 1
+        along = self._Y.dot(center)
+        products = (self._Y @ self._Y.T).toarray().astype(np.float64)
+        gram: Array = products - along[:, None] - along + center @ center
+        return gram
+
+    def _seen(self, center: Array, basis: Array) -> Array:
+        seen: Array = self._Y.dot(basis.T).T - (basis @ center)[:, None]
+        return np.ascontiguousarray(seen, dtype=np.float64)
+
+    def _combined(self, center: Array, coefficients: Array) -> Array:
+        combined: Array = self._Y.T.dot(coefficients.T).T
+        return combined - coefficients.sum(axis=1)[:, None] * center

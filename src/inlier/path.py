@@ -1,0 +1,123 @@
+"""Continuation in the budget: from one that every row satisfies down to the target.
+
+The published start, the coordinate-wise median, is off by about sqrt(d); about it every good row
+may break the target budget. So the budget is lowered in steps, each a loose l1 problem after which
+the centre moves to the weighted mean. For fixed weights that mean makes the second moment smallest,
+so a feasible point stays feasible and sum(h) never rises at a fixed budget: Theorem 2 carries over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from inlier._typing import Array
+from inlier.problem import Subspace
+from inlier.projection import Within, cutting_planes
+from inlier.result import Step
+from inlier.spectral import Oracle
+from inlier.surrogates import L1, Surrogate
+
+# A step may lower the budget as far as the centre it starts from is good: to about the fraction of
+# outliers, because after a step the squared error of the centre is about that part of B / n.
+FACTOR = 0.25
+# The steps only have to lead somewhere near; these were the loosest that lost nothing.
+LOOSE = L1(tau=3.0)
+LOOSE_GAP = 1e-3
+LOOSE_SLACK = 0.05
+# Rows that go only because the budget is tightened must lie this many sigma out, on average.
+FAR = 3.0
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where the continuation ends: at the target budget, with a good centre."""
+
+    center: Array
+    weights: Array
+    subspace: Subspace
+
+
+def continuation(
+    oracle: Oracle,
+    center: Array,
+    target: float,
+    notify: Callable[[Step], None] = lambda step: None,
+) -> Arrival:
+    """Lower the budget from lambda_max to the target, one loose l1 problem at a time.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    center : array of shape (d,)
+        Any robust centre; the coordinate-wise median of a sample will do.
+    target : float
+    notify : callable
+        Called after each step.
+    """
+    table = oracle.table
+    n = table.shape[0]
+    distances = table.sq_distances(center)
+    # The nearest half of the rows satisfies this budget, so none above it is worth looking at, and
+    # under it no row can have more than these weights. Only absurdly distant rows have less than 1.
+    enough = float(np.sum(np.partition(distances, n // 2)[: n // 2 + 1]))
+    weights = np.where(distances <= enough, 1.0, enough / np.maximum(distances, 1e-300))
+    spectrum = oracle(center, weights, lambda values, residuals: residuals[0] <= 0.1 * values[0], 4)
+    budget = float(spectrum.values[0])
+    subspace = Subspace.empty(n, center)
+    seen_from = center
+    while budget > target:
+        budget = max(target, FACTOR * budget)
+        subspace = subspace.extended(spectrum, spectrum.values > budget, seen_from)
+        solved = cutting_planes(
+            lambda P: LOOSE.minimise(Within(P, LOOSE_GAP)),
+            oracle,
+            center,
+            budget,
+            subspace,
+            slack=LOOSE_SLACK,
+            max_passes=2,
+            max_rounds=3,
+            trim=LOOSE_GAP,
+        )
+        weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
+        notify(
+            Step(
+                "continuation",
+                budget,
+                float((weights < 0.5).sum()),
+                n - float(weights.sum()),
+                len(solved.S),
+                float(spectrum.values[0]),
+                table.n_passes,
+            )
+        )
+        total = float(weights.sum())
+        if total < 1.0:  # less than one row fits: the target cannot be satisfied
+            break
+        seen_from, center = center, center + spectrum.drift / total
+    return Arrival(center, weights, subspace)
+
+
+def tight_budget(
+    surrogate: Surrogate, arrival: Arrival, target: float, variance: float
+) -> float | None:
+    """The budget of the rows that will be kept, rather than of all rows, if it may be used.
+
+    The target c1^2 n sigma^2 has room for n rows; the room of the outliers is spent on keeping the
+    weakest of them. Counting the kept rows only takes that room away. Where sigma was guessed too
+    small it would take away good rows as well. They show by lying not far out: per row that goes,
+    the second moment falls by less than FAR^2 variances. Then the answer is None.
+    """
+    tight = variance * float(arrival.weights.sum())
+
+    def removed(budget: float) -> int:
+        P = arrival.subspace.seen_from(arrival.center, budget)
+        return int(surrogate.nonzero(1.0 - surrogate.minimise(Within(P, LOOSE_GAP)).weights).sum())
+
+    if len(arrival.subspace.basis) == 0 or tight <= 0.0:
+        return None
+    extra = removed(tight) - removed(target)
+    return tight if extra * FAR**2 * variance <= target - tight else None

@@ -1,0 +1,148 @@
+"""The largest eigenvalues of a weighted second moment A^T W A, by block Krylov iteration.
+
+The matrix is seen only through `Table.moment`, one pass for each block. The rows seen along the
+Krylov basis come out of the same passes, so the Ritz vectors arrive with the data along them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from inlier._typing import Array
+from inlier.data import Table
+
+# Directions whose squared length falls below this after orthogonalisation are rounding.
+NULL = 1e-10
+# Up to this many columns, the whole spectrum from one pass is as cheap as a few Krylov steps.
+DENSE = 256
+MOST_PASSES = 60
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The largest Ritz pairs of A^T W A at some centre and weights, in descending order."""
+
+    values: Array
+    vectors: Array
+    """k x d, orthonormal rows."""
+    projections: Array
+    """k x n: the centred rows along each vector."""
+    residuals: Array
+    """||M v - theta v|| for each pair: an eigenvalue lies within it of theta."""
+    drift: Array
+    """A^T w: the weighted mean seen from the centre, times sum(w)."""
+
+
+def orthonormal_rows(rows: Array, against: Array) -> Array:
+    """An orthonormal basis of what `rows` add to the span of the orthonormal rows `against`.
+
+    What adds nothing is dropped: on flat spectra a Krylov block loses rank, and normalising the
+    remainder would turn rounding into a direction.
+    """
+    length = np.linalg.norm(rows, axis=1)
+    rows = rows[length > 0.0] / length[length > 0.0, None]
+    for _ in range(2):  # the second time removes what rounding left of the first
+        rows = rows - (rows @ against.T) @ against
+        values, vectors = np.linalg.eigh(rows @ rows.T)
+        kept = values > NULL
+        rows = (vectors[:, kept] / np.sqrt(values[kept])).T @ rows
+    return rows
+
+
+def top_eigenpairs(
+    table: Table,
+    center: Array,
+    weights: Array,
+    start: Array,
+    settled: Callable[[Array, Array], bool],
+    max_passes: int,
+) -> Spectrum:
+    """The largest eigenpairs of A^T W A.
+
+    Block Krylov iteration with full orthogonalisation and Rayleigh-Ritz; one pass for each block.
+
+    Parameters
+    ----------
+    table : Table
+    center, weights : array
+        A = Y - 1 center^T and W = diag(weights).
+    start : array of shape (b, d)
+        Where to look first. b is the size of the blocks and the most pairs that are returned.
+    settled : callable
+        Given the values and residuals so far, whether they are good enough.
+    max_passes : int
+    """
+    block = basis = orthonormal_rows(start, np.empty((0, start.shape[1])))
+    projections = np.empty((0, table.shape[0]))
+    images = np.empty((0, table.shape[1]))
+    drift = None
+    for n_pass in range(1, max_passes + 1):
+        moment = table.moment(center, weights, block)
+        drift = moment.drift if drift is None else drift
+        projections = np.concatenate([projections, moment.projection])
+        images = np.concatenate([images, moment.image])
+        compressed = images @ basis.T
+        values, mixing = np.linalg.eigh((compressed + compressed.T) / 2.0)
+        values, mixing = values[::-1][: len(start)], mixing.T[::-1][: len(start)]
+        vectors = mixing @ basis
+        remainder = mixing @ images - values[:, None] * vectors
+        residuals = np.linalg.norm(remainder, axis=1)
+        if n_pass == max_passes or settled(values, residuals):
+            break
+        block = orthonormal_rows(remainder, basis)
+        if not len(block):  # an invariant subspace: the values are exact
+            break
+        basis = np.concatenate([basis, block])
+    assert drift is not None
+    return Spectrum(values, vectors, mixing @ projections, residuals, drift)
+
+
+class Oracle:
+    """Answers, again and again, what the largest eigenpairs are as centre and weights change.
+
+    Each answer starts from the Ritz vectors of the last, with two random directions beside them
+    so that none is overlooked for ever.
+
+    Parameters
+    ----------
+    table : Table
+    random : numpy.random.Generator
+    block : int
+        Size of the Krylov blocks.
+    """
+
+    def __init__(self, table: Table, random: np.random.Generator, block: int = 8) -> None:
+        self.table = table
+        self.block = min(block, table.shape[1])
+        self._random = random
+        self._last = np.empty((0, table.shape[1]))
+
+    def __call__(
+        self,
+        center: Array,
+        weights: Array,
+        settled: Callable[[Array, Array], bool],
+        max_passes: int,
+    ) -> Spectrum:
+        warm = self._last[: max(0, self.block - 2)]
+        fresh = self._random.standard_normal((self.block - len(warm), self.table.shape[1]))
+        start = np.concatenate([warm, fresh])
+        spectrum = top_eigenpairs(self.table, center, weights, start, settled, max_passes)
+        self._last = spectrum.vectors
+        return spectrum
+
+    def accurately(self, center: Array, weights: Array, error: float) -> Spectrum:
+        """The largest eigenvalue to within an error, all of them where there are few columns."""
+        d = self.table.shape[1]
+        if d <= DENSE:
+            return top_eigenpairs(self.table, center, weights, np.eye(d), lambda v, r: True, 1)
+
+        def settled(values: Array, residuals: Array) -> bool:
+            # A Ritz value is wrong by about residual^2 / gap, much less than its residual.
+            gap = max(float(values[0] - values[-1]), float(residuals[0]))
+            return float(residuals[0]) ** 2 <= error * gap
+
+        return self(center, weights, settled, MOST_PASSES)
