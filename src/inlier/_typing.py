@@ -7,5 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.floating[Any]]
+Array = NDArray[Any]
+"""Of floating point numbers, in double precision unless it is the data themselves."""
 Mask = NDArray[np.bool_]

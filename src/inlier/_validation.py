@@ -54,7 +54,8 @@ def _as_array(X: Any, name: str) -> Array:
 def _check_finite(X: Any, name: str) -> None:
     if X.dtype.kind != "f":
         return
-    values = X.tocsr().data.reshape(-1, 1) if issparse(X) else X
+    sparse = issparse(X)
+    values: Array = X.tocsr().data.reshape(-1, 1) if sparse else X
     rows = max(1, CHECK_ELEMENTS // values.shape[1])
     for start in range(0, len(values), rows):
         block = values[start : start + rows]
@@ -64,7 +65,7 @@ def _check_finite(X: Any, name: str) -> None:
         bad = ~np.isfinite(block)
         if bad.any():
             i, j = np.argwhere(bad)[0]
-            where = "" if issparse(X) else f", the first at row {start + i}, column {j}"
+            where = "" if sparse else f", the first at row {start + i}, column {j}"
             kind = "NaN" if np.isnan(block[i, j]) else "infinity"
             raise ValueError(
                 f"{name} contains NaN or infinity ({kind}{where}). Drop or impute such rows before "

@@ -224,7 +224,8 @@ def alternate(
         allowed = budget(None if best is None else len(best.h) - best.n_removed)
         found = step1(center, allowed, np.inf if best is None else best.n_removed)
         if found is None:
-            break
+            assert best is not None
+            return Fit(best, n_iter, converged=True)
         notify(
             Step(
                 "algorithm 1",
@@ -237,13 +238,11 @@ def alternate(
             )
         )
         if best is not None and found.n_removed >= best.n_removed:
-            break
-        best = found
-        center = found.mean
-        if found.removed.all() or not found.removed.any():
-            break  # nothing to average, or nothing left to gain
-    else:
-        assert best is not None
-        return Fit(best, max_iter, converged=False)
+            return Fit(best, n_iter, converged=True)
+        best, center = found, found.mean
+        if found.removed.all():
+            return Fit(found, n_iter, converged=False)
+        if not found.removed.any():
+            return Fit(found, n_iter, converged=True)
     assert best is not None
-    return Fit(best, n_iter, converged=not best.removed.all())
+    return Fit(best, max_iter, converged=False)

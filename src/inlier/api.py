@@ -22,7 +22,7 @@ from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import geometric_median
 from inlier.convex import Solution, Whole
 from inlier.data import Rotation, Table, as_table
-from inlier.path import continuation, tight_budget
+from inlier.path import continuation, tightening_was_right
 from inlier.problem import packing_bound
 from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
 from inlier.spectral import DENSE, Oracle, Spectrum
@@ -216,15 +216,17 @@ def _continued(
 ) -> tuple[Fit, Spectrum]:
     """Continuation to the budget, then Algorithm 1 there, then the spectrum of what is kept."""
     arrival = continuation(oracle, center, budget, notify)
-    tight = tight_budget(surrogate, arrival, budget, variance)
+    m = float(arrival.weights.sum())
 
-    def allowed(n_kept: int | None) -> float:
-        if tight is None:
-            return budget
-        return tight if n_kept is None else variance * n_kept
+    def tight(n_kept: int | None) -> float:
+        return variance * (m if n_kept is None else n_kept)
 
     step1 = Rounded(oracle, surrogate, arrival.subspace)
-    fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
+    fit = alternate(step1, oracle, arrival.center, tight, max_iter, notify)
+    n_kept = len(fit.best.h) - fit.best.n_removed
+    if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
+        step1 = Rounded(oracle, surrogate, arrival.subspace)
+        fit = alternate(step1, oracle, arrival.center, lambda n_kept: budget, max_iter, notify)
     spectrum = _kept_spectrum(oracle, fit.best)
     if spectrum.values[0] > budget * (1.0 + BUDGET_TOL):
         # The slack of the search has been used: once more, without it.
@@ -271,15 +273,14 @@ def _certificate(
 
 def _multiplier(best: Minimum, rotation: Rotation | None) -> Multiplier:
     kept = ~best.removed
-    center, directions = best.center, best.directions
-    if kept.all():
-        center, directions = best.mean, None
+    alone = kept.all()
+    center, directions = (
+        (best.mean, best.directions[:0]) if alone else (best.center, best.directions)
+    )
     if rotation is not None:
-        rows = center[None] if directions is None else np.concatenate([center[None], directions])
-        restored = rotation.restore(rows)
-        center = rotation.center + restored[0]
-        directions = None if directions is None else restored[1:]
-    if directions is None:
+        restored = rotation.restore(np.concatenate([center[None], directions]))
+        center, directions = rotation.center + restored[0], restored[1:]
+    if alone:
         return Multiplier(center, None, np.empty(0), best.budget, 1.0)
     highest = float(best.scores[kept].max()) if kept.any() else 0.0
     lowest = float(best.scores[~kept].min())
@@ -298,8 +299,8 @@ def _message(fit: Fit, certificate: Certificate, algorithm: str, max_iter: int) 
     if not certificate.feasible:
         over = certificate.lambda_max / certificate.budget - 1.0
         return (
-            f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for these "
-            "data: pass a larger sigma."
+            f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for "
+            "these data: pass a larger sigma."
         )
     if not fit.converged:
         return (

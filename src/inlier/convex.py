@@ -195,7 +195,8 @@ def _within(problem: Packing | Projection, P: Array, tol: float) -> Reduced:
 def _factor(S: Array) -> Array:
     """R with R^T R = S."""
     values, vectors = np.linalg.eigh(S)
-    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    R: Array = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    return R
 
 
 class _Best:
@@ -249,6 +250,6 @@ class _Best:
             converged=converged,
             message="Solved to the tolerance."
             if converged
-            else f"Stopped after {n_steps} steps at a relative gap of {self.gap:.1e} (tol={tol:.1e}). "
-            "Raise max_steps, or tol.",
+            else f"Stopped after {n_steps} steps at a relative gap of {self.gap:.1e}, above "
+            f"tol={tol:.1e}. Raise max_steps, or tol.",
         )

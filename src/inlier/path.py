@@ -101,23 +101,18 @@ def continuation(
     return Arrival(center, weights, subspace)
 
 
-def tight_budget(
-    surrogate: Surrogate, arrival: Arrival, target: float, variance: float
-) -> float | None:
-    """The budget of the rows that will be kept, rather than of all rows, if it may be used.
+def tightening_was_right(
+    surrogate: Surrogate, arrival: Arrival, target: float, n_kept: int, variance: float
+) -> bool:
+    """Whether a fit may use the budget of the rows it keeps, rather than of all rows.
 
-    The target c1^2 n sigma^2 has room for n rows; the room of the outliers is spent on keeping the
-    weakest of them. Counting the kept rows only takes that room away. Where sigma was guessed too
-    small it would take away good rows as well. They show by lying not far out: per row that goes,
-    the second moment falls by less than FAR^2 variances. Then the answer is None.
+    The target c1^2 n sigma^2 has room for n rows, and the room of the outliers is spent on keeping
+    the weakest of them. Counting the kept rows only takes that room away. Where sigma was guessed
+    too small it takes away good rows as well. They show by lying not far out: per row that goes in
+    addition, the second moment falls by less than FAR^2 variances.
     """
-    tight = variance * float(arrival.weights.sum())
-
-    def removed(budget: float) -> int:
-        P = arrival.subspace.seen_from(arrival.center, budget)
-        return int(surrogate.nonzero(1.0 - surrogate.minimise(Within(P, LOOSE_GAP)).weights).sum())
-
-    if len(arrival.subspace.basis) == 0 or tight <= 0.0:
-        return None
-    extra = removed(tight) - removed(target)
-    return tight if extra * FAR**2 * variance <= target - tight else None
+    P = arrival.subspace.seen_from(arrival.center, target)
+    h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP)).weights
+    n = len(h)
+    extra = (n - n_kept) - int(surrogate.nonzero(h).sum())
+    return extra * FAR**2 * variance <= target - variance * n_kept

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._typing import Array, Mask
 from inlier.spectral import NULL, Spectrum
 
-# No row is taken to lie farther out than this, in units of the budget: its square must not overflow.
+# No row is taken to lie farther out than this, in units of the budget, lest its square overflow.
 ABSURD = 1e100
 
 
@@ -146,10 +146,10 @@ class Subspace:
     def seen_from(self, center: Array, budget: float) -> Array:
         """P: the rows about a centre, in units of the budget."""
         shift = self.basis @ (center - self.origin)
-        P = (self.projections - shift[:, None]) / np.sqrt(budget)
+        P: Array = (self.projections - shift[:, None]) / np.sqrt(budget)
         return np.clip(P, -ABSURD, ABSURD, out=P)
 
-    def extended(self, spectrum: Spectrum, chosen: Array, center: Array) -> Subspace:
+    def extended(self, spectrum: Spectrum, chosen: Array | Mask, center: Array) -> Subspace:
         """With the chosen Ritz vectors, which were computed about `center`, added."""
         new = spectrum.vectors[chosen]
         rows = spectrum.projections[chosen] + (new @ (center - self.origin))[:, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -112,13 +113,15 @@ class Certificate:
         """Largest standard deviation of the kept rows in any direction."""
         return float(np.sqrt(self.lambda_max / (self.n - self.n_removed)))
 
-    def error_radius(self, alpha: float | Array, sigma: float) -> float | Array:
+    def error_radius(self, alpha: Any, sigma: float) -> float | Array:
         """How far the location can be from the mean of the good rows.
 
         See `inlier.theory.error_radius`; it assumes that at most a fraction alpha of the rows is
         bad and that the good rows have standard deviation at most sigma in every direction.
         """
-        return theory.error_radius(self.sigma_kept, self.n - self.n_removed, self.n, alpha, sigma)
+        n_kept = self.n - self.n_removed
+        radius: float | Array = theory.error_radius(self.sigma_kept, n_kept, self.n, alpha, sigma)
+        return radius
 
 
 @dataclass(frozen=True)

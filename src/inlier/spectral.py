@@ -59,6 +59,7 @@ def top_eigenpairs(
     start: Array,
     settled: Callable[[Array, Array], bool],
     max_passes: int,
+    count: int,
 ) -> Spectrum:
     """The largest eigenpairs of A^T W A.
 
@@ -70,10 +71,12 @@ def top_eigenpairs(
     center, weights : array
         A = Y - 1 center^T and W = diag(weights).
     start : array of shape (b, d)
-        Where to look first. b is the size of the blocks and the most pairs that are returned.
+        Where to look first; b is the size of the blocks.
     settled : callable
         Given the values and residuals so far, whether they are good enough.
     max_passes : int
+    count : int
+        The most pairs that are returned.
     """
     block = basis = orthonormal_rows(start, np.empty((0, start.shape[1])))
     projections = np.empty((0, table.shape[0]))
@@ -86,7 +89,7 @@ def top_eigenpairs(
         images = np.concatenate([images, moment.image])
         compressed = images @ basis.T
         values, mixing = np.linalg.eigh((compressed + compressed.T) / 2.0)
-        values, mixing = values[::-1][: len(start)], mixing.T[::-1][: len(start)]
+        values, mixing = values[::-1][:count], mixing.T[::-1][:count]
         vectors = mixing @ basis
         remainder = mixing @ images - values[:, None] * vectors
         residuals = np.linalg.norm(remainder, axis=1)
@@ -127,10 +130,13 @@ class Oracle:
         settled: Callable[[Array, Array], bool],
         max_passes: int,
     ) -> Spectrum:
+        """The largest eigenpairs, until they are settled; see `top_eigenpairs`."""
         warm = self._last[: max(0, self.block - 2)]
         fresh = self._random.standard_normal((self.block - len(warm), self.table.shape[1]))
         start = np.concatenate([warm, fresh])
-        spectrum = top_eigenpairs(self.table, center, weights, start, settled, max_passes)
+        spectrum = top_eigenpairs(
+            self.table, center, weights, start, settled, max_passes, self.block
+        )
         self._last = spectrum.vectors
         return spectrum
 
@@ -138,7 +144,7 @@ class Oracle:
         """The largest eigenvalue to within an error, all of them where there are few columns."""
         d = self.table.shape[1]
         if d <= DENSE:
-            return top_eigenpairs(self.table, center, weights, np.eye(d), lambda v, r: True, 1)
+            return self._densely(center, weights)
 
         def settled(values: Array, residuals: Array) -> bool:
             # A Ritz value is wrong by about residual^2 / gap, much less than its residual.
@@ -146,3 +152,10 @@ class Oracle:
             return float(residuals[0]) ** 2 <= error * gap
 
         return self(center, weights, settled, MOST_PASSES)
+
+    def _densely(self, center: Array, weights: Array) -> Spectrum:
+        moment = self.table.moment(center, weights, np.eye(self.table.shape[1]))
+        values, vectors = np.linalg.eigh((moment.image + moment.image.T) / 2.0)
+        values, vectors = values[::-1][: self.block], vectors.T[::-1][: self.block]
+        residuals = np.linalg.norm(vectors @ moment.image - values[:, None] * vectors, axis=1)
+        return Spectrum(values, vectors, vectors @ moment.projection, residuals, moment.drift)

@@ -32,7 +32,8 @@ class Weighted(Protocol):
     """An answer with the weights w = 1 - h."""
 
     @property
-    def weights(self) -> Array: ...
+    def weights(self) -> Array:
+        """In [0, 1], one for each row."""
 
 
 AnswerT = TypeVar("AnswerT", bound=Weighted, covariant=True)
@@ -122,7 +123,8 @@ class ReweightedL2:
         (h^2 + eps)^(p/2) turns from convex to concave at h = sqrt(eps / (1 - p)); on the convex
         side a row is held at an h that vanishes with eps.
         """
-        return h > np.sqrt(SMOOTHING[-1] / (1.0 - self.p))
+        turning_point = float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
+        return h > turning_point
 
 
 def surrogate(name: SurrogateName, p: float) -> Surrogate:

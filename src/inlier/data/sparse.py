@@ -56,7 +56,8 @@ class SparseTable(Table):
         self.n_passes += 1
         own = np.asarray(self._Y.multiply(self._Y).sum(axis=1), dtype=np.float64).ravel()
         # Rounding may leave a row that equals the centre a little below zero.
-        return np.maximum(own - 2.0 * self._Y.dot(center) + center @ center, 0.0)
+        squared: Array = np.maximum(own - 2.0 * self._Y.dot(center) + center @ center, 0.0)
+        return squared
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""
@@ -71,5 +72,6 @@ class SparseTable(Table):
         return np.ascontiguousarray(seen, dtype=np.float64)
 
     def _combined(self, center: Array, coefficients: Array) -> Array:
-        combined: Array = self._Y.T.dot(coefficients.T).T
-        return combined - coefficients.sum(axis=1)[:, None] * center
+        uncentred = self._Y.T.dot(coefficients.T).T
+        combined: Array = uncentred - coefficients.sum(axis=1)[:, None] * center
+        return combined

@@ -1,0 +1,194 @@
+"""`robust_mean` as a scikit-learn estimator: it validates and copies."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from inlier._typing import Array
+from inlier.api import Algorithm, StartName, robust_mean
+from inlier.data import as_table
+from inlier.surrogates import SurrogateName
+
+
+class RobustMean(OutlierMixin, BaseEstimator):
+    """The mean of the good rows of a contaminated table, as an outlier detector.
+
+    `fit` minimises a surrogate of the number of removed rows, ||h||_0, subject to
+
+        lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
+
+    over h in [0, 1]^n and x, where the y_i are the rows of X; see `robust_mean`. The multiplier of
+    the constraint then scores any row, in one pass.
+
+    Parameters
+    ----------
+    sigma : float
+        A bound on the standard deviation of the good rows in every direction. `fit` needs it.
+    p : float, default=0.5
+        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1. At 1 it is the convex l1 problem.
+    c1 : float, default=1.0
+        The paper's factor on sigma; its theorems want sqrt(3/2) or more.
+    algorithm : {"continuation", "paper"}, default="continuation"
+        Continuation in the budget, then Algorithm 1; or Algorithm 1 as published.
+    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}, default="reweighted-l2"
+        How sum_i h_i^p is minimised. "l1" ignores p.
+    start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,), default="auto"
+        The first centre.
+    prune : float, default=None
+        Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start.
+    max_iter : int, default=100
+        Most iterations of Algorithm 1.
+    tol : float, default=1e-6
+        Relative duality gap of the convex problems in `algorithm="paper"`.
+    random_state : int, Generator, RandomState or None, default=0
+        Of the random directions with which eigenvectors are looked for and of the sampled rows.
+
+    Attributes
+    ----------
+    location_ : ndarray of shape (n_features,)
+        The mean of the kept rows, in the precision of X.
+    support_ : ndarray of bool, shape (n_samples,)
+        The kept rows.
+    indicator_ : ndarray of shape (n_samples,)
+        h: zero for the kept rows, in (0, 1] for the removed ones.
+    offset_ : float
+        ``decision_function = score_samples - offset_``.
+    n_iter_ : int
+        Iterations of Algorithm 1.
+    result_ : RobustMeanResult
+        All that is known about the fit: certificate, multiplier, history and message.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    See Also
+    --------
+    robust_mean : The function behind it.
+
+    Examples
+    --------
+    >>> from inlier import RobustMean
+    >>> from inlier.datasets import SettingA
+    >>> sample = SettingA(n=1000, d=50, alpha=0.1).sample(random_state=0)
+    >>> model = RobustMean(sigma=sample.sigma).fit(sample.X)
+    >>> bool((model.support_ == ~sample.is_outlier).all())
+    True
+    >>> model.predict([[0.0] * 50, [2.0] * 50])
+    array([ 1, -1])
+    """
+
+    def __init__(
+        self,
+        *,
+        sigma: float | None = None,
+        p: float = 0.5,
+        c1: float = 1.0,
+        algorithm: Algorithm = "continuation",
+        surrogate: SurrogateName = "reweighted-l2",
+        start: StartName | Any = "auto",
+        prune: float | None = None,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+    ) -> None:
+        self.sigma = sigma
+        self.p = p
+        self.c1 = c1
+        self.algorithm = algorithm
+        self.surrogate = surrogate
+        self.start = start
+        self.prune = prune
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the mean of the good rows, and the rows that are bad.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Single precision stays single precision.
+        y : ignored
+
+        Returns
+        -------
+        RobustMean
+            The estimator itself.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If the result is not what was asked for; its message says why and what to try.
+        """
+        result = robust_mean(self._validated(X, fitting=True), **self.get_params(deep=False))
+        self.result_ = result
+        self.location_ = result.location
+        self.support_ = result.support
+        self.indicator_ = result.indicator
+        self.offset_ = -result.multiplier.threshold
+        self.n_iter_ = result.n_iter
+        return self
+
+    def score_samples(self, X: Any) -> Array:
+        """How normal each row is: minus its score under the multiplier of the fit.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            At most zero; the higher, the more normal.
+        """
+        check_is_fitted(self)
+        return -self.result_.multiplier.scores(as_table(self._validated(X)))
+
+    def decision_function(self, X: Any) -> Array:
+        """`score_samples` minus `offset_`: negative for outliers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int_]:
+        """Which rows are good.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of int, shape (n_samples,)
+            +1 for inliers, whose decision function is not negative, and -1 for outliers.
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    def _validated(self, X: Any, fitting: bool = False) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=fitting,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2 if fitting else 1,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
