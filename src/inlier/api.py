@@ -35,6 +35,9 @@ StartName = Literal["auto", "coordinate-median", "geometric-median"]
 # Of the certificate's eigenvalue, where the whole spectrum would be too dear.
 CERTIFICATE_PASSES = 8
 CERTIFICATE_RESIDUAL = 1e-3
+# Where the kept rows exceed the budget a little, it is lowered by a little more, and again.
+MOST_REPAIRS = 5
+REPAIR_MARGIN = 0.01
 # With a small budget the multiplier has a high rank: look for many eigenvectors at a time.
 SOLVER_BLOCK = 16
 # The rows that are kept must satisfy the budget to this relative precision.
@@ -152,7 +155,7 @@ def robust_mean(
     chosen = named_surrogate(surrogate, p)
     if algorithm == "paper":
         exactly = Exactly(oracle, chosen, tol)
-        fit = alternate(exactly, oracle, first, lambda n_kept: budget, max_iter, notify)
+        fit = alternate(exactly, oracle, first, _constant(budget), max_iter, notify)
         spectrum = oracle.accurately(fit.best.mean, _weights(fit.best), tol * budget)
     else:
         fit, spectrum = _continued(oracle, chosen, first, budget, variance, max_iter, notify)
@@ -226,16 +229,24 @@ def _continued(
     n_kept = len(fit.best.h) - fit.best.n_removed
     if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
         step1 = Rounded(oracle, surrogate, arrival.subspace)
-        fit = alternate(step1, oracle, arrival.center, lambda n_kept: budget, max_iter, notify)
+        fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
     spectrum = _kept_spectrum(oracle, fit.best)
-    if spectrum.values[0] > budget * (1.0 + BUDGET_TOL):
-        # The slack of the search has been used: once more, without it.
-        subspace = step1.subspace.extended(spectrum, spectrum.values > budget, fit.best.mean)
-        step1 = Rounded(oracle, surrogate, subspace, max_passes=20, slack=0.0)
-        inside = budget * (1.0 - 1e-6)
-        fit = alternate(step1, oracle, fit.best.mean, lambda n_kept: inside, max_iter, notify)
+    lowered = budget
+    for _ in range(MOST_REPAIRS):
+        top = float(spectrum.values[0])
+        if top <= budget * (1.0 + BUDGET_TOL):
+            break
+        # The slack of the search has been spent. Search below the budget by what was exceeded.
+        lowered *= (1.0 - REPAIR_MARGIN) * budget / top
+        subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
+        step1 = Rounded(oracle, surrogate, subspace)
+        fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
         spectrum = _kept_spectrum(oracle, fit.best)
     return fit, spectrum
+
+
+def _constant(budget: float) -> Callable[[int | None], float]:
+    return lambda n_kept: budget
 
 
 def _weights(best: Minimum) -> Array:
