@@ -90,7 +90,9 @@ class Exactly:
         """See `Step1`."""
         solution = self.surrogate.minimise(Whole(self.oracle, center, budget, self.tol))
         h = solution.indicator
-        removed = removed_rows(self.surrogate, h, solution.scores)
+        # A row with its full weight counts as kept, even if all weights had to shrink a little.
+        whole = 1.0 - solution.weights / solution.shrunk
+        removed = removed_rows(self.surrogate, whole, solution.scores)
         weights = solution.weights if self.soft or removed.all() else np.where(removed, 0.0, 1.0)
         return Minimum(
             center,

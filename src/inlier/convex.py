@@ -44,6 +44,8 @@ class Solution:
     ----------
     weights : array of shape (n,)
         w = 1 - h.
+    shrunk : float
+        The factor, 1 or a little less, by which all weights were scaled to stay in the budget.
     objective, dual_objective : float
         Of the minimisation, both evaluated on the data. No feasible point is below the second.
     scale : float
@@ -63,6 +65,7 @@ class Solution:
     """
 
     weights: Array
+    shrunk: float
     objective: float
     dual_objective: float
     scale: float
@@ -217,7 +220,7 @@ class _Best:
         shrunk = min(1.0, self.budget / top) if top > 0.0 else 1.0
         objective = self.problem.objective(shrunk * weights)
         if objective < self.objective:
-            self.objective, self.weights = objective, shrunk * weights
+            self.objective, self.weights, self.shrunk = objective, shrunk * weights, shrunk
             self.lambda_max = shrunk * top
             self.residual = shrunk * float(spectrum.residuals[0])
 
@@ -235,6 +238,7 @@ class _Best:
         converged = self.gap <= tol
         return Solution(
             weights=self.weights,
+            shrunk=self.shrunk,
             objective=self.objective,
             dual_objective=self.dual_objective,
             scale=self.problem.scale,

@@ -1,0 +1,106 @@
+"""The mean handwritten zero, from a pile of scans into which ones have been mixed.
+
+Runs on data that come with scikit-learn. Prints what was found and draws it into out/demo.png.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+import inlier
+
+OUTPUT = Path("out/demo.png")
+KEPT, REMOVED = "#0072B2", "#D55E00"  # told apart by everyone
+
+
+def contaminated_zeros(n_ones: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """All zeros of the digits data and some ones, shuffled; with the truth about each row."""
+    X, digit = load_digits(return_X_y=True)
+    rows = np.concatenate([np.flatnonzero(digit == 0), np.flatnonzero(digit == 1)[:n_ones]])
+    rows = np.random.default_rng(0).permutation(rows)
+    return X[rows], digit[rows] == 1
+
+
+def draw(X: np.ndarray, is_one: np.ndarray, result: inlier.RobustMeanResult, path: Path) -> None:
+    """Four means as pictures, and the score of every row."""
+    pictures = {
+        "plain mean": X.mean(axis=0),
+        "coordinate-wise median": np.median(X, axis=0),
+        "inlier": result.location,
+        "truth: mean of the zeros": X[~is_one].mean(axis=0),
+    }
+    figure = plt.figure(figsize=(9, 5.6), layout="constrained")
+    grid = figure.add_gridspec(2, 4, height_ratios=[1, 1.15])
+    truth = X[~is_one].mean(axis=0)
+    for column, (name, mean) in enumerate(pictures.items()):
+        axes = figure.add_subplot(grid[0, column])
+        axes.imshow(mean.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        error = np.linalg.norm(mean - truth)
+        axes.set_title(f"{name}\nerror {error:.2g}" if error else name, fontsize=10)
+    axes = figure.add_subplot(grid[1, :])
+    order = np.argsort(result.scores)
+    position = np.empty(len(order))
+    position[order] = np.arange(len(order))
+    for chosen, colour, marker, label in [
+        (~is_one, KEPT, "o", "zeros"),
+        (is_one, REMOVED, "^", "ones"),
+    ]:
+        axes.scatter(
+            position[chosen], result.scores[chosen], s=14, c=colour, marker=marker, label=label
+        )
+    axes.axhline(result.multiplier.threshold, color="black", lw=1, ls="--")
+    axes.text(0, result.multiplier.threshold, "removed above", va="bottom", fontsize=9)
+    axes.set(ylabel="score", xlabel="rows, sorted by score")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper left")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".tmp.png")
+    figure.savefig(unfinished, dpi=150)
+    os.replace(unfinished, path)
+
+
+def main() -> None:
+    """Fit, print, draw."""
+    X, is_one = contaminated_zeros()
+    zeros = X[~is_one]
+    sigma = float(np.sqrt(np.linalg.eigvalsh(np.cov(zeros.T, bias=True))[-1]))
+    result = inlier.robust_mean(X, sigma=sigma)
+
+    truth = zeros.mean(axis=0)
+    removed = ~result.support
+    certificate = result.certificate
+    print(f"{len(X)} scans of 8 x 8 pixels, {is_one.sum()} of them ones among the zeros")
+    print(f"sigma = {sigma:.1f}: no direction in which the zeros vary more\n")
+    for name, mean in [
+        ("plain mean", X.mean(axis=0)),
+        ("coordinate-wise median", np.median(X, axis=0)),
+        ("inlier", result.location),
+    ]:
+        print(f"  {name:<24} {np.linalg.norm(mean - truth):5.2f} from the mean of the zeros")
+    print(f"\n{result.message}")
+    print(
+        f"removed: {(removed & is_one).sum()} of {is_one.sum()} ones, "
+        f"{(removed & ~is_one).sum()} of {(~is_one).sum()} zeros"
+    )
+    print(
+        f"kept rows vary by at most {certificate.sigma_kept:.1f} in any direction; if at most 30% "
+        f"of the rows are bad,\nthe mean is within {certificate.error_radius(0.3, sigma):.1f} of "
+        "the mean of the good rows"
+    )
+    print(f"{result.n_passes} passes over the data, {result.n_iter} iterations of Algorithm 1")
+    draw(X, is_one, result, OUTPUT)
+    print(f"\ndrawn into {OUTPUT}")
+
+
+if __name__ == "__main__":
+    main()
