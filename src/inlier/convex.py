@@ -32,8 +32,12 @@ FIRST_MOST = 16
 INNER_ITER = 40
 SHORT, MEDIUM, LONGEST = 3.0, 10.0, 1e4
 SETTLE = 3
-# Directions that exceed the budget by less than this part do not enter the factor.
-ENTER = 1e-3
+# Up to this many columns the spectrum is found by a dense pass. Otherwise, few passes have to do
+# until the answer looks right.
+DENSE = 512
+ROUGH_PASSES = 3
+# Directions that exceed the budget by less than this part of the gap do not enter the factor.
+ENTER = 0.3
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,9 @@ class Whole:
         best.offer_weights(free, spectrum)
         best.offer_multiplier(np.empty((0, len(center))), np.zeros(self.n))
         n_steps = 0
-        if best.gap > tol and table.shape[1] <= SMALL:
+        if self._hopeless.all():
+            pass  # no row fits into the budget on its own, by far: w = 0 is as good as any
+        elif best.gap > tol and table.shape[1] <= SMALL:
             P = table.project(center, np.eye(table.shape[1])) / np.sqrt(aim)
             reduced = _within(problem, P, 0.1 * tol)
             best.offer_weights(reduced.weights, self._spectrum(reduced.weights, tol))
@@ -162,10 +168,13 @@ class Whole:
                     table, center, aim, self._target(problem, w, tau), R, INNER_ITER
                 )
                 w = found.weights
-                spectrum = self._spectrum(w, tol)
-                best.offer_weights(w, spectrum)
                 best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
-                R = factored.adapted(found.R, spectrum, aim * (1.0 + max(tol, ENTER)))
+                spectrum = self.oracle(center, w, _roughly, ROUGH_PASSES)
+                gap = best.gap_with(w, spectrum)
+                if gap <= tol:  # as far as one can see; look closer
+                    spectrum = self._spectrum(w, tol)
+                    best.offer_weights(w, spectrum)
+                R = factored.adapted(found.R, spectrum, aim * (1.0 + max(tol, ENTER * gap)))
                 if n_steps >= SETTLE:
                     tau = min(3.0 * tau, LONGEST) if found.easy else max(MEDIUM, tau / 2.0)
             self._R = R
@@ -177,7 +186,7 @@ class Whole:
         return Projection(np.where(self._hopeless, 0.0, target.t), target.s)
 
     def _spectrum(self, weights: Array, tol: float) -> Spectrum:
-        return self.oracle.accurately(self.center, weights, 0.1 * tol * self.budget)
+        return self.oracle.accurately(self.center, weights, tol * self.budget, DENSE)
 
     def _first_factor(self, problem: Packing | Projection, spectrum: Spectrum) -> Array:
         """A loose solution within the directions that break the budget when nothing is removed."""
@@ -202,6 +211,10 @@ def _factor(S: Array) -> Array:
     return R
 
 
+def _roughly(values: Array, residuals: Array) -> bool:
+    return bool(residuals[0] <= 0.01 * values[0])
+
+
 class _Best:
     """The best weights and the best multiplier so far; together they are the certificate."""
 
@@ -214,10 +227,18 @@ class _Best:
         """Relative to the objective at w = 0."""
         return (self.objective - self.dual_objective) / self.problem.scale
 
+    def gap_with(self, weights: Array, spectrum: Spectrum) -> float:
+        """The gap that these weights would leave."""
+        objective = self.problem.objective(self._shrunk(spectrum) * weights)
+        return (objective - self.dual_objective) / self.problem.scale
+
+    def _shrunk(self, spectrum: Spectrum) -> float:
+        top = float(spectrum.values[0])
+        return min(1.0, self.budget / top) if top > 0.0 else 1.0
+
     def offer_weights(self, weights: Array, spectrum: Spectrum) -> None:
         """Weights that break the budget are scaled down to it."""
-        top = float(spectrum.values[0])
-        shrunk = min(1.0, self.budget / top) if top > 0.0 else 1.0
+        top, shrunk = float(spectrum.values[0]), self._shrunk(spectrum)
         objective = self.problem.objective(shrunk * weights)
         if objective < self.objective:
             self.objective, self.weights, self.shrunk = objective, shrunk * weights, shrunk

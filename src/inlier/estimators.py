@@ -148,7 +148,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             At most zero; the higher, the more normal.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "result_")
         return -self.result_.multiplier.scores(as_table(self._validated(X)))
 
     def decision_function(self, X: Any) -> Array:
