@@ -26,6 +26,8 @@ from inlier.surrogates import Surrogate
 NEAR = 1e-4
 # The relative amount by which the kept rows may exceed a budget that has been tightened.
 SLACK = 0.02
+# Rounding and the tolerance of a solver may shrink all weights by less than this.
+LITTLE = 1e-3
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -91,8 +93,9 @@ class Exactly:
         solution = self.surrogate.minimise(Whole(self.oracle, center, budget, self.tol))
         h = solution.indicator
         # A row with its full weight counts as kept, even if all weights had to shrink a little.
-        whole = 1.0 - solution.weights / solution.shrunk
-        removed = removed_rows(self.surrogate, whole, solution.scores)
+        little = solution.shrunk > 1.0 - LITTLE
+        unshrunk = 1.0 - solution.weights / solution.shrunk if little else h
+        removed = removed_rows(self.surrogate, unshrunk, solution.scores)
         weights = solution.weights if self.soft or removed.all() else np.where(removed, 0.0, 1.0)
         return Minimum(
             center,

@@ -128,14 +128,14 @@ def robust_mean(
     table = as_table(X)
     center = _start(table, start, algorithm, random)
     n_passes = 0
-    near = np.ones(n, dtype=bool)
+    near, radius = np.ones(n, dtype=bool), np.inf
     if prune is not None:
         near = ~theory.far_away(table.sq_distances(center), sigma, d, prune)
+        radius = theory.far_radius(sigma, d, prune)
         if near.sum() < 2:
             raise ValueError(
-                f"prune={prune} leaves {near.sum()} of {n} rows within "
-                f"{theory.far_radius(sigma, d, prune):.3g} of the start. Raise sigma, or leave "
-                "prune out."
+                f"prune={prune} leaves {near.sum()} of {n} rows within {radius:.3g} of the start. "
+                "Raise sigma, or leave prune out."
             )
         n_passes, table = table.n_passes, as_table(X[near])
 
@@ -166,7 +166,7 @@ def robust_mean(
     location = best.mean
     if rotation is not None:
         location = table.mean(_weights(best), center)
-    multiplier = _multiplier(best, rotation)
+    multiplier = _multiplier(best, rotation, center, radius)
     support, indicator = near.copy(), np.ones(n)
     support[near] = kept
     indicator[near] = np.where(kept, 0.0, np.maximum(best.h, ZERO))
@@ -282,20 +282,22 @@ def _certificate(
     )
 
 
-def _multiplier(best: Minimum, rotation: Rotation | None) -> Multiplier:
+def _multiplier(
+    best: Minimum, rotation: Rotation | None, start: Array, radius: float
+) -> Multiplier:
     kept = ~best.removed
-    alone = kept.all()
-    center, directions = (
-        (best.mean, best.directions[:0]) if alone else (best.center, best.directions)
-    )
+    center, directions = best.center, best.directions
+    if kept.all():
+        center, directions = best.mean, directions[:0]
     if rotation is not None:
         restored = rotation.restore(np.concatenate([center[None], directions]))
         center, directions = rotation.center + restored[0], restored[1:]
-    if alone:
-        return Multiplier(center, None, np.empty(0), best.budget, 1.0)
-    highest = float(best.scores[kept].max()) if kept.any() else 0.0
+    if kept.all():
+        return Multiplier(center, None, np.empty(0), best.budget, 1.0, start, radius)
     lowest = float(best.scores[~kept].min())
-    return Multiplier(center, directions, best.prices, best.budget, (highest + lowest) / 2.0)
+    # Half way between the kept and the removed; below every score, if none is kept.
+    threshold = (float(best.scores[kept].max()) + lowest) / 2.0 if kept.any() else -1.0
+    return Multiplier(center, directions, best.prices, best.budget, threshold, start, radius)
 
 
 def _message(fit: Fit, certificate: Certificate, algorithm: str, max_iter: int) -> str:

@@ -146,7 +146,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            At most zero; the higher, the more normal.
+            At most zero; the higher, the more normal. Minus infinity beyond the radius of `prune`.
         """
         check_is_fitted(self, "result_")
         return -self.result_.multiplier.scores(as_table(self._validated(X)))

@@ -47,6 +47,10 @@ class Multiplier:
     budget : float
     threshold : float
         Rows with a higher score are removed.
+    start : array of shape (d,)
+        The first centre.
+    radius : float
+        Rows farther than this from the start were pruned: they score infinity.
     """
 
     center: Array
@@ -54,12 +58,17 @@ class Multiplier:
     prices: Array
     budget: float
     threshold: float
+    start: Array
+    radius: float = np.inf
 
     def scores(self, table: Table) -> Array:
-        """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass."""
+        """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned."""
         if self.directions is None:
-            return table.sq_distances(self.center) / self.budget
-        q: Array = self.prices @ table.project(self.center, self.directions) ** 2 / self.budget
+            q = table.sq_distances(self.center) / self.budget
+        else:
+            q = self.prices @ table.project(self.center, self.directions) ** 2 / self.budget
+        if np.isfinite(self.radius):
+            q = np.where(table.sq_distances(self.start) > self.radius**2, np.inf, q)
         return q
 
 

@@ -35,63 +35,67 @@ class DenseTable(Table):
         self.dtype = working_dtype(Y.dtype)
         self._block_rows = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // Y.shape[1])
 
-    def _blocks(self, center: Array) -> Iterator[tuple[slice, Array, Array | None]]:
-        """Blocks of rows, each with the centre that still has to be taken off, if any."""
+    def _split(self, center: Array) -> tuple[Array | None, Array]:
+        """The part of the centre that is taken off the rows, and that left for their products."""
+        if self._Y.dtype == np.float64:
+            return None, center
+        taken = center.astype(self.dtype)
+        return taken, center - taken
+
+    def _blocks(self, taken: Array | None) -> Iterator[tuple[slice, Array]]:
         self.n_passes += 1
         n, d = self.shape
-        as_is = self._Y.dtype == np.float64
-        center = center.astype(self.dtype, copy=False)
-        buffer = np.empty((0 if as_is else min(n, self._block_rows), d), self.dtype)
+        buffer = np.empty((0 if taken is None else min(n, self._block_rows), d), self.dtype)
         for start in range(0, n, self._block_rows):
             rows = slice(start, min(n, start + self._block_rows))
-            if as_is:
-                yield rows, self._Y[rows], center
-            else:
+            block = self._Y[rows]
+            if taken is not None:
                 out = buffer[: rows.stop - start]
-                yield rows, np.subtract(self._Y[rows], center, out=out, dtype=self.dtype), None
+                block = np.subtract(block, taken, out=out, dtype=self.dtype)
+            yield rows, block
 
     def project(self, center: Array, basis: Array) -> Array:
         """See `Table.project`."""
+        taken, left = self._split(center)
         basis = basis.astype(self.dtype, copy=False)
-        out = np.empty((basis.shape[0], self.shape[0]))
-        for rows, block, offset in self._blocks(center):
+        out = np.empty((len(basis), self.shape[0]))
+        for rows, block in self._blocks(taken):
             out[:, rows] = basis @ block.T
-            if offset is not None:
-                out[:, rows] -= (basis @ offset)[:, None]
+        out -= (basis @ left)[:, None]
         return out
 
     def moment(self, center: Array, weights: Weights, basis: Array) -> Moment:
         """See `Table.moment`."""
         n, d = self.shape
-        k = basis.shape[0]
+        k = len(basis)
+        taken, left = self._split(center)
         basis = basis.astype(self.dtype, copy=False)
+        shift = (basis @ left)[:, None].astype(self.dtype)
         projection = np.empty((k, n))
         image = np.zeros((k + 1, d))
         total = np.zeros(k + 1)
         weighted = np.empty((k + 1, min(n, self._block_rows)), self.dtype)
-        for rows, block, offset in self._blocks(center):
+        for rows, block in self._blocks(taken):
             seen = basis @ block.T
-            if offset is not None:
-                seen -= (basis @ offset)[:, None]
+            seen -= shift
             w = weights(rows, seen) if callable(weights) else weights[rows]
             part = weighted[:, : seen.shape[1]]
             np.multiply(seen, w, out=part[:k], casting="same_kind")
             part[k] = w
             projection[:, rows] = seen
             image += part @ block
-            if offset is not None:
-                total += part.sum(axis=1)
-        image -= total[:, None] * center
+            total += part.sum(axis=1)
+        image -= total[:, None] * left
         return Moment(projection, image[:k], image[k])
 
     def combine(self, center: Array, coefficients: Array) -> Array:
         """See `Table.combine`."""
+        taken, left = self._split(center)
         coefficients = coefficients.astype(self.dtype, copy=False)
         out = np.zeros((len(coefficients), self.shape[1]))
-        for rows, block, offset in self._blocks(center):
+        for rows, block in self._blocks(taken):
             out += coefficients[:, rows] @ block
-            if offset is not None:
-                out -= coefficients[:, rows].sum(axis=1)[:, None] * offset
+        out -= coefficients.sum(axis=1)[:, None] * left
         return out
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
@@ -102,10 +106,11 @@ class DenseTable(Table):
 
     def sq_distances(self, center: Array) -> Array:
         """See `Table.sq_distances`."""
+        taken, left = self._split(center)
         out = np.empty(self.shape[0])
         with np.errstate(over="ignore"):  # a row too far away to square is infinitely far
-            for rows, block, offset in self._blocks(center):
-                far = block if offset is None else block - offset
+            for rows, block in self._blocks(taken):
+                far = block - left
                 out[rows] = np.einsum("ij,ij->i", far, far)
         return out
 

@@ -24,6 +24,9 @@ class SparseTable(Table):
         super().__init__((Y.shape[0], Y.shape[1]))
         self.dtype = working_dtype(Y.dtype)
         self._Y = Y.tocsr().astype(self.dtype, copy=False)
+        if not self._Y.has_canonical_format:  # an entry given twice is a sum
+            self._Y = self._Y.copy()
+            self._Y.sum_duplicates()
 
     def project(self, center: Array, basis: Array) -> Array:
         """See `Table.project`."""
@@ -54,7 +57,10 @@ class SparseTable(Table):
     def sq_distances(self, center: Array) -> Array:
         """See `Table.sq_distances`."""
         self.n_passes += 1
-        own = np.asarray(self._Y.multiply(self._Y).sum(axis=1), dtype=np.float64).ravel()
+        # In double precision, because what remains after the centre is taken off is small.
+        squares = self._Y.astype(np.float64)
+        squares.data **= 2
+        own = np.asarray(squares.sum(axis=1)).ravel()
         # Rounding may leave a row that equals the centre a little below zero.
         squared: Array = np.maximum(own - 2.0 * self._Y.dot(center) + center @ center, 0.0)
         return squared
@@ -62,8 +68,9 @@ class SparseTable(Table):
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""
         self.n_passes += 1
-        along = self._Y.dot(center)
-        products = (self._Y @ self._Y.T).toarray().astype(np.float64)
+        Y = self._Y.astype(np.float64)
+        along = Y.dot(center)
+        products = (Y @ Y.T).toarray()
         gram: Array = products - along[:, None] - along + center @ center
         return gram
 
