@@ -58,17 +58,17 @@ class SparseTable(Table):
         """See `Table.sq_distances`."""
         self.n_passes += 1
         # In double precision, because what remains after the centre is taken off is small.
-        squares = self._Y.astype(np.float64)
-        squares.data **= 2
-        own = np.asarray(squares.sum(axis=1)).ravel()
-        # Rounding may leave a row that equals the centre a little below zero.
-        squared: Array = np.maximum(own - 2.0 * self._Y.dot(center) + center @ center, 0.0)
+        Y = self._Y.astype(np.float64, copy=False)
+        along = Y.dot(center)
+        with np.errstate(over="ignore"):  # a row too far away to square is infinitely far
+            own = np.asarray(Y.power(2).sum(axis=1)).ravel()
+        squared: Array = np.maximum(own - 2.0 * along + center @ center, 0.0)
         return squared
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""
         self.n_passes += 1
-        Y = self._Y.astype(np.float64)
+        Y = self._Y.astype(np.float64, copy=False)
         along = Y.dot(center)
         products = (Y @ Y.T).toarray()
         gram: Array = products - along[:, None] - along + center @ center
