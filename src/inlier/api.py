@@ -165,7 +165,11 @@ def robust_mean(
     kept = ~best.removed
     location = best.mean
     if rotation is not None:
-        location = table.mean(_weights(best), center)
+        weights = _weights(best)
+        if weights.any():
+            location = table.mean(weights, center)
+        else:
+            location = rotation.center + rotation.restore(location[None])[0]
     multiplier = _multiplier(best, rotation, center, radius)
     support, indicator = near.copy(), np.ones(n)
     support[near] = kept

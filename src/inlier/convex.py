@@ -247,6 +247,9 @@ class _Best:
 
     def offer_multiplier(self, R: Array, q: Array) -> None:
         """Lambda = R^T R / budget, with the scores of the rows under it."""
+        if isinstance(self.problem, Packing):
+            a = self.problem.best_multiple(q, float(np.sum(R * R)))
+            R, q = np.sqrt(a) * R, a * q
         dual = self.problem.dual_objective(q, float(np.sum(R * R)))
         if dual > self.dual_objective:
             self.dual_objective, self.R, self.q = dual, R, q

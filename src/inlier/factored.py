@@ -26,7 +26,7 @@ from inlier.spectral import Spectrum
 VANISHED = 1e-2
 # At most this many directions enter at a time, this long relative to the longest one.
 ENTER_MOST = 5
-ENTER_LENGTH = 1e-2
+ENTER_LENGTH = 3e-2
 # Corrections that L-BFGS remembers: many copies of one outlier make the problem stiff.
 MEMORY = 50
 MEMORY_ELEMENTS = 1 << 26

@@ -18,8 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from inlier._typing import Array, Mask
-from inlier.spectral import NULL, Spectrum
+from inlier.spectral import Spectrum
 
+# A direction joins a subspace if the square of its part outside is above this; below, the rows seen
+# along that part would be mostly rounding, in single precision at least.
+NEW = 1e-6
 # No row is taken to lie farther out than this, in units of the budget, lest its square overflow.
 ABSURD = 1e100
 
@@ -52,7 +55,22 @@ class Packing:
 
     def dual_objective(self, q: Array, price: float) -> float:
         """No w in W has a smaller objective; q are the scores under S, price is tr(S)."""
-        return self.scale - packing_bound(self.u, q, price)
+        return self.scale - price - float(np.maximum(self.u - q, 0.0).sum())
+
+    def best_multiple(self, q: Array, price: float) -> float:
+        """The multiple of S with the largest dual objective, found exactly.
+
+        a tr(S) + sum_i (u_i - a q_i)_+ is convex and piecewise linear in a; kinks at u_i / q_i.
+        """
+        scored = q > 0.0
+        if price <= 0.0 or not np.any(scored):
+            return 0.0
+        kinks = self.u[scored] / q[scored]
+        order = np.argsort(kinks)
+        # The slope just below a kink is the price less the scores of the rows that still pay there.
+        paying = np.cumsum(q[scored][order][::-1])[::-1]
+        last = int(np.searchsorted(-paying, -price)) - 1  # beyond it the slope is positive
+        return 0.0 if last < 0 else float(kinks[order[last]])
 
 
 @dataclass(frozen=True)
@@ -102,21 +120,10 @@ class Projection:
 
 
 def packing_bound(u: Array, q: Array, price: float) -> float:
-    """The dual of the packing SDP: no w in W has sum_i u_i w_i above it.
-
-    min over a >= 0 of  a tr(S) + sum_i (u_i - a q_i)_+ : any multiple of a multiplier is one too,
-    and the best is found exactly, because the function is convex and piecewise linear in a.
-    """
-    scored = q > 0.0
-    if price <= 0.0 or not np.any(scored):
-        return float(u.sum())
-    kinks = u[scored] / q[scored]
-    order = np.argsort(kinks)
-    # The slope just below a kink is the price less the scores of the rows that still pay there.
-    paying = np.cumsum(q[scored][order][::-1])[::-1]
-    last = int(np.searchsorted(-paying, -price)) - 1  # beyond it the slope is positive
-    a = 0.0 if last < 0 else float(kinks[order[last]])
-    return a * price + float(np.maximum(u - a * q, 0.0).sum())
+    """No w in W has sum_i u_i w_i above this: the dual of the packing SDP at the best multiple."""
+    problem = Packing(u)
+    a = problem.best_multiple(q, price)
+    return problem.scale - problem.dual_objective(a * q, a * price)
 
 
 def fewest_removed(n: int, bound: float) -> int:
@@ -157,7 +164,7 @@ class Subspace:
         new = new - within @ self.basis
         rows = rows - within @ self.projections
         lengths, mixing = np.linalg.eigh(new @ new.T)
-        kept = lengths > NULL
+        kept = lengths > NEW
         mixing = (mixing[:, kept] / np.sqrt(lengths[kept])).T
         return Subspace(
             np.concatenate([self.basis, mixing @ new]),

@@ -119,8 +119,8 @@ class Certificate:
 
     @property
     def sigma_kept(self) -> float:
-        """Largest standard deviation of the kept rows in any direction."""
-        return float(np.sqrt(self.lambda_max / (self.n - self.n_removed)))
+        """Largest standard deviation of the kept rows in any direction; 0 if there are none."""
+        return float(np.sqrt(self.lambda_max / max(1, self.n - self.n_removed)))
 
     def error_radius(self, alpha: Any, sigma: float) -> float | Array:
         """How far the location can be from the mean of the good rows.

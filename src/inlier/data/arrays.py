@@ -9,9 +9,12 @@ import numpy as np
 from inlier._typing import Array
 from inlier.data.base import Moment, Table, Weights, sampled_rows, working_dtype
 
-# A block has to stay in a core's own cache between the two products of a fused pass. It is kept
-# this small because OpenBLAS multiplies small matrices without packing them, twice as fast.
+# A block has to stay in a core's own cache between the two products of a fused pass. OpenBLAS
+# multiplies small matrices, up to 1e6 multiplications, without packing them, twice as fast: blocks
+# are kept that small while the basis is, and are larger otherwise.
 BLOCK_ELEMENTS = 1 << 16
+UNPACKED = 1_000_000
+LARGE_BLOCK_ELEMENTS = 1 << 18
 MIN_BLOCK_ROWS = 16
 # A Gram matrix is compute-bound: its blocks are wide enough for the multiplication to be fast.
 GRAM_ELEMENTS = 1 << 20
@@ -33,7 +36,12 @@ class DenseTable(Table):
         super().__init__((Y.shape[0], Y.shape[1]))
         self._Y = Y
         self.dtype = working_dtype(Y.dtype)
-        self._block_rows = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // Y.shape[1])
+
+    def _block_rows(self, k: int) -> int:
+        """Rows in a block that is multiplied with k directions."""
+        small = k * BLOCK_ELEMENTS <= UNPACKED
+        elements = BLOCK_ELEMENTS if small else LARGE_BLOCK_ELEMENTS
+        return min(self.shape[0], max(MIN_BLOCK_ROWS, elements // self.shape[1]))
 
     def _split(self, center: Array) -> tuple[Array | None, Array]:
         """The part of the centre that is taken off the rows, and that left for their products."""
@@ -42,12 +50,13 @@ class DenseTable(Table):
         taken = center.astype(self.dtype)
         return taken, center - taken
 
-    def _blocks(self, taken: Array | None) -> Iterator[tuple[slice, Array]]:
+    def _blocks(self, taken: Array | None, k: int = 1) -> Iterator[tuple[slice, Array]]:
         self.n_passes += 1
         n, d = self.shape
-        buffer = np.empty((0 if taken is None else min(n, self._block_rows), d), self.dtype)
-        for start in range(0, n, self._block_rows):
-            rows = slice(start, min(n, start + self._block_rows))
+        height = self._block_rows(k)
+        buffer = np.empty((0 if taken is None else height, d), self.dtype)
+        for start in range(0, n, height):
+            rows = slice(start, min(n, start + height))
             block = self._Y[rows]
             if taken is not None:
                 out = buffer[: rows.stop - start]
@@ -59,7 +68,7 @@ class DenseTable(Table):
         taken, left = self._split(center)
         basis = basis.astype(self.dtype, copy=False)
         out = np.empty((len(basis), self.shape[0]))
-        for rows, block in self._blocks(taken):
+        for rows, block in self._blocks(taken, len(basis)):
             out[:, rows] = basis @ block.T
         out -= (basis @ left)[:, None]
         return out
@@ -74,8 +83,8 @@ class DenseTable(Table):
         projection = np.empty((k, n))
         image = np.zeros((k + 1, d))
         total = np.zeros(k + 1)
-        weighted = np.empty((k + 1, min(n, self._block_rows)), self.dtype)
-        for rows, block in self._blocks(taken):
+        weighted = np.empty((k + 1, self._block_rows(k + 1)), self.dtype)
+        for rows, block in self._blocks(taken, k + 1):
             seen = basis @ block.T
             seen -= shift
             w = weights(rows, seen) if callable(weights) else weights[rows]
@@ -93,7 +102,7 @@ class DenseTable(Table):
         taken, left = self._split(center)
         coefficients = coefficients.astype(self.dtype, copy=False)
         out = np.zeros((len(coefficients), self.shape[1]))
-        for rows, block in self._blocks(taken):
+        for rows, block in self._blocks(taken, len(coefficients)):
             out += coefficients[:, rows] @ block
         out -= coefficients.sum(axis=1)[:, None] * left
         return out

@@ -38,7 +38,8 @@ class Rotation:
 
     @classmethod
     def of(cls, table: Table, center: Array) -> Rotation:
-        """The coordinates with this centre as origin."""
+        """The coordinates with this centre as origin, in the precision of the data."""
+        center = center.astype(table.dtype).astype(np.float64)
         values, vectors = np.linalg.eigh(table.gram(center))
         # A direction below the rounding of the Gram matrix holds nothing.
         held = values > len(values) * np.finfo(np.float64).eps * values[-1]
