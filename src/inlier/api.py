@@ -22,8 +22,9 @@ from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import geometric_median
 from inlier.convex import Solution, Whole
 from inlier.data import Rotation, Table, as_table
-from inlier.path import continuation, tightening_was_right
+from inlier.path import Arrival, continuation, nearest_half, tightening_was_right
 from inlier.problem import packing_bound
+from inlier.projection import HOPELESS
 from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
 from inlier.spectral import DENSE, Oracle, Spectrum
 from inlier.surrogates import ZERO, Surrogate, SurrogateName
@@ -125,19 +126,25 @@ def robust_mean(
     if prune is not None:
         prune = check_number(prune, "prune", below=1.0)
 
+    variance = c1**2 * sigma**2
+    budget = n * variance
     table = as_table(X)
     center = _start(table, start, algorithm, random)
-    n_passes = 0
-    near, radius = np.ones(n, dtype=bool), np.inf
+    distances = table.sq_distances(center)
+    # A row that no budget worth looking at could keep would only cost precision.
+    far = np.sqrt(HOPELESS * max(budget, nearest_half(distances)))
     if prune is not None:
-        near = ~theory.far_away(table.sq_distances(center), sigma, d, prune)
-        radius = theory.far_radius(sigma, d, prune)
-        if near.sum() < 2:
-            raise ValueError(
-                f"prune={prune} leaves {near.sum()} of {n} rows within {radius:.3g} of the start. "
-                "Raise sigma, or leave prune out."
-            )
-        n_passes, table = table.n_passes, as_table(X[near])
+        far = min(far, theory.far_radius(sigma, d, prune))
+    near = distances <= far**2
+    if near.sum() < 2:
+        raise ValueError(
+            f"prune={prune} leaves {near.sum()} of {n} rows within {far:.3g} of the start. Raise "
+            "sigma, or leave prune out."
+        )
+    n_passes, radius = 0, np.inf
+    if not near.all():
+        n_passes, radius, distances = table.n_passes, far, distances[near]
+        table = as_table(X[near])
 
     steps: list[Step] = []
 
@@ -150,15 +157,14 @@ def robust_mean(
     seen = table if rotation is None else rotation.rotated
     first = center if rotation is None else np.zeros(seen.shape[1])
     oracle = Oracle(seen, random)
-    variance = c1**2 * sigma**2
-    budget = n * variance
     chosen = named_surrogate(surrogate, p)
     if algorithm == "paper":
         exactly = Exactly(oracle, chosen, tol)
         fit = alternate(exactly, oracle, first, _constant(budget), max_iter, notify)
         spectrum = oracle.accurately(fit.best.mean, _weights(fit.best), tol * budget)
     else:
-        fit, spectrum = _continued(oracle, chosen, first, budget, variance, max_iter, notify)
+        arrival = continuation(oracle, first, distances, budget, notify)
+        fit, spectrum = _finished(oracle, chosen, arrival, budget, variance, max_iter, notify)
 
     best = fit.best
     certificate = _certificate(seen, best, spectrum, budget, n)
@@ -212,17 +218,16 @@ def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator
     return table.median(random if start == "auto" and algorithm == "continuation" else None)
 
 
-def _continued(
+def _finished(
     oracle: Oracle,
     surrogate: Surrogate,
-    center: Array,
+    arrival: Arrival,
     budget: float,
     variance: float,
     max_iter: int,
     notify: Callable[[Step], None],
 ) -> tuple[Fit, Spectrum]:
-    """Continuation to the budget, then Algorithm 1 there, then the spectrum of what is kept."""
-    arrival = continuation(oracle, center, budget, notify)
+    """Algorithm 1 where the continuation arrived, and the spectrum of what is kept."""
     m = float(arrival.weights.sum())
 
     def tight(n_kept: int | None) -> float:

@@ -98,7 +98,7 @@ class Solution:
     @property
     def relative_gap(self) -> float:
         """The gap as a part of the objective at w = 0."""
-        return self.gap / self.scale
+        return self.gap / self.scale if self.gap > 0.0 else 0.0
 
 
 class Whole:
@@ -142,6 +142,8 @@ class Whole:
     def _solve(self, problem: Packing | Projection, tol: float) -> Solution:
         table, center, aim = self.oracle.table, self.center, self._aim
         n_passes = table.n_passes
+        unit = problem.unit
+        problem = problem.measured_in(unit)
         free = np.ones(self.n) if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
         free = np.where(self._hopeless, 0.0, free)
         spectrum = self._spectrum(free, tol)
@@ -149,24 +151,23 @@ class Whole:
         best.offer_weights(free, spectrum)
         best.offer_multiplier(np.empty((0, len(center))), np.zeros(self.n))
         n_steps = 0
-        if self._hopeless.all():
-            pass  # no row fits into the budget on its own, by far: w = 0 is as good as any
-        elif best.gap > tol and table.shape[1] <= SMALL:
+        if best.gap > tol and table.shape[1] <= SMALL:
             P = table.project(center, np.eye(table.shape[1])) / np.sqrt(aim)
-            reduced = _within(problem, P, 0.1 * tol)
-            best.offer_weights(reduced.weights, self._spectrum(reduced.weights, tol))
-            best.offer_multiplier(
-                _factor(reduced.S) * np.sqrt(self.budget / aim), scores(P, reduced.S)
-            )
-            n_steps = 1
-        elif best.gap > tol:
+            for closer in (0.1, 1e-3, 1e-5):
+                n_steps += 1
+                reduced = _within(problem, P, closer * tol)
+                best.offer_weights(reduced.weights, self._spectrum(reduced.weights, tol))
+                R = _factor(reduced.S) * np.sqrt(self.budget / aim)
+                best.offer_multiplier(R, scores(P, reduced.S))
+                if best.gap <= tol:
+                    break
+        elif best.gap > tol and not self._hopeless.all():
             R = self._first_factor(problem, spectrum) if self._R is None else self._R
             w, tau = free, SHORT
             while best.gap > tol and n_steps < self.max_steps:
                 n_steps += 1
-                found = factored.project(
-                    table, center, aim, self._target(problem, w, tau), R, INNER_ITER
-                )
+                target = self._target(problem, w, tau)
+                found = factored.project(table, center, aim, target, R, INNER_ITER)
                 w = found.weights
                 best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
                 spectrum = self.oracle(center, w, _roughly, ROUGH_PASSES)
@@ -178,7 +179,7 @@ class Whole:
                 if n_steps >= SETTLE:
                     tau = min(3.0 * tau, LONGEST) if found.easy else max(MEDIUM, tau / 2.0)
             self._R = R
-        return best.solution(n_steps, table.n_passes - n_passes, tol)
+        return best.solution(unit, n_steps, table.n_passes - n_passes, tol)
 
     def _target(self, problem: Packing | Projection, w: Array, tau: float) -> Projection:
         """What is projected next: for the packing SDP, the proximal step from w."""
@@ -225,12 +226,15 @@ class _Best:
     @property
     def gap(self) -> float:
         """Relative to the objective at w = 0."""
-        return (self.objective - self.dual_objective) / self.problem.scale
+        return self._relative(self.objective)
 
     def gap_with(self, weights: Array, spectrum: Spectrum) -> float:
         """The gap that these weights would leave."""
-        objective = self.problem.objective(self._shrunk(spectrum) * weights)
-        return (objective - self.dual_objective) / self.problem.scale
+        return self._relative(self.problem.objective(self._shrunk(spectrum) * weights))
+
+    def _relative(self, objective: float) -> float:
+        gap = objective - self.dual_objective
+        return gap / self.problem.scale if gap > 0.0 else 0.0
 
     def _shrunk(self, spectrum: Spectrum) -> float:
         top = float(spectrum.values[0])
@@ -254,8 +258,8 @@ class _Best:
         if dual > self.dual_objective:
             self.dual_objective, self.R, self.q = dual, R, q
 
-    def solution(self, n_steps: int, n_passes: int, tol: float) -> Solution:
-        """What a user gets."""
+    def solution(self, unit: float, n_steps: int, n_passes: int, tol: float) -> Solution:
+        """What a user gets, in the units of the problem that was asked for."""
         _, lengths, axes = np.linalg.svd(self.R, full_matrices=False)
         n = len(self.weights)
         most_kept = packing_bound(np.ones(n), self.q, float(lengths @ lengths))
@@ -263,16 +267,16 @@ class _Best:
         return Solution(
             weights=self.weights,
             shrunk=self.shrunk,
-            objective=self.objective,
-            dual_objective=self.dual_objective,
-            scale=self.problem.scale,
+            objective=unit * self.objective,
+            dual_objective=unit * self.dual_objective,
+            scale=unit * self.problem.scale,
             budget=self.budget,
             lambda_max=self.lambda_max,
             residual=self.residual,
-            scores=self.q,
+            scores=unit * self.q,
             l0_lower_bound=fewest_removed(n, most_kept),
             directions=axes,
-            multiplier=lengths * lengths,
+            multiplier=unit * lengths * lengths,
             n_steps=n_steps,
             n_passes=n_passes,
             converged=converged,

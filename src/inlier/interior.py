@@ -26,6 +26,8 @@ from inlier.problem import Projection, scores, second_moment
 # How much of the way to the boundary a step may go.
 BACK_OFF = 0.99
 FEASIBLE = 1e-7
+# A weight leans on a bound if it is closer to it than this, and than its multiplier is to zero.
+LEANING = 1e-2
 # Once this close to feasible the slack is recomputed from w: updating it piles up rounding.
 RESET = 1e-6
 
@@ -61,8 +63,8 @@ class Iterate:
 
     def weights(self) -> Array:
         """w, with the weights that lean on a bound put exactly there."""
-        w = np.where(self.w < self.a, 0.0, self.w)
-        return np.where(self.v < self.b, 1.0, w)
+        w = np.where(self.w < np.minimum(self.a, LEANING), 0.0, self.w)
+        return np.where(self.v < np.minimum(self.b, LEANING), 1.0, w)
 
 
 @lru_cache(maxsize=128)

@@ -40,9 +40,16 @@ class Arrival:
     subspace: Subspace
 
 
+def nearest_half(distances: Array) -> float:
+    """A budget that the nearest half of the rows satisfies: the sum of their squared distances."""
+    half = len(distances) // 2
+    return float(np.sum(np.partition(distances, half)[: half + 1]))
+
+
 def continuation(
     oracle: Oracle,
     center: Array,
+    distances: Array,
     target: float,
     notify: Callable[[Step], None] = lambda step: None,
 ) -> Arrival:
@@ -53,17 +60,18 @@ def continuation(
     oracle : Oracle
     center : array of shape (d,)
         Any robust centre; the coordinate-wise median of a sample will do.
+    distances : array of shape (n,)
+        Squared distances of the rows from it.
     target : float
     notify : callable
         Called after each step.
     """
     table = oracle.table
     n = table.shape[0]
-    distances = table.sq_distances(center)
-    # The nearest half of the rows satisfies this budget, so none above it is worth looking at, and
-    # under it no row can have more than these weights. Only absurdly distant rows have less than 1.
-    enough = float(np.sum(np.partition(distances, n // 2)[: n // 2 + 1]))
-    weights = np.where(distances <= enough, 1.0, enough / np.maximum(distances, 1e-300))
+    # No budget above this one is worth looking at, and under it no row can have more than these
+    # weights: only very distant rows have less than 1.
+    enough = max(nearest_half(distances), float(np.finfo(np.float64).tiny))
+    weights = enough / np.maximum(distances, enough)
     spectrum = oracle(center, weights, lambda values, residuals: residuals[0] <= 0.1 * values[0], 4)
     budget = float(spectrum.values[0])
     subspace = Subspace.empty(n, center)

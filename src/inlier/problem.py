@@ -45,6 +45,15 @@ class Packing:
     u: Array
 
     @property
+    def unit(self) -> float:
+        """The size of the coefficients."""
+        return float(self.u.mean())
+
+    def measured_in(self, unit: float) -> Packing:
+        """The same problem with its objective divided by a unit."""
+        return Packing(self.u / unit)
+
+    @property
     def scale(self) -> float:
         """The objective at w = 0, to which gaps are related."""
         return float(self.u.sum())
@@ -89,6 +98,15 @@ class Projection:
     def proximal(cls, u: Array, w: Array, tau: float) -> Projection:
         """The proximal step from w of length tau for the packing SDP with weights u."""
         return cls(w + tau * u, np.full(len(u), 1.0 / tau))
+
+    @property
+    def unit(self) -> float:
+        """The size of the coefficients."""
+        return float(self.s.mean())
+
+    def measured_in(self, unit: float) -> Projection:
+        """The same problem with its objective divided by a unit."""
+        return Projection(self.t, self.s / unit)
 
     @property
     def scale(self) -> float:
