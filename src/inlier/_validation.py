@@ -15,10 +15,16 @@ CHECK_ELEMENTS = 1 << 22
 
 def check_table(X: Any, name: str = "X") -> Any:
     """A two-dimensional array, memory map or sparse matrix of finite real numbers, not copied."""
-    if not issparse(X):
+    if issparse(X):
+        X = X.tocsr()  # type: ignore[attr-defined]
+    else:
         if hasattr(X, "to_numpy"):  # data frames of pandas and polars
             X = X.to_numpy()
-        X = X if isinstance(X, np.ndarray) else _as_array(X, name)
+        if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+            raise ValueError(
+                f"{name} has masked entries. Fill them, or drop their rows, before the fit."
+            )
+        X = _as_array(X, name)
     if X.ndim != 2:
         raise ValueError(
             f"{name} must be a table with rows and columns, but has shape {X.shape}. For a single "
@@ -55,7 +61,7 @@ def _check_finite(X: Any, name: str) -> None:
     if X.dtype.kind != "f":
         return
     sparse = issparse(X)
-    values: Array = X.tocsr().data.reshape(-1, 1) if sparse else X
+    values: Array = X.data.reshape(-1, 1) if sparse else X
     rows = max(1, CHECK_ELEMENTS // values.shape[1])
     for start in range(0, len(values), rows):
         block = values[start : start + rows]
@@ -84,7 +90,8 @@ def check_number(
 ) -> float:
     """A finite real number in (above, at_most] and below `below`."""
     right = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    if not right or not (above < float(value) <= at_most and float(value) < below):
+    largest = float(np.finfo(np.float64).max)
+    if not right or not (value <= largest and above < value <= at_most and value < below):
         high = f" and at most {at_most:g}" if np.isfinite(at_most) else ""
         high = f" and below {below:g}" if np.isfinite(below) else high
         raise ValueError(

@@ -67,7 +67,8 @@ def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
     rows on the wrong side; a threshold on the score is a verdict that holds for new rows too.
     """
     removed = surrogate.nonzero(h)
-    return removed | (q >= q[removed].min()) if removed.any() else removed
+    lowest = float(q[removed].min()) if removed.any() else 0.0
+    return removed | (q >= lowest) if lowest > 0.0 else removed
 
 
 class Exactly:

@@ -22,9 +22,8 @@ from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import geometric_median
 from inlier.convex import Solution, Whole
 from inlier.data import Rotation, Table, as_table
-from inlier.path import Arrival, continuation, nearest_half, tightening_was_right
+from inlier.path import Arrival, continuation, tightening_was_right
 from inlier.problem import packing_bound
-from inlier.projection import HOPELESS
 from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
 from inlier.spectral import DENSE, Oracle, Spectrum
 from inlier.surrogates import ZERO, Surrogate, SurrogateName
@@ -33,6 +32,9 @@ from inlier.surrogates import surrogate as named_surrogate
 Algorithm = Literal["continuation", "paper"]
 StartName = Literal["auto", "coordinate-median", "geometric-median"]
 
+# Rows at such multiples (in square) of the budget and of the median distance leave before the fit.
+ABSURD_BUDGETS = 1e6
+ABSURD_MEDIANS = 100.0
 # Of the certificate's eigenvalue, where the whole spectrum would be too dear.
 CERTIFICATE_PASSES = 8
 CERTIFICATE_RESIDUAL = 1e-3
@@ -126,13 +128,18 @@ def robust_mean(
     if prune is not None:
         prune = check_number(prune, "prune", below=1.0)
 
-    variance = c1**2 * sigma**2
+    variance = (c1 * sigma) * (c1 * sigma)
     budget = n * variance
+    if not 1e-290 < budget < 1e290:
+        raise ValueError(
+            f"sigma={sigma:g} (times c1={c1:g}) is out of range: its square times the number of "
+            "rows must be a number. Measure X and sigma in other units."
+        )
     table = as_table(X)
     center = _start(table, start, algorithm, random)
     distances = table.sq_distances(center)
-    # A row that no budget worth looking at could keep would only cost precision.
-    far = np.sqrt(HOPELESS * max(budget, nearest_half(distances)))
+    # A row that the budget cannot keep and that is far from where rows are only costs precision.
+    far = np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * float(np.median(distances))))
     if prune is not None:
         far = min(far, theory.far_radius(sigma, d, prune))
     near = distances <= far**2
@@ -171,11 +178,8 @@ def robust_mean(
     kept = ~best.removed
     location = best.mean
     if rotation is not None:
-        weights = _weights(best)
-        if weights.any():
-            location = table.mean(weights, center)
-        else:
-            location = rotation.center + rotation.restore(location[None])[0]
+        at = rotation.center + rotation.restore(location[None])[0]
+        location = table.mean(_weights(best), at)
     multiplier = _multiplier(best, rotation, center, radius)
     support, indicator = near.copy(), np.ones(n)
     support[near] = kept

@@ -21,7 +21,7 @@ from inlier.problem import Projection, Subspace
 from inlier.spectral import Oracle, Spectrum
 
 # A row this many times (in square) farther out than the budget allows for one row has no weight.
-HOPELESS = 1e6
+HOPELESS = 1e8
 # One proximal step this long solves the packing SDP to a relative error of 1 / (2 LONG).
 LONG = 1e7
 

@@ -66,7 +66,8 @@ class Multiplier:
         if self.directions is None:
             q = table.sq_distances(self.center) / self.budget
         else:
-            q = self.prices @ table.project(self.center, self.directions) ** 2 / self.budget
+            with np.errstate(over="ignore"):  # a row too far away to square scores infinity
+                q = self.prices @ table.project(self.center, self.directions) ** 2 / self.budget
         if np.isfinite(self.radius):
             q = np.where(table.sq_distances(self.start) > self.radius**2, np.inf, q)
         return q

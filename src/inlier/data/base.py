@@ -73,8 +73,11 @@ class Table(ABC):
         """Combinations of the rows, C A, k x d: the adjoint of `project`."""
 
     def mean(self, weights: Array, center: Array) -> Array:
-        """The weighted mean Y^T w / sum(w), d; `center` is any point near the data."""
-        mean: Array = center + self.combine(center, weights[None])[0] / float(weights.sum())
+        """The weighted mean Y^T w / sum(w), d; `center` is near the data, and the mean of none."""
+        total = float(weights.sum())
+        if total == 0.0:
+            return center
+        mean: Array = center + self.combine(center, weights[None])[0] / total
         return mean
 
     @abstractmethod
