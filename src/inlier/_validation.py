@@ -90,14 +90,17 @@ def check_number(
 ) -> float:
     """A finite real number in (above, at_most] and below `below`."""
     right = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    largest = float(np.finfo(np.float64).max)
-    if not right or not (value <= largest and above < value <= at_most and value < below):
+    try:
+        number = float(value) if right else np.nan
+    except OverflowError:  # a whole number of hundreds of digits
+        number = np.inf
+    if not (above < number <= at_most and number < below and np.isfinite(number)):
         high = f" and at most {at_most:g}" if np.isfinite(at_most) else ""
         high = f" and below {below:g}" if np.isfinite(below) else high
         raise ValueError(
             f"{name} must be a finite number above {above:g}{high}, but is {value!r}.{hint}"
         )
-    return float(value)
+    return number
 
 
 def check_whole(value: Any, name: str, at_least: int = 1) -> int:

@@ -232,7 +232,7 @@ def _finished(
     notify: Callable[[Step], None],
 ) -> tuple[Fit, Spectrum]:
     """Algorithm 1 where the continuation arrived, and the spectrum of what is kept."""
-    m = float(arrival.weights.sum())
+    m = max(1.0, float(arrival.weights.sum()))
 
     def tight(n_kept: int | None) -> float:
         return variance * (m if n_kept is None else n_kept)

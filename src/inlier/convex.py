@@ -24,8 +24,12 @@ from inlier.problem import Packing, Projection, Subspace, fewest_removed, packin
 from inlier.projection import HOPELESS, LONG, Reduced, Within
 from inlier.spectral import Oracle, Spectrum
 
-# Up to this many columns the interior point method takes the whole space for its subspace.
+# Up to this many columns the interior point method takes the whole space for its subspace; up to
+# the second it does so where the factored dual has not reached the tolerance.
 SMALL = 24
+MEDIUM_SIZE = 64
+# Steps without progress after which the factored dual gives up.
+STALLED = 25
 # The most directions of the loose solution from which the factored dual starts.
 FIRST_MOST = 16
 # Iterations of L-BFGS before the proximal centre, and the rank, are updated.
@@ -124,7 +128,8 @@ class Whole:
         # Aimed a little inside, so that the answer itself stays within the budget.
         self._aim = budget / (1.0 + tol / 2.0)
         self._R: Array | None = None
-        self._hopeless = oracle.table.sq_distances(center) > HOPELESS * budget
+        self._distances = oracle.table.sq_distances(center)
+        self._hopeless = self._distances > HOPELESS * budget
 
     def packing(self, u: Array, tau: float = LONG) -> Solution:
         """min sum_i u_i h_i, the weighted packing SDP."""
@@ -140,7 +145,7 @@ class Whole:
         return self._solve(Projection(t, s), self.tol)
 
     def _solve(self, problem: Packing | Projection, tol: float) -> Solution:
-        table, center, aim = self.oracle.table, self.center, self._aim
+        table, center = self.oracle.table, self.center
         n_passes = table.n_passes
         unit = problem.unit
         problem = problem.measured_in(unit)
@@ -150,36 +155,62 @@ class Whole:
         best = _Best(problem, self.budget)
         best.offer_weights(free, spectrum)
         best.offer_multiplier(np.empty((0, len(center))), np.zeros(self.n))
+        if len(center) <= MEDIUM_SIZE:  # all directions alike: a bound for hopeless budgets
+            best.offer_multiplier(np.eye(len(center)), self._distances / self.budget)
         n_steps = 0
-        if best.gap > tol and table.shape[1] <= SMALL:
-            P = table.project(center, np.eye(table.shape[1])) / np.sqrt(aim)
-            for closer in (0.1, 1e-3, 1e-5):
-                n_steps += 1
-                reduced = _within(problem, P, closer * tol)
-                best.offer_weights(reduced.weights, self._spectrum(reduced.weights, tol))
-                R = _factor(reduced.S) * np.sqrt(self.budget / aim)
-                best.offer_multiplier(R, scores(P, reduced.S))
-                if best.gap <= tol:
-                    break
-        elif best.gap > tol and not self._hopeless.all():
-            R = self._first_factor(problem, spectrum) if self._R is None else self._R
-            w, tau = free, SHORT
-            while best.gap > tol and n_steps < self.max_steps:
-                n_steps += 1
-                target = self._target(problem, w, tau)
-                found = factored.project(table, center, aim, target, R, INNER_ITER)
-                w = found.weights
-                best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
-                spectrum = self.oracle(center, w, _roughly, ROUGH_PASSES)
-                gap = best.gap_with(w, spectrum)
-                if gap <= tol:  # as far as one can see; look closer
-                    spectrum = self._spectrum(w, tol)
-                    best.offer_weights(w, spectrum)
-                R = factored.adapted(found.R, spectrum, aim * (1.0 + max(tol, ENTER * gap)))
-                if n_steps >= SETTLE:
-                    tau = min(3.0 * tau, LONGEST) if found.easy else max(MEDIUM, tau / 2.0)
-            self._R = R
+        if best.gap > tol and len(center) > SMALL and not self._hopeless.all():
+            n_steps = self._minimise_factored(problem, free, spectrum, best, tol)
+        if best.gap > tol and len(center) <= MEDIUM_SIZE and n_steps < self.max_steps:
+            n_steps += self._solve_densely(problem, best, tol)
         return best.solution(unit, n_steps, table.n_passes - n_passes, tol)
+
+    def _minimise_factored(
+        self,
+        problem: Packing | Projection,
+        w: Array,
+        spectrum: Spectrum,
+        best: _Best,
+        tol: float,
+    ) -> int:
+        table, center, aim = self.oracle.table, self.center, self._aim
+        R = self._first_factor(problem, spectrum) if self._R is None else self._R
+        tau = SHORT
+        lowest, promising, since = np.inf, w, 0
+        for n_steps in range(1, self.max_steps + 1):
+            target = self._target(problem, w, tau)
+            found = factored.project(table, center, aim, target, R, INNER_ITER)
+            w = found.weights
+            best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
+            spectrum = self.oracle(center, w, _roughly, ROUGH_PASSES)
+            gap = best.gap_with(w, spectrum)
+            if gap <= tol:  # as far as one can see; look closer
+                spectrum = self._spectrum(w, tol)
+                best.offer_weights(w, spectrum)
+            since += 1
+            if gap < 0.9 * lowest:
+                lowest, promising, since = gap, w, 0
+            if best.gap <= tol or since == STALLED:
+                break
+            R = factored.adapted(found.R, spectrum, aim * (1.0 + max(tol, ENTER * gap)))
+            if n_steps >= SETTLE:
+                tau = min(3.0 * tau, LONGEST) if found.easy else max(MEDIUM, tau / 2.0)
+        self._R = R
+        if best.gap > tol:
+            best.offer_weights(promising, self._spectrum(promising, tol))
+        return n_steps
+
+    def _solve_densely(self, problem: Packing | Projection, best: _Best, tol: float) -> int:
+        """The interior point method with the whole space for its subspace."""
+        d = len(self.center)
+        P = self.oracle.table.project(self.center, np.eye(d)) / np.sqrt(self._aim)
+        for closer in (0.1, 1e-3, 1e-5):
+            reduced = _within(problem, P, closer * tol)
+            best.offer_weights(reduced.weights, self._spectrum(reduced.weights, tol))
+            R = _factor(reduced.S) * np.sqrt(self.budget / self._aim)
+            best.offer_multiplier(R, scores(P, reduced.S))
+            if best.gap <= tol:
+                break
+        return 1
 
     def _target(self, problem: Packing | Projection, w: Array, tau: float) -> Projection:
         """What is projected next: for the packing SDP, the proximal step from w."""

@@ -190,10 +190,11 @@ class Subspace:
             self.origin,
         )
 
-    def trimmed(self, S: Array, relative: float = 1e-6) -> tuple[Subspace, Array]:
-        """Only the directions that carry the multiplier, which becomes diagonal."""
+    def trimmed(self, S: Array, P: Array, relative: float) -> tuple[Subspace, Array]:
+        """Only the directions that matter to the score of a row; the multiplier gets diagonal."""
         values, vectors = np.linalg.eigh(S)
-        kept = values > relative * max(values[-1], 0.0) if len(values) else np.empty(0, bool)
+        matters = values * np.max((vectors.T @ P) ** 2, axis=1, initial=0.0)
+        kept = matters > relative * np.max(matters, initial=0.0)
         mixing = vectors[:, kept].T
         return (
             Subspace(mixing @ self.basis, mixing @ self.projections, self.origin),

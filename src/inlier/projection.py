@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from inlier import interior
-from inlier._typing import Array
-from inlier.problem import Projection, Subspace
+from inlier._typing import Array, Mask
+from inlier.problem import Projection, Subspace, scores
 from inlier.spectral import Oracle, Spectrum
 
 # A row this many times (in square) farther out than the budget allows for one row has no weight.
@@ -78,14 +78,26 @@ class Within:
         size = np.einsum("ij,ij->j", P, P)
         hopeless = size > HOPELESS
         if hopeless.any():
-            P, size = np.where(hopeless, 0.0, P), np.where(hopeless, 0.0, size)
-            problem = Projection(np.where(hopeless, 0.0, problem.t), problem.s)
+            return self._without(hopeless, problem, gap_tol)
         if k == 1:
             first = 1.0 if start is None else float(start.S[0, 0])
             multiplier, w = _root(size, problem, gap_tol, first)
             return Reduced(w, np.array([[multiplier]]))
         iterate = interior.solve(P, problem, gap_tol, None if start is None else start.iterate)
-        return Reduced(np.where(hopeless, 0.0, iterate.weights()), iterate.S, iterate)
+        return Reduced(iterate.weights(), iterate.S, iterate)
+
+    def _without(self, hopeless: Mask, problem: Projection, gap_tol: float) -> Reduced:
+        """Solve for the other rows; then price the hopeless ones out, at next to no cost to those.
+
+        A direction p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
+        """
+        rest = Within(np.where(hopeless, 0.0, self.P), self.tol)
+        target = Projection(np.where(hopeless, 0.0, problem.t), problem.s)
+        answer = rest._project(target, gap_tol, None)
+        far = self.P[:, hopeless]
+        far = far / np.einsum("ij,ij->j", far, far)
+        price = 2.0 * max(1.0, float(scores(rest.P, answer.S).max()))
+        return Reduced(answer.weights, answer.S + price * (far @ far.T))
 
 
 def _root(p2: Array, problem: Projection, gap_tol: float, first: float) -> tuple[float, Array]:
@@ -181,7 +193,7 @@ def cutting_planes(
         weights = checked(P, answer)
         spectrum = oracle(center, weights, settled, max_passes)
         feasible = bool(spectrum.values[0] <= limit)
-        trimmed, S = subspace.trimmed(answer.S, trim)
+        trimmed, S = subspace.trimmed(answer.S, P, trim)
         if feasible or n_round == max_rounds:
             break
         subspace = trimmed.extended(spectrum, spectrum.values > budget, center)
