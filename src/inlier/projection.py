@@ -97,7 +97,8 @@ class Within:
         far = self.P[:, hopeless]
         far = far / np.einsum("ij,ij->j", far, far)
         price = 2.0 * max(1.0, float(scores(rest.P, answer.S).max()))
-        return Reduced(answer.weights, answer.S + price * (far @ far.T))
+        weights = np.where(hopeless, 0.0, answer.weights)
+        return Reduced(weights, answer.S + price * (far @ far.T))
 
 
 def _root(p2: Array, problem: Projection, gap_tol: float, first: float) -> tuple[float, Array]:
