@@ -34,7 +34,7 @@ STALLED = 25
 FIRST_MOST = 16
 # Iterations of L-BFGS before the proximal centre, and the rank, are updated.
 INNER_ITER = 40
-SHORT, MEDIUM, LONGEST = 3.0, 10.0, 1e4
+SHORT, MEDIUM, LONGEST = 3.0, 10.0, 1e3
 SETTLE = 3
 # Up to this many columns the spectrum is found by a dense pass. Otherwise, few passes have to do
 # until the answer looks right.
@@ -126,7 +126,7 @@ class Whole:
         self.tol, self.max_steps = tol, max_steps
         self.n = oracle.table.shape[0]
         # Aimed a little inside, so that the answer itself stays within the budget.
-        self._aim = budget / (1.0 + tol / 2.0)
+        self._aim = budget / (1.0 + tol / 4.0)
         self._R: Array | None = None
         self._distances = oracle.table.sq_distances(center)
         self._hopeless = self._distances > HOPELESS * budget
