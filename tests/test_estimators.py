@@ -227,8 +227,10 @@ def test_bound_that_is_far_too_small_is_reported():
 def test_verdicts_on_the_training_rows_are_the_support(sample, chosen, factor):
     estimator = RobustMean(sigma=factor * sample.sigma, **chosen)
     verdicts = estimator.fit_predict(sample.X)
-    assert np.array_equal(verdicts, np.where(estimator.support_, 1, -1))
     assert np.array_equal(verdicts, estimator.predict(sample.X))
+    # As published, re-weighting judges a row by its own weight too, which a new row does not have.
+    if chosen.get("algorithm") != "paper" or chosen.get("surrogate") == "l1":
+        assert np.array_equal(verdicts, np.where(estimator.support_, 1, -1))
     assert estimator.score_samples(sample.X) == pytest.approx(-estimator.result_.scores, abs=1e-8)
 
 

@@ -46,6 +46,8 @@ class Minimum:
     lambda_max: float
     mean: Array
     """Step 2: of the rows that are kept; of the weighted rows, if none is."""
+    solved: bool = True
+    """Whether the surrogate was minimised to the tolerance."""
 
     @property
     def n_removed(self) -> int:
@@ -96,7 +98,7 @@ class Exactly:
         # A row with its full weight counts as kept, even if all weights had to shrink a little.
         little = solution.shrunk > 1.0 - LITTLE
         unshrunk = 1.0 - solution.weights / solution.shrunk if little else h
-        removed = removed_rows(self.surrogate, unshrunk, solution.scores)
+        removed = self.surrogate.nonzero(unshrunk)
         weights = solution.weights if self.soft or removed.all() else np.where(removed, 0.0, 1.0)
         return Minimum(
             center,
@@ -108,6 +110,7 @@ class Exactly:
             solution.multiplier,
             solution.lambda_max,
             self.oracle.table.mean(weights, center),
+            solution.converged,
         )
 
 
@@ -231,7 +234,7 @@ def alternate(
         found = step1(center, allowed, np.inf if best is None else best.n_removed)
         if found is None:
             assert best is not None
-            return Fit(best, n_iter, converged=True)
+            return Fit(best, n_iter, converged=best.solved)
         notify(
             Step(
                 "algorithm 1",
@@ -244,11 +247,11 @@ def alternate(
             )
         )
         if best is not None and found.n_removed >= best.n_removed:
-            return Fit(best, n_iter, converged=True)
+            return Fit(best, n_iter, converged=best.solved)
         best, center = found, found.mean
         if found.removed.all():
             return Fit(found, n_iter, converged=False)
         if not found.removed.any():
-            return Fit(found, n_iter, converged=True)
+            return Fit(found, n_iter, converged=found.solved)
     assert best is not None
     return Fit(best, max_iter, converged=False)

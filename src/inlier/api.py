@@ -328,6 +328,11 @@ def _message(fit: Fit, certificate: Certificate, algorithm: str, max_iter: int) 
             f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for "
             "these data: pass a larger sigma."
         )
+    if not fit.best.solved:
+        return (
+            "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol, or use "
+            'algorithm="continuation", which needs no such precision.'
+        )
     if not fit.converged:
         return (
             f"Stopped after max_iter={max_iter} iterations while the number of removed rows was "

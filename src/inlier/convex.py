@@ -137,7 +137,7 @@ class Whole:
 
     def least_squares(self, u: Array, loosely: bool = False) -> Solution:
         """min sum_i (u_i h_i)^2, the constrained least squares."""
-        tol = max(self.tol, 1e-3) if loosely else self.tol
+        tol = max(self.tol, 1e-5) if loosely else self.tol
         return self._solve(Projection.least_squares(u), tol)
 
     def project(self, t: Array, s: Array) -> Solution:

@@ -58,7 +58,8 @@ def project(
 
     def dual(x: Array) -> tuple[float, Array]:
         image = table.moment(center, weigh, x.reshape(R.shape) / root).image
-        value = float(x @ x) - problem.objective(w) - float(w @ q)
+        # Without the constant s t^2 / 2, beside which the solver could not see its progress.
+        value = float(x @ x) - float(w @ (problem.s * (0.5 * w - problem.t) + q))
         return value, 2.0 * (x - image.ravel() / root)
 
     answer = minimize(
