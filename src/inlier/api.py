@@ -23,7 +23,6 @@ from inlier.centers import geometric_median
 from inlier.convex import Solution, Whole
 from inlier.data import Rotation, Table, as_table
 from inlier.path import Arrival, continuation, tightening_was_right
-from inlier.problem import packing_bound
 from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
 from inlier.spectral import DENSE, Oracle, Spectrum
 from inlier.surrogates import ZERO, Surrogate, SurrogateName
@@ -174,22 +173,33 @@ def robust_mean(
         fit, spectrum = _finished(oracle, chosen, arrival, budget, variance, max_iter, notify)
 
     best = fit.best
-    certificate = _certificate(seen, best, spectrum, budget, n)
     kept = ~best.removed
     location = best.mean
     if rotation is not None:
-        at = rotation.center + rotation.restore(location[None])[0]
-        location = table.mean(_weights(best), at)
+        weights = _weights(best)
+        if weights.any():
+            location = table.mean(weights, rotation.center)
+        else:
+            location = rotation.center + rotation.restore(location[None])[0]
     multiplier = _multiplier(best, rotation, center, radius)
+    n_passes += table.n_passes
+    whole = table if near.all() else as_table(X)
+    whole.n_passes = 0
+    certificate = Certificate(
+        budget=budget,
+        lambda_max=float(spectrum.values[0]),
+        residual=float(spectrum.residuals[0]),
+        n=n,
+        n_removed=n - int(kept.sum()),
+        most_kept=multiplier.most_kept(whole, location, budget),
+    )
     support, indicator = near.copy(), np.ones(n)
     support[near] = kept
     indicator[near] = np.where(kept, 0.0, np.maximum(best.h, ZERO))
     if near.all() and multiplier.directions is not None:
         scores = best.scores
     else:
-        whole = table if near.all() else as_table(X)
         scores = multiplier.scores(whole)
-        n_passes += 0 if whole is table else whole.n_passes
     converged = fit.converged and certificate.feasible
     message = _message(fit, certificate, algorithm, max_iter)
     if not converged:
@@ -207,7 +217,7 @@ def robust_mean(
         multiplier=multiplier,
         history=tuple(steps),
         n_iter=fit.n_iter,
-        n_passes=n_passes + table.n_passes,
+        n_passes=n_passes + whole.n_passes,
         converged=converged,
         message=message,
     )
@@ -276,22 +286,6 @@ def _kept_spectrum(oracle: Oracle, best: Minimum) -> Spectrum:
         weights,
         lambda values, residuals: bool(residuals[0] <= CERTIFICATE_RESIDUAL * values[0]),
         CERTIFICATE_PASSES,
-    )
-
-
-def _certificate(
-    table: Table, best: Minimum, spectrum: Spectrum, budget: float, n: int
-) -> Certificate:
-    m = len(best.h)
-    q = best.prices @ table.project(best.mean, best.directions) ** 2 / best.budget
-    most_kept = packing_bound(np.ones(m), q, float(best.prices.sum()) * budget / best.budget)
-    return Certificate(
-        budget=budget,
-        lambda_max=float(spectrum.values[0]),
-        residual=float(spectrum.residuals[0]),
-        n=n,
-        n_removed=n - m + best.n_removed,
-        most_kept=most_kept,
     )
 
 

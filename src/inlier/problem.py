@@ -71,7 +71,7 @@ class Packing:
 
         a tr(S) + sum_i (u_i - a q_i)_+ is convex and piecewise linear in a; kinks at u_i / q_i.
         """
-        scored = q > 0.0
+        scored = (q > 0.0) & np.isfinite(q)
         if price <= 0.0 or not np.any(scored):
             return 0.0
         kinks = self.u[scored] / q[scored]
@@ -141,7 +141,7 @@ def packing_bound(u: Array, q: Array, price: float) -> float:
     """No w in W has sum_i u_i w_i above this: the dual of the packing SDP at the best multiple."""
     problem = Packing(u)
     a = problem.best_multiple(q, price)
-    return problem.scale - problem.dual_objective(a * q, a * price)
+    return problem.scale - problem.dual_objective(a * q, a * price) if a > 0.0 else problem.scale
 
 
 def fewest_removed(n: int, bound: float) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from inlier import theory
 from inlier._typing import Array, Mask
 from inlier.data import Table
-from inlier.problem import fewest_removed
+from inlier.problem import fewest_removed, packing_bound
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,27 @@ class Multiplier:
 
     def scores(self, table: Table) -> Array:
         """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned."""
-        if self.directions is None:
-            q = table.sq_distances(self.center) / self.budget
-        else:
-            with np.errstate(over="ignore"):  # a row too far away to square scores infinity
-                q = self.prices @ table.project(self.center, self.directions) ** 2 / self.budget
+        q = self._unpruned(table, self.center)
         if np.isfinite(self.radius):
             q = np.where(table.sq_distances(self.start) > self.radius**2, np.inf, q)
+        return q
+
+    def most_kept(self, table: Table, center: Array, budget: float) -> float:
+        """No w in [0, 1]^n within a budget about a centre has a larger sum; in one pass.
+
+        From the dual of the l1 problem: any multiple of Lambda is a multiplier, at any centre.
+        """
+        if self.directions is None:
+            return float(table.shape[0])
+        q = self._unpruned(table, center)
+        price = float(self.prices.sum()) * budget / self.budget
+        return packing_bound(np.ones(len(q)), q, price)
+
+    def _unpruned(self, table: Table, center: Array) -> Array:
+        if self.directions is None:
+            return table.sq_distances(center) / self.budget
+        with np.errstate(over="ignore"):  # a row too far away to square scores infinity
+            q: Array = self.prices @ table.project(center, self.directions) ** 2 / self.budget
         return q
 
 
