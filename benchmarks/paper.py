@@ -86,7 +86,7 @@ def main() -> None:
             "0 stands for less than 1e-12. sigma is the square root of the largest eigenvalue of "
             "the good rows' sample covariance, as in the paper; everything else is the default (l1 "
             f"is p=1). numpy {np.__version__}, scipy {scipy.__version__}.\n\n"
-            f"    python benchmarks/paper.py --write --trials {arguments.trials}\n"
+            f"    .venv/bin/python benchmarks/paper.py --write --trials {arguments.trials}\n"
         )
         WRITTEN.parent.mkdir(parents=True, exist_ok=True)
         unfinished = WRITTEN.with_suffix(".tmp")

@@ -67,12 +67,13 @@ def robust_mean(
 
         lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
 
-    over h in [0, 1]^n and x, where the y_i are the rows of X. Takes 10 to 25 passes over X.
+    over h in [0, 1]^n and x, where the y_i are the rows of X. Takes up to some 20 passes over X.
 
     Parameters
     ----------
     X : array, memory map, sparse matrix or data frame of shape (n, d)
-        Any real dtype and memory order. Never copied, changed or made dense.
+        Any real dtype and memory order. Never changed or made dense, and not copied unless rows are
+        left out before the fit: those that `prune` names, and absurdly distant ones.
     sigma : float
         A bound on the standard deviation of the good rows in every direction.
     p : float, default=0.5
@@ -370,11 +371,21 @@ def solve_l1(
     tol : float
         Duality gap, relative to the objective at h = 1.
     max_steps : int
+        Most proximal steps, of up to 40 passes each.
     random_state : int, Generator or None
+        Of the random directions with which eigenvectors are looked for.
 
     Returns
     -------
     Solution
+
+    Examples
+    --------
+    >>> import numpy as np, inlier
+    >>> X = np.array([[0.0], [1.0], [-1.0], [9.0]])
+    >>> solution = inlier.solve_l1(X, center=[0.0], budget=2.0)
+    >>> round(solution.objective, 3), solution.l0_lower_bound
+    (1.0, 1)
     """
     solver = _solver(X, center, budget, tol, max_steps, random_state)
     return _warned(solver.packing(_positive(weights, "weights", solver.n)))

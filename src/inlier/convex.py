@@ -72,7 +72,7 @@ class Solution:
     message : str
     """
 
-    weights: Array
+    weights: Array = field(repr=False)
     shrunk: float
     objective: float
     dual_objective: float

@@ -180,9 +180,9 @@ class RobustMeanResult:
     """
 
     location: Array
-    support: Mask
-    indicator: Array
-    scores: Array
+    support: Mask = field(repr=False)
+    indicator: Array = field(repr=False)
+    scores: Array = field(repr=False)
     sigma: float
     budget: float
     certificate: Certificate

@@ -145,8 +145,9 @@ class Oracle:
     ) -> Spectrum:
         """The largest eigenvalue to within an error; up to `dense` columns, by one dense pass.
 
-        Ritz values only grow, and their error is far smaller than the residual. So the iteration
-        ends when the largest has grown by little, compared with the error, twice in a row.
+        Ritz values only grow, and their error, about residual^2 / gap, is far smaller than the
+        residual. So the iteration ends when the largest has grown by little in two passes and its
+        residual is small, though not as small as the error.
         """
         if self.table.shape[1] <= dense:
             return self._densely(center, weights)
@@ -155,7 +156,9 @@ class Oracle:
         def settled(values: Array, residuals: Array) -> bool:
             history.append(float(values[0]))
             grown = history[-1] - history[-3] if len(history) > 2 else np.inf
-            return grown <= 0.05 * error or float(residuals[0]) <= 0.1 * error
+            residual = float(residuals[0])
+            close = grown <= 0.05 * error and residual**2 <= 0.01 * error * float(values[0])
+            return close or residual <= 0.1 * error
 
         return self(center, weights, settled, MOST_PASSES)
 
