@@ -16,7 +16,7 @@ LAYERS: list[set[str]] = [
     {"cli"},
     {"report", "experiments"},
     {"estimators"},
-    {"api"},
+    {"api", "solvers"},
     {"path", "algorithm", "baselines"},
     {"explain", "result", "centers"},
     {"convex"},

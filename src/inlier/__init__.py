@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from inlier import theory
-from inlier.api import project, robust_mean, solve_l1, solve_least_squares
+from inlier.api import robust_mean
 from inlier.convex import Solution
 from inlier.result import Certificate, RobustMeanResult
+from inlier.solvers import project, solve_l1, solve_least_squares
 
 if TYPE_CHECKING:
     from inlier import datasets
