@@ -145,10 +145,9 @@ def robust_mean(
             f"prune={prune} leaves {near.sum()} of {n} rows within {far:.3g} of the start. Raise "
             "sigma, or leave prune out."
         )
-    n_passes, radius = 0, np.inf
+    whole, radius = table, np.inf
     if not near.all():
-        n_passes, radius, distances = table.n_passes, far, distances[near]
-        table = as_table(X[near])
+        table, radius, distances = as_table(X[near]), far, distances[near]
 
     steps: list[Step] = []
 
@@ -180,9 +179,6 @@ def robust_mean(
         else:
             location = rotation.center + rotation.restore(location[None])[0]
     multiplier = _multiplier(best, rotation, center, radius)
-    n_passes += table.n_passes
-    whole = table if near.all() else as_table(X)
-    whole.n_passes = 0
     certificate = Certificate(
         budget=budget,
         lambda_max=float(spectrum.values[0]),
@@ -215,7 +211,7 @@ def robust_mean(
         multiplier=multiplier,
         history=tuple(steps),
         n_iter=fit.n_iter,
-        n_passes=n_passes + whole.n_passes,
+        n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
         converged=converged,
         message=message,
     )

@@ -139,7 +139,6 @@ class Solved:
     checked: Array
     """The weights for which the budget was checked, and their spectrum."""
     spectrum: Spectrum
-    feasible: bool
 
 
 def cutting_planes(
@@ -193,9 +192,8 @@ def cutting_planes(
         answer = reduced(P)
         weights = checked(P, answer)
         spectrum = oracle(center, weights, settled, max_passes)
-        feasible = bool(spectrum.values[0] <= limit)
         trimmed, S = subspace.trimmed(answer.S, P, trim)
-        if feasible or n_round == max_rounds:
+        if spectrum.values[0] <= limit or n_round == max_rounds:
             break
         subspace = trimmed.extended(spectrum, spectrum.values > budget, center)
-    return Solved(answer.weights, S, trimmed, weights, spectrum, feasible)
+    return Solved(answer.weights, S, trimmed, weights, spectrum)
