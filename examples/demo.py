@@ -58,8 +58,8 @@ def draw(X: np.ndarray, is_one: np.ndarray, result: inlier.RobustMeanResult, pat
         axes.scatter(
             position[chosen], result.scores[chosen], s=14, c=colour, marker=marker, label=label
         )
-    axes.axhline(result.multiplier.threshold, color="black", lw=1, ls="--")
-    axes.text(0, result.multiplier.threshold, "removed above", va="bottom", fontsize=9)
+    axes.axhline(result.rule.threshold, color="black", lw=1, ls="--")
+    axes.text(0, result.rule.threshold, "removed above", va="bottom", fontsize=9)
     axes.set(ylabel="score", xlabel="rows, sorted by score")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left")

@@ -134,7 +134,7 @@ def test_imports_point_downwards(path):
         ("from .base import Table", "inlier.data", True, {"data"}),
         ("from ..problem import Packing", "inlier.data.arrays", False, {"problem"}),
         ("from .. import spectral", "inlier.data", True, {"spectral"}),
-        ("def f():\n    from inlier.path import g", "inlier.problem", False, {"path"}),
+        ("def f():\n    from inlier.continuation import g", "inlier.problem", False, {"path"}),
         ("from inliers import problem\nimport numpy as np", "inlier.data", True, set()),
     ],
 )

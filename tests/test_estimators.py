@@ -183,7 +183,7 @@ def test_fit_copies_what_robust_mean_returns(sample, chosen):
     assert np.array_equal(estimator.location_, result.location)
     assert np.array_equal(estimator.support_, result.support)
     assert np.array_equal(estimator.indicator_, result.indicator)
-    assert estimator.offset_ == -result.multiplier.threshold
+    assert estimator.offset_ == -result.rule.threshold
     assert estimator.n_iter_ == result.n_iter >= 1
     assert estimator.n_features_in_ == sample.X.shape[1]
     assert not hasattr(estimator, "feature_names_in_")
@@ -283,7 +283,7 @@ def test_verdicts_of_the_paper_where_all_weights_shrink():
 
 def test_scores_of_new_points():
     estimator = model()
-    multiplier = estimator.result_.multiplier
+    multiplier = estimator.result_.rule
     X = np.random.default_rng(1).standard_normal((50, 40)) * 3.0
     seen = (X - multiplier.center) @ multiplier.directions.T
     expected = -(seen**2 @ multiplier.prices) / multiplier.budget

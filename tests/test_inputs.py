@@ -84,7 +84,7 @@ def check_answer(
     assert not np.isnan(result.scores).any()
     # As published, re-weighting judges a row by its own weight as well as by its score.
     if kept.any() and (algorithm != "paper" or surrogate == "l1"):
-        threshold = result.multiplier.threshold
+        threshold = result.rule.threshold
         np.testing.assert_array_equal(result.scores > threshold, ~kept)
     if result.converged:
         assert certificate.feasible and kept.any()
@@ -250,7 +250,7 @@ def test_few_rows_and_many_columns():
         kept = X[:25] - X[:25].mean(axis=0)
         top = np.linalg.eigvalsh(kept @ kept.T)[-1]
         assert result.certificate.lambda_max == pytest.approx(top, rel=1e-5)
-        directions = result.multiplier.directions
+        directions = result.rule.directions
         np.testing.assert_allclose(
             directions @ directions.T, np.eye(len(directions)), atol=1e-4
         )  # fmt: skip
@@ -834,7 +834,7 @@ def test_an_exception_in_the_callback_ends_the_fit(exception, algorithm):
 def test_an_answer_is_frozen():
     X, _, sigma = clear_sample()
     result = robust_mean(X, sigma=sigma)
-    for part in (result, result.certificate, result.multiplier, result.history[0]):
+    for part in (result, result.certificate, result.rule, result.history[0]):
         for field in dataclasses.fields(part):
             with pytest.raises(dataclasses.FrozenInstanceError):
                 setattr(part, field.name, None)
@@ -881,7 +881,7 @@ def test_what_holds_where_eigenvalues_are_not_all_computed(setting, dtype):
 def test_scores_are_those_of_the_multiplier(setting):
     sample = setting.sample(0)
     result = robust_mean(sample.X, sigma=sample.sigma)
-    multiplier = result.multiplier
+    multiplier = result.rule
     assert multiplier.directions is not None
     gram = multiplier.directions @ multiplier.directions.T
     np.testing.assert_allclose(gram, np.eye(len(gram)), atol=1e-8)
@@ -894,8 +894,8 @@ def test_scores_are_those_of_the_multiplier(setting):
 def test_scores_where_nothing_was_removed():
     X = np.random.default_rng(0).standard_normal((50, 4))
     result = fitted(X, sigma=2.0)
-    assert result.multiplier.directions is None
-    expected = np.square(X - X.mean(axis=0)).sum(axis=1) / result.multiplier.budget
+    assert result.rule.directions is None
+    expected = np.square(X - X.mean(axis=0)).sum(axis=1) / result.rule.budget
     np.testing.assert_allclose(result.scores, expected, rtol=1e-10)
 
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from inlier import theory
-from inlier.api import robust_mean
+from inlier.api import path, robust_mean
 from inlier.convex import Solution
-from inlier.result import Certificate, RobustMeanResult
+from inlier.result import (
+    Certificate,
+    Group,
+    PathPoint,
+    RobustMeanResult,
+    WeakEvidenceWarning,
+)
 from inlier.solvers import project, solve_l1, solve_least_squares
 
 if TYPE_CHECKING:
@@ -18,10 +24,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "Group",
+    "PathPoint",
     "RobustMean",
     "RobustMeanResult",
     "Solution",
+    "WeakEvidenceWarning",
     "datasets",
+    "path",
     "project",
     "robust_mean",
     "solve_l1",

@@ -1,14 +1,13 @@
-"""`robust_mean`: validates, chooses the way through the data, and assembles the result."""
+"""`robust_mean`: validates, chooses the way through the data, and speaks in the data's units."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from inlier import theory
 from inlier._typing import Array
 from inlier._validation import (
     check_choice,
@@ -18,35 +17,25 @@ from inlier._validation import (
     check_vector,
     check_whole,
 )
-from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import geometric_median
-from inlier.data import Rotation, Table, as_table
-from inlier.path import Arrival, continuation, tightening_was_right
-from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
-from inlier.spectral import DENSE, Oracle, Spectrum
-from inlier.surrogates import ZERO, Surrogate, SurrogateName
+from inlier.data import Metric, Table, as_table
+from inlier.result import GroupRule, Multiplier, PathPoint, RobustMeanResult, Step
+from inlier.scatter import metric_of
+from inlier.surrogates import SurrogateName
 from inlier.surrogates import surrogate as named_surrogate
+from inlier.with_sigma import Options, fit_with_sigma
+from inlier.without_sigma import fit_without_sigma
 
 Algorithm = Literal["continuation", "paper"]
 StartName = Literal["auto", "coordinate-median", "geometric-median"]
-
-# Rows at such multiples (in square) of the budget and of the median distance leave before the fit.
-ABSURD_BUDGETS = 1e6
-ABSURD_MEDIANS = 100.0
-# Of the certificate's eigenvalue, where the whole spectrum would be too dear.
-CERTIFICATE_PASSES = 8
-CERTIFICATE_RESIDUAL = 1e-3
-# Where the kept rows exceed the budget a little, it is lowered by a little more, and again.
-MOST_REPAIRS = 5
-REPAIR_MARGIN = 0.01
-# The rows that are kept must satisfy the budget to this relative precision.
-BUDGET_TOL = 1e-9
+ScatterName = Literal["auto", "identity", "diagonal"]
 
 
 def robust_mean(
     X: Any,
     *,
     sigma: float | None = None,
+    scatter: ScatterName | Any = "auto",
     p: float = 0.5,
     c1: float = 1.0,
     algorithm: Algorithm = "continuation",
@@ -108,13 +97,8 @@ def robust_mean(
     """
     X = check_table(X)
     n, d = X.shape
-    if sigma is None:
-        raise ValueError(
-            "sigma was not given, and choosing it from the data is not implemented yet. Pass a "
-            "bound on the standard deviation of the good rows in any direction, for instance the "
-            "square root of the largest eigenvalue of the covariance of rows known to be good."
-        )
-    sigma = check_number(sigma, "sigma", below=np.inf)
+    if sigma is not None:
+        sigma = check_number(sigma, "sigma", below=np.inf)
     p = check_number(p, "p", at_most=1.0)
     c1 = check_number(c1, "c1", below=np.inf)
     check_choice(algorithm, "algorithm", ("continuation", "paper"))
@@ -125,96 +109,26 @@ def robust_mean(
     if prune is not None:
         prune = check_number(prune, "prune", below=1.0)
 
-    variance = (c1 * sigma) * (c1 * sigma)
-    budget = n * variance
-    if not 1e-290 < budget < 1e290:
+    if sigma is not None and not 1e-290 < n * (c1 * sigma) * (c1 * sigma) < 1e290:
         raise ValueError(
             f"sigma={sigma:g} (times c1={c1:g}) is out of range: its square times the number of "
             "rows must be a number. Measure X and sigma in other units."
         )
-    table = as_table(X)
+    options = Options(algorithm, named_surrogate(surrogate, p), prune, max_iter, tol)
+    metric = metric_of(scatter, X, random)
+    original = as_table(X)
+    table = original if metric is None else original.in_metric(metric)
+    if not isinstance(start, str) and metric is not None:
+        start = metric.seen(check_vector(start, "start", d, "column")[None])[0]
     center = _start(table, start, algorithm, random)
-    distances = table.sq_distances(center)
-    # A row that the budget cannot keep and that is far from where rows are only costs precision.
-    far = np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * float(np.median(distances))))
-    if prune is not None:
-        far = min(far, theory.far_radius(sigma, d, prune))
-    near = distances <= far**2
-    if near.sum() < 2:
-        raise ValueError(
-            f"prune={prune} leaves {near.sum()} of {n} rows within {far:.3g} of the start. Raise "
-            "sigma, or leave prune out."
-        )
-    whole, radius = table, np.inf
-    if not near.all():
-        table, radius, distances = as_table(X[near]), far, distances[near]
-
-    steps: list[Step] = []
-
-    def notify(step: Step) -> None:
-        steps.append(step)
-        if callback is not None:
-            callback(step)
-
-    rotation = Rotation.of(table, center) if Rotation.pays(table) else None
-    seen = table if rotation is None else rotation.rotated
-    first = center if rotation is None else np.zeros(seen.shape[1])
-    oracle = Oracle(seen, random)
-    chosen = named_surrogate(surrogate, p)
-    if algorithm == "paper":
-        exactly = Exactly(oracle, chosen, tol)
-        fit = alternate(exactly, oracle, first, _constant(budget), max_iter, notify)
-        spectrum = oracle.accurately(fit.best.mean, _weights(fit.best), tol * budget)
+    if sigma is None:
+        result = fit_without_sigma(table, center, random, scatter == "auto", callback)
+        if algorithm == "paper":
+            chosen = fit_with_sigma(table, result.sigma, c1, center, options, random, callback)
+            result = replace(chosen, path=result.path)
     else:
-        arrival = continuation(oracle, first, distances, budget, notify)
-        fit, spectrum = _finished(oracle, chosen, arrival, budget, variance, max_iter, notify)
-
-    best = fit.best
-    kept = ~best.removed
-    location = best.mean
-    if rotation is not None:
-        weights = _weights(best)
-        if weights.any():
-            location = table.mean(weights, rotation.center)
-        else:
-            location = rotation.center + rotation.restore(location[None])[0]
-    multiplier = _multiplier(best, rotation, center, radius)
-    certificate = Certificate(
-        budget=budget,
-        lambda_max=float(spectrum.values[0]),
-        residual=float(spectrum.residuals[0]),
-        n=n,
-        n_removed=n - int(kept.sum()),
-        most_kept=multiplier.most_kept(whole, location, budget),
-    )
-    support, indicator = near.copy(), np.ones(n)
-    support[near] = kept
-    indicator[near] = np.where(kept, 0.0, np.maximum(best.h, ZERO))
-    if near.all() and multiplier.directions is not None:
-        scores = best.scores
-    else:
-        scores = multiplier.scores(whole)
-    converged = fit.converged and certificate.feasible
-    message = _message(fit, certificate, algorithm, max_iter)
-    if not converged:
-        from sklearn.exceptions import ConvergenceWarning
-
-        warnings.warn(message, ConvergenceWarning, stacklevel=2)
-    return RobustMeanResult(
-        location=location.astype(table.dtype, copy=False),
-        support=support,
-        indicator=indicator,
-        scores=scores,
-        sigma=sigma,
-        budget=budget,
-        certificate=certificate,
-        multiplier=multiplier,
-        history=tuple(steps),
-        n_iter=fit.n_iter,
-        n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
-        converged=converged,
-        message=message,
-    )
+        result = fit_with_sigma(table, sigma, c1, center, options, random, callback)
+    return result if metric is None else _in_units_of_the_data(result, original, metric)
 
 
 def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator) -> Array:
@@ -226,110 +140,67 @@ def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator
     return table.median(random if start == "auto" and algorithm == "continuation" else None)
 
 
-def _finished(
-    oracle: Oracle,
-    surrogate: Surrogate,
-    arrival: Arrival,
-    budget: float,
-    variance: float,
-    max_iter: int,
-    notify: Callable[[Step], None],
-) -> tuple[Fit, Spectrum]:
-    """Algorithm 1 where the continuation arrived, and the spectrum of what is kept."""
-    m = max(1.0, float(arrival.weights.sum()))
-
-    def tight(n_kept: int | None) -> float:
-        return variance * (m if n_kept is None else n_kept)
-
-    step1 = Rounded(oracle, surrogate, arrival.subspace)
-    fit = alternate(step1, oracle, arrival.center, tight, max_iter, notify)
-    n_kept = len(fit.best.h) - fit.best.n_removed
-    if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
-        step1 = Rounded(oracle, surrogate, arrival.subspace)
-        fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
-    spectrum = _kept_spectrum(oracle, fit.best)
-    lowered = budget
-    for _ in range(MOST_REPAIRS):
-        top = float(spectrum.values[0])
-        if top <= budget * (1.0 + BUDGET_TOL):
-            break
-        # The slack of the search has been spent. Search below the budget by what was exceeded.
-        lowered *= (1.0 - REPAIR_MARGIN) * budget / top
-        subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
-        step1 = Rounded(oracle, surrogate, subspace)
-        fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
-        spectrum = _kept_spectrum(oracle, fit.best)
-    return fit, spectrum
-
-
-def _constant(budget: float) -> Callable[[int | None], float]:
-    return lambda n_kept: budget
-
-
-def _weights(best: Minimum) -> Array:
-    """Those whose mean is the location: of the kept rows, or 1 - h where none is kept."""
-    return 1.0 - best.h if best.removed.all() else np.where(best.removed, 0.0, 1.0)
-
-
-def _kept_spectrum(oracle: Oracle, best: Minimum) -> Spectrum:
-    weights = _weights(best)
-    if oracle.table.shape[1] <= DENSE:
-        return oracle.accurately(best.mean, weights, 0.0)
-    return oracle(
-        best.mean,
-        weights,
-        lambda values, residuals: bool(residuals[0] <= CERTIFICATE_RESIDUAL * values[0]),
-        CERTIFICATE_PASSES,
+def _in_units_of_the_data(
+    result: RobustMeanResult, original: Table, metric: Metric
+) -> RobustMeanResult:
+    """A result that was found in other coordinates; sigma and the budget stay in theirs."""
+    location = original.mean(
+        result.support.astype(np.float64), metric.restored(result.location[None])[0]
+    )
+    rule = result.rule
+    if isinstance(rule, Multiplier):
+        points = metric.restored(np.stack([rule.center, rule.start]))
+        directions = None if rule.directions is None else metric.directions(rule.directions)
+        rule = replace(
+            rule, center=points[0], start=points[1], directions=directions, metric=metric
+        )
+    groups = []
+    for group in result.groups:
+        mean, center = metric.restored(np.stack([group.mean, group.center]))
+        direction = metric.directions(group.direction[None])[0]
+        length = float(np.linalg.norm(direction))
+        cut = group.cut if group.by_distance else group.cut / length
+        groups.append(
+            replace(
+                group,
+                mean=mean,
+                center=center,
+                direction=direction / length,
+                cut=cut,
+                metric=metric,
+            )
+        )
+    path = tuple(
+        replace(point, location=metric.restored(point.location[None])[0]) for point in result.path
+    )
+    if groups:
+        rule = GroupRule(tuple(groups))
+    return replace(
+        result,
+        location=location.astype(original.dtype, copy=False),
+        rule=rule,
+        groups=tuple(groups),
+        path=path,
+        n_passes=result.n_passes + original.n_passes,
     )
 
 
-def _multiplier(
-    best: Minimum, rotation: Rotation | None, start: Array, radius: float
-) -> Multiplier:
-    kept = ~best.removed
-    center, directions = best.center, best.directions
-    if kept.all():
-        center, directions = best.mean, directions[:0]
-    if rotation is not None:
-        restored = rotation.restore(np.concatenate([center[None], directions]))
-        center, directions = rotation.center + restored[0], restored[1:]
-    if kept.all():
-        return Multiplier(center, None, np.empty(0), best.budget, 1.0, start, radius)
-    lowest = float(best.scores[~kept].min())
-    # Half way between the kept and the removed; below every score, if none is kept.
-    threshold = (float(best.scores[kept].max()) + lowest) / 2.0 if kept.any() else -1.0
-    return Multiplier(center, directions, best.prices, best.budget, threshold, start, radius)
+def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
+    """The way down in the budget, from that of all rows past that of the good ones.
 
+    A point for each group of rows that leaves, and two below the budget of what is left, where the
+    price jumps because good rows would have to pay.
 
-def _message(fit: Fit, certificate: Certificate, algorithm: str, max_iter: int) -> str:
-    n, removed = certificate.n, certificate.n_removed
-    if fit.best.removed.all():
-        hint = "" if algorithm == "continuation" else ', or use algorithm="continuation"'
-        return (
-            "No row can be kept within the budget about the centre that was reached; the location "
-            "is the mean weighted by 1 - h. The bound is too small for these data: pass a larger "
-            f"sigma{hint}."
-        )
-    if not certificate.feasible:
-        over = certificate.lambda_max / certificate.budget - 1.0
-        return (
-            f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for "
-            "these data: pass a larger sigma."
-        )
-    if not fit.best.solved:
-        return (
-            "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol, or use "
-            'algorithm="continuation", which needs no such precision.'
-        )
-    if not fit.converged:
-        return (
-            f"Stopped after max_iter={max_iter} iterations while the number of removed rows was "
-            "still falling. Raise max_iter."
-        )
-    verdict = f"Kept {n - removed} of {n} rows; at least {certificate.l0_lower_bound} had to go."
-    if 2 * removed >= n:
-        verdict += (
-            " Half of the rows or more were removed: either sigma is too small, or the data cannot "
-            "be trusted."
-        )
-    return verdict
+    Parameters
+    ----------
+    X : array, memory map, sparse matrix or data frame of shape (n, d)
+    **options
+        Of `robust_mean`, but for sigma.
+
+    Returns
+    -------
+    tuple of PathPoint
+    """
+    if "sigma" in options:
+        raise ValueError("path chooses sigma: leave it out.")
+    return robust_mean(X, **options).path

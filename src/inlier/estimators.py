@@ -132,7 +132,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
         self.location_ = result.location
         self.support_ = result.support
         self.indicator_ = result.indicator
-        self.offset_ = -result.multiplier.threshold
+        self.offset_ = -result.rule.threshold
         self.n_iter_ = result.n_iter
         return self
 
@@ -149,7 +149,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
             At most zero; the higher, the more normal. Minus infinity beyond the radius of `prune`.
         """
         check_is_fitted(self, "result_")
-        return -self.result_.multiplier.scores(as_table(self._validated(X)))
+        return -self.result_.rule.scores(as_table(self._validated(X)))
 
     def decision_function(self, X: Any) -> Array:
         """`score_samples` minus `offset_`: negative for outliers.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from inlier import theory
 from inlier._typing import Array, Mask
-from inlier.data import Table
+from inlier.data import Metric, Table
 from inlier.problem import fewest_removed, packing_bound
+
+
+class WeakEvidenceWarning(UserWarning):
+    """The data do not say clearly which rows are bad; the message says why and what to look at."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class Step:
     """One step of a fit."""
 
     stage: str
-    """"continuation" or "algorithm 1"."""
+    """"selection", "continuation" or "algorithm 1"."""
     budget: float
     n_removed: float
     """Rows removed; during the continuation, rows with less than half their weight."""
@@ -30,6 +34,17 @@ class Step:
     """Of the weighted rows about the centre, at the tolerance of the step."""
     n_passes: int
     """Passes over the data so far."""
+
+
+class Rule(Protocol):
+    """A verdict on any row, also on one that was not there at the fit."""
+
+    @property
+    def threshold(self) -> float:
+        """Rows with a higher score are bad."""
+
+    def scores(self, table: Table) -> Array:
+        """How far out each row of a table lies; larger is worse."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +66,8 @@ class Multiplier:
         The first centre.
     radius : float
         Rows farther than this from the start were pruned: they score infinity.
+    metric : Metric, optional
+        In which distances are measured, if not as the data are.
     """
 
     center: Array
@@ -60,12 +77,14 @@ class Multiplier:
     threshold: float
     start: Array
     radius: float = np.inf
+    metric: Metric | None = None
 
     def scores(self, table: Table) -> Array:
         """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned."""
         q = self._unpruned(table, self.center)
         if np.isfinite(self.radius):
-            q = np.where(table.sq_distances(self.start) > self.radius**2, np.inf, q)
+            far = _sq_distances(table, self.start, self.metric) > self.radius**2
+            q = np.where(far, np.inf, q)
         return q
 
     def most_kept(self, table: Table, center: Array, budget: float) -> float:
@@ -81,7 +100,7 @@ class Multiplier:
 
     def _unpruned(self, table: Table, center: Array) -> Array:
         if self.directions is None:
-            return table.sq_distances(center) / self.budget
+            return _sq_distances(table, center, self.metric) / self.budget
         with np.errstate(over="ignore"):  # a row too far away to square scores infinity
             q: Array = self.prices @ table.project(center, self.directions) ** 2 / self.budget
         return q
@@ -137,15 +156,159 @@ class Certificate:
         """Largest standard deviation of the kept rows in any direction; 0 if there are none."""
         return float(np.sqrt(self.lambda_max / max(1, self.n - self.n_removed)))
 
-    def error_radius(self, alpha: Any, sigma: float) -> float | Array:
+    def error_radius(self, alpha: Any, sigma: float | None = None) -> float | Array:
         """How far the location can be from the mean of the good rows.
 
         See `inlier.theory.error_radius`; it assumes that at most a fraction alpha of the rows is
-        bad and that the good rows have standard deviation at most sigma in every direction.
+        bad and that the good rows have standard deviation at most sigma in every direction. An
+        array of fractions gives the curve over alpha; without sigma, that of the kept rows is used.
         """
         n_kept = self.n - self.n_removed
+        sigma = self.sigma_kept if sigma is None else sigma
         radius: float | Array = theory.error_radius(self.sigma_kept, n_kept, self.n, alpha, sigma)
         return radius
+
+    def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
+        """The error radius in plain words.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            The fraction of bad rows that is assumed; as many as were removed, if not given, and at
+            least one row in a hundred.
+        sigma : float, optional
+            The assumed bound on the good rows; that of the kept rows, if not given.
+        """
+        if alpha is None:
+            alpha = max(0.01, np.ceil(100.0 * self.n_removed / self.n) / 100.0)
+        sigma = self.sigma_kept if sigma is None else sigma
+        radius = float(self.error_radius(alpha, sigma))
+        assumed = (
+            f"If at most {100.0 * alpha:.3g}% of the rows are bad and the good rows vary by at most "
+            f"{sigma:.3g} in any direction"
+        )
+        if not np.isfinite(radius):
+            return f"{assumed}, nothing is known: all of the kept rows may be bad."
+        return f"{assumed}, the mean is within {radius:.3g} of that of the good rows."
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that left together.
+
+    Attributes
+    ----------
+    kind : str
+        How it showed: "apart" (far from every other row), "distance" (more rows far out than near,
+        and pointing the same way), "direction" (on one side of a direction of large variance),
+        "metric" (the same in the metric of the rows).
+    rows : int array
+        Indices of the rows.
+    mean : array of shape (d,)
+        Of these rows.
+    direction : array of shape (d,)
+        Of length one: along which the group lies.
+    center, cut, side
+        The rule behind it, see `sizes`: rows with a size above the cut belong to the group.
+    log_p : float
+        Natural logarithm of the chance that good rows alone would show such a group.
+    share : float
+        p / h: the share of the group that good rows account for, judged by their mirror image.
+    budget : float
+        Largest eigenvalue of the scatter of the rows that were kept before the group left.
+    metric : Metric, optional
+        In which the group was looked for, if not as the data are; its distances are measured there.
+    """
+
+    kind: str
+    rows: Array = field(repr=False)
+    mean: Array = field(repr=False)
+    direction: Array = field(repr=False)
+    center: Array = field(repr=False)
+    cut: float
+    side: int
+    log_p: float
+    share: float
+    budget: float
+    metric: Metric | None = field(default=None, repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many rows left."""
+        return len(self.rows)
+
+    @property
+    def by_distance(self) -> bool:
+        """Whether the distance from the centre decides, and not one direction."""
+        return self.kind in ("apart", "distance")
+
+    def sizes(self, table: Table) -> Array:
+        """How far out each row of a table lies, as this group measures it; in one pass."""
+        if self.by_distance:
+            return np.asarray(np.sqrt(_sq_distances(table, self.center, self.metric)))
+        seen = table.project(self.center, self.direction[None])[0]
+        return np.asarray(np.abs(seen) if self.side == 0 else self.side * seen)
+
+    def __str__(self) -> str:
+        how = {
+            "apart": "far from every other row",
+            "distance": "far out, in the same direction",
+            "direction": "on one side of the others",
+            "metric": "on one side of the others, for how little these vary there",
+        }[self.kind]
+        chance = f"chance 1e{self.log_p / np.log(10.0):.0f}"
+        return f"{self.size} rows {how} ({chance}, good rows among them about {self.share:.0%})"
+
+
+@dataclass(frozen=True)
+class GroupRule:
+    """A row is bad if it lies beyond the cut of a group: the largest (size / cut)^2 is its score."""
+
+    groups: tuple[Group, ...]
+    threshold: float = 1.0
+
+    def scores(self, table: Table) -> Array:
+        """In one pass for each group."""
+        worst = np.zeros(table.shape[0])
+        for group in self.groups:
+            with np.errstate(over="ignore"):
+                ratio = np.maximum(group.sizes(table), 0.0) / group.cut
+                worst = np.maximum(worst, ratio**2)
+        return worst
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """One point on the way down in the budget.
+
+    Attributes
+    ----------
+    budget : float
+        B = n sigma^2.
+    sigma : float
+        Largest standard deviation of the rows that are kept, in any direction.
+    price : float
+        kappa = B tr(Lambda) / n: the fraction of the rows that has to go for each e-fold of the
+        budget. Small while groups leave; it jumps where good rows would have to pay.
+    rank : float
+        Effective rank of Lambda, tr(Lambda)^2 / tr(Lambda^2).
+    share : float
+        p / h for the rows that left last; 1 where nothing speaks for their leaving.
+    removed : int array
+        Indices of the rows that have left.
+    location : array of shape (d,)
+        The mean of the others.
+    certificate : Certificate
+    """
+
+    budget: float
+    sigma: float
+    price: float
+    rank: float
+    share: float
+    removed: Array = field(repr=False)
+    location: Array = field(repr=False)
+    certificate: Certificate = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -167,8 +330,14 @@ class RobustMeanResult:
     budget : float
         c1^2 n sigma^2.
     certificate : Certificate
-    multiplier : Multiplier
-        The directions and prices behind the scores.
+    rule : Multiplier or GroupRule
+        What is behind the scores: the directions and prices of the fit or, without sigma, the
+        groups. It gives a verdict on other rows too.
+    groups : tuple of Group
+        The rows that left, by group; empty if sigma was given.
+    path : tuple of PathPoint
+        From the budget of all rows to that of the kept ones, a point for each group that left, and
+        on below it; empty if sigma was given.
     history : tuple of Step
     n_iter : int
         Iterations of Algorithm 1.
@@ -186,14 +355,116 @@ class RobustMeanResult:
     sigma: float
     budget: float
     certificate: Certificate
-    multiplier: Multiplier = field(repr=False)
+    rule: Multiplier | GroupRule = field(repr=False)
     history: tuple[Step, ...] = field(repr=False)
     n_iter: int
     n_passes: int
     converged: bool
     message: str
+    groups: tuple[Group, ...] = field(default=(), repr=False)
+    path: tuple[PathPoint, ...] = field(default=(), repr=False)
 
     @property
     def outliers(self) -> Array:
         """Indices of the removed rows."""
         return np.flatnonzero(~self.support)
+
+    def at(self, point: int | None = None, *, sigma: float | None = None) -> RobustMeanResult:
+        """The answer at another point of the path, without a new fit.
+
+        Parameters
+        ----------
+        point : int, optional
+            Index into `path`.
+        sigma : float, optional
+            Instead: the point whose sigma is nearest.
+        """
+        if not self.path:
+            raise ValueError(
+                "This result has no path: sigma was given to the fit. Call robust_mean without "
+                "sigma, or again with another one."
+            )
+        if (point is None) == (sigma is None):
+            raise ValueError("Give either point, an index into path, or sigma.")
+        if sigma is not None:
+            if not (np.isfinite(sigma) and sigma > 0.0):
+                raise ValueError(f"sigma must be a finite number above 0, but is {sigma!r}.")
+            logs = np.log([max(step.sigma, np.finfo(float).tiny) for step in self.path])
+            point = int(np.argmin(np.abs(logs - np.log(sigma))))
+        assert point is not None
+        try:
+            step = self.path[point]
+        except IndexError:
+            raise ValueError(
+                f"point must be an index into path, which has {len(self.path)} points, but is "
+                f"{point}."
+            ) from None
+        groups = self.groups[: min(range(len(self.path))[point], len(self.groups))]
+        support = np.ones(len(self.support), dtype=np.bool_)
+        support[step.removed] = False
+        return self._with(support, step.location, step.certificate, groups, step.sigma)
+
+    def keep(self, group: int | Group) -> RobustMeanResult:
+        """The answer with a group put back, without a new fit.
+
+        To take out a whole good sub-population is the typical mistake; who knows the rows can undo
+        it. The certificate then holds a bound: what the rows had before the group left.
+
+        Parameters
+        ----------
+        group : int or Group
+            One of `groups`, or its index.
+        """
+        if isinstance(group, Group):
+            matches = [i for i, other in enumerate(self.groups) if other is group]
+            if not matches:
+                raise ValueError("group is not one of the groups of this result.")
+            group = matches[0]
+        if not -len(self.groups) <= group < len(self.groups):
+            raise ValueError(
+                f"group must be one of groups, of which there are {len(self.groups)}, or its "
+                f"index, but is {group!r}."
+            )
+        back = self.groups[group]
+        groups = tuple(other for other in self.groups if other is not back)
+        support = self.support.copy()
+        support[back.rows] = True
+        n, m = len(support), int(self.support.sum())
+        total = m + back.size
+        location = self.location + (back.mean - self.location) * (back.size / total)
+        certificate = replace(
+            self.certificate,
+            budget=back.budget * n / total,
+            lambda_max=back.budget,
+            n_removed=n - total,
+            most_kept=float(n),
+        )
+        return self._with(support, location, certificate, groups, certificate.sigma_kept)
+
+    def _with(
+        self,
+        support: Mask,
+        location: Array,
+        certificate: Certificate,
+        groups: tuple[Group, ...],
+        sigma: float,
+    ) -> RobustMeanResult:
+        kept, n = int(support.sum()), len(support)
+        return replace(
+            self,
+            location=location.astype(self.location.dtype, copy=False),
+            support=support,
+            indicator=np.where(support, 0.0, 1.0),
+            sigma=sigma,
+            budget=certificate.budget,
+            certificate=certificate,
+            rule=GroupRule(groups),
+            groups=groups,
+            message=f"Kept {kept} of {n} rows by choice. {certificate.statement()}",
+        )
+
+
+def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Array:
+    if metric is None:
+        return table.sq_distances(center)
+    return table.in_metric(metric).sq_distances(metric.seen(center[None])[0])

@@ -7,10 +7,10 @@ from typing import Any
 from scipy.sparse import issparse
 
 from inlier.data.arrays import DenseTable
-from inlier.data.base import Moment, Table
+from inlier.data.base import Metric, Moment, Table
 from inlier.data.gram import Rotation
 
-__all__ = ["Moment", "Rotation", "Table", "as_table"]
+__all__ = ["Metric", "Moment", "Rotation", "Table", "as_table"]
 
 
 def as_table(X: Any) -> Table:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from inlier._typing import Array
-from inlier.data.base import Moment, Table, Weights, sampled_rows, working_dtype
+from inlier._typing import Array, Mask
+from inlier.data.base import Metric, Moment, Table, Weights, sampled_rows, working_dtype
 
 # A block has to stay in a core's own cache between the two products of a fused pass. OpenBLAS
 # multiplies small matrices, up to 1e6 multiplications, without packing them, twice as fast: blocks
@@ -122,6 +122,17 @@ class DenseTable(Table):
                 far = block - left
                 out[rows] = np.einsum("ij,ij->i", far, far)
         return out
+
+    def take(self, rows: Mask) -> Table:
+        """See `Table.take`."""
+        return DenseTable(self._Y[rows])
+
+    def in_metric(self, metric: Metric) -> Table:
+        """See `Table.in_metric`."""
+        seen = np.empty(self.shape, self.dtype)
+        for rows, block in self._blocks(None):
+            seen[rows] = metric.seen(block)
+        return DenseTable(seen)
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from inlier._typing import Array
+from inlier._typing import Array, Mask
 
 
 class Moment(NamedTuple):
@@ -29,6 +31,33 @@ class Moment(NamedTuple):
     """V A^T W A, k x d: the second moment applied to the basis."""
     drift: Array
     """A^T w, d: where the weighted mean lies, seen from the centre, times sum(w)."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Coordinates in which a scatter matrix L L^T becomes the identity: z = L^-1 (y - origin)."""
+
+    origin: Array
+    factor: Array
+    """L: lower triangular, d x d, or its diagonal, d."""
+
+    def seen(self, points: Array) -> Array:
+        """Points (k x d) in the new coordinates."""
+        if self.factor.ndim == 1:
+            return np.asarray((points - self.origin) / self.factor)
+        return np.asarray(solve_triangular(self.factor, (points - self.origin).T, lower=True).T)
+
+    def restored(self, points: Array) -> Array:
+        """Points of the new coordinates (k x d) in those of the data."""
+        if self.factor.ndim == 1:
+            return np.asarray(self.origin + points * self.factor)
+        return np.asarray(self.origin + points @ self.factor.T)
+
+    def directions(self, vectors: Array) -> Array:
+        """Directions (k x d) along which the data show what these show in the new coordinates."""
+        if self.factor.ndim == 1:
+            return np.asarray(vectors / self.factor)
+        return np.asarray(solve_triangular(self.factor, vectors.T, lower=True, trans="T").T)
 
 
 Weights = Array | Callable[[slice, Array], Array]
@@ -87,6 +116,14 @@ class Table(ABC):
     @abstractmethod
     def sq_distances(self, center: Array) -> Array:
         """||y_i - c||^2 for each row, n."""
+
+    @abstractmethod
+    def take(self, rows: Mask) -> Table:
+        """A copy of some of the rows."""
+
+    @abstractmethod
+    def in_metric(self, metric: Metric) -> Table:
+        """A copy of the rows in other coordinates."""
 
     @abstractmethod
     def gram(self, center: Array) -> Array:

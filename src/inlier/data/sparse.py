@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
-from inlier._typing import Array
-from inlier.data.base import Moment, Table, Weights, sampled_rows, working_dtype
+from inlier._typing import Array, Mask
+from inlier.data.base import Metric, Moment, Table, Weights, sampled_rows, working_dtype
 
 
 class SparseTable(Table):
@@ -64,6 +64,15 @@ class SparseTable(Table):
             own = np.asarray(Y.power(2).sum(axis=1)).ravel()
         squared: Array = np.maximum(own - 2.0 * along + center @ center, 0.0)
         return squared
+
+    def take(self, rows: Mask) -> Table:
+        """See `Table.take`."""
+        return SparseTable(self._Y[rows])
+
+    def in_metric(self, metric: Metric) -> Table:
+        """See `Table.in_metric`. Zeros stay zeros, so the scatter has to be diagonal."""
+        self.n_passes += 1
+        return SparseTable(self._Y.multiply(1.0 / metric.factor).tocsr())
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""

@@ -1,0 +1,86 @@
+"""In which units rows are compared: the scatter matrix that takes the place of the identity.
+
+The paper bounds the second moment of the kept rows by a multiple of the identity. With a scatter
+matrix L L^T the bound is a multiple of that, which is the paper's problem in the coordinates
+L^-1 y; sigma is then a number without a unit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from inlier._typing import Array
+from inlier.data import Metric
+from inlier.data.base import sampled_rows
+
+
+def metric_of(scatter: Any, X: Any, random: np.random.Generator) -> Metric | None:
+    """The coordinates for an argument `scatter`; None for those of the data."""
+    d = X.shape[1]
+    if isinstance(scatter, str):
+        if scatter in ("auto", "identity"):
+            return None
+        if scatter != "diagonal":
+            raise ValueError(
+                "scatter must be 'auto', 'identity', 'diagonal', a vector of variances, a scatter "
+                f"matrix or a factor of one, but is {scatter!r}."
+            )
+        if issparse(X):
+            raise ValueError(
+                "scatter='diagonal' measures how each column varies about its median, which says "
+                "nothing about a sparse column. Pass the variances of the columns as a vector."
+            )
+        return Metric(*_column_scales(X, random))
+    matrix = _as_numbers(scatter)
+    if matrix.shape == (d,):
+        if not (matrix > 0.0).all():
+            raise ValueError("scatter, as a vector of variances, must be above 0 in every column.")
+        return Metric(np.zeros(d), np.sqrt(matrix))
+    if matrix.shape != (d, d):
+        raise ValueError(
+            f"scatter must be a vector of {d} variances or a {d} x {d} matrix, one row and column "
+            f"for each column of X, but has shape {matrix.shape}."
+        )
+    if issparse(X):
+        raise ValueError(
+            "scatter must be 'identity' or a vector of variances if X is sparse: another one would "
+            "make X dense."
+        )
+    symmetric = np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12 * np.abs(matrix).max())
+    try:
+        factor = np.linalg.cholesky(matrix if symmetric else matrix @ matrix.T)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "scatter must be positive definite: there are directions in which it allows no "
+            "variation. Add a small multiple of the identity."
+        ) from None
+    return Metric(np.median(X[sampled_rows(X.shape[0], random)], axis=0), factor)
+
+
+def _as_numbers(scatter: Any) -> Array:
+    try:
+        matrix = np.asarray(scatter, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"scatter must be numbers, but could not be read as such: {error}."
+        ) from None
+    if not np.isfinite(matrix).all():
+        raise ValueError("scatter contains NaN or infinity. Every entry must be finite.")
+    return matrix
+
+
+def _column_scales(X: Any, random: np.random.Generator) -> tuple[Array, Array]:
+    """The median of each column and its median absolute deviation, of at most a few hundred rows.
+
+    A column of which more than half is one value has the mean absolute deviation instead; one that
+    does not vary at all keeps its unit.
+    """
+    rows = np.asarray(X[sampled_rows(X.shape[0], random)], dtype=np.float64)
+    center = np.median(rows, axis=0)
+    deviations = np.abs(rows - center)
+    scales = np.median(deviations, axis=0)
+    scales = np.where(scales > 0.0, scales, deviations.mean(axis=0))
+    return center, np.where(scales > 0.0, scales, 1.0)

@@ -1,0 +1,443 @@
+"""No sigma and no alpha: rows leave in groups, as long as there is evidence for one.
+
+What is left fixes sigma. Each round looks at the rows that are still there in three ways, from the
+simplest to the costliest, and stops at the first that finds a group:
+
+    how far out    rows that stand apart, or more rows far from the centre than near it, if they
+                   also point the same way: the long rows of a heavy tail do not
+    directions     of large variance, on one side of which there is a surplus with a mode
+    skewness       the same in the metric of the rows, if they vary more in some directions
+
+Every one of these looks depends on the rows only through their distances and second moments, which
+do not change if a row is reflected in the centre. So for good rows, if they are symmetric, the side
+on which a row lies stays a coin toss, however the direction was searched for and in any dimension.
+(Skewness is the exception, and is charged for it.)
+
+A group that would leave fewer than half of the rows is refused: the majority is good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from inlier import evidence
+from inlier._typing import Array, Mask
+from inlier.evidence import LOG_LEVEL, NOTHING, Cut
+from inlier.problem import Subspace, packing_bound, scores
+from inlier.projection import Within
+from inlier.pursuit import skewest
+from inlier.result import Certificate, Group, PathPoint, Step
+from inlier.spectral import DENSE, Oracle, Spectrum
+from inlier.surrogates import L1
+
+# Rounds of the search; each but the last removes a group.
+MOST_GROUPS = 30
+# Passes of the oracle in a round, where the whole spectrum would be too dear.
+ROUND_PASSES = 4
+# The largest eigenvalue of white noise, by the law of Marchenko and Pastur, times this: above it
+# the rows vary more in some directions than in others.
+ANISOTROPIC = 1.3
+# Whitening needs rows: so many for each column. And memory: rows times columns.
+ROWS_PER_COLUMN = 4
+MOST_WHITENED = 1 << 25
+# How far the path goes on below what the kept rows need, to show that the price jumps.
+BEYOND = (0.75, 0.5)
+GAP = 1e-3
+# How often a direction is turned towards the group that it shows.
+TURNS = 3
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass
+class Selection:
+    """What is kept, and how it came to that."""
+
+    kept: Mask
+    mean: Array
+    spectrum: Spectrum
+    """Of the kept rows about their mean."""
+    subspace: Subspace
+    """The directions in which groups left."""
+    groups: list[Group] = field(default_factory=list)
+    path: list[PathPoint] = field(default_factory=list)
+    refused: Group | None = None
+    """A group with evidence that would have left fewer than half of the rows."""
+    doubtful: Cut = NOTHING
+    """The clearest sign of a further group that was not enough."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate: some of the rows that are still there."""
+
+    kind: str
+    cut: Cut
+    members: Mask
+    """Of all rows."""
+    center: Array
+    direction: Array | None = None
+
+
+def select(
+    oracle: Oracle,
+    start: Array,
+    distances: Array,
+    random: np.random.Generator,
+    metric: bool = True,
+    notify: Callable[[Step], None] = lambda step: None,
+) -> Selection:
+    """Remove groups of rows while there is evidence for one.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    start : array of shape (d,)
+        Any robust centre.
+    distances : array of shape (n,)
+        Squared distances of the rows from it.
+    random : numpy.random.Generator
+    metric : bool
+        Whether to look for skewness in the metric of the rows as well.
+    notify : callable
+        Called after each round.
+    """
+    table = oracle.table
+    n = table.shape[0]
+    kept = np.ones(n, dtype=np.bool_)
+    near = start
+    for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
+        near, distances = _nearest_half(oracle, near, distances, kept)
+    mean = table.mean(np.ones(n), near)
+    found = Selection(kept, mean, _spectrum(oracle, mean, kept), Subspace.empty(n, mean))
+    _extend_path(found, 1.0, notify, oracle)
+    for _ in range(MOST_GROUPS):
+        group = _next_group(oracle, found, near, distances, random, metric)
+        if group is None:
+            break
+        members = group.members
+        left = int(found.kept.sum() - members.sum())
+        total = table.combine(found.mean, members[None].astype(np.float64))[0]
+        offset = total / members.sum()
+        record = Group(
+            kind=group.kind,
+            rows=np.flatnonzero(members),
+            mean=found.mean + offset,
+            direction=group.direction if group.direction is not None else _unit(offset),
+            center=group.center,
+            cut=group.cut.cut,
+            side=group.cut.side,
+            log_p=group.cut.log_p,
+            share=group.cut.share,
+            budget=float(found.spectrum.values[0]),
+        )
+        if 2 * left < n:
+            found.refused = record
+            break
+        found.groups.append(record)
+        found.kept = found.kept & ~members
+        found.mean = found.mean - total / left
+        found.spectrum = _spectrum(oracle, found.mean, found.kept)
+        found.subspace = _with_direction(oracle, found.subspace, record.direction)
+        near, distances = _nearest_half(oracle, near, distances, found.kept)
+        _extend_path(found, record.share, notify, oracle)
+    return found
+
+
+def _next_group(
+    oracle: Oracle,
+    found: Selection,
+    near: Array,
+    distances: Array,
+    random: np.random.Generator,
+    metric: bool,
+) -> Found | None:
+    by_distance = _by_distance(oracle, found, near, distances)
+    if by_distance is not None:
+        return by_distance
+    found.doubtful = NOTHING
+    group = _by_direction(oracle, found)
+    if group is None and metric and _uneven(oracle, found):
+        group = _by_skewness(oracle, found, random)
+    return group
+
+
+def _by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array) -> Found | None:
+    kept = found.kept
+    sizes = np.sqrt(distances)
+    cut = evidence.apart(sizes[kept])
+    if cut.log_p < LOG_LEVEL:
+        return Found("apart", cut, kept & (sizes > cut.cut), near)
+    logs = np.log(np.maximum(sizes, TINY))
+    ascending = np.sort(logs[kept])
+    center, spread, error = evidence.centers(ascending[None])
+    cut = evidence.mirror(ascending, float(center[0]), float(error[0]), sides=(1,))
+    if spread[0] == 0.0 or cut.log_p >= LOG_LEVEL:
+        return None
+    members = kept & (logs > center[0] + cut.cut)
+    total = oracle.table.combine(near, members[None].astype(np.float64))
+    along = oracle.table.project(near, total)[0] - distances
+    log_p = max(cut.log_p, evidence.coherence(along[members]))
+    if log_p >= LOG_LEVEL:
+        return None
+    size = float(np.exp(center[0] + cut.cut))
+    return Found("distance", Cut(log_p, size, 0, cut.share), members, near)
+
+
+def _by_direction(oracle: Oracle, found: Selection) -> Found | None:
+    """The clearest group on one side of a direction of large variance; it may be too weak."""
+    kept, rows = found.kept, found.spectrum.projections
+    seen = rows[:, kept]
+    ascending = np.sort(seen, axis=1)
+    centers, spreads, errors = evidence.centers(ascending)
+    signs = []
+    for j in np.flatnonzero(spreads > 0.0):
+        one_sided = evidence.mirror(ascending[j], float(centers[j]), float(errors[j]))
+        both_sides = evidence.apart(np.abs(seen[j] - centers[j]))
+        cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
+        # Many directions are looked at: the first pays least, and all together pay for one look.
+        signs.append((cut.log_p + float(np.log((j + 1) * (j + 2))), int(j), cut))
+    for log_p, j, cut in sorted(signs, key=lambda sign: sign[:2]):
+        if log_p >= LOG_LEVEL:
+            found.doubtful = min(found.doubtful, replace(cut, log_p=min(0.0, log_p)), key=_log_p)
+            break
+        start = Line(found.spectrum.vectors[j], rows[j], float(centers[j]))
+        group = _refined(oracle, found, start, replace(cut, log_p=log_p), None)
+        if group is not None:
+            return group
+    return None
+
+
+def _by_skewness(oracle: Oracle, found: Selection, random: np.random.Generator) -> Found | None:
+    """The same along the direction of largest skewness in the metric of the kept rows."""
+    kept = found.kept
+    m, d = int(kept.sum()), oracle.table.shape[1]
+    moment = oracle.table.moment(found.mean, kept.astype(np.float64), np.eye(d))
+    values, vectors = np.linalg.eigh((moment.image + moment.image.T) / (2.0 * m))
+    rows = vectors.T @ moment.projection
+    shrunk = _shrunk(np.maximum(values, 0.0), rows[:, kept])
+    whitener = vectors.T / np.sqrt(shrunk)[:, None]
+    whitened = rows / np.sqrt(shrunk)[:, None]
+    searched = skewest(whitened[:, kept], random)
+    if searched is None:
+        return None
+    mixing, charge = searched
+    seen = mixing @ whitened
+    ascending = np.sort(seen[kept])
+    center, spread, error = evidence.centers(ascending[None])
+    cut = evidence.mirror(ascending, float(center[0]), float(error[0]))
+    log_p = cut.log_p + charge
+    if spread[0] == 0.0 or log_p >= LOG_LEVEL:
+        found.doubtful = min(found.doubtful, replace(cut, log_p=min(0.0, log_p)), key=_log_p)
+        return None
+    direction = mixing @ whitener
+    length = float(np.linalg.norm(direction))
+    cut = replace(cut, log_p=log_p, cut=cut.cut / length)
+    # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
+    precision = (vectors / np.maximum(values, TINY)) @ vectors.T
+    start = Line(direction / length, seen / length, float(center[0]) / length)
+    return _refined(oracle, found, start, cut, precision)
+
+
+class Line(NamedTuple):
+    """A direction, and where the rows lie along it, seen from the mean of the kept ones."""
+
+    direction: Array
+    rows: Array
+    center: float
+
+
+def _refined(
+    oracle: Oracle, found: Selection, line: Line, cut: Cut, precision: Array | None
+) -> Found | None:
+    """Turn a direction towards the mean of the group that it shows, and cut again there.
+
+    The evidence stays that of the first direction, which was not chosen for its group. A group on
+    one side must have a mode of its own. Two passes for each turn.
+    """
+    kept, table = found.kept, oracle.table
+    log_p = cut.log_p
+    members = kept & _beyond(line, cut)
+    for _ in range(TURNS if cut.side else 0):
+        rest = kept & ~members
+        difference = members / members.sum() - rest / rest.sum()
+        offset = table.combine(found.mean, difference[None])[0]
+        turned = _unit(offset if precision is None else precision @ offset)
+        rows = table.project(found.mean, turned[None])[0]
+        ascending = np.sort(rows[kept])
+        center, spread, error = evidence.centers(ascending[None])
+        again = evidence.mirror(ascending, float(center[0]), float(error[0]), sides=(1,))
+        if spread[0] == 0.0 or again.log_p >= LOG_LEVEL:
+            break
+        line, cut, before = Line(turned, rows, float(center[0])), again, members
+        members = kept & _beyond(line, cut)
+        if np.array_equal(members, before):
+            break
+    sizes = cut.side * (line.rows - line.center)[kept]
+    if cut.side and not evidence.has_mode(sizes, cut.cut):
+        return None
+    kind = "direction" if precision is None else "metric"
+    center = found.mean + line.center * line.direction
+    return Found(kind, replace(cut, log_p=log_p), members, center, line.direction)
+
+
+def _beyond(line: Line, cut: Cut) -> Mask:
+    sizes = line.rows - line.center
+    beyond: Mask = (np.abs(sizes) if cut.side == 0 else cut.side * sizes) > cut.cut
+    return beyond
+
+
+def _uneven(oracle: Oracle, found: Selection) -> bool:
+    """Whether whitening could show more, and can be done."""
+    n, d = oracle.table.shape
+    m = int(found.kept.sum())
+    if d > DENSE or m < ROWS_PER_COLUMN * d or n * d > MOST_WHITENED or d < 2:
+        return False
+    total = float(oracle.table.sq_distances(found.mean) @ found.kept)
+    noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
+    return float(found.spectrum.values[0]) > ANISOTROPIC * noise
+
+
+def _shrunk(values: Array, rows: Array) -> Array:
+    """Eigenvalues of a covariance drawn to their mean, as far as Ledoit and Wolf (2004) advise."""
+    d, m = rows.shape
+    mean = float(values.mean())
+    squared = float(np.sum(values**2))
+    noise = (float(np.mean(np.sum(rows**2, axis=0) ** 2)) - squared) / m
+    weight = float(np.clip(noise / max(squared - d * mean**2, TINY), 1e-6, 1.0))
+    return np.maximum((1.0 - weight) * values + weight * mean, TINY)
+
+
+def _nearest_half(
+    oracle: Oracle, center: Array, distances: Array, kept: Mask
+) -> tuple[Array, Array]:
+    """The mean of the half of the kept rows nearest to a centre, and the distances from it."""
+    order = np.argsort(np.where(kept, distances, np.inf), kind="stable")
+    half = np.zeros(len(kept))
+    half[order[: max(1, int(kept.sum()) // 2)]] = 1.0
+    center = oracle.table.mean(half, center)
+    return center, oracle.table.sq_distances(center)
+
+
+def _spectrum(oracle: Oracle, mean: Array, kept: Mask) -> Spectrum:
+    weights = kept.astype(np.float64)
+    if oracle.table.shape[1] <= DENSE:
+        return oracle.accurately(mean, weights, 0.0)
+    return oracle(mean, weights, lambda values, r: bool(r[0] <= 0.05 * values[0]), ROUND_PASSES)
+
+
+def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:
+    """The subspace of the groups with one more direction, in one pass."""
+    rows = oracle.table.project(subspace.origin, direction[None])
+    seen = Spectrum(np.ones(1), direction[None], rows, np.zeros(1), np.zeros(0))
+    return subspace.extended(seen, np.array([0]), subspace.origin)
+
+
+def _log_p(cut: Cut) -> float:
+    return cut.log_p
+
+
+def _unit(vector: Array) -> Array:
+    unit: Array = vector / max(float(np.linalg.norm(vector)), TINY)
+    return unit
+
+
+def _extend_path(
+    found: Selection, share: float, notify: Callable[[Step], None], oracle: Oracle
+) -> None:
+    """Record where the search stands: the l1 problem with the budget of the kept rows."""
+    n, m = len(found.kept), int(found.kept.sum())
+    top = float(found.spectrum.values[0])
+    budget = max(top * n / m, TINY)
+    P = found.subspace.seen_from(found.mean, budget)
+    solved = L1().minimise(Within(P, GAP))
+    prices = np.diag(solved.S) if not len(P) else np.linalg.eigvalsh(solved.S)
+    most_kept = packing_bound(np.ones(n), scores(P, solved.S), float(np.trace(solved.S)))
+    point = PathPoint(
+        budget=budget,
+        sigma=float(np.sqrt(top / m)),
+        price=float(prices.sum()) / n,
+        rank=_effective_rank(prices),
+        share=share,
+        removed=np.flatnonzero(~found.kept),
+        location=found.mean,
+        certificate=Certificate(
+            budget=budget,
+            lambda_max=top,
+            residual=float(found.spectrum.residuals[0]),
+            n=n,
+            n_removed=n - m,
+            most_kept=most_kept,
+        ),
+    )
+    found.path.append(point)
+    notify(
+        Step(
+            "selection",
+            budget,
+            float(n - m),
+            n - float(solved.weights.sum()),
+            len(P),
+            top,
+            oracle.table.n_passes,
+        )
+    )
+
+
+def _effective_rank(prices: Array) -> float:
+    """tr(S)^2 / tr(S^2): in how many directions the budget is contested."""
+    total = float(prices.sum())
+    return total**2 / float(np.sum(prices**2)) if total > 0.0 else 0.0
+
+
+def beyond_the_edge(oracle: Oracle, found: Selection) -> list[PathPoint]:
+    """The path goes on below what the kept rows need: there is no group any more to pay for it.
+
+    Only the directions of largest variance and those of the groups are looked at.
+    """
+    table = oracle.table
+    n = len(found.kept)
+    last = found.path[-1]
+    subspace = found.subspace.extended(
+        found.spectrum, np.arange(len(found.spectrum.values)), found.mean
+    )
+    points = []
+    for factor in BEYOND:
+        budget = factor * last.budget
+        P = subspace.seen_from(found.mean, budget)
+        solved = L1().minimise(Within(P, GAP))
+        kept = found.kept & (solved.weights >= 0.5)
+        if not kept.any():
+            break
+        leaving = P[:, found.kept & ~kept]
+        along = np.einsum("ij,ij->j", leaving, leaving.sum(axis=1, keepdims=True) - leaving)
+        opposite = float(np.mean(along <= 0.0)) if len(along) else 0.5
+        prices = np.linalg.eigvalsh(solved.S)
+        weights = kept.astype(np.float64)
+        spectrum = oracle(found.mean, weights, lambda values, r: True, 1)
+        m = int(kept.sum())
+        points.append(
+            PathPoint(
+                budget=budget,
+                sigma=float(np.sqrt(budget / n)),
+                price=float(prices.sum()) / n,
+                rank=_effective_rank(prices),
+                share=min(1.0, 2.0 * opposite),
+                removed=np.flatnonzero(~kept),
+                location=found.mean + spectrum.drift / m,
+                certificate=Certificate(
+                    budget=budget,
+                    lambda_max=float(spectrum.values[0]),
+                    residual=float(spectrum.residuals[0]),
+                    n=n,
+                    n_removed=n - m,
+                    most_kept=packing_bound(
+                        np.ones(n), scores(P, solved.S), float(np.trace(solved.S))
+                    ),
+                ),
+            )
+        )
+    return points

@@ -1,0 +1,259 @@
+"""Sigma is known: continuation and Algorithm 1, or Algorithm 1 as published."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from inlier import theory
+from inlier._typing import Array
+from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
+from inlier.continuation import Arrival, continuation, tightening_was_right
+from inlier.data import Rotation, Table
+from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
+from inlier.spectral import DENSE, Oracle, Spectrum
+from inlier.surrogates import ZERO, Surrogate
+
+# Rows at such multiples (in square) of the budget and of the median distance leave before the fit.
+ABSURD_BUDGETS = 1e6
+ABSURD_MEDIANS = 100.0
+# Of the certificate's eigenvalue, where the whole spectrum would be too dear.
+CERTIFICATE_PASSES = 8
+CERTIFICATE_RESIDUAL = 1e-3
+# Where the kept rows exceed the budget a little, it is lowered by a little more, and again.
+MOST_REPAIRS = 5
+REPAIR_MARGIN = 0.01
+# The rows that are kept must satisfy the budget to this relative precision.
+BUDGET_TOL = 1e-9
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the problem is solved."""
+
+    algorithm: str
+    surrogate: Surrogate
+    prune: float | None
+    max_iter: int
+    tol: float
+
+
+def fit_with_sigma(
+    whole: Table,
+    sigma: float,
+    c1: float,
+    center: Array,
+    options: Options,
+    random: np.random.Generator,
+    callback: Callable[[Step], object] | None,
+) -> RobustMeanResult:
+    """The answer for a known bound.
+
+    Parameters
+    ----------
+    whole : Table
+    sigma, c1 : float
+        The budget is c1^2 n sigma^2.
+    center : array of shape (d,)
+        Where to start.
+    options : Options
+    random : numpy.random.Generator
+    callback : callable, optional
+    """
+    table = whole
+    n, d = table.shape
+    variance = (c1 * sigma) * (c1 * sigma)
+    budget = n * variance
+    prune = options.prune
+    distances = table.sq_distances(center)
+    # A row that the budget cannot keep and that is far from where rows are only costs precision.
+    far = np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * float(np.median(distances))))
+    if prune is not None:
+        far = min(far, theory.far_radius(sigma, d, prune))
+    near = distances <= far**2
+    if near.sum() < 2:
+        raise ValueError(
+            f"prune={prune} leaves {near.sum()} of {n} rows within {far:.3g} of the start. Raise "
+            "sigma, or leave prune out."
+        )
+    radius = np.inf
+    if not near.all():
+        table, radius, distances = whole.take(near), far, distances[near]
+
+    steps: list[Step] = []
+
+    def notify(step: Step) -> None:
+        steps.append(step)
+        if callback is not None:
+            callback(step)
+
+    rotation = Rotation.of(table, center) if Rotation.pays(table) else None
+    seen = table if rotation is None else rotation.rotated
+    first = center if rotation is None else np.zeros(seen.shape[1])
+    oracle = Oracle(seen, random)
+    if options.algorithm == "paper":
+        exactly = Exactly(oracle, options.surrogate, options.tol)
+        fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
+        spectrum = oracle.accurately(fit.best.mean, _weights(fit.best), options.tol * budget)
+    else:
+        arrival = continuation(oracle, first, distances, budget, notify)
+        fit, spectrum = _finished(oracle, options, arrival, budget, variance, notify)
+
+    best = fit.best
+    kept = ~best.removed
+    location = best.mean
+    if rotation is not None:
+        weights = _weights(best)
+        if weights.any():
+            location = table.mean(weights, rotation.center)
+        else:
+            location = rotation.center + rotation.restore(location[None])[0]
+    multiplier = _multiplier(best, rotation, center, radius)
+    certificate = Certificate(
+        budget=budget,
+        lambda_max=float(spectrum.values[0]),
+        residual=float(spectrum.residuals[0]),
+        n=n,
+        n_removed=n - int(kept.sum()),
+        most_kept=multiplier.most_kept(whole, location, budget),
+    )
+    support, indicator = near.copy(), np.ones(n)
+    support[near] = kept
+    indicator[near] = np.where(kept, 0.0, np.maximum(best.h, ZERO))
+    if near.all() and multiplier.directions is not None:
+        scores = best.scores
+    else:
+        scores = multiplier.scores(whole)
+    converged = fit.converged and certificate.feasible
+    message = _message(fit, certificate, options)
+    if not converged:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+    return RobustMeanResult(
+        location=location.astype(table.dtype, copy=False),
+        support=support,
+        indicator=indicator,
+        scores=scores,
+        sigma=sigma,
+        budget=budget,
+        certificate=certificate,
+        rule=multiplier,
+        history=tuple(steps),
+        n_iter=fit.n_iter,
+        n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
+        converged=converged,
+        message=message,
+    )
+
+
+def _finished(
+    oracle: Oracle,
+    options: Options,
+    arrival: Arrival,
+    budget: float,
+    variance: float,
+    notify: Callable[[Step], None],
+) -> tuple[Fit, Spectrum]:
+    """Algorithm 1 where the continuation arrived, and the spectrum of what is kept."""
+    surrogate, max_iter = options.surrogate, options.max_iter
+    m = max(1.0, float(arrival.weights.sum()))
+
+    def tight(n_kept: int | None) -> float:
+        return variance * (m if n_kept is None else n_kept)
+
+    step1 = Rounded(oracle, surrogate, arrival.subspace)
+    fit = alternate(step1, oracle, arrival.center, tight, max_iter, notify)
+    n_kept = len(fit.best.h) - fit.best.n_removed
+    if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
+        step1 = Rounded(oracle, surrogate, arrival.subspace)
+        fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
+    spectrum = _kept_spectrum(oracle, fit.best)
+    lowered = budget
+    for _ in range(MOST_REPAIRS):
+        top = float(spectrum.values[0])
+        if top <= budget * (1.0 + BUDGET_TOL):
+            break
+        # The slack of the search has been spent. Search below the budget by what was exceeded.
+        lowered *= (1.0 - REPAIR_MARGIN) * budget / top
+        subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
+        step1 = Rounded(oracle, surrogate, subspace)
+        fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
+        spectrum = _kept_spectrum(oracle, fit.best)
+    return fit, spectrum
+
+
+def _constant(budget: float) -> Callable[[int | None], float]:
+    return lambda n_kept: budget
+
+
+def _weights(best: Minimum) -> Array:
+    """Those whose mean is the location: of the kept rows, or 1 - h where none is kept."""
+    return 1.0 - best.h if best.removed.all() else np.where(best.removed, 0.0, 1.0)
+
+
+def _kept_spectrum(oracle: Oracle, best: Minimum) -> Spectrum:
+    weights = _weights(best)
+    if oracle.table.shape[1] <= DENSE:
+        return oracle.accurately(best.mean, weights, 0.0)
+    return oracle(
+        best.mean,
+        weights,
+        lambda values, residuals: bool(residuals[0] <= CERTIFICATE_RESIDUAL * values[0]),
+        CERTIFICATE_PASSES,
+    )
+
+
+def _multiplier(
+    best: Minimum, rotation: Rotation | None, start: Array, radius: float
+) -> Multiplier:
+    kept = ~best.removed
+    center, directions = best.center, best.directions
+    if kept.all():
+        center, directions = best.mean, directions[:0]
+    if rotation is not None:
+        restored = rotation.restore(np.concatenate([center[None], directions]))
+        center, directions = rotation.center + restored[0], restored[1:]
+    if kept.all():
+        return Multiplier(center, None, np.empty(0), best.budget, 1.0, start, radius)
+    lowest = float(best.scores[~kept].min())
+    # Half way between the kept and the removed; below every score, if none is kept.
+    threshold = (float(best.scores[kept].max()) + lowest) / 2.0 if kept.any() else -1.0
+    return Multiplier(center, directions, best.prices, best.budget, threshold, start, radius)
+
+
+def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
+    n, removed = certificate.n, certificate.n_removed
+    if fit.best.removed.all():
+        hint = "" if options.algorithm == "continuation" else ', or use algorithm="continuation"'
+        return (
+            "No row can be kept within the budget about the centre that was reached; the location "
+            "is the mean weighted by 1 - h. The bound is too small for these data: pass a larger "
+            f"sigma{hint}."
+        )
+    if not certificate.feasible:
+        over = certificate.lambda_max / certificate.budget - 1.0
+        return (
+            f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for "
+            "these data: pass a larger sigma."
+        )
+    if not fit.best.solved:
+        return (
+            "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol, or use "
+            'algorithm="continuation", which needs no such precision.'
+        )
+    if not fit.converged:
+        return (
+            f"Stopped after max_iter={options.max_iter} iterations while the number of removed rows was "
+            "still falling. Raise max_iter."
+        )
+    verdict = f"Kept {n - removed} of {n} rows; at least {certificate.l0_lower_bound} had to go."
+    if 2 * removed >= n:
+        verdict += (
+            " Half of the rows or more were removed: either sigma is too small, or the data cannot "
+            "be trusted."
+        )
+    return verdict
