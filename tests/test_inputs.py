@@ -731,11 +731,6 @@ def test_solvers_name_a_wrong_argument(solver, name, value):
         solver(**arguments)
 
 
-def test_sigma_has_to_be_given():
-    with pytest.raises(ValueError, match=r"\bsigma\b"):
-        robust_mean(GOOD)
-
-
 @pytest.mark.parametrize("number", [2, 2.0, np.float32(2.0), np.float64(2.0), np.int64(2)])
 def test_numbers_of_any_type_are_taken(number):
     result = robust_mean(GOOD, sigma=number, max_iter=np.int64(50), random_state=np.int32(1))

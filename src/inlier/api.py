@@ -122,7 +122,8 @@ def robust_mean(
         start = metric.seen(check_vector(start, "start", d, "column")[None])[0]
     center = _start(table, start, algorithm, random)
     if sigma is None:
-        result = fit_without_sigma(table, center, random, scatter == "auto", callback)
+        in_metric = isinstance(scatter, str) and scatter == "auto"
+        result = fit_without_sigma(table, center, random, in_metric, callback)
         if algorithm == "paper":
             chosen = fit_with_sigma(table, result.sigma, c1, center, options, random, callback)
             result = replace(chosen, path=result.path)
@@ -188,7 +189,7 @@ def _in_units_of_the_data(
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
     """The way down in the budget, from that of all rows past that of the good ones.
 
-    A point for each group of rows that leaves, and two below the budget of what is left, where the
+    A point for each group of rows that leaves, and one below the budget of what is left, where the
     price jumps because good rows would have to pay.
 
     Parameters

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from inlier._typing import Array
-from inlier.api import Algorithm, StartName, robust_mean
+from inlier.api import Algorithm, ScatterName, StartName, robust_mean
 from inlier.data import as_table
 from inlier.surrogates import SurrogateName
 
@@ -23,12 +23,15 @@ class RobustMean(OutlierMixin, BaseEstimator):
         lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
 
     over h in [0, 1]^n and x, where the y_i are the rows of X; see `robust_mean`. The multiplier of
-    the constraint then scores any row, in one pass.
+    the constraint then scores any row, in one pass. Without sigma, the groups that left do.
 
     Parameters
     ----------
-    sigma : float
-        A bound on the standard deviation of the good rows in every direction. `fit` needs it.
+    sigma : float, default=None
+        A bound on the standard deviation of the good rows in every direction. Without it, groups of
+        rows leave while there is evidence for one, and what is left fixes it.
+    scatter : {"auto", "identity", "diagonal"} or array, default="auto"
+        In which units rows are compared; see `robust_mean`.
     p : float, default=0.5
         The power of h in the surrogate sum_i h_i^p, 0 < p <= 1. At 1 it is the convex l1 problem.
     c1 : float, default=1.0
@@ -61,7 +64,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
     n_iter_ : int
         Iterations of Algorithm 1.
     result_ : RobustMeanResult
-        All that is known about the fit: certificate, multiplier, history and message.
+        All that is known about the fit: certificate, rule, groups, path, history and message.
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -76,7 +79,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
     >>> from inlier import RobustMean
     >>> from inlier.datasets import SettingA
     >>> sample = SettingA(n=1000, d=50, alpha=0.1).sample(random_state=0)
-    >>> model = RobustMean(sigma=sample.sigma).fit(sample.X)
+    >>> model = RobustMean().fit(sample.X)
     >>> bool((model.support_ == ~sample.is_outlier).all())
     True
     >>> model.predict([[0.0] * 50, [2.0] * 50])
@@ -87,6 +90,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
         self,
         *,
         sigma: float | None = None,
+        scatter: ScatterName | Any = "auto",
         p: float = 0.5,
         c1: float = 1.0,
         algorithm: Algorithm = "continuation",
@@ -98,6 +102,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
         self.sigma = sigma
+        self.scatter = scatter
         self.p = p
         self.c1 = c1
         self.algorithm = algorithm
@@ -137,7 +142,7 @@ class RobustMean(OutlierMixin, BaseEstimator):
         return self
 
     def score_samples(self, X: Any) -> Array:
-        """How normal each row is: minus its score under the multiplier of the fit.
+        """How normal each row is: minus its score under the rule of the fit.
 
         Parameters
         ----------

@@ -31,6 +31,9 @@ GOOD_SHARE = 0.25
 LOG_LEVEL = float(np.log(LEVEL))
 # The centre is known to two standard errors: the mirror is moved by so much to the safe side.
 STANDARD_ERRORS = 2.0
+# A gap is measured by so many of the spacings just below it, or the root of the number of rows.
+MOST_SPACINGS = 20
+FEWEST_SPACINGS = 5
 # A redescending mean: rows beyond two standard deviations have no say in where the centre is.
 REACH = 2.0
 # Standard deviation of a Gaussian over that of its middle half.
@@ -72,8 +75,8 @@ def centers(values: Array) -> tuple[Array, Array, Array]:
 
     The mean of the half with the least variance (least trimmed squares) finds the majority even
     if two fifths of the values sit elsewhere; from there a redescending mean (Tukey's bisquare)
-    takes the precision that a half lacks. A spread of zero means that more than half of the values
-    coincide; then nothing can be said about the rest.
+    takes the precision that a half lacks. A spread of zero means that a quarter of all values or
+    more coincide there; then nothing can be said about the rest.
     """
     k, n = values.shape
     half = n // 2 + 1
@@ -86,10 +89,12 @@ def centers(values: Array) -> tuple[Array, Array, Array]:
     variance = squares[:, half:] - squares[:, :-half] - s1 * s1 / half
     best = np.argmin(variance, axis=1)[:, None]
     center = np.take_along_axis(s1, best, 1) / half
-    # What cumulative sums lose to rounding is not a spread.
-    width = np.take_along_axis(z, best + half - 1, 1) - np.take_along_axis(z, best, 1)
     spread = np.sqrt(np.maximum(np.take_along_axis(variance, best, 1), 0.0) / half) * GAUSSIAN_HALF
-    spread = np.where(width > 1e-9 * (z[:, -1:] - z[:, :1]), np.maximum(spread, 0.1 * width), 0.0)
+    # Where a quarter of all values is one value in the midst of that half, it is no scale.
+    quarter = max(1, n // 4)
+    inside = np.take_along_axis(z, best + np.arange(half), 1)
+    width = np.min(inside[:, quarter:] - inside[:, :-quarter], axis=1, keepdims=True)
+    spread = np.where(width > 1e-9 * (z[:, -1:] - z[:, :1]), spread, 0.0)
     reach = REACH * np.where(spread > 0.0, spread, 1.0)
     for _ in range(20):
         u = np.clip((z - center) / reach, -1.0, 1.0)
@@ -164,20 +169,21 @@ def apart(sizes: Array) -> Cut:
     logs = np.log(distinct[half:])
     gaps = np.diff(logs)
     spacings = beyond[half + 1 :] * gaps
-    k = min(int(np.ceil(np.sqrt(n))), len(spacings) // 2)
+    before = np.arange(len(spacings))
+    k = np.minimum(before, max(MOST_SPACINGS, int(np.sqrt(n))))
     sums = np.concatenate([[0.0], np.cumsum(spacings)])
-    typical = np.maximum((sums[k:-1] - sums[: -k - 1]) / k, np.finfo(float).tiny)
-    lower = np.log(max(float(distinct[len(distinct) // 4]), np.finfo(float).tiny))
-    spread = np.maximum(logs[:-1] - logs[0], logs[0] - lower)[k:]
-    # The ratio of an exponential variable to the mean of k others.
-    log_p = np.where(gaps[k:] > 0.5 * spread, -k * np.log1p(spacings[k:] / typical / k), 0.0)
-    if not len(log_p):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        typical = np.maximum((sums[before] - sums[before - k]) / k, np.finfo(np.float64).tiny)
+        # The ratio of an exponential variable to the mean of k others.
+        log_p = -k * np.log1p(spacings / typical / k)
+    lower = np.log(max(float(distinct[len(distinct) // 4]), np.finfo(np.float64).tiny))
+    spread = np.maximum(logs[:-1] - logs[0], logs[0] - lower)
+    log_p = np.where((gaps > 0.5 * spread) & (k >= FEWEST_SPACINGS), log_p, 0.0)
+    at = int(np.argmin(log_p)) if len(log_p) else 0
+    if not len(log_p) or log_p[at] == 0.0:
         return NOTHING
-    at = int(np.argmin(log_p))
-    if log_p[at] == 0.0:
-        return NOTHING
-    cut = float(np.exp((logs[k + at] + logs[k + at + 1]) / 2.0))
-    return Cut(float(log_p[at]) + np.log(len(log_p)), cut, 0, 0.0)
+    cut = float(np.exp((logs[at] + logs[at + 1]) / 2.0))
+    return Cut(float(log_p[at]) + float(np.log(len(log_p))), cut, 0, 0.0)
 
 
 def has_mode(sizes: Array, cut: float) -> bool:

@@ -165,6 +165,8 @@ class Certificate:
         """
         n_kept = self.n - self.n_removed
         sigma = self.sigma_kept if sigma is None else sigma
+        if not np.isfinite(self.lambda_max):  # rows too far away to square
+            return np.full(np.shape(alpha), np.inf)[()]
         radius: float | Array = theory.error_radius(self.sigma_kept, n_kept, self.n, alpha, sigma)
         return radius
 
@@ -184,8 +186,8 @@ class Certificate:
         sigma = self.sigma_kept if sigma is None else sigma
         radius = float(self.error_radius(alpha, sigma))
         assumed = (
-            f"If at most {100.0 * alpha:.3g}% of the rows are bad and the good rows vary by at most "
-            f"{sigma:.3g} in any direction"
+            f"If at most {100.0 * alpha:.3g}% of the rows are bad and the good rows vary by at "
+            f"most {sigma:.3g} in any direction"
         )
         if not np.isfinite(radius):
             return f"{assumed}, nothing is known: all of the kept rows may be bad."
@@ -256,13 +258,14 @@ class Group:
             "direction": "on one side of the others",
             "metric": "on one side of the others, for how little these vary there",
         }[self.kind]
-        chance = f"chance 1e{self.log_p / np.log(10.0):.0f}"
-        return f"{self.size} rows {how} ({chance}, good rows among them about {self.share:.0%})"
+        exponent = max(self.log_p / np.log(10.0), -300.0)
+        rows = "row" if self.size == 1 else "rows"
+        return f"{self.size} {rows} {how} (chance below 1e{np.ceil(exponent):.0f})"
 
 
 @dataclass(frozen=True)
 class GroupRule:
-    """A row is bad if it lies beyond the cut of a group: the largest (size / cut)^2 is its score."""
+    """A row is bad if it lies beyond the cut of a group: its largest (size / cut)^2 is above 1."""
 
     groups: tuple[Group, ...]
     threshold: float = 1.0
@@ -340,7 +343,7 @@ class RobustMeanResult:
         on below it; empty if sigma was given.
     history : tuple of Step
     n_iter : int
-        Iterations of Algorithm 1.
+        Iterations of Algorithm 1; without sigma, rounds of the search for groups.
     n_passes : int
         Times that the data were read.
     converged : bool

@@ -45,8 +45,10 @@ ANISOTROPIC = 1.3
 ROWS_PER_COLUMN = 4
 MOST_WHITENED = 1 << 25
 # How far the path goes on below what the kept rows need, to show that the price jumps.
-BEYOND = (0.75, 0.5)
-GAP = 1e-3
+BELOW = 0.7
+# The l1 problems of the path are there for their prices: near the optimum will do.
+NEARLY_L1 = L1(tau=10.0)
+GAP = 1e-2
 # How often a direction is turned towards the group that it shows.
 TURNS = 3
 TINY = float(np.finfo(np.float64).tiny)
@@ -171,7 +173,8 @@ def _by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array
     cut = evidence.apart(sizes[kept])
     if cut.log_p < LOG_LEVEL:
         return Found("apart", cut, kept & (sizes > cut.cut), near)
-    logs = np.log(np.maximum(sizes, TINY))
+    # A row at the centre itself is near, and not infinitely so.
+    logs = np.log(np.maximum(sizes, max(1e-3 * float(np.median(sizes[kept])), TINY)))
     ascending = np.sort(logs[kept])
     center, spread, error = evidence.centers(ascending[None])
     cut = evidence.mirror(ascending, float(center[0]), float(error[0]), sides=(1,))
@@ -200,11 +203,11 @@ def _by_direction(oracle: Oracle, found: Selection) -> Found | None:
         cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
         # Many directions are looked at: the first pays least, and all together pay for one look.
         signs.append((cut.log_p + float(np.log((j + 1) * (j + 2))), int(j), cut))
-    for log_p, j, cut in sorted(signs, key=lambda sign: sign[:2]):
+    for log_p, where, cut in sorted(signs, key=lambda sign: sign[:2]):
         if log_p >= LOG_LEVEL:
             found.doubtful = min(found.doubtful, replace(cut, log_p=min(0.0, log_p)), key=_log_p)
             break
-        start = Line(found.spectrum.vectors[j], rows[j], float(centers[j]))
+        start = Line(found.spectrum.vectors[where], rows[where], float(centers[where]))
         group = _refined(oracle, found, start, replace(cut, log_p=log_p), None)
         if group is not None:
             return group
@@ -298,7 +301,7 @@ def _uneven(oracle: Oracle, found: Selection) -> bool:
         return False
     total = float(oracle.table.sq_distances(found.mean) @ found.kept)
     noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
-    return float(found.spectrum.values[0]) > ANISOTROPIC * noise
+    return bool(found.spectrum.values[0] > ANISOTROPIC * noise)
 
 
 def _shrunk(values: Array, rows: Array) -> Array:
@@ -348,96 +351,72 @@ def _unit(vector: Array) -> Array:
 def _extend_path(
     found: Selection, share: float, notify: Callable[[Step], None], oracle: Oracle
 ) -> None:
-    """Record where the search stands: the l1 problem with the budget of the kept rows."""
+    """Record where the search stands."""
     n, m = len(found.kept), int(found.kept.sum())
     top = float(found.spectrum.values[0])
-    budget = max(top * n / m, TINY)
-    P = found.subspace.seen_from(found.mean, budget)
-    solved = L1().minimise(Within(P, GAP))
-    prices = np.diag(solved.S) if not len(P) else np.linalg.eigvalsh(solved.S)
-    most_kept = packing_bound(np.ones(n), scores(P, solved.S), float(np.trace(solved.S)))
-    point = PathPoint(
-        budget=budget,
-        sigma=float(np.sqrt(top / m)),
-        price=float(prices.sum()) / n,
-        rank=_effective_rank(prices),
-        share=share,
-        removed=np.flatnonzero(~found.kept),
-        location=found.mean,
-        certificate=Certificate(
-            budget=budget,
-            lambda_max=top,
-            residual=float(found.spectrum.residuals[0]),
-            n=n,
-            n_removed=n - m,
-            most_kept=most_kept,
-        ),
+    point, weights = _point(
+        found.kept, found.mean, found.spectrum, found.subspace, max(top * n / m, TINY), share
     )
     found.path.append(point)
     notify(
         Step(
             "selection",
-            budget,
+            point.budget,
             float(n - m),
-            n - float(solved.weights.sum()),
-            len(P),
+            n - float(weights.sum()),
+            len(found.subspace.basis),
             top,
             oracle.table.n_passes,
         )
     )
 
 
-def _effective_rank(prices: Array) -> float:
-    """tr(S)^2 / tr(S^2): in how many directions the budget is contested."""
-    total = float(prices.sum())
-    return total**2 / float(np.sum(prices**2)) if total > 0.0 else 0.0
-
-
-def beyond_the_edge(oracle: Oracle, found: Selection) -> list[PathPoint]:
+def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
     """The path goes on below what the kept rows need: there is no group any more to pay for it.
 
     Only the directions of largest variance and those of the groups are looked at.
     """
-    table = oracle.table
-    n = len(found.kept)
-    last = found.path[-1]
-    subspace = found.subspace.extended(
-        found.spectrum, np.arange(len(found.spectrum.values)), found.mean
+    everything = np.arange(len(found.spectrum.values))
+    subspace = found.subspace.extended(found.spectrum, everything, found.mean)
+    budget = BELOW * float(found.spectrum.values[0])
+    if budget <= 0.0:  # the kept rows do not vary
+        return None
+    P = subspace.seen_from(found.mean, budget)
+    kept = found.kept & (NEARLY_L1.minimise(Within(P, GAP)).weights >= 0.5)
+    if not kept.any():
+        return None  # no row fits on its own
+    leaving = P[:, found.kept & ~kept]
+    along = np.einsum("ij,ij->j", leaving, leaving.sum(axis=1, keepdims=True) - leaving)
+    share = min(1.0, 2.0 * float(np.mean(along <= 0.0))) if len(along) else 1.0
+    mean = oracle.table.mean(kept.astype(np.float64), found.mean)
+    return _point(kept, mean, _spectrum(oracle, mean, kept), subspace, budget, share)[0]
+
+
+def _point(
+    kept: Mask, mean: Array, spectrum: Spectrum, subspace: Subspace, budget: float, share: float
+) -> tuple[PathPoint, Array]:
+    """A point of the path, and the weights of the l1 problem with its budget, nearly solved."""
+    n, m = len(kept), int(kept.sum())
+    P = subspace.seen_from(mean, budget)
+    solved = NEARLY_L1.minimise(Within(P, GAP))
+    prices = np.linalg.eigvalsh(solved.S) if len(P) else np.zeros(0)
+    total = float(prices.sum())
+    top = float(spectrum.values[0])
+    point = PathPoint(
+        budget=budget,
+        sigma=float(np.sqrt(top / m)),
+        price=total / n,
+        rank=1.0 / float(np.sum((prices / total) ** 2)) if total > 0.0 else 0.0,
+        share=share,
+        removed=np.flatnonzero(~kept),
+        location=mean,
+        certificate=Certificate(
+            budget=budget,
+            lambda_max=top,
+            residual=float(spectrum.residuals[0]),
+            n=n,
+            n_removed=n - m,
+            most_kept=packing_bound(np.ones(n), scores(P, solved.S), total),
+        ),
     )
-    points = []
-    for factor in BEYOND:
-        budget = factor * last.budget
-        P = subspace.seen_from(found.mean, budget)
-        solved = L1().minimise(Within(P, GAP))
-        kept = found.kept & (solved.weights >= 0.5)
-        if not kept.any():
-            break
-        leaving = P[:, found.kept & ~kept]
-        along = np.einsum("ij,ij->j", leaving, leaving.sum(axis=1, keepdims=True) - leaving)
-        opposite = float(np.mean(along <= 0.0)) if len(along) else 0.5
-        prices = np.linalg.eigvalsh(solved.S)
-        weights = kept.astype(np.float64)
-        spectrum = oracle(found.mean, weights, lambda values, r: True, 1)
-        m = int(kept.sum())
-        points.append(
-            PathPoint(
-                budget=budget,
-                sigma=float(np.sqrt(budget / n)),
-                price=float(prices.sum()) / n,
-                rank=_effective_rank(prices),
-                share=min(1.0, 2.0 * opposite),
-                removed=np.flatnonzero(~kept),
-                location=found.mean + spectrum.drift / m,
-                certificate=Certificate(
-                    budget=budget,
-                    lambda_max=float(spectrum.values[0]),
-                    residual=float(spectrum.residuals[0]),
-                    n=n,
-                    n_removed=n - m,
-                    most_kept=packing_bound(
-                        np.ones(n), scores(P, solved.S), float(np.trace(solved.S))
-                    ),
-                ),
-            )
-        )
-    return points
+    return point, solved.weights

@@ -247,8 +247,8 @@ def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
         )
     if not fit.converged:
         return (
-            f"Stopped after max_iter={options.max_iter} iterations while the number of removed rows was "
-            "still falling. Raise max_iter."
+            f"Stopped after max_iter={options.max_iter} iterations while the number of removed "
+            "rows was still falling. Raise max_iter."
         )
     verdict = f"Kept {n - removed} of {n} rows; at least {certificate.l0_lower_bound} had to go."
     if 2 * removed >= n:

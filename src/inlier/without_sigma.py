@@ -20,12 +20,14 @@ from inlier.result import (
     Step,
     WeakEvidenceWarning,
 )
-from inlier.selection import Selection, beyond_the_edge, select
+from inlier.selection import Selection, below_the_edge, select
 from inlier.spectral import Oracle
 
 # Rows this many times farther out than half of them leave before anything else: their squares would
 # cost the others their precision.
 ABSURD = 1e6
+# Distances whose squares can be summed over any table.
+LARGEST = 1e140
 # A sign of a further group that is weaker than the level, but stronger than this, is mentioned.
 DOUBTFUL = np.log(1e-2)
 # A group of this fraction of the rows is nearly as large as what is left.
@@ -61,8 +63,14 @@ def fit_without_sigma(
 
     table = whole
     distances = whole.sq_distances(start)
-    far = ABSURD * float(np.sqrt(np.median(distances)))
-    near = distances <= (far if far > 0.0 else np.sqrt(np.finfo(np.float64).max)) ** 2
+    typical = float(np.sqrt(np.median(distances)))
+    if not typical < LARGEST:
+        raise ValueError(
+            f"X is out of range: half of the rows lie {typical:.1e} or more from the others, and "
+            "the squares of such distances are no numbers any more. Measure X in other units."
+        )
+    far = ABSURD * typical if typical > 0.0 else LARGEST
+    near = distances <= far**2
     if not near.all():
         table, distances = whole.take(near), distances[near]
     rotation = Rotation.of(table, start) if Rotation.pays(table) else None
@@ -70,7 +78,8 @@ def fit_without_sigma(
     oracle = Oracle(seen, random)
     first = start if rotation is None else np.zeros(seen.shape[1])
     found = select(oracle, first, distances, random, metric, notify)
-    path = found.path + beyond_the_edge(oracle, found)
+    below = below_the_edge(oracle, found)
+    path = found.path if below is None else [*found.path, below]
     groups = found.groups
     if rotation is not None:
         groups, path = _restored(groups, path, rotation)
@@ -99,7 +108,7 @@ def fit_without_sigma(
         certificate=chosen.certificate,
         rule=rule,
         history=tuple(steps),
-        n_iter=len(groups),
+        n_iter=len(found.path),
         n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
         converged=True,
         message=message,
@@ -201,13 +210,13 @@ def _weakness(found: Selection, groups: list[Group], n: int) -> str:
     largest = max((group.size for group in groups), default=0)
     if largest >= LARGE * n:
         return (
-            f"One group has {largest} of {n} rows, nearly as many as are left: that these are the "
-            "good ones is only that they are more. Look at result.groups; result.keep puts one back."
+            f"One group has {largest} of {n} rows. That it is bad and the others good is said by "
+            "their numbers alone: look at result.groups; result.keep puts one back."
         )
     if found.doubtful.log_p < DOUBTFUL:
         chance = np.exp(found.doubtful.log_p)
         return (
-            f"There is weak evidence (chance {chance:.1g}) for one more group, which was not enough "
-            "to remove it."
+            f"There is weak evidence (chance {chance:.1g}) for one more group, too weak to remove "
+            "it. More rows would tell."
         )
     return ""
