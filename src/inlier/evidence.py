@@ -29,6 +29,10 @@ GOOD_SHARE = 0.25
 """At most this share of the rows beyond the cut may be good ones, judged by their mirror image."""
 
 LOG_LEVEL = float(np.log(LEVEL))
+LEVEL_QUANTILE = 3.72
+"""Of the standard Gaussian, at that level."""
+# Standard deviation over mean of what lies beyond a cut: clearly below the 1 of an exponential.
+SHORT = 0.75
 # The centre is known to two standard errors: the mirror is moved by so much to the safe side.
 STANDARD_ERRORS = 2.0
 # A gap is measured by so many of the spacings just below it, or the root of the number of rows.
@@ -38,6 +42,8 @@ FEWEST_SPACINGS = 5
 REACH = 2.0
 # Standard deviation of a Gaussian over that of its middle half.
 GAUSSIAN_HALF = 2.65
+# Half way between two groups lies at most this fraction of the smaller one, if they are clear.
+CLEAR = 0.125
 # Where a second mode is looked for: widths as fractions of how far out it lies, and places. The
 # windows overlap, so each is tested at a level that makes a mode by chance in any of them unlikely.
 WIDTHS = np.linspace(0.15, 0.6, 6)
@@ -186,11 +192,27 @@ def apart(sizes: Array) -> Cut:
     return Cut(float(log_p[at]) + float(np.log(len(log_p))), cut, 0, 0.0)
 
 
-def has_mode(sizes: Array, cut: float) -> bool:
-    """Whether the rows beyond a cut have a mode of their own: a tail only falls.
+def is_no_tail(sizes: Array, cut: float) -> bool:
+    """Whether the rows beyond a cut are a group of their own: rows may also be skewed.
 
-    Somewhere beyond the centre an interval must hold more rows than one as wide just inside it.
+    Either they end sooner than a tail: beyond any point an exponential tail has a standard
+    deviation that equals its mean, a heavier one a larger one. Or they have a mode, where a tail
+    only falls: an interval that holds more rows than one as wide just inside it.
     """
+    excess = sizes[sizes > cut] - cut
+    longest = min(SHORT, 1.0 - LEVEL_QUANTILE / np.sqrt(len(excess)))
+    return bool(excess.std() < longest * excess.mean()) or _has_mode(sizes, cut)
+
+
+def is_clear(sizes: Array, cut: float) -> bool:
+    """Whether there is hardly any row half way between the centre and the rows beyond a cut."""
+    beyond = sizes[sizes > cut]
+    far = float(np.median(beyond))
+    between = (sizes > far / 3.0) & (sizes < 2.0 * far / 3.0)
+    return bool(between.sum() <= CLEAR * len(beyond))
+
+
+def _has_mode(sizes: Array, cut: float) -> bool:
     ascending = np.sort(sizes)
     far = float(np.median(ascending[ascending > cut]))
     for width in WIDTHS * far:
@@ -200,6 +222,17 @@ def has_mode(sizes: Array, cut: float) -> bool:
         if float(log_binomial(outer, inner).min()) < LOG_MODE_LEVEL:
             return True
     return False
+
+
+def same_side(values: Array, cut: Cut) -> float:
+    """The additional evidence that rows which stand apart do so on one side.
+
+    Given how far out they lie, the sides of good rows are coin tosses.
+    """
+    right = int((values > cut.cut).sum())
+    left = int((values < -cut.cut).sum())
+    log_p = float(log_binomial(np.array(max(right, left)), np.array(min(right, left))))
+    return min(0.0, log_p + float(np.log(2.0)))
 
 
 def coherence(along: Array) -> float:

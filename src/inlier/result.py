@@ -202,8 +202,9 @@ class Group:
     ----------
     kind : str
         How it showed: "apart" (far from every other row), "distance" (more rows far out than near,
-        and pointing the same way), "direction" (on one side of a direction of large variance),
-        "metric" (the same in the metric of the rows).
+        and pointing the same way), "tail" (so too, but they may as well be the long end of skewed
+        rows), "direction" (on one side of a direction of large variance), "metric" (the same in
+        the metric of the rows).
     rows : int array
         Indices of the rows.
     mean : array of shape (d,)
@@ -242,7 +243,7 @@ class Group:
     @property
     def by_distance(self) -> bool:
         """Whether the distance from the centre decides, and not one direction."""
-        return self.kind in ("apart", "distance")
+        return self.kind in ("apart", "distance", "tail")
 
     def sizes(self, table: Table) -> Array:
         """How far out each row of a table lies, as this group measures it; in one pass."""
@@ -255,6 +256,7 @@ class Group:
         how = {
             "apart": "far from every other row",
             "distance": "far out, in the same direction",
+            "tail": "far out, in the same direction, at the end of a tail",
             "direction": "on one side of the others",
             "metric": "on one side of the others, for how little these vary there",
         }[self.kind]

@@ -20,7 +20,7 @@ from inlier.result import (
     Step,
     WeakEvidenceWarning,
 )
-from inlier.selection import Selection, below_the_edge, select
+from inlier.selection import LARGE, Selection, below_the_edge, select
 from inlier.spectral import Oracle
 
 # Rows this many times farther out than half of them leave before anything else: their squares would
@@ -30,8 +30,6 @@ ABSURD = 1e6
 LARGEST = 1e140
 # A sign of a further group that is weaker than the level, but stronger than this, is mentioned.
 DOUBTFUL = np.log(1e-2)
-# A group of this fraction of the rows is nearly as large as what is left.
-LARGE = 1.0 / 3.0
 
 
 def fit_without_sigma(
@@ -212,6 +210,12 @@ def _weakness(found: Selection, groups: list[Group], n: int) -> str:
         return (
             f"One group has {largest} of {n} rows. That it is bad and the others good is said by "
             "their numbers alone: look at result.groups; result.keep puts one back."
+        )
+    tails = sum(group.size for group in groups if group.kind == "tail")
+    if tails:
+        return (
+            f"{tails} of the rows that left lie at the end of a long tail, in one direction. They "
+            "may be bad; skewed data look like that too. Compare with result.keep."
         )
     if found.doubtful.log_p < DOUBTFUL:
         chance = np.exp(found.doubtful.log_p)
