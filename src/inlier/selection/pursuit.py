@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from inlier._typing import Array
-from inlier.evidence import Cut, centers, mirror
+from inlier.selection.evidence import Cut, centers, mirror
 
 WINDOW = 10
 ITERATIONS = 10

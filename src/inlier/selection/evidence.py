@@ -155,6 +155,15 @@ def mirror(values: Array, center: float, error: float, sides: tuple[int, ...] = 
     return best
 
 
+def surplus(values: Array, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
+    """The centre of values in any order, and the side of it that has a surplus."""
+    ascending = np.sort(values)
+    center, spread, error = centers(ascending[None])
+    if spread[0] == 0.0:
+        return float(center[0]), NOTHING
+    return float(center[0]), mirror(ascending, float(center[0]), float(error[0]), sides)
+
+
 def apart(sizes: Array) -> Cut:
     """Whether the largest sizes stand apart from all others, be it a single one.
 

@@ -1,0 +1,193 @@
+"""The looks at the rows that are still there: how far out, along directions, in their metric."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from inlier._typing import Array
+from inlier.selection import evidence
+from inlier.selection.evidence import LOG_LEVEL, Cut
+from inlier.selection.pursuit import WINDOW, pursue
+from inlier.selection.state import TINY, Found, Line, Selection, beyond, unit
+from inlier.selection.whitening import whitened
+from inlier.spectral import Oracle
+
+# The largest eigenvalue of white noise, by the law of Marchenko and Pastur, times this: above it
+# the rows vary more in some directions than in others.
+ANISOTROPIC = 1.3
+# Whitening takes the whole spectrum, and memory: rows times columns.
+MOST_COLUMNS = 512
+MOST_WHITENED = 1 << 25
+FEWEST_ROWS = 5 * WINDOW
+# A group is looked at as two if somewhere its standard deviation is so many times that of the rest.
+WIDE = 2.0
+# How often a direction is turned towards the group that it shows.
+TURNS = 3
+# If more than this fraction leaves, a group has to be clear of the others.
+LARGE = 1.0 / 3.0
+
+
+def by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array) -> Found | None:
+    """Rows that stand apart, or that are many and point the same way; in four passes at most."""
+    kept = found.kept
+    sizes = np.sqrt(distances)
+    gap = evidence.apart(sizes[kept])
+    if gap.log_p < LOG_LEVEL:
+        return Found("apart", gap, kept & (sizes > gap.cut), near)
+    # A row at the centre itself is near, and not infinitely so.
+    logs = np.log(np.maximum(sizes, max(1e-3 * float(np.median(sizes[kept])), TINY)))
+    center, tail = evidence.surplus(logs[kept], sides=(1,))
+    candidates: list[tuple[str, Cut]] = []
+    if tail.log_p < LOG_LEVEL:
+        separate = evidence.is_no_tail(logs[kept] - center, tail.cut)
+        cut = replace(tail, cut=float(np.exp(center + tail.cut)), side=0)
+        candidates.append(("distance" if separate else "tail", cut))
+    if gap.log_p < 0.0:
+        candidates.append(("apart", gap))
+    for kind, cut in candidates:
+        members = kept & (sizes > cut.cut)
+        total = oracle.table.combine(near, members[None].astype(np.float64))
+        along = oracle.table.project(near, total)[0] - distances
+        together = evidence.coherence(along[members])
+        # That rows stand apart and that they point the same way are two pieces of evidence.
+        log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
+        if log_p < LOG_LEVEL:
+            return Found(kind, replace(cut, log_p=log_p), members, near)
+    return None
+
+
+def by_direction(oracle: Oracle, found: Selection) -> Found | None:
+    """The clearest group on one side of a direction of large variance; it may be too weak."""
+    kept, rows = found.kept, found.spectrum.projections
+    seen = rows[:, kept]
+    ascending = np.sort(seen, axis=1)
+    centers, spreads, errors = evidence.centers(ascending)
+    signs = []
+    for j in np.flatnonzero(spreads > 0.0):
+        one_sided = evidence.mirror(ascending[j], float(centers[j]), float(errors[j]))
+        both_sides = evidence.apart(np.abs(seen[j] - centers[j]))
+        sides = evidence.same_side(seen[j] - centers[j], both_sides)
+        both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
+        cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
+        # Many directions are looked at: the first pays least, and all together pay for one look.
+        signs.append((cut.log_p + float(np.log((j + 1) * (j + 2))), int(j), cut))
+    for log_p, where, cut in sorted(signs, key=lambda sign: sign[:2]):
+        if log_p >= LOG_LEVEL:
+            found.doubt(replace(cut, log_p=log_p))
+            break
+        start = Line(found.spectrum.vectors[where], rows[where], float(centers[where]))
+        group = _refined(oracle, found, start, replace(cut, log_p=log_p), None)
+        if group is not None:
+            return group
+    return None
+
+
+def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> Found | None:
+    """The same along directions that are flat or skewed in the metric of the kept rows."""
+    kept = found.kept
+    white = whitened(oracle, found.mean, kept)
+    # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
+    precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
+    for log_p, mixing, center, cut in pursue(white.rows[:, kept], random):
+        if log_p >= LOG_LEVEL:
+            found.doubt(replace(cut, log_p=log_p))
+            continue
+        direction = mixing @ white.whitener
+        length = float(np.linalg.norm(direction))
+        start = Line(direction / length, mixing @ white.rows / length, center / length)
+        cut = replace(cut, log_p=log_p, cut=cut.cut / length)
+        group = _refined(oracle, found, start, cut, precision)
+        if group is not None:
+            return group
+    return None
+
+
+def _refined(
+    oracle: Oracle, found: Selection, line: Line, cut: Cut, precision: Array | None
+) -> Found | None:
+    """Turn a direction towards the mean of the group that it shows, and cut again there.
+
+    The evidence stays that of the first direction, which was not chosen for its group. A group on
+    one side must be no mere tail. Two passes for each turn.
+    """
+    kept, table = found.kept, oracle.table
+    log_p = cut.log_p
+    members = kept & beyond(line, cut)
+    for _ in range(TURNS if cut.side else 0):
+        rest = kept & ~members
+        difference = members / members.sum() - rest / rest.sum()
+        offset = table.combine(found.mean, difference[None])[0]
+        turned = unit(offset if precision is None else precision @ offset)
+        rows = table.project(found.mean, turned[None])[0]
+        center, again = evidence.surplus(rows[kept], sides=(1,))
+        if again.log_p >= LOG_LEVEL:
+            break
+        line, cut, before = Line(turned, rows, center), again, members
+        members = kept & beyond(line, cut)
+        if np.array_equal(members, before):
+            break
+    sizes = cut.side * (line.rows - line.center)[kept]
+    if cut.side and not evidence.is_no_tail(sizes, cut.cut):
+        return None
+    few = kept.sum() - members.sum() < (1.0 - LARGE) * len(kept)
+    if few and cut.side and not evidence.is_clear(sizes, cut.cut):
+        return None  # it would hang on the numbers alone which rows are the good ones
+    kind = "direction" if precision is None else "metric"
+    point = found.mean + line.center * line.direction
+    return Found(kind, replace(cut, log_p=log_p), members, point, line.direction)
+
+
+def polished(oracle: Oracle, found: Selection, group: Found) -> list[Found]:
+    """A last look at the rows of a group and at those beside it, in the metric of the others.
+
+    A direction of the data is not where a group is clearest if the others vary unevenly. Along
+    Fisher's discriminant a row that was taken may turn out to lie well inside, and one that was
+    left to lie far outside. A group that is much wider than the others is looked at as two.
+    """
+    if group.direction is None or group.cut.side == 0:
+        return [group]
+    rest = found.kept & ~group.members
+    if rest.sum() < FEWEST_ROWS:
+        return [group]
+    mean = oracle.table.mean(rest.astype(np.float64), found.mean)
+    white = whitened(oracle, mean, rest)
+    rows = white.rows * np.sqrt(white.shrinkage)[:, None]
+    inside = rows[:, group.members]
+    offset = inside.mean(axis=1, keepdims=True)
+    axes, lengths, _ = np.linalg.svd(inside - offset, full_matrices=False)
+    halves = [group.members]
+    if len(lengths) and lengths[0] ** 2 > WIDE**2 * group.members.sum():
+        positive = axes[:, 0] @ (rows - offset) > 0.0
+        halves = [group.members & positive, group.members & ~positive]
+    parts: list[Found] = []
+    taken = np.zeros_like(rest)
+    for half in halves:
+        direction = unit(rows[:, half].mean(axis=1) * np.sqrt(white.shrinkage)) @ white.whitener
+        length = float(np.linalg.norm(direction))
+        seen = oracle.table.project(mean, direction[None] / length)[0]
+        among = (rest | half) & ~taken
+        center, cut = evidence.surplus(seen[among], sides=(1,))
+        if cut.log_p >= LOG_LEVEL:
+            return [group]
+        line = Line(direction / length, seen, center)
+        members = (rest | group.members) & ~taken & beyond(line, cut)
+        if not members.any():
+            continue
+        taken |= members
+        point = mean + line.center * line.direction
+        cut = replace(cut, log_p=group.cut.log_p)
+        parts.append(Found(group.kind, cut, members, point, line.direction))
+    return parts or [group]
+
+
+def is_uneven(oracle: Oracle, found: Selection) -> bool:
+    """Whether whitening could show more, and can be done."""
+    n, d = oracle.table.shape
+    m = int(found.kept.sum())
+    if d > MOST_COLUMNS or n * d > MOST_WHITENED or d < 2 or m < FEWEST_ROWS:
+        return False
+    total = float(oracle.table.sq_distances(found.mean) @ found.kept)
+    noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
+    return bool(found.spectrum.values[0] > ANISOTROPIC * noise)

@@ -1,0 +1,70 @@
+"""The path of the search: at each step, the l1 problem with the budget of the kept rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inlier._typing import Array, Mask
+from inlier.problem import Subspace, packing_bound, scores
+from inlier.projection import Within
+from inlier.result import Certificate, PathPoint
+from inlier.selection.state import Selection, spectrum_of
+from inlier.spectral import Oracle, Spectrum
+from inlier.surrogates import L1
+
+# How far the path goes on below what the kept rows need, to show that the price jumps.
+BELOW = 0.7
+# The l1 problems are there for their prices: near the optimum will do.
+NEARLY_L1 = L1(tau=10.0)
+GAP = 1e-2
+
+
+def point_at(
+    kept: Mask, mean: Array, spectrum: Spectrum, subspace: Subspace, budget: float, share: float
+) -> tuple[PathPoint, Array]:
+    """A point of the path, and the weights of the l1 problem with its budget, nearly solved."""
+    n, m = len(kept), int(kept.sum())
+    P = subspace.seen_from(mean, budget)
+    solved = NEARLY_L1.minimise(Within(P, GAP))
+    prices = np.linalg.eigvalsh(solved.S) if len(P) else np.zeros(0)
+    total = float(prices.sum())
+    top = float(spectrum.values[0])
+    point = PathPoint(
+        budget=budget,
+        sigma=float(np.sqrt(top / m)),
+        price=total / n,
+        rank=1.0 / float(np.sum((prices / total) ** 2)) if total > 0.0 else 0.0,
+        share=share,
+        removed=np.flatnonzero(~kept),
+        location=mean,
+        certificate=Certificate(
+            budget=budget,
+            lambda_max=top,
+            residual=float(spectrum.residuals[0]),
+            n=n,
+            n_removed=n - m,
+            most_kept=packing_bound(np.ones(n), scores(P, solved.S), total),
+        ),
+    )
+    return point, solved.weights
+
+
+def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
+    """The path goes on below what the kept rows need: there is no group any more to pay for it.
+
+    Only the directions of largest variance and those of the groups are looked at.
+    """
+    everything = np.arange(len(found.spectrum.values))
+    subspace = found.subspace.extended(found.spectrum, everything, found.mean)
+    budget = BELOW * float(found.spectrum.values[0])
+    if budget <= 0.0:  # the kept rows do not vary
+        return None
+    P = subspace.seen_from(found.mean, budget)
+    kept = found.kept & (NEARLY_L1.minimise(Within(P, GAP)).weights >= 0.5)
+    if not kept.any():
+        return None  # no row fits on its own
+    leaving = P[:, found.kept & ~kept]
+    along = np.einsum("ij,ij->j", leaving, leaving.sum(axis=1, keepdims=True) - leaving)
+    share = min(1.0, 2.0 * float(np.mean(along <= 0.0))) if len(along) else 1.0
+    mean = oracle.table.mean(kept.astype(np.float64), found.mean)
+    return point_at(kept, mean, spectrum_of(oracle, mean, kept), subspace, budget, share)[0]

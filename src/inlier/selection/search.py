@@ -1,0 +1,151 @@
+"""The search: groups leave, one after the other, while there is evidence for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from inlier._typing import Array, Mask
+from inlier.problem import Subspace
+from inlier.result import Group, Step
+from inlier.selection.evidence import NOTHING
+from inlier.selection.looks import by_direction, by_distance, by_metric, is_uneven, polished
+from inlier.selection.points import point_at
+from inlier.selection.state import TINY, Found, Selection, spectrum_of, unit
+from inlier.spectral import Oracle, Spectrum
+
+# Rounds of the search; each but the last removes a group.
+MOST_GROUPS = 30
+
+
+def select(
+    oracle: Oracle,
+    start: Array,
+    distances: Array,
+    random: np.random.Generator,
+    metric: bool = True,
+    notify: Callable[[Step], None] = lambda step: None,
+) -> Selection:
+    """Remove groups of rows while there is evidence for one.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    start : array of shape (d,)
+        Any robust centre.
+    distances : array of shape (n,)
+        Squared distances of the rows from it.
+    random : numpy.random.Generator
+    metric : bool
+        Whether to look for skewness in the metric of the rows as well.
+    notify : callable
+        Called after each round.
+    """
+    table = oracle.table
+    n = table.shape[0]
+    kept = np.ones(n, dtype=np.bool_)
+    near = start
+    for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
+        near, distances = _nearest_half(oracle, near, distances, kept)
+    mean = table.mean(np.ones(n), near)
+    found = Selection(kept, mean, spectrum_of(oracle, mean, kept), Subspace.empty(n, mean))
+    _extend_path(found, 1.0, notify, oracle)
+    for _ in range(MOST_GROUPS):
+        group = _next_group(oracle, found, near, distances, random, metric)
+        if group is None:
+            break
+        parts = polished(oracle, found, group) if metric and is_uneven(oracle, found) else [group]
+        for part in parts:
+            _remove(oracle, found, part)
+            if found.refused is not None:
+                return found
+            _extend_path(found, part.cut.share, notify, oracle)
+        near, distances = _nearest_half(oracle, near, distances, found.kept)
+    return found
+
+
+def _remove(oracle: Oracle, found: Selection, group: Found) -> None:
+    """Take a group out, unless fewer than half of the rows would be left."""
+    members = group.members
+    left = int(found.kept.sum() - members.sum())
+    total = oracle.table.combine(found.mean, members[None].astype(np.float64))[0]
+    offset = total / members.sum()
+    record = Group(
+        kind=group.kind,
+        rows=np.flatnonzero(members),
+        mean=found.mean + offset,
+        direction=group.direction if group.direction is not None else unit(offset),
+        center=group.center,
+        cut=group.cut.cut,
+        side=group.cut.side,
+        log_p=group.cut.log_p,
+        share=group.cut.share,
+        budget=float(found.spectrum.values[0]),
+    )
+    if 2 * left < len(members):
+        found.refused = record
+        return
+    found.groups.append(record)
+    found.kept = found.kept & ~members
+    found.mean = found.mean - total / left
+    found.spectrum = spectrum_of(oracle, found.mean, found.kept)
+    found.subspace = _with_direction(oracle, found.subspace, record.direction)
+
+
+def _next_group(
+    oracle: Oracle,
+    found: Selection,
+    near: Array,
+    distances: Array,
+    random: np.random.Generator,
+    metric: bool,
+) -> Found | None:
+    found.doubtful = NOTHING
+    group = by_distance(oracle, found, near, distances)
+    if group is None:
+        group = by_direction(oracle, found)
+    if group is None and metric and is_uneven(oracle, found):
+        group = by_metric(oracle, found, random)
+    return group
+
+
+def _nearest_half(
+    oracle: Oracle, center: Array, distances: Array, kept: Mask
+) -> tuple[Array, Array]:
+    """The mean of the half of the kept rows nearest to a centre, and the distances from it."""
+    order = np.argsort(np.where(kept, distances, np.inf), kind="stable")
+    half = np.zeros(len(kept))
+    half[order[: max(1, int(kept.sum()) // 2)]] = 1.0
+    center = oracle.table.mean(half, center)
+    return center, oracle.table.sq_distances(center)
+
+
+def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:
+    """The subspace of the groups with one more direction, in one pass."""
+    rows = oracle.table.project(subspace.origin, direction[None])
+    seen = Spectrum(np.ones(1), direction[None], rows, np.zeros(1), np.zeros(0))
+    return subspace.extended(seen, np.array([0]), subspace.origin)
+
+
+def _extend_path(
+    found: Selection, share: float, notify: Callable[[Step], None], oracle: Oracle
+) -> None:
+    """Record where the search stands."""
+    n, m = len(found.kept), int(found.kept.sum())
+    top = float(found.spectrum.values[0])
+    point, weights = point_at(
+        found.kept, found.mean, found.spectrum, found.subspace, max(top * n / m, TINY), share
+    )
+    found.path.append(point)
+    notify(
+        Step(
+            "selection",
+            point.budget,
+            float(n - m),
+            n - float(weights.sum()),
+            len(found.subspace.basis),
+            top,
+            oracle.table.n_passes,
+        )
+    )

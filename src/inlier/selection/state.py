@@ -1,0 +1,81 @@
+"""Where the search stands, and what it may find next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from inlier._typing import Array, Mask
+from inlier.problem import Subspace
+from inlier.result import Group, PathPoint
+from inlier.selection.evidence import NOTHING, Cut
+from inlier.spectral import DENSE, Oracle, Spectrum
+
+# Passes of the oracle in a round, where the whole spectrum would be too dear.
+ROUND_PASSES = 4
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass
+class Selection:
+    """What is kept, and how it came to that."""
+
+    kept: Mask
+    mean: Array
+    spectrum: Spectrum
+    """Of the kept rows about their mean."""
+    subspace: Subspace
+    """The directions in which groups left."""
+    groups: list[Group] = field(default_factory=list)
+    path: list[PathPoint] = field(default_factory=list)
+    refused: Group | None = None
+    """A group with evidence that would have left fewer than half of the rows."""
+    doubtful: Cut = NOTHING
+    """The clearest sign of a further group that was not enough."""
+
+    def doubt(self, cut: Cut) -> None:
+        """Remember a sign that was not enough."""
+        if cut.log_p < self.doubtful.log_p:
+            self.doubtful = cut
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate: some of the rows that are still there."""
+
+    kind: str
+    cut: Cut
+    members: Mask
+    """Of all rows."""
+    center: Array
+    direction: Array | None = None
+
+
+class Line(NamedTuple):
+    """A direction, and where the rows lie along it, seen from the mean of the kept ones."""
+
+    direction: Array
+    rows: Array
+    center: float
+
+
+def beyond(line: Line, cut: Cut) -> Mask:
+    """The rows of the group that a cut along a line shows."""
+    sizes = line.rows - line.center
+    members: Mask = (np.abs(sizes) if cut.side == 0 else cut.side * sizes) > cut.cut
+    return members
+
+
+def spectrum_of(oracle: Oracle, mean: Array, kept: Mask) -> Spectrum:
+    """The directions in which the kept rows vary most."""
+    weights = kept.astype(np.float64)
+    if oracle.table.shape[1] <= DENSE:
+        return oracle.accurately(mean, weights, 0.0)
+    return oracle(mean, weights, lambda values, r: bool(r[0] <= 0.05 * values[0]), ROUND_PASSES)
+
+
+def unit(vector: Array) -> Array:
+    """Of length one; zero stays zero."""
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), TINY))

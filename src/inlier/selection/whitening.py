@@ -1,0 +1,49 @@
+"""The rows in coordinates in which those that are kept vary alike in all directions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from inlier._typing import Array, Mask
+from inlier.selection.state import TINY
+from inlier.spectral import Oracle
+
+# Directions below this fraction of the largest variance hold rounding, or nothing.
+RELATIVE = 1e-10
+
+
+class White(NamedTuple):
+    """All rows in coordinates in which some of them vary alike in all directions."""
+
+    rows: Array
+    """k x n, in the order of the variance that was divided out."""
+    whitener: Array
+    """k x d: the rows are these directions times the data, less the mean."""
+    shrinkage: Array
+    """By how much a variance should be larger than it was measured, as the inverse."""
+
+
+def whitened(oracle: Oracle, mean: Array, kept: Mask) -> White:
+    """In one pass for the whole second moment."""
+    m, d = int(kept.sum()), oracle.table.shape[1]
+    moment = oracle.table.moment(mean, kept.astype(np.float64), np.eye(d))
+    values, vectors = np.linalg.eigh((moment.image + moment.image.T) / (2.0 * m))
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    held = values > RELATIVE * values[0]
+    values, vectors = values[held], vectors[:, held]
+    rows = vectors.T @ moment.projection
+    shrinkage = values / _shrunk(values, rows[:, kept], d)
+    roots = np.sqrt(values)[:, None]
+    return White(rows / roots, vectors.T / roots, shrinkage)
+
+
+def _shrunk(values: Array, rows: Array, d: int) -> Array:
+    """Eigenvalues of a covariance drawn to their mean, as far as Ledoit and Wolf (2004) advise."""
+    m = rows.shape[1]
+    mean = float(values.sum()) / d
+    squared = float(np.sum(values**2))
+    noise = (float(np.mean(np.sum(rows**2, axis=0) ** 2)) - squared) / m
+    weight = float(np.clip(noise / max(squared - d * mean**2, TINY), 1e-6, 1.0))
+    return np.maximum((1.0 - weight) * values + weight * mean, TINY)
