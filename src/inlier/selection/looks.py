@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._typing import Array, Mask
 from inlier.selection import evidence
 from inlier.selection.evidence import LOG_LEVEL, Cut
 from inlier.selection.pursuit import WINDOW, pursue
-from inlier.selection.state import TINY, Found, Line, Selection, beyond, unit
+from inlier.selection.state import TINY, Found, Line, Selection, unit
 from inlier.selection.whitening import whitened
 from inlier.spectral import Oracle
 
@@ -35,7 +35,7 @@ def by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array)
     sizes = np.sqrt(distances)
     gap = evidence.apart(sizes[kept])
     if gap.log_p < LOG_LEVEL:
-        return Found("apart", gap, kept & (sizes > gap.cut), near)
+        return Found("apart", gap, sizes, near)
     # A row at the centre itself is near, and not infinitely so.
     logs = np.log(np.maximum(sizes, max(1e-3 * float(np.median(sizes[kept])), TINY)))
     center, tail = evidence.surplus(logs[kept], sides=(1,))
@@ -54,7 +54,7 @@ def by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array)
         # That rows stand apart and that they point the same way are two pieces of evidence.
         log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
         if log_p < LOG_LEVEL:
-            return Found(kind, replace(cut, log_p=log_p), members, near)
+            return Found(kind, replace(cut, log_p=log_p), sizes, near)
     return None
 
 
@@ -113,8 +113,8 @@ def _refined(
     one side must be no mere tail. Two passes for each turn.
     """
     kept, table = found.kept, oracle.table
-    log_p = cut.log_p
-    members = kept & beyond(line, cut)
+    log_p, sizes = cut.log_p, line.sizes(cut.side)
+    members = kept & (sizes > cut.cut)
     for _ in range(TURNS if cut.side else 0):
         rest = kept & ~members
         difference = members / members.sum() - rest / rest.sum()
@@ -125,22 +125,22 @@ def _refined(
         if again.log_p >= LOG_LEVEL:
             break
         line, cut, before = Line(turned, rows, center), again, members
-        members = kept & beyond(line, cut)
+        sizes = line.sizes(cut.side)
+        members = kept & (sizes > cut.cut)
         if np.array_equal(members, before):
             break
-    sizes = cut.side * (line.rows - line.center)[kept]
-    if cut.side and not evidence.is_no_tail(sizes, cut.cut):
+    if cut.side and not evidence.is_no_tail(sizes[kept], cut.cut):
         return None
     few = kept.sum() - members.sum() < (1.0 - LARGE) * len(kept)
-    if few and cut.side and not evidence.is_clear(sizes, cut.cut):
+    if few and cut.side and not evidence.is_clear(sizes[kept], cut.cut):
         return None  # it would hang on the numbers alone which rows are the good ones
     kind = "direction" if precision is None else "metric"
     point = found.mean + line.center * line.direction
-    return Found(kind, replace(cut, log_p=log_p), members, point, line.direction)
+    return Found(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
 
 
-def polished(oracle: Oracle, found: Selection, group: Found) -> list[Found]:
-    """A last look at the rows of a group and at those beside it, in the metric of the others.
+def polished(oracle: Oracle, found: Selection, group: Found, members: Mask) -> list[Found]:
+    """A last look at the rows of a group, in the metric of those that are kept.
 
     A direction of the data is not where a group is clearest if the others vary unevenly. Along
     Fisher's discriminant a row that was taken may turn out to lie well inside, and one that was
@@ -148,38 +148,28 @@ def polished(oracle: Oracle, found: Selection, group: Found) -> list[Found]:
     """
     if group.direction is None or group.cut.side == 0:
         return [group]
-    rest = found.kept & ~group.members
-    if rest.sum() < FEWEST_ROWS:
-        return [group]
-    mean = oracle.table.mean(rest.astype(np.float64), found.mean)
-    white = whitened(oracle, mean, rest)
-    rows = white.rows * np.sqrt(white.shrinkage)[:, None]
-    inside = rows[:, group.members]
+    white = whitened(oracle, found.mean, found.kept)
+    roots = np.sqrt(white.shrinkage)
+    rows = white.rows * roots[:, None]
+    inside = rows[:, members]
     offset = inside.mean(axis=1, keepdims=True)
-    axes, lengths, _ = np.linalg.svd(inside - offset, full_matrices=False)
-    halves = [group.members]
-    if len(lengths) and lengths[0] ** 2 > WIDE**2 * group.members.sum():
-        positive = axes[:, 0] @ (rows - offset) > 0.0
-        halves = [group.members & positive, group.members & ~positive]
-    parts: list[Found] = []
-    taken = np.zeros_like(rest)
+    variances, axes = np.linalg.eigh((inside - offset) @ (inside - offset).T / members.sum())
+    halves = [members]
+    if variances[-1] > WIDE**2:
+        positive = axes[:, -1] @ (rows - offset) > 0.0
+        halves = [members & positive, members & ~positive]
+    parts = []
     for half in halves:
-        direction = unit(rows[:, half].mean(axis=1) * np.sqrt(white.shrinkage)) @ white.whitener
-        length = float(np.linalg.norm(direction))
-        seen = oracle.table.project(mean, direction[None] / length)[0]
-        among = (rest | half) & ~taken
-        center, cut = evidence.surplus(seen[among], sides=(1,))
+        direction = unit((rows[:, half].mean(axis=1) * roots) @ white.whitener)
+        seen = oracle.table.project(found.mean, direction[None])[0]
+        center, cut = evidence.surplus(seen[found.kept | half], sides=(1,))
         if cut.log_p >= LOG_LEVEL:
             return [group]
-        line = Line(direction / length, seen, center)
-        members = (rest | group.members) & ~taken & beyond(line, cut)
-        if not members.any():
-            continue
-        taken |= members
-        point = mean + line.center * line.direction
+        line = Line(direction, seen, center)
+        point = found.mean + center * direction
         cut = replace(cut, log_p=group.cut.log_p)
-        parts.append(Found(group.kind, cut, members, point, line.direction))
-    return parts or [group]
+        parts.append(Found(group.kind, cut, line.sizes(1), point, direction))
+    return parts
 
 
 def is_uneven(oracle: Oracle, found: Selection) -> bool:

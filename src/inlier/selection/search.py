@@ -42,32 +42,48 @@ def select(
     notify : callable
         Called after each round.
     """
-    table = oracle.table
-    n = table.shape[0]
-    kept = np.ones(n, dtype=np.bool_)
     near = start
     for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
-        near, distances = _nearest_half(oracle, near, distances, kept)
-    mean = table.mean(np.ones(n), near)
-    found = Selection(kept, mean, spectrum_of(oracle, mean, kept), Subspace.empty(n, mean))
+        everyone = np.ones(len(distances), dtype=np.bool_)
+        near, distances = _nearest_half(oracle, near, distances, everyone)
+    found = _everything(oracle, near)
     _extend_path(found, 1.0, notify, oracle)
-    for _ in range(MOST_GROUPS):
+    while len(found.groups) < MOST_GROUPS:
         group = _next_group(oracle, found, near, distances, random, metric)
-        if group is None:
+        if group is None or not _remove(oracle, found, group):
             break
-        parts = polished(oracle, found, group) if metric and is_uneven(oracle, found) else [group]
-        for part in parts:
-            _remove(oracle, found, part)
-            if found.refused is not None:
-                return found
-            _extend_path(found, part.cut.share, notify, oracle)
+        _extend_path(found, group.cut.share, notify, oracle)
         near, distances = _nearest_half(oracle, near, distances, found.kept)
+    if metric and found.groups and is_uneven(oracle, found):
+        return _last_look(oracle, found, notify)
     return found
 
 
-def _remove(oracle: Oracle, found: Selection, group: Found) -> None:
+def _everything(oracle: Oracle, near: Array) -> Selection:
+    """Before any group has left."""
+    n = oracle.table.shape[0]
+    kept = np.ones(n, dtype=np.bool_)
+    mean = oracle.table.mean(np.ones(n), near)
+    return Selection(kept, mean, spectrum_of(oracle, mean, kept), Subspace.empty(n, mean))
+
+
+def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
+    """Look at each group again, now that the others have left, and let them leave once more."""
+    again = _everything(oracle, found.mean)
+    _extend_path(again, 1.0, notify, oracle)
+    again.refused, again.doubtful = found.refused, found.doubtful
+    for group, record in zip(found.looks, found.groups, strict=True):
+        members = np.zeros_like(found.kept)
+        members[record.rows] = True
+        for part in polished(oracle, found, group, members):
+            if part.among(again.kept).any() and _remove(oracle, again, part):
+                _extend_path(again, part.cut.share, notify, oracle)
+    return again
+
+
+def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
     """Take a group out, unless fewer than half of the rows would be left."""
-    members = group.members
+    members = group.among(found.kept)
     left = int(found.kept.sum() - members.sum())
     total = oracle.table.combine(found.mean, members[None].astype(np.float64))[0]
     offset = total / members.sum()
@@ -85,12 +101,14 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> None:
     )
     if 2 * left < len(members):
         found.refused = record
-        return
+        return False
     found.groups.append(record)
+    found.looks.append(group)
     found.kept = found.kept & ~members
     found.mean = found.mean - total / left
     found.spectrum = spectrum_of(oracle, found.mean, found.kept)
     found.subspace = _with_direction(oracle, found.subspace, record.direction)
+    return True
 
 
 def _next_group(

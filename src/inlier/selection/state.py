@@ -30,6 +30,8 @@ class Selection:
     """The directions in which groups left."""
     groups: list[Group] = field(default_factory=list)
     path: list[PathPoint] = field(default_factory=list)
+    looks: list[Found] = field(default_factory=list)
+    """What led to the groups."""
     refused: Group | None = None
     """A group with evidence that would have left fewer than half of the rows."""
     doubtful: Cut = NOTHING
@@ -43,29 +45,32 @@ class Selection:
 
 @dataclass(frozen=True)
 class Found:
-    """A candidate: some of the rows that are still there."""
+    """A group that may leave: the rows whose size is beyond a cut."""
 
     kind: str
     cut: Cut
-    members: Mask
-    """Of all rows."""
+    sizes: Array
+    """Of all rows, those that have left too."""
     center: Array
     direction: Array | None = None
 
+    def among(self, rows: Mask) -> Mask:
+        """Its members among some rows."""
+        members: Mask = rows & (self.sizes > self.cut.cut)
+        return members
+
 
 class Line(NamedTuple):
-    """A direction, and where the rows lie along it, seen from the mean of the kept ones."""
+    """A direction, where the rows lie along it, seen from some point, and their centre there."""
 
     direction: Array
     rows: Array
     center: float
 
-
-def beyond(line: Line, cut: Cut) -> Mask:
-    """The rows of the group that a cut along a line shows."""
-    sizes = line.rows - line.center
-    members: Mask = (np.abs(sizes) if cut.side == 0 else cut.side * sizes) > cut.cut
-    return members
+    def sizes(self, side: int) -> Array:
+        """How far the rows lie on one side of the centre, or on either, for side 0."""
+        offsets = self.rows - self.center
+        return np.abs(offsets) if side == 0 else side * offsets
 
 
 def spectrum_of(oracle: Oracle, mean: Array, kept: Mask) -> Spectrum:
