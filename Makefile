@@ -7,16 +7,16 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all bench lint clean
+.PHONY: help demo test test-all bench bench-noknobs lint clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
-		| awk -F'|' '{ printf "  make %-9s %s\n", $$1, $$2 }'
+		| awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
-test test-all bench: export OMP_NUM_THREADS = 1
-test test-all bench: export OPENBLAS_NUM_THREADS = 1
+test test-all bench bench-noknobs: export OMP_NUM_THREADS = 1
+test test-all bench bench-noknobs: export OPENBLAS_NUM_THREADS = 1
 test test-all: export MPLBACKEND = Agg
 
 demo: $(VENV)/.installed ## run examples/demo.py
@@ -30,6 +30,12 @@ test-all: $(VENV)/.installed ## run all tests, the slow ones too
 
 bench: $(VENV)/.installed ## measure the engine on one thread
 	$(BIN)/python benchmarks/engine.py
+
+# A folder of .npz files with X and y; without it only data that come inside packages are used.
+DATA ?= $(wildcard ../shared/data)
+
+bench-noknobs: $(VENV)/.installed-bench ## errors with nothing given; DATA=folder for more real data
+	$(BIN)/python benchmarks/noknobs.py --write $(if $(DATA),--data $(DATA))
 
 lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
 	$(BIN)/ruff check .
@@ -55,4 +61,9 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed
 	@echo "installing the tools of make lint into $(VENV)"
 	@$(PIP) -e '.[test,plot,dev]'
+	@touch $@
+
+$(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed
+	@echo "installing the data of make bench-noknobs into $(VENV)"
+	@$(PIP) -e '.[test,plot,bench]'
 	@touch $@

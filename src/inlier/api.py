@@ -49,19 +49,32 @@ def robust_mean(
 ) -> RobustMeanResult:
     """The mean of the good rows of a contaminated table, and the rows that are bad.
 
-    Minimises a surrogate of the number of removed rows, ||h||_0, subject to
+    With sigma, minimises a surrogate of the number of removed rows, ||h||_0, subject to
 
         lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
 
-    over h in [0, 1]^n and x, where the y_i are the rows of X. Takes up to some 20 passes over X.
+    over h in [0, 1]^n and x, where the y_i are the rows of X, in some 20 passes over X.
+
+    Without sigma, groups of rows leave as long as there is evidence for one: a surplus of rows on
+    one side of the others, or rows that stand apart. What is left fixes sigma; the certificate is
+    that of the problem above with this sigma and c1 = 1. Some 10 to 70 passes. `p`, `c1`,
+    `surrogate`, `prune`, `max_iter` and `tol` then matter to `algorithm="paper"` only, which is run
+    with the sigma that was found.
 
     Parameters
     ----------
     X : array, memory map, sparse matrix or data frame of shape (n, d)
         Any real dtype and memory order. Never changed or made dense, and not copied unless rows are
         left out before the fit: those that `prune` names, and absurdly distant ones.
-    sigma : float
+    sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
+    scatter : {"auto", "identity", "diagonal"} or array, default="auto"
+        In which units rows are compared. "identity" is the paper: as the data are. "auto" is the
+        same; without sigma it also looks for groups in the metric of the rows, if these vary more
+        in some directions than in others. "diagonal" measures each column by its median absolute
+        deviation. A vector of d variances, a d x d scatter matrix Sigma or a factor L of one, Sigma
+        = L L^T, put a multiple of Sigma in place of that of the identity. In all but the first two
+        a copy of X in other coordinates is made, and sigma is a number without a unit.
     p : float, default=0.5
         The power of h in the surrogate sum_i h_i^p, 0 < p <= 1. At 1 it is the convex l1 problem.
     c1 : float, default=1.0
@@ -94,6 +107,16 @@ def robust_mean(
     -----
     sklearn.exceptions.ConvergenceWarning
         If the result is not what was asked for; its message says why and what to try.
+    WeakEvidenceWarning
+        If, without sigma, the data do not say clearly which rows are bad.
+
+    Examples
+    --------
+    >>> import inlier
+    >>> sample = inlier.datasets.SettingA(n=1000, d=50, alpha=0.2).sample(random_state=0)
+    >>> result = inlier.robust_mean(sample.X)
+    >>> bool((result.support == ~sample.is_outlier).all())
+    True
     """
     X = check_table(X)
     n, d = X.shape

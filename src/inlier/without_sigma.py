@@ -92,9 +92,9 @@ def fit_without_sigma(
     if not groups:
         rule = Multiplier(location, None, np.empty(0), chosen.budget, 1.0, start)
     message = _message(found, groups, chosen.certificate)
-    weak = _weakness(found, groups, n)
-    if weak:
-        message = f"{message} {weak}"
+    reason = _distrust(found, groups, n)
+    if reason:
+        message = f"{message} {reason}"
         warnings.warn(message, WeakEvidenceWarning, stacklevel=3)
     return RobustMeanResult(
         location=location.astype(whole.dtype, copy=False),
@@ -191,13 +191,18 @@ def _with_absurd(
 
 def _message(found: Selection, groups: list[Group], certificate: Certificate) -> str:
     n, removed = certificate.n, certificate.n_removed
-    if not groups:
-        return f"Kept all {n} rows: no group of them shows more than chance would."
-    listed = "; ".join(str(group) for group in groups)
-    return f"Kept {n - removed} of {n} rows. Left: {listed}. {certificate.statement()}"
+    if groups:
+        listed = "; ".join(str(group) for group in groups)
+        message = f"Kept {n - removed} of {n} rows. Left: {listed}. {certificate.statement()}"
+    else:
+        message = f"Kept all {n} rows: no group of them shows more than chance would."
+    if found.doubtful.log_p < DOUBTFUL:
+        chance = np.exp(found.doubtful.log_p)
+        message += f" There are weak signs (chance {chance:.1g}) of one more group; it was kept."
+    return message
 
 
-def _weakness(found: Selection, groups: list[Group], n: int) -> str:
+def _distrust(found: Selection, groups: list[Group], n: int) -> str:
     """Why the answer should not be taken on trust, if there is a reason."""
     if found.refused is not None:
         return (
@@ -216,11 +221,5 @@ def _weakness(found: Selection, groups: list[Group], n: int) -> str:
         return (
             f"{tails} of the rows that left lie at the end of a long tail, in one direction. They "
             "may be bad; skewed data look like that too. Compare with result.keep."
-        )
-    if found.doubtful.log_p < DOUBTFUL:
-        chance = np.exp(found.doubtful.log_p)
-        return (
-            f"There is weak evidence (chance {chance:.1g}) for one more group, too weak to remove "
-            "it. More rows would tell."
         )
     return ""
