@@ -148,8 +148,7 @@ def robust_mean(
         in_metric = isinstance(scatter, str) and scatter == "auto"
         result = fit_without_sigma(table, center, random, in_metric, callback)
         if algorithm == "paper":
-            chosen = fit_with_sigma(table, result.sigma, c1, center, options, random, callback)
-            result = replace(chosen, path=result.path)
+            result = fit_with_sigma(table, result.sigma, c1, center, options, random, callback)
     else:
         result = fit_with_sigma(table, sigma, c1, center, options, random, callback)
     return result if metric is None else _in_units_of_the_data(result, original, metric)
@@ -202,6 +201,7 @@ def _in_units_of_the_data(
     return replace(
         result,
         location=location.astype(original.dtype, copy=False),
+        message=f"{result.message} (Sigma and distances are in units of the scatter.)",
         rule=rule,
         groups=tuple(groups),
         path=path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -11,6 +12,9 @@ from inlier import theory
 from inlier._typing import Array, Mask
 from inlier.data import Metric, Table
 from inlier.problem import fewest_removed, packing_bound
+
+# The first score above the threshold of a group.
+OVER = float(np.nextafter(1.0, 2.0))
 
 
 class WeakEvidenceWarning(UserWarning):
@@ -177,12 +181,14 @@ class Certificate:
         ----------
         alpha : float, optional
             The fraction of bad rows that is assumed; as many as were removed, if not given, and at
-            least one row in a hundred.
+            least one row, or one in a hundred.
         sigma : float, optional
             The assumed bound on the good rows; that of the kept rows, if not given.
         """
         if alpha is None:
-            alpha = max(0.01, np.ceil(100.0 * self.n_removed / self.n) / 100.0)
+            alpha = max(0.01, 1.0 / self.n, np.ceil(100.0 * self.n_removed / self.n) / 100.0)
+        if not np.isfinite(self.lambda_max):
+            return "Some of the kept rows are so far away that nothing is known about the mean."
         sigma = self.sigma_kept if sigma is None else sigma
         radius = float(self.error_radius(alpha, sigma))
         assumed = (
@@ -194,7 +200,7 @@ class Certificate:
         return f"{assumed}, the mean is within {radius:.3g} of that of the good rows."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """Rows that left together.
 
@@ -265,7 +271,7 @@ class Group:
         return f"{self.size} {rows} {how} (chance below 1e{np.ceil(exponent):.0f})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupRule:
     """A row is bad if it lies beyond the cut of a group: its largest (size / cut)^2 is above 1."""
 
@@ -282,7 +288,16 @@ class GroupRule:
         return worst
 
 
-@dataclass(frozen=True)
+def rule_of(
+    groups: tuple[Group, ...], location: Array, budget: float, metric: Metric | None = None
+) -> Multiplier | GroupRule:
+    """The verdict of the groups; if there is none, whether a row breaks the budget on its own."""
+    if groups:
+        return GroupRule(groups)
+    return Multiplier(location, None, np.empty(0), budget, 1.0, location, metric=metric)
+
+
+@dataclass(frozen=True, eq=False)
 class PathPoint:
     """One point on the way down in the budget.
 
@@ -377,6 +392,8 @@ class RobustMeanResult:
     def at(self, point: int | None = None, *, sigma: float | None = None) -> RobustMeanResult:
         """The answer at another point of the path, without a new fit.
 
+        Below the chosen point rows leave that belong to no group. The path stays with this result.
+
         Parameters
         ----------
         point : int, optional
@@ -386,25 +403,24 @@ class RobustMeanResult:
         """
         if not self.path:
             raise ValueError(
-                "This result has no path: sigma was given to the fit. Call robust_mean without "
-                "sigma, or again with another one."
+                "This result has no path: sigma was given to the fit, or it was itself taken from "
+                "a path. Call `at` on the result of robust_mean(X)."
             )
         if (point is None) == (sigma is None):
             raise ValueError("Give either point, an index into path, or sigma.")
         if sigma is not None:
-            if not (np.isfinite(sigma) and sigma > 0.0):
+            if not _is_number(sigma) or not 0.0 < sigma < np.inf:
                 raise ValueError(f"sigma must be a finite number above 0, but is {sigma!r}.")
             logs = np.log([max(step.sigma, np.finfo(float).tiny) for step in self.path])
             point = int(np.argmin(np.abs(logs - np.log(sigma))))
-        assert point is not None
-        try:
-            step = self.path[point]
-        except IndexError:
+        if not _is_index(point, len(self.path)):
             raise ValueError(
                 f"point must be an index into path, which has {len(self.path)} points, but is "
-                f"{point}."
-            ) from None
-        groups = self.groups[: min(range(len(self.path))[point], len(self.groups))]
+                f"{point!r}."
+            )
+        assert point is not None
+        step = self.path[point]
+        groups = self.groups[: range(len(self.path))[point]]
         support = np.ones(len(self.support), dtype=np.bool_)
         support[step.removed] = False
         return self._with(support, step.location, step.certificate, groups, step.sigma)
@@ -421,11 +437,12 @@ class RobustMeanResult:
             One of `groups`, or its index.
         """
         if isinstance(group, Group):
-            matches = [i for i, other in enumerate(self.groups) if other is group]
-            if not matches:
+            rows = group.rows
+            same = [i for i, own in enumerate(self.groups) if np.array_equal(own.rows, rows)]
+            if not same:
                 raise ValueError("group is not one of the groups of this result.")
-            group = matches[0]
-        if not -len(self.groups) <= group < len(self.groups):
+            group = same[0]
+        if not _is_index(group, len(self.groups)):
             raise ValueError(
                 f"group must be one of groups, of which there are {len(self.groups)}, or its "
                 f"index, but is {group!r}."
@@ -437,10 +454,12 @@ class RobustMeanResult:
         n, m = len(support), int(self.support.sum())
         total = m + back.size
         location = self.location + (back.mean - self.location) * (back.size / total)
+        # All these rows were there before the first of the groups left: their scatter was larger.
+        top = max(back.budget, self.certificate.lambda_max)
         certificate = replace(
             self.certificate,
-            budget=back.budget * n / total,
-            lambda_max=back.budget,
+            budget=top * n / total,
+            lambda_max=top,
             n_removed=n - total,
             most_kept=float(n),
         )
@@ -455,18 +474,33 @@ class RobustMeanResult:
         sigma: float,
     ) -> RobustMeanResult:
         kept, n = int(support.sum()), len(support)
+        metric = self.rule.metric if isinstance(self.rule, Multiplier) else None
+        if self.groups:
+            metric = self.groups[0].metric
         return replace(
             self,
             location=location.astype(self.location.dtype, copy=False),
             support=support,
             indicator=np.where(support, 0.0, 1.0),
+            # Without the data a score can only be moved to the side of the verdict.
+            scores=np.where(support, np.minimum(self.scores, 1.0), np.maximum(self.scores, OVER)),
             sigma=sigma,
             budget=certificate.budget,
             certificate=certificate,
-            rule=GroupRule(groups),
+            rule=rule_of(groups, location, certificate.budget, metric),
             groups=groups,
+            path=(),
             message=f"Kept {kept} of {n} rows by choice. {certificate.statement()}",
         )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def _is_index(value: Any, length: int) -> bool:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+    return whole and -length <= int(value) < length
 
 
 def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Array:

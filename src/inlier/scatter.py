@@ -62,7 +62,10 @@ def metric_of(scatter: Any, X: Any, random: np.random.Generator) -> Metric | Non
 
 def _as_numbers(scatter: Any) -> Array:
     try:
-        matrix = np.asarray(scatter, dtype=np.float64)
+        matrix = np.asarray(scatter)
+        if matrix.dtype.kind not in "buif":
+            raise ValueError(f"it has dtype {matrix.dtype}")
+        matrix = matrix.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"scatter must be numbers, but could not be read as such: {error}."

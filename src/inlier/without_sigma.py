@@ -13,12 +13,11 @@ from inlier.data import Rotation, Table
 from inlier.result import (
     Certificate,
     Group,
-    GroupRule,
-    Multiplier,
     PathPoint,
     RobustMeanResult,
     Step,
     WeakEvidenceWarning,
+    rule_of,
 )
 from inlier.selection import LARGE, Selection, below_the_edge, select
 from inlier.spectral import Oracle
@@ -26,8 +25,6 @@ from inlier.spectral import Oracle
 # Rows this many times farther out than half of them leave before anything else: their squares would
 # cost the others their precision.
 ABSURD = 1e6
-# Distances whose squares can be summed over any table.
-LARGEST = 1e140
 # A sign of a further group that is weaker than the level, but stronger than this, is mentioned.
 DOUBTFUL = np.log(1e-2)
 
@@ -62,20 +59,18 @@ def fit_without_sigma(
     table = whole
     distances = whole.sq_distances(start)
     typical = float(np.sqrt(np.median(distances)))
-    if not typical < LARGEST:
-        raise ValueError(
-            f"X is out of range: half of the rows lie {typical:.1e} or more from the others, and "
-            "the squares of such distances are no numbers any more. Measure X in other units."
-        )
-    far = ABSURD * typical if typical > 0.0 else LARGEST
+    _check_range(whole, start, distances, typical)
+    largest = _largest(whole)
+    far = min(ABSURD * typical, largest) if typical > 0.0 else largest
     near = distances <= far**2
     if not near.all():
         table, distances = whole.take(near), distances[near]
-    rotation = Rotation.of(table, start) if Rotation.pays(table) else None
+    rotation = Rotation.of(table, start) if Rotation.pays(table) and distances.any() else None
     seen = table if rotation is None else rotation.rotated
     oracle = Oracle(seen, random)
     first = start if rotation is None else np.zeros(seen.shape[1])
-    found = select(oracle, first, distances, random, metric, notify)
+    noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
+    found = select(oracle, first, distances, random, noise, metric, notify)
     below = below_the_edge(oracle, found)
     path = found.path if below is None else [*found.path, below]
     groups = found.groups
@@ -84,13 +79,10 @@ def fit_without_sigma(
     if not near.all():
         groups, path = _with_absurd(whole, near, start, far, groups, path)
     chosen = path[len(groups)]
-    location = chosen.location
-    if rotation is not None:
-        location = whole.mean(_mask(n, chosen.removed).astype(np.float64), start)
     support = _mask(n, chosen.removed)
-    rule: Multiplier | GroupRule = GroupRule(tuple(groups))
-    if not groups:
-        rule = Multiplier(location, None, np.empty(0), chosen.budget, 1.0, start)
+    # Once more from the data: what was carried along has seen distant rows come and go.
+    location = whole.mean(support.astype(np.float64), chosen.location)
+    rule = rule_of(tuple(groups), location, chosen.budget)
     message = _message(found, groups, chosen.certificate)
     reason = _distrust(found, groups, n)
     if reason:
@@ -113,6 +105,29 @@ def fit_without_sigma(
         groups=tuple(groups),
         path=tuple(path),
     )
+
+
+def _largest(table: Table) -> float:
+    """Distances up to this have squares that can be summed, in the precision of the data."""
+    return float(np.finfo(table.dtype).max) ** 0.42
+
+
+def _check_range(table: Table, start: Array, distances: Array, typical: float) -> None:
+    if not typical < _largest(table):
+        raise ValueError(
+            "X is out of range: half of its rows lie so far from the others that the squares of "
+            "their distances are no numbers any more. Measure X in other units."
+        )
+    smallest = float(np.sqrt(np.finfo(table.dtype).tiny)) * 1e4
+    farthest = float(np.sqrt(distances.max()))
+    if farthest == 0.0:  # the same rows, or squares that are rounded to zero
+        mean = np.full((1, len(distances)), 1.0 / len(distances))
+        farthest = float(np.abs(table.combine(start, mean)).max())
+    if 0.0 < farthest < smallest:
+        raise ValueError(
+            "X is out of range: its rows lie so near to each other that the squares of their "
+            "distances are no numbers any more. Measure X in other units."
+        )
 
 
 def _mask(n: int, removed: Array) -> Mask:
@@ -148,12 +163,14 @@ def _with_absurd(
     """The absurdly distant rows as a first group, and all row numbers those of the whole table."""
     n, rows = len(near), np.flatnonzero(near)
     gone = np.flatnonzero(~near)
-    mean = whole.mean((~near).astype(np.float64), start)
-    offset = mean - start
-    with np.errstate(over="ignore"):
-        length = float(np.abs(offset).max())
-    direction = offset / length
-    direction /= float(np.linalg.norm(direction))
+    weights = (~near).astype(np.float64) / len(gone)
+    with np.errstate(over="ignore", invalid="ignore"):
+        offset = np.nan_to_num(whole.combine(start, weights[None])[0])
+        size = float(np.abs(offset).max())
+        direction = offset / size if size > 0.0 else np.zeros_like(offset)
+        mean = start + offset
+        middle = start + np.nan_to_num(whole.combine(start, np.full((1, n), 1.0 / n))[0])
+    direction /= max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
     group = Group(
         kind="apart",
         rows=gone,
@@ -173,15 +190,19 @@ def _with_absurd(
         rank=0.0,
         share=1.0,
         removed=np.empty(0, dtype=np.intp),
-        location=whole.mean(np.ones(n), start),
+        location=middle,
         certificate=Certificate(np.inf, np.inf, np.inf, n, 0, float(n)),
     )
     moved = [
         replace(
             point,
             removed=np.sort(np.concatenate([gone, rows[point.removed]])),
+            budget=point.budget * n / len(rows),
             certificate=replace(
-                point.certificate, n=n, n_removed=point.certificate.n_removed + len(gone)
+                point.certificate,
+                budget=point.budget * n / len(rows),
+                n=n,
+                n_removed=point.certificate.n_removed + len(gone),
             ),
         )
         for point in path
@@ -193,28 +214,49 @@ def _message(found: Selection, groups: list[Group], certificate: Certificate) ->
     n, removed = certificate.n, certificate.n_removed
     if groups:
         listed = "; ".join(str(group) for group in groups)
-        message = f"Kept {n - removed} of {n} rows. Left: {listed}. {certificate.statement()}"
+        message = f"Kept {n - removed} of {n} rows. Left: {listed}."
+        if certificate.l0_lower_bound:
+            message += f" At this sigma at least {certificate.l0_lower_bound} had to go."
+        message += f" {certificate.statement()}"
     else:
-        message = f"Kept all {n} rows: no group of them shows more than chance would."
-    if found.doubtful.log_p < DOUBTFUL:
+        message = f"Kept all {n} rows."
+    if found.tail:
+        message += (
+            f" There is a surplus on one side, {found.tail} rows, that looks like the tail of "
+            "skewed data; it was kept."
+        )
+    elif found.doubtful.log_p < DOUBTFUL:
         chance = np.exp(found.doubtful.log_p)
         message += f" There are weak signs (chance {chance:.1g}) of one more group; it was kept."
+    elif not groups and not found.unclear and not found.coincide:
+        message += " No group of them shows more than chance would."
     return message
 
 
 def _distrust(found: Selection, groups: list[Group], n: int) -> str:
     """Why the answer should not be taken on trust, if there is a reason."""
+    removed = sum(group.size for group in groups)
     if found.refused is not None:
         return (
             f"The evidence is contradictory: a further group, {found.refused}, shows as well, but "
             "without it fewer than half of the rows would be left. The rows fall into several "
             "groups; look at result.groups, and put one back with result.keep if it is good."
         )
-    largest = max((group.size for group in groups), default=0)
-    if largest >= LARGE * n:
+    if found.unclear:
         return (
-            f"One group has {largest} of {n} rows. That it is bad and the others good is said by "
-            "their numbers alone: look at result.groups; result.keep puts one back."
+            f"A further group of {found.unclear} rows shows, but it is large and not clear of the "
+            "others, so nothing says which of them are good. It was kept. Pass sigma if you know "
+            "how much good rows vary."
+        )
+    if found.coincide:
+        return (
+            "So many rows coincide that there is no scale to judge the others by. Pass sigma if "
+            "you know how much good rows vary."
+        )
+    if removed >= LARGE * n:
+        return (
+            f"{removed} of {n} rows left. That these are bad and the others good is said by their "
+            "numbers alone: look at result.groups; result.keep puts one back."
         )
     tails = sum(group.size for group in groups if group.kind == "tail")
     if tails:

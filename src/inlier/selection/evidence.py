@@ -105,7 +105,8 @@ def centers(values: Array) -> tuple[Array, Array, Array]:
     for _ in range(20):
         u = np.clip((z - center) / reach, -1.0, 1.0)
         weight = (1.0 - u * u) ** 2
-        moved = np.sum(weight * z, axis=1, keepdims=True) / np.sum(weight, axis=1, keepdims=True)
+        total = np.maximum(np.sum(weight, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        moved = np.sum(weight * z, axis=1, keepdims=True) / total
         moved = np.where(spread > 0.0, moved, center)
         done = np.all(np.abs(moved - center) <= 1e-6 * reach)
         center = moved

@@ -10,7 +10,7 @@ from inlier._typing import Array, Mask
 from inlier.selection import evidence
 from inlier.selection.evidence import LOG_LEVEL, Cut
 from inlier.selection.pursuit import WINDOW, pursue
-from inlier.selection.state import TINY, Found, Line, Selection, unit
+from inlier.selection.state import ROUNDINGS, TINY, Found, Line, Selection, unit
 from inlier.selection.whitening import whitened
 from inlier.spectral import Oracle
 
@@ -25,6 +25,10 @@ FEWEST_ROWS = 5 * WINDOW
 WIDE = 2.0
 # How often a direction is turned towards the group that it shows.
 TURNS = 3
+# How many of the directions are turned, if the first show nothing that may leave.
+MOST_TURNED = 3
+# The search in the metric looks at no more rows than these, at random; the groups are of all.
+MOST_PURSUED = 5000
 # If more than this fraction leaves, a group has to be clear of the others.
 LARGE = 1.0 / 3.0
 
@@ -39,6 +43,7 @@ def by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array)
     # A row at the centre itself is near, and not infinitely so.
     logs = np.log(np.maximum(sizes, max(1e-3 * float(np.median(sizes[kept])), TINY)))
     center, tail = evidence.surplus(logs[kept], sides=(1,))
+    found.coincide |= float(np.median(sizes[kept])) <= ROUNDINGS * found.noise < sizes[kept].max()
     candidates: list[tuple[str, Cut]] = []
     if tail.log_p < LOG_LEVEL:
         separate = evidence.is_no_tail(logs[kept] - center, tail.cut)
@@ -64,8 +69,10 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
     seen = rows[:, kept]
     ascending = np.sort(seen, axis=1)
     centers, spreads, errors = evidence.centers(ascending)
+    varies = found.spectrum.values > found.least_variance * kept.sum()
+    found.coincide |= bool((varies & (spreads == 0.0)).any())
     signs = []
-    for j in np.flatnonzero(spreads > 0.0):
+    for j in np.flatnonzero(varies & (spreads > 0.0)):
         one_sided = evidence.mirror(ascending[j], float(centers[j]), float(errors[j]))
         both_sides = evidence.apart(np.abs(seen[j] - centers[j]))
         sides = evidence.same_side(seen[j] - centers[j], both_sides)
@@ -73,7 +80,7 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
         cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
         # Many directions are looked at: the first pays least, and all together pay for one look.
         signs.append((cut.log_p + float(np.log((j + 1) * (j + 2))), int(j), cut))
-    for log_p, where, cut in sorted(signs, key=lambda sign: sign[:2]):
+    for log_p, where, cut in sorted(signs, key=lambda sign: sign[:2])[:MOST_TURNED]:
         if log_p >= LOG_LEVEL:
             found.doubt(replace(cut, log_p=log_p))
             break
@@ -87,13 +94,15 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
 def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> Found | None:
     """The same along directions that are flat or skewed in the metric of the kept rows."""
     kept = found.kept
-    white = whitened(oracle, found.mean, kept)
+    white = whitened(oracle, found.mean, kept, found.least_variance)
     # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
     precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
-    for log_p, mixing, center, cut in pursue(white.rows[:, kept], random):
-        if log_p >= LOG_LEVEL:
-            found.doubt(replace(cut, log_p=log_p))
-            continue
+    rows = np.flatnonzero(kept)
+    if len(rows) > MOST_PURSUED:
+        rows = np.sort(random.choice(rows, MOST_PURSUED, replace=False))
+    looks = pursue(white.rows[:, rows], random)
+    found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
+    for log_p, mixing, center, cut in [look for look in looks if look[0] < LOG_LEVEL][:MOST_TURNED]:
         direction = mixing @ white.whitener
         length = float(np.linalg.norm(direction))
         start = Line(direction / length, mixing @ white.rows / length, center / length)
@@ -130,10 +139,13 @@ def _refined(
         if np.array_equal(members, before):
             break
     if cut.side and not evidence.is_no_tail(sizes[kept], cut.cut):
+        found.tail = max(found.tail, int(members.sum()))
         return None
     few = kept.sum() - members.sum() < (1.0 - LARGE) * len(kept)
     if few and cut.side and not evidence.is_clear(sizes[kept], cut.cut):
-        return None  # it would hang on the numbers alone which rows are the good ones
+        # It would hang on the numbers alone which rows are the good ones.
+        found.unclear = max(found.unclear, int(members.sum()))
+        return None
     kind = "direction" if precision is None else "metric"
     point = found.mean + line.center * line.direction
     return Found(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
@@ -148,7 +160,7 @@ def polished(oracle: Oracle, found: Selection, group: Found, members: Mask) -> l
     """
     if group.direction is None or group.cut.side == 0:
         return [group]
-    white = whitened(oracle, found.mean, found.kept)
+    white = whitened(oracle, found.mean, found.kept, found.least_variance)
     roots = np.sqrt(white.shrinkage)
     rows = white.rows * roots[:, None]
     inside = rows[:, members]

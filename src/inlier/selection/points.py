@@ -8,7 +8,7 @@ from inlier._typing import Array, Mask
 from inlier.problem import Subspace, packing_bound, scores
 from inlier.projection import Reduced, Within
 from inlier.result import Certificate, PathPoint
-from inlier.selection.state import Selection, spectrum_of
+from inlier.selection.state import TINY, Selection, spectrum_of
 from inlier.spectral import Oracle, Spectrum
 from inlier.surrogates import L1
 
@@ -59,7 +59,13 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
     share = min(1.0, 2.0 * float(np.mean(along <= 0.0))) if len(along) else 1.0
     mean = oracle.table.mean(kept.astype(np.float64), found.mean)
     spectrum = spectrum_of(oracle, mean, kept)
+    budget = max(largest_of(spectrum) * len(kept) / float(kept.sum()), TINY)
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S)
+
+
+def largest_of(spectrum: Spectrum) -> float:
+    """The largest eigenvalue, with what may be missing from it."""
+    return float(spectrum.values[0] + spectrum.residuals[0])
 
 
 def _nearly_solved(subspace: Subspace, mean: Array, budget: float) -> Reduced:
@@ -78,11 +84,10 @@ def _point(
     n, m = len(kept), int(kept.sum())
     prices = np.linalg.eigvalsh(S) if len(S) else np.zeros(0)
     total = float(prices.sum())
-    top = float(spectrum.values[0])
     q = scores(subspace.seen_from(mean, budget), S)
     return PathPoint(
         budget=budget,
-        sigma=float(np.sqrt(top / m)),
+        sigma=float(np.sqrt(largest_of(spectrum) / m)),
         price=total / n,
         rank=1.0 / float(np.sum((prices / total) ** 2)) if total > 0.0 else 0.0,
         share=share,
@@ -90,7 +95,7 @@ def _point(
         location=mean,
         certificate=Certificate(
             budget=budget,
-            lambda_max=top,
+            lambda_max=float(spectrum.values[0]),
             residual=float(spectrum.residuals[0]),
             n=n,
             n_removed=n - m,

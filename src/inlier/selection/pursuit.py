@@ -29,6 +29,8 @@ ITERATIONS = 10
 # covariance and lose their asymmetry. The rows themselves must do better than the best of so many.
 TRIALS = 4
 TINY = float(np.finfo(np.float64).tiny)
+# Of a variance that is one but for rounding; its square is still a number.
+LEAST = 1e-100
 
 
 def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Array, float, Cut]]:
@@ -95,7 +97,7 @@ def _climb(Z: Array) -> tuple[Array, Array]:
     seen = V @ Z
     seen -= seen.mean(axis=1, keepdims=True)
     squares = seen * seen
-    variance = np.maximum(np.mean(squares, axis=1), TINY)
+    variance = np.maximum(np.mean(squares, axis=1), LEAST)
     skewness = np.mean(squares * seen, axis=1) / variance**1.5
     kurtosis = np.mean(squares * squares, axis=1) / variance**2
     return V[int(np.argmax(skewness))], V[int(np.argmin(kurtosis))]

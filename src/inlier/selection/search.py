@@ -11,12 +11,12 @@ from inlier.problem import Subspace
 from inlier.result import Group, Step
 from inlier.selection.evidence import NOTHING
 from inlier.selection.looks import by_direction, by_distance, by_metric, is_uneven, polished
-from inlier.selection.points import point_at
-from inlier.selection.state import TINY, Found, Selection, spectrum_of, unit
-from inlier.spectral import Oracle, Spectrum
+from inlier.selection.points import largest_of, point_at
+from inlier.selection.state import TINY, Found, Selection, closely, spectrum_of, unit
+from inlier.spectral import DENSE, Oracle, Spectrum
 
 # Rounds of the search; each but the last removes a group.
-MOST_GROUPS = 30
+MOST_GROUPS = 12
 
 
 def select(
@@ -24,6 +24,7 @@ def select(
     start: Array,
     distances: Array,
     random: np.random.Generator,
+    noise: float = 0.0,
     metric: bool = True,
     notify: Callable[[Step], None] = lambda step: None,
 ) -> Selection:
@@ -37,8 +38,10 @@ def select(
     distances : array of shape (n,)
         Squared distances of the rows from it.
     random : numpy.random.Generator
+    noise : float
+        What rounding adds to the coordinates of a row.
     metric : bool
-        Whether to look for skewness in the metric of the rows as well.
+        Whether to look in the metric of the rows as well.
     notify : callable
         Called after each round.
     """
@@ -46,7 +49,7 @@ def select(
     for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
         everyone = np.ones(len(distances), dtype=np.bool_)
         near, distances = _nearest_half(oracle, near, distances, everyone)
-    found = _everything(oracle, near)
+    found = _everything(oracle, near, noise)
     _extend_path(found, 1.0, notify, oracle)
     while len(found.groups) < MOST_GROUPS:
         group = _next_group(oracle, found, near, distances, random, metric)
@@ -55,23 +58,28 @@ def select(
         _extend_path(found, group.cut.share, notify, oracle)
         near, distances = _nearest_half(oracle, near, distances, found.kept)
     if metric and found.groups and is_uneven(oracle, found):
-        return _last_look(oracle, found, notify)
+        found = _last_look(oracle, found, notify)
+    if oracle.table.shape[1] > DENSE:
+        found.spectrum = closely(oracle, found.mean, found.kept)
+        _extend_path(found, found.path.pop().share, notify, oracle)
     return found
 
 
-def _everything(oracle: Oracle, near: Array) -> Selection:
+def _everything(oracle: Oracle, near: Array, noise: float) -> Selection:
     """Before any group has left."""
     n = oracle.table.shape[0]
     kept = np.ones(n, dtype=np.bool_)
     mean = oracle.table.mean(np.ones(n), near)
-    return Selection(kept, mean, spectrum_of(oracle, mean, kept), Subspace.empty(n, mean))
+    spectrum = spectrum_of(oracle, mean, kept)
+    return Selection(kept, mean, spectrum, Subspace.empty(n, mean), noise=noise)
 
 
 def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
     """Look at each group again, now that the others have left, and let them leave once more."""
-    again = _everything(oracle, found.mean)
+    again = _everything(oracle, found.mean, found.noise)
     _extend_path(again, 1.0, notify, oracle)
     again.refused, again.doubtful = found.refused, found.doubtful
+    again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
     for group, record in zip(found.looks, found.groups, strict=True):
         members = np.zeros_like(found.kept)
         members[record.rows] = True
@@ -97,7 +105,7 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
         side=group.cut.side,
         log_p=group.cut.log_p,
         share=group.cut.share,
-        budget=float(found.spectrum.values[0]),
+        budget=largest_of(found.spectrum),
     )
     if 2 * left < len(members):
         found.refused = record
@@ -119,7 +127,7 @@ def _next_group(
     random: np.random.Generator,
     metric: bool,
 ) -> Found | None:
-    found.doubtful = NOTHING
+    found.doubtful, found.tail, found.unclear, found.coincide = NOTHING, 0, 0, False
     group = by_distance(oracle, found, near, distances)
     if group is None:
         group = by_direction(oracle, found)
@@ -151,7 +159,7 @@ def _extend_path(
 ) -> None:
     """Record where the search stands."""
     n, m = len(found.kept), int(found.kept.sum())
-    top = float(found.spectrum.values[0])
+    top = largest_of(found.spectrum)
     point, weights = point_at(
         found.kept, found.mean, found.spectrum, found.subspace, max(top * n / m, TINY), share
     )

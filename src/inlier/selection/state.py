@@ -15,6 +15,9 @@ from inlier.spectral import DENSE, Oracle, Spectrum
 
 # Passes of the oracle in a round, where the whole spectrum would be too dear.
 ROUND_PASSES = 4
+FINAL_PASSES = 8
+# A direction along which rows vary by fewer roundings than this says nothing about them.
+ROUNDINGS = 8.0
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -32,10 +35,23 @@ class Selection:
     path: list[PathPoint] = field(default_factory=list)
     looks: list[Found] = field(default_factory=list)
     """What led to the groups."""
+    noise: float = 0.0
+    """What rounding adds to the coordinates of a row."""
     refused: Group | None = None
     """A group with evidence that would have left fewer than half of the rows."""
     doubtful: Cut = NOTHING
     """The clearest sign of a further group that was not enough."""
+    tail: int = 0
+    """Rows of a surplus that may as well be a tail, and were kept."""
+    unclear: int = 0
+    """Rows of a large group that is not clear of the others, and was kept."""
+    coincide: bool = False
+    """Whether so many rows coincide that there is no scale to judge the others by."""
+
+    @property
+    def least_variance(self) -> float:
+        """Below it a direction holds nothing but rounding."""
+        return (ROUNDINGS * self.noise) ** 2
 
     def doubt(self, cut: Cut) -> None:
         """Remember a sign that was not enough."""
@@ -79,6 +95,12 @@ def spectrum_of(oracle: Oracle, mean: Array, kept: Mask) -> Spectrum:
     if oracle.table.shape[1] <= DENSE:
         return oracle.accurately(mean, weights, 0.0)
     return oracle(mean, weights, lambda values, r: bool(r[0] <= 0.05 * values[0]), ROUND_PASSES)
+
+
+def closely(oracle: Oracle, mean: Array, kept: Mask) -> Spectrum:
+    """The same for the rows that stay kept: as closely as a few more passes can tell."""
+    weights = kept.astype(np.float64)
+    return oracle(mean, weights, lambda values, r: bool(r[0] <= 1e-3 * values[0]), FINAL_PASSES)
 
 
 def unit(vector: Array) -> Array:

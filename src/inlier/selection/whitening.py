@@ -25,13 +25,15 @@ class White(NamedTuple):
     """By how much a variance should be larger than it was measured, as the inverse."""
 
 
-def whitened(oracle: Oracle, mean: Array, kept: Mask) -> White:
+def whitened(oracle: Oracle, mean: Array, kept: Mask, least_variance: float) -> White:
     """In one pass for the whole second moment."""
     m, d = int(kept.sum()), oracle.table.shape[1]
     moment = oracle.table.moment(mean, kept.astype(np.float64), np.eye(d))
     values, vectors = np.linalg.eigh((moment.image + moment.image.T) / (2.0 * m))
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    held = values > RELATIVE * values[0]
+    held = values > max(RELATIVE * values[0], least_variance)
+    held[0] = True
+    values = np.maximum(values, TINY)
     values, vectors = values[held], vectors[:, held]
     rows = vectors.T @ moment.projection
     shrinkage = values / _shrunk(values, rows[:, kept], d)
@@ -41,9 +43,11 @@ def whitened(oracle: Oracle, mean: Array, kept: Mask) -> White:
 
 def _shrunk(values: Array, rows: Array, d: int) -> Array:
     """Eigenvalues of a covariance drawn to their mean, as far as Ledoit and Wolf (2004) advise."""
-    m = rows.shape[1]
+    unit = float(values[0])
+    values, m = values / unit, rows.shape[1]
+    lengths = np.sum((rows / np.sqrt(unit)) ** 2, axis=0)
     mean = float(values.sum()) / d
     squared = float(np.sum(values**2))
-    noise = (float(np.mean(np.sum(rows**2, axis=0) ** 2)) - squared) / m
+    noise = (float(np.mean(lengths**2)) - squared) / m
     weight = float(np.clip(noise / max(squared - d * mean**2, TINY), 1e-6, 1.0))
-    return np.maximum((1.0 - weight) * values + weight * mean, TINY)
+    return unit * ((1.0 - weight) * values + weight * mean)
