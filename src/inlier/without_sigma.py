@@ -109,7 +109,7 @@ def fit_without_sigma(
 
 def _largest(table: Table) -> float:
     """Distances up to this have squares that can be summed, in the precision of the data."""
-    return float(np.finfo(table.dtype).max) ** 0.42
+    return float(np.finfo(table.dtype).max ** 0.42)
 
 
 def _check_range(table: Table, start: Array, distances: Array, typical: float) -> None:
