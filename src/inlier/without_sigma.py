@@ -108,12 +108,12 @@ def fit_without_sigma(
 
 
 def _largest(table: Table) -> float:
-    """Distances up to this have squares that can be summed, in the precision of the data."""
-    return float(np.finfo(table.dtype).max ** 0.42)
+    """Distances up to this have squares that can be summed, and squares of squares."""
+    return min(float(np.finfo(table.dtype).max ** 0.42), 1e70)
 
 
 def _check_range(table: Table, start: Array, distances: Array, typical: float) -> None:
-    if not typical < _largest(table):
+    if not typical < 1e-4 * _largest(table):
         raise ValueError(
             "X is out of range: half of its rows lie so far from the others that the squares of "
             "their distances are no numbers any more. Measure X in other units."
@@ -239,8 +239,9 @@ def _distrust(found: Selection, groups: list[Group], n: int) -> str:
     if found.refused is not None:
         return (
             f"The evidence is contradictory: a further group, {found.refused}, shows as well, but "
-            "without it fewer than half of the rows would be left. The rows fall into several "
-            "groups; look at result.groups, and put one back with result.keep if it is good."
+            "without it hardly more than half of the rows would be left. The rows fall into "
+            "several groups; look at result.groups, and put one back with result.keep if it is "
+            "good."
         )
     if found.unclear:
         return (

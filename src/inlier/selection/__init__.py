@@ -14,8 +14,8 @@ do not change if a row is reflected in the centre. So for good rows, if they are
 on which a row lies stays a coin toss, however the direction was searched for and in any dimension.
 (The search in the metric is the exception, and is charged for it.)
 
-A group that would leave fewer than half of the rows is refused: the majority is good. If fewer than
-two thirds would be left, it must be clear of the others.
+A group that would leave hardly more than half of the rows is refused: the majority is good, but a
+narrow one says nothing. If fewer than two thirds would be left, it must be clear of the others.
 """
 
 from inlier.selection.looks import LARGE

@@ -82,7 +82,7 @@ def centers(values: Array) -> tuple[Array, Array, Array]:
     The mean of the half with the least variance (least trimmed squares) finds the majority even
     if two fifths of the values sit elsewhere; from there a redescending mean (Tukey's bisquare)
     takes the precision that a half lacks. A spread of zero means that a quarter of all values or
-    more coincide there; then nothing can be said about the rest.
+    more coincide there, or that few values occur at all; then nothing can be said about the rest.
     """
     k, n = values.shape
     half = n // 2 + 1
@@ -100,7 +100,11 @@ def centers(values: Array) -> tuple[Array, Array, Array]:
     quarter = max(1, n // 4)
     inside = np.take_along_axis(z, best + np.arange(half), 1)
     width = np.min(inside[:, quarter:] - inside[:, :-quarter], axis=1, keepdims=True)
-    spread = np.where(width > 1e-9 * (z[:, -1:] - z[:, :1]), spread, 0.0)
+    smallest = 1e-9 * (z[:, -1:] - z[:, :1])
+    spread = np.where(width > smallest, spread, 0.0)
+    # Nor is there one where only a few values occur at all.
+    distinct = 1 + np.sum(np.diff(z, axis=1) > smallest, axis=1, keepdims=True)
+    spread = np.where(distinct**2 > n, spread, 0.0)
     reach = REACH * np.where(spread > 0.0, spread, 1.0)
     for _ in range(20):
         u = np.clip((z - center) / reach, -1.0, 1.0)
@@ -139,7 +143,8 @@ def mirror(values: Array, center: float, error: float, sides: tuple[int, ...] = 
         if len(here) < 2:
             continue
         beyond = np.arange(len(here), 0, -1)
-        safe = len(there) - np.searchsorted(there, here - STANDARD_ERRORS * error)
+        # A centre that is off by e moves a mirror image by 2 e.
+        safe = len(there) - np.searchsorted(there, here - 2.0 * STANDARD_ERRORS * error)
         pure = 1 + safe <= GOOD_SHARE * beyond
         if not pure.any():
             continue
@@ -223,7 +228,7 @@ def is_clear(sizes: Array, cut: float) -> bool:
 
 
 def _has_mode(sizes: Array, cut: float) -> bool:
-    ascending = np.sort(sizes)
+    ascending = _spread_out(np.sort(sizes))
     far = float(np.median(ascending[ascending > cut]))
     for width in WIDTHS * far:
         x = np.linspace(max(0.0, cut - 1.5 * width), far, PLACES)
@@ -232,6 +237,18 @@ def _has_mode(sizes: Array, cut: float) -> bool:
         if float(log_binomial(outer, inner).min()) < LOG_MODE_LEVEL:
             return True
     return False
+
+
+def _spread_out(ascending: Array) -> Array:
+    """Equal values spread evenly over their share of the line, lest a lattice look like modes."""
+    values, first, counts = np.unique(ascending, return_index=True, return_counts=True)
+    if len(values) < 2 or counts.max() == 1:
+        return ascending
+    between = (values[1:] + values[:-1]) / 2.0
+    low = np.concatenate([[2.0 * values[0] - between[0]], between])
+    high = np.concatenate([between, [2.0 * values[-1] - between[-1]]])
+    place = (np.arange(len(ascending)) - np.repeat(first, counts) + 0.5) / np.repeat(counts, counts)
+    return np.asarray(np.repeat(low, counts) + place * np.repeat(high - low, counts))
 
 
 def same_side(values: Array, cut: Cut) -> float:

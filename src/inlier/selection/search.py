@@ -17,6 +17,8 @@ from inlier.spectral import DENSE, Oracle, Spectrum
 
 # Rounds of the search; each but the last removes a group.
 MOST_GROUPS = 12
+# What is left must be more than the rows that have gone by a clear margin.
+MAJORITY = 0.55
 
 
 def select(
@@ -90,7 +92,7 @@ def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None])
 
 
 def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
-    """Take a group out, unless fewer than half of the rows would be left."""
+    """Take a group out, unless what is left would hardly be a majority."""
     members = group.among(found.kept)
     left = int(found.kept.sum() - members.sum())
     total = oracle.table.combine(found.mean, members[None].astype(np.float64))[0]
@@ -107,7 +109,7 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
         share=group.cut.share,
         budget=largest_of(found.spectrum),
     )
-    if 2 * left < len(members):
+    if left < MAJORITY * len(members):
         found.refused = record
         return False
     found.groups.append(record)

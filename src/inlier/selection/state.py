@@ -38,7 +38,7 @@ class Selection:
     noise: float = 0.0
     """What rounding adds to the coordinates of a row."""
     refused: Group | None = None
-    """A group with evidence that would have left fewer than half of the rows."""
+    """A group with evidence that would have left hardly more than half of the rows."""
     doubtful: Cut = NOTHING
     """The clearest sign of a further group that was not enough."""
     tail: int = 0
