@@ -54,8 +54,11 @@ def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Ar
         the centre of the rows along it; where the group begins.
     """
     charge = 0.0
+    # Copies of a row are one row: they get one sign.
+    key = random.standard_normal(len(whitened)) @ whitened
+    _, twin = np.unique(np.round(key, 9), return_inverse=True)
     for _ in range(TRIALS):
-        mixed = whitened * random.choice([-1.0, 1.0], whitened.shape[1])
+        mixed = whitened * random.choice([-1.0, 1.0], int(twin.max()) + 1)[twin]
         charge = max(charge, max(-cut.log_p for _, _, cut in _looks(mixed)))
     found = [
         (min(0.0, cut.log_p + MORE_TRIALS * charge), direction, center, cut)
