@@ -64,7 +64,7 @@ def by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array)
 
 
 def by_direction(oracle: Oracle, found: Selection) -> Found | None:
-    """The clearest group on one side of a direction of large variance; it may be too weak."""
+    """The clearest group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
     seen = rows[:, kept]
     ascending = np.sort(seen, axis=1)
