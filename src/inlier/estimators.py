@@ -131,6 +131,8 @@ class RobustMean(OutlierMixin, BaseEstimator):
         -----
         sklearn.exceptions.ConvergenceWarning
             If the result is not what was asked for; its message says why and what to try.
+        WeakEvidenceWarning
+            If, without sigma, the data do not say clearly which rows are bad.
         """
         result = robust_mean(self._validated(X, fitting=True), **self.get_params(deep=False))
         self.result_ = result

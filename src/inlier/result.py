@@ -247,6 +247,11 @@ class Group:
         return len(self.rows)
 
     @property
+    def p_value(self) -> float:
+        """The chance that good rows alone would show such a group, bounded from above."""
+        return float(np.exp(self.log_p))
+
+    @property
     def by_distance(self) -> bool:
         """Whether the distance from the centre decides, and not one direction."""
         return self.kind in ("apart", "distance", "tail")
@@ -257,6 +262,9 @@ class Group:
             return np.asarray(np.sqrt(_sq_distances(table, self.center, self.metric)))
         seen = table.project(self.center, self.direction[None])[0]
         return np.asarray(np.abs(seen) if self.side == 0 else self.side * seen)
+
+    def __repr__(self) -> str:
+        return f"<Group of {self}>"
 
     def __str__(self) -> str:
         how = {
@@ -474,6 +482,8 @@ class RobustMeanResult:
         sigma: float,
     ) -> RobustMeanResult:
         kept, n = int(support.sum()), len(support)
+        removed = max(self.certificate.n_removed, certificate.n_removed, 1)
+        alpha = max(0.01, float(np.ceil(100.0 * removed / n)) / 100.0)
         metric = self.rule.metric if isinstance(self.rule, Multiplier) else None
         if self.groups:
             metric = self.groups[0].metric
@@ -490,7 +500,8 @@ class RobustMeanResult:
             rule=rule_of(groups, location, certificate.budget, metric),
             groups=groups,
             path=(),
-            message=f"Kept {kept} of {n} rows by choice. {certificate.statement()}",
+            # As many may be bad as the fit had removed, also if some of them are back.
+            message=f"Kept {kept} of {n} rows by choice. {certificate.statement(alpha)}",
         )
 
 

@@ -214,7 +214,7 @@ def _message(found: Selection, groups: list[Group], certificate: Certificate) ->
     n, removed = certificate.n, certificate.n_removed
     if groups:
         listed = "; ".join(str(group) for group in groups)
-        message = f"Kept {n - removed} of {n} rows. Left: {listed}."
+        message = f"Kept {n - removed} of {n} rows. Removed: {listed}."
         if certificate.l0_lower_bound:
             message += f" At this sigma at least {certificate.l0_lower_bound} had to go."
         message += f" {certificate.statement()}"
@@ -228,14 +228,20 @@ def _message(found: Selection, groups: list[Group], certificate: Certificate) ->
     elif found.doubtful.log_p < DOUBTFUL:
         chance = np.exp(found.doubtful.log_p)
         message += f" There are weak signs (chance {chance:.1g}) of one more group; it was kept."
-    elif not groups and not found.unclear and not found.coincide:
+    elif not groups and not found.unclear and not found.coincide and found.refused is None:
         message += " No group of them shows more than chance would."
-    return message
+    return message if groups else f"{message} {certificate.statement(0.1)}"
 
 
 def _distrust(found: Selection, groups: list[Group], n: int) -> str:
     """Why the answer should not be taken on trust, if there is a reason."""
     removed = sum(group.size for group in groups)
+    if found.refused is not None and not groups:
+        return (
+            f"The evidence is contradictory: there are {found.refused}, but hardly fewer than the "
+            "others, so nothing says which of them are good. All were kept. Pass sigma if you know "
+            "how much good rows vary."
+        )
     if found.refused is not None:
         return (
             f"The evidence is contradictory: a further group, {found.refused}, shows as well, but "
@@ -256,13 +262,13 @@ def _distrust(found: Selection, groups: list[Group], n: int) -> str:
         )
     if removed >= LARGE * n:
         return (
-            f"{removed} of {n} rows left. That these are bad and the others good is said by their "
+            f"{removed} of {n} rows were removed. That these are bad and the others good is said by their "
             "numbers alone: look at result.groups; result.keep puts one back."
         )
     tails = sum(group.size for group in groups if group.kind == "tail")
     if tails:
         return (
-            f"{tails} of the rows that left lie at the end of a long tail, in one direction. They "
+            f"{tails} of the removed rows lie at the end of a long tail, in one direction. They "
             "may be bad; skewed data look like that too. Compare with result.keep."
         )
     return ""

@@ -184,12 +184,13 @@ def apart(sizes: Array) -> Cut:
     new = np.concatenate([[True], np.diff(ascending) > 1e-9 * ascending[1:]])
     distinct = ascending[new]
     beyond = n - np.flatnonzero(new)
-    half = len(distinct) // 2
-    if len(distinct) < 10 or distinct[half] <= 0.0:
+    half, quarter = len(distinct) // 2, len(distinct) // 4
+    if len(distinct) < 10 or distinct[quarter] <= 0.0:
         return NOTHING
-    logs = np.log(distinct[half:])
+    logs = np.log(distinct[quarter:])
+    middle = half - quarter
     gaps = np.diff(logs)
-    spacings = beyond[half + 1 :] * gaps
+    spacings = beyond[quarter + 1 :] * gaps
     before = np.arange(len(spacings))
     k = np.minimum(before, max(MOST_SPACINGS, int(np.sqrt(n))))
     sums = np.concatenate([[0.0], np.cumsum(spacings)])
@@ -197,14 +198,14 @@ def apart(sizes: Array) -> Cut:
         typical = np.maximum((sums[before] - sums[before - k]) / k, np.finfo(np.float64).tiny)
         # The ratio of an exponential variable to the mean of k others.
         log_p = -k * np.log1p(spacings / typical / k)
-    lower = np.log(max(float(distinct[len(distinct) // 4]), np.finfo(np.float64).tiny))
-    spread = np.maximum(logs[:-1] - logs[0], logs[0] - lower)
-    log_p = np.where((gaps > 0.5 * spread) & (k >= FEWEST_SPACINGS), log_p, 0.0)
-    at = int(np.argmin(log_p)) if len(log_p) else 0
-    if not len(log_p) or log_p[at] == 0.0:
+    spread = np.maximum(logs[:-1] - logs[middle], logs[middle] - logs[0])
+    wide = (gaps > 0.5 * spread) & (before > middle) & (k >= FEWEST_SPACINGS)
+    log_p = np.where(wide, log_p, 0.0)
+    at = int(np.argmin(log_p))
+    if log_p[at] == 0.0:
         return NOTHING
     cut = float(np.exp((logs[at] + logs[at + 1]) / 2.0))
-    return Cut(float(log_p[at]) + float(np.log(len(log_p))), cut, 0, 0.0)
+    return Cut(float(log_p[at]) + float(np.log(len(log_p) - middle)), cut, 0, 0.0)
 
 
 def is_no_tail(sizes: Array, cut: float) -> bool:
@@ -292,6 +293,6 @@ def _widest_gap(ascending: Array, beyond: Array, worth: Array) -> int:
     off = (worth[best] - worth) / np.sqrt(beyond[best])
     gaps = np.diff(ascending, prepend=ascending[0])
     with np.errstate(divide="ignore"):
-        merit = np.where(np.isfinite(off), np.log(gaps) - off**2 / 2.0, -np.inf)
+        merit = np.where(np.isfinite(off), np.log(gaps) - off**2, -np.inf)
     at = int(np.argmax(merit))
     return at if merit[at] > -np.inf else max(1, best)

@@ -10,7 +10,7 @@ from inlier._typing import Array, Mask
 from inlier.selection import evidence
 from inlier.selection.evidence import LOG_LEVEL, Cut
 from inlier.selection.pursuit import WINDOW, pursue
-from inlier.selection.state import ROUNDINGS, TINY, Found, Line, Selection, unit
+from inlier.selection.state import ROUNDINGS, TINY, Found, Line, Near, Selection, unit
 from inlier.selection.whitening import whitened
 from inlier.spectral import Oracle
 
@@ -33,13 +33,14 @@ MOST_PURSUED = 5000
 LARGE = 1.0 / 3.0
 
 
-def by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array) -> Found | None:
-    """Rows that stand apart, or that are many and point the same way; in four passes at most."""
+def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
+    """Rows that stand apart, or that are many and point the same way; in six passes at most."""
     kept = found.kept
-    sizes = np.sqrt(distances)
+    # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
+    sizes, plain = near.sizes(), np.sqrt(near.distances)
     gap = evidence.apart(sizes[kept])
     if gap.log_p < LOG_LEVEL:
-        return Found("apart", gap, sizes, near)
+        return Found("apart", gap, plain, near.center)
     # A row at the centre itself is near, and not infinitely so.
     logs = np.log(np.maximum(sizes, max(1e-3 * float(np.median(sizes[kept])), TINY)))
     center, tail = evidence.surplus(logs[kept], sides=(1,))
@@ -52,15 +53,32 @@ def by_distance(oracle: Oracle, found: Selection, near: Array, distances: Array)
     if gap.log_p < 0.0:
         candidates.append(("apart", gap))
     for kind, cut in candidates:
-        members = kept & (sizes > cut.cut)
-        total = oracle.table.combine(near, members[None].astype(np.float64))
-        along = oracle.table.project(near, total)[0] - distances
-        together = evidence.coherence(along[members])
+        together = _coherence(oracle, near, kept & (plain > cut.cut))
         # That rows stand apart and that they point the same way are two pieces of evidence.
         log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
         if log_p < LOG_LEVEL:
-            return Found(kind, replace(cut, log_p=log_p), sizes, near)
+            return Found(kind, replace(cut, log_p=log_p), plain, near.center)
     return None
+
+
+def _coherence(oracle: Oracle, near: Near, members: Mask) -> float:
+    """Whether rows point the same way, each seen from another centre than the rest of them.
+
+    Seen from one centre, all rows would share its error, and with many columns point away from it.
+    """
+    table = oracle.table
+    rows = np.flatnonzero(near.half & ~members)
+    if len(rows) < 4:
+        return 0.0
+    halves = np.zeros((2, len(members)))
+    halves[0, rows[::2]] = 1.0 / len(rows[::2])
+    halves[1, rows[1::2]] = 1.0 / len(rows[1::2])
+    inside = members.astype(np.float64)
+    first, second, total = table.combine(near.center, np.concatenate([halves, inside[None]]))
+    others = total - inside.sum() * second
+    along = table.project(near.center + first, others[None])[0]
+    own = near.distances - table.project(near.center, (first + second)[None])[0] + first @ second
+    return evidence.coherence((along - own)[members])
 
 
 def by_direction(oracle: Oracle, found: Selection) -> Found | None:

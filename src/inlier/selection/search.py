@@ -12,7 +12,7 @@ from inlier.result import Group, Step
 from inlier.selection.evidence import NOTHING
 from inlier.selection.looks import by_direction, by_distance, by_metric, is_uneven, polished
 from inlier.selection.points import largest_of, point_at
-from inlier.selection.state import TINY, Found, Selection, closely, spectrum_of, unit
+from inlier.selection.state import TINY, Found, Near, Selection, closely, spectrum_of, unit
 from inlier.spectral import DENSE, Oracle, Spectrum
 
 # Rounds of the search; each but the last removes a group.
@@ -47,18 +47,19 @@ def select(
     notify : callable
         Called after each round.
     """
-    near = start
+    center = start
     for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
         everyone = np.ones(len(distances), dtype=np.bool_)
-        near, distances = _nearest_half(oracle, near, distances, everyone)
-    found = _everything(oracle, near, noise)
+        center, near = _nearest_half(oracle, center, distances, everyone)
+        distances = near.distances
+    found = _everything(oracle, center, noise)
     _extend_path(found, 1.0, notify, oracle)
     while len(found.groups) < MOST_GROUPS:
-        group = _next_group(oracle, found, near, distances, random, metric)
+        group = _next_group(oracle, found, near, random, metric)
         if group is None or not _remove(oracle, found, group):
             break
         _extend_path(found, group.cut.share, notify, oracle)
-        near, distances = _nearest_half(oracle, near, distances, found.kept)
+        center, near = _nearest_half(oracle, center, near.distances, found.kept)
     if metric and found.groups and is_uneven(oracle, found):
         found = _last_look(oracle, found, notify)
     if oracle.table.shape[1] > DENSE:
@@ -109,7 +110,7 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
         share=group.cut.share,
         budget=largest_of(found.spectrum),
     )
-    if left < MAJORITY * len(members):
+    if left < MAJORITY * len(members) - 1e-9:
         found.refused = record
         return False
     found.groups.append(record)
@@ -124,13 +125,12 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
 def _next_group(
     oracle: Oracle,
     found: Selection,
-    near: Array,
-    distances: Array,
+    near: Near,
     random: np.random.Generator,
     metric: bool,
 ) -> Found | None:
     found.doubtful, found.tail, found.unclear, found.coincide = NOTHING, 0, 0, False
-    group = by_distance(oracle, found, near, distances)
+    group = by_distance(oracle, found, near)
     if group is None:
         group = by_direction(oracle, found)
     if group is None and metric and is_uneven(oracle, found):
@@ -140,13 +140,13 @@ def _next_group(
 
 def _nearest_half(
     oracle: Oracle, center: Array, distances: Array, kept: Mask
-) -> tuple[Array, Array]:
+) -> tuple[Array, Near]:
     """The mean of the half of the kept rows nearest to a centre, and the distances from it."""
     order = np.argsort(np.where(kept, distances, np.inf), kind="stable")
-    half = np.zeros(len(kept))
-    half[order[: max(1, int(kept.sum()) // 2)]] = 1.0
-    center = oracle.table.mean(half, center)
-    return center, oracle.table.sq_distances(center)
+    half = np.zeros(len(kept), dtype=np.bool_)
+    half[order[: max(1, int(kept.sum()) // 2)]] = True
+    center = oracle.table.mean(half.astype(np.float64), center)
+    return center, Near(center, half, oracle.table.sq_distances(center))
 
 
 def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:

@@ -76,6 +76,23 @@ class Found:
         return members
 
 
+class Near(NamedTuple):
+    """How far the rows lie from the mean of the nearest half of them."""
+
+    center: Array
+    half: Mask
+    distances: Array
+    """Squared, from the centre."""
+
+    def sizes(self) -> Array:
+        """Distances in which no row has a part in its own centre.
+
+        With many columns a row is near to a mean merely because it is one of the rows in it.
+        """
+        m = float(self.half.sum())
+        return np.asarray(np.sqrt(self.distances) * np.where(self.half, m / max(m - 1.0, 0.5), 1.0))
+
+
 class Line(NamedTuple):
     """A direction, where the rows lie along it, seen from some point, and their centre there."""
 
