@@ -262,8 +262,8 @@ def _distrust(found: Selection, groups: list[Group], n: int) -> str:
         )
     if removed >= LARGE * n:
         return (
-            f"{removed} of {n} rows were removed. That these are bad and the others good is said by their "
-            "numbers alone: look at result.groups; result.keep puts one back."
+            f"{removed} of {n} rows were removed. That these are bad and the others good is said "
+            "by their numbers alone: look at result.groups; result.keep puts one back."
         )
     tails = sum(group.size for group in groups if group.kind == "tail")
     if tails:

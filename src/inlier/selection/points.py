@@ -65,7 +65,7 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
 
 def largest_of(spectrum: Spectrum) -> float:
     """The largest eigenvalue, with what may be missing from it."""
-    return float(spectrum.values[0] + spectrum.residuals[0])
+    return max(0.0, float(spectrum.values[0] + spectrum.residuals[0]))
 
 
 def _nearly_solved(subspace: Subspace, mean: Array, budget: float) -> Reduced:
@@ -95,7 +95,7 @@ def _point(
         location=mean,
         certificate=Certificate(
             budget=budget,
-            lambda_max=float(spectrum.values[0]),
+            lambda_max=max(0.0, float(spectrum.values[0])),
             residual=float(spectrum.residuals[0]),
             n=n,
             n_removed=n - m,
