@@ -82,7 +82,8 @@ def fit_without_sigma(
     support = _mask(n, chosen.removed)
     # Once more from the data: what was carried along has seen distant rows come and go.
     location = whole.mean(support.astype(np.float64), chosen.location)
-    rule = rule_of(tuple(groups), location, chosen.budget)
+    # A row that differs by rounding alone breaks no budget.
+    rule = rule_of(tuple(groups), location, max(chosen.budget, n * found.least_variance))
     message = _message(found, groups, chosen.certificate)
     reason = _distrust(found, groups, n)
     if reason:

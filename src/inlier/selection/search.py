@@ -162,9 +162,8 @@ def _extend_path(
     """Record where the search stands."""
     n, m = len(found.kept), int(found.kept.sum())
     top = largest_of(found.spectrum)
-    point, weights = point_at(
-        found.kept, found.mean, found.spectrum, found.subspace, max(top * n / m, TINY), share
-    )
+    budget = max(top * n / m, TINY)
+    point, weights = point_at(found.kept, found.mean, found.spectrum, found.subspace, budget, share)
     found.path.append(point)
     notify(
         Step(
