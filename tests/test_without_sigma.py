@@ -1327,3 +1327,17 @@ def test_an_exception_in_the_callback_ends_the_fit(exception, options):
 def test_nothing_is_printed(capfd):
     fitted(SMALL["A"]().X)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("shape", "value"), [((40, 1), 1e5), ((50, 2), 1e4), ((300, 20), 1e5)])
+def test_a_single_gross_error_leaves_a_table_of_any_size(shape, value):
+    for seed in range(5):
+        X = np.random.default_rng(seed).standard_normal(shape)
+        X[7] = value
+        np.testing.assert_array_equal(fitted(X).outliers, [7])
+
+
+def test_many_rows_that_vary_more_than_the_others_are_not_called_absurd():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([1e-5 * rng.standard_normal((550, 5)), rng.standard_normal((450, 5))])
+    assert fitted(X).support.sum() >= 550

@@ -22,9 +22,12 @@ from inlier.result import (
 from inlier.selection import LARGE, Selection, below_the_edge, select
 from inlier.spectral import Oracle
 
-# Rows this many times farther out than half of them leave before anything else: their squares would
-# cost the others their precision.
-ABSURD = 1e6
+# A few rows so many times farther out than half of them leave before anything else. By Chebyshev's
+# inequality at most one row in a million lies a thousand standard deviations out.
+ABSURD = 1e3
+FEW = 0.05
+# However many there are: their squares would cost the others their precision.
+HOPELESS = 1e6
 # A sign of a further group that is weaker than the level, but stronger than this, is mentioned.
 DOUBTFUL = np.log(1e-2)
 
@@ -62,6 +65,8 @@ def fit_without_sigma(
     _check_range(whole, start, distances, typical)
     largest = _largest(whole)
     far = min(ABSURD * typical, largest) if typical > 0.0 else largest
+    if np.sum(distances > far**2) > FEW * n:
+        far = min(HOPELESS * typical, largest)
     near = distances <= far**2
     if not near.all():
         table, distances = whole.take(near), distances[near]
@@ -180,7 +185,7 @@ def _with_absurd(
         center=start,
         cut=far,
         side=0,
-        log_p=-np.inf,
+        log_p=float(min(0.0, np.log(n / ABSURD**2))),
         share=0.0,
         budget=np.inf,
     )
