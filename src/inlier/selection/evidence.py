@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._typing import Array, Mask
 
 # The two constants of the choice.
 LEVEL = 1e-4
@@ -121,6 +121,14 @@ def centers(values: Array) -> tuple[Array, Array, Array]:
     slope = np.sum((1.0 - u * u) * (1.0 - 5.0 * u * u), axis=1, keepdims=True)
     error = np.where(spread > 0.0, reach * np.sqrt(pull) / np.maximum(slope, 0.05 * n), 0.0)
     return (middle + center)[:, 0], spread[:, 0], error[:, 0]
+
+
+def quarter_coincides(ascending: Array) -> Mask:
+    """Whether a quarter of the values of each row (k x n) are one value."""
+    quarter = max(1, ascending.shape[1] // 4)
+    width = np.min(ascending[:, quarter:] - ascending[:, :-quarter], axis=1)
+    same: Mask = width <= 1e-9 * (ascending[:, -1] - ascending[:, 0])
+    return same
 
 
 def log_binomial(more: Array, fewer: Array) -> Array:

@@ -88,7 +88,7 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
     ascending = np.sort(seen, axis=1)
     centers, spreads, errors = evidence.centers(ascending)
     varies = found.spectrum.values > found.least_variance * kept.sum()
-    found.coincide |= bool((varies & (spreads == 0.0)).any())
+    found.coincide |= bool((varies & evidence.quarter_coincides(ascending)).any())
     signs = []
     for j in np.flatnonzero(varies & (spreads > 0.0)):
         one_sided = evidence.mirror(ascending[j], float(centers[j]), float(errors[j]))
