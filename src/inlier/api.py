@@ -57,7 +57,7 @@ def robust_mean(
 
     Without sigma, groups of rows leave as long as there is evidence for one: a surplus of rows on
     one side of the others, or rows that stand apart. What is left fixes sigma; the certificate is
-    that of the problem above with this sigma and c1 = 1. Some 10 to 70 passes. `p`, `c1`,
+    that of the problem above with this sigma and c1 = 1. Some 10 to 80 passes. `p`, `c1`,
     `surrogate`, `prune`, `max_iter` and `tol` then matter to `algorithm="paper"` only, which is run
     with the sigma that was found.
 
