@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -38,17 +38,6 @@ class Step:
     """Of the weighted rows about the centre, at the tolerance of the step."""
     n_passes: int
     """Passes over the data so far."""
-
-
-class Rule(Protocol):
-    """A verdict on any row, also on one that was not there at the fit."""
-
-    @property
-    def threshold(self) -> float:
-        """Rows with a higher score are bad."""
-
-    def scores(self, table: Table) -> Array:
-        """How far out each row of a table lies; larger is worse."""
 
 
 @dataclass(frozen=True)

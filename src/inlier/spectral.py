@@ -19,6 +19,9 @@ NULL = 1e-10
 # Up to this many columns, the whole spectrum from one pass is as cheap as a few Krylov steps.
 DENSE = 256
 MOST_PASSES = 60
+# What is close enough for the rows that are kept in the end, and how many passes it may take.
+CLOSE = 1e-3
+CLOSE_PASSES = 8
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,17 @@ class Oracle:
             return close or residual <= 0.1 * error
 
         return self(center, weights, settled, MOST_PASSES)
+
+    def closely(self, center: Array, weights: Array) -> Spectrum:
+        """The largest eigenvalue as closely as a few passes can tell, or one dense pass."""
+        if self.table.shape[1] <= DENSE:
+            return self._densely(center, weights)
+        return self(
+            center,
+            weights,
+            lambda values, residuals: bool(residuals[0] <= CLOSE * values[0]),
+            CLOSE_PASSES,
+        )
 
     def _densely(self, center: Array, weights: Array) -> Spectrum:
         moment = self.table.moment(center, weights, np.eye(self.table.shape[1]))

@@ -14,15 +14,12 @@ from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.continuation import Arrival, continuation, tightening_was_right
 from inlier.data import Rotation, Table
 from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
-from inlier.spectral import DENSE, Oracle, Spectrum
+from inlier.spectral import Oracle, Spectrum
 from inlier.surrogates import ZERO, Surrogate
 
 # Rows at such multiples (in square) of the budget and of the median distance leave before the fit.
 ABSURD_BUDGETS = 1e6
 ABSURD_MEDIANS = 100.0
-# Of the certificate's eigenvalue, where the whole spectrum would be too dear.
-CERTIFICATE_PASSES = 8
-CERTIFICATE_RESIDUAL = 1e-3
 # Where the kept rows exceed the budget a little, it is lowered by a little more, and again.
 MOST_REPAIRS = 5
 REPAIR_MARGIN = 0.01
@@ -171,7 +168,7 @@ def _finished(
     if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
         step1 = Rounded(oracle, surrogate, arrival.subspace)
         fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
-    spectrum = _kept_spectrum(oracle, fit.best)
+    spectrum = oracle.closely(fit.best.mean, _weights(fit.best))
     lowered = budget
     for _ in range(MOST_REPAIRS):
         top = float(spectrum.values[0])
@@ -182,7 +179,7 @@ def _finished(
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = Rounded(oracle, surrogate, subspace)
         fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
-        spectrum = _kept_spectrum(oracle, fit.best)
+        spectrum = oracle.closely(fit.best.mean, _weights(fit.best))
     return fit, spectrum
 
 
@@ -193,18 +190,6 @@ def _constant(budget: float) -> Callable[[int | None], float]:
 def _weights(best: Minimum) -> Array:
     """Those whose mean is the location: of the kept rows, or 1 - h where none is kept."""
     return 1.0 - best.h if best.removed.all() else np.where(best.removed, 0.0, 1.0)
-
-
-def _kept_spectrum(oracle: Oracle, best: Minimum) -> Spectrum:
-    weights = _weights(best)
-    if oracle.table.shape[1] <= DENSE:
-        return oracle.accurately(best.mean, weights, 0.0)
-    return oracle(
-        best.mean,
-        weights,
-        lambda values, residuals: bool(residuals[0] <= CERTIFICATE_RESIDUAL * values[0]),
-        CERTIFICATE_PASSES,
-    )
 
 
 def _multiplier(

@@ -19,7 +19,7 @@ from inlier.result import (
     WeakEvidenceWarning,
     rule_of,
 )
-from inlier.selection import LARGE, Selection, below_the_edge, select
+from inlier.selection import LARGE, MOST_GROUPS, Selection, below_the_edge, select
 from inlier.spectral import Oracle
 
 # A few rows so many times farther out than half of them leave before anything else. By Chebyshev's
@@ -254,6 +254,11 @@ def _distrust(found: Selection, groups: list[Group], n: int) -> str:
             "without it hardly more than half of the rows would be left. The rows fall into "
             "several groups; look at result.groups, and put one back with result.keep if it is "
             "good."
+        )
+    if len(found.looks) >= MOST_GROUPS:
+        return (
+            f"The search ended after {len(found.looks)} groups, and there may be more. The rows do "
+            "not have one majority."
         )
     if found.unclear:
         return (

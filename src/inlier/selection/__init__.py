@@ -20,7 +20,7 @@ narrow one says nothing. If fewer than two thirds would be left, it must be clea
 
 from inlier.selection.looks import LARGE
 from inlier.selection.points import below_the_edge
-from inlier.selection.search import select
+from inlier.selection.search import MOST_GROUPS, select
 from inlier.selection.state import Selection
 
-__all__ = ["LARGE", "Selection", "below_the_edge", "select"]
+__all__ = ["LARGE", "MOST_GROUPS", "Selection", "below_the_edge", "select"]

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from inlier._typing import Array, Mask
 
@@ -29,7 +30,7 @@ GOOD_SHARE = 0.25
 """At most this share of the rows beyond the cut may be good ones, judged by their mirror image."""
 
 LOG_LEVEL = float(np.log(LEVEL))
-LEVEL_QUANTILE = 3.72
+LEVEL_QUANTILE = -float(ndtri(LEVEL))
 """Of the standard Gaussian, at that level."""
 # Standard deviation over mean of what lies beyond a cut: clearly below the 1 of an exponential.
 SHORT = 0.75

@@ -11,7 +11,7 @@ from inlier.selection import evidence
 from inlier.selection.evidence import LOG_LEVEL, Cut
 from inlier.selection.pursuit import WINDOW, pursue
 from inlier.selection.state import ROUNDINGS, TINY, Found, Line, Near, Selection, unit
-from inlier.selection.whitening import whitened
+from inlier.selection.whitening import White, whitened
 from inlier.spectral import Oracle
 
 # The largest eigenvalue of white noise, by the law of Marchenko and Pastur, times this: above it
@@ -34,7 +34,7 @@ LARGE = 1.0 / 3.0
 
 
 def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
-    """Rows that stand apart, or that are many and point the same way; in six passes at most."""
+    """Rows that stand apart, or that are many and point the same way; in four passes at most."""
     kept = found.kept
     # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
     sizes, plain = near.sizes(), np.sqrt(near.distances)
@@ -76,9 +76,9 @@ def _coherence(oracle: Oracle, near: Near, members: Mask) -> float:
     inside = members.astype(np.float64)
     first, second, total = table.combine(near.center, np.concatenate([halves, inside[None]]))
     others = total - inside.sum() * second
-    along = table.project(near.center + first, others[None])[0]
-    own = near.distances - table.project(near.center, (first + second)[None])[0] + first @ second
-    return evidence.coherence((along - own)[members])
+    along, both = table.project(near.center, np.stack([others, first + second]))
+    own = near.distances - both + first @ second
+    return evidence.coherence((along - first @ others - own)[members])
 
 
 def by_direction(oracle: Oracle, found: Selection) -> Found | None:
@@ -169,7 +169,7 @@ def _refined(
     return Found(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
 
 
-def polished(oracle: Oracle, found: Selection, group: Found, members: Mask) -> list[Found]:
+def polished(found: Selection, white: White, group: Found, members: Mask) -> list[Found]:
     """A last look at the rows of a group, in the metric of those that are kept.
 
     A direction of the data is not where a group is clearest if the others vary unevenly. Along
@@ -178,7 +178,6 @@ def polished(oracle: Oracle, found: Selection, group: Found, members: Mask) -> l
     """
     if group.direction is None or group.cut.side == 0:
         return [group]
-    white = whitened(oracle, found.mean, found.kept, found.least_variance)
     roots = np.sqrt(white.shrinkage)
     rows = white.rows * roots[:, None]
     inside = rows[:, members]
@@ -190,8 +189,10 @@ def polished(oracle: Oracle, found: Selection, group: Found, members: Mask) -> l
         halves = [members & positive, members & ~positive]
     parts = []
     for half in halves:
-        direction = unit((rows[:, half].mean(axis=1) * roots) @ white.whitener)
-        seen = oracle.table.project(found.mean, direction[None])[0]
+        mixing = rows[:, half].mean(axis=1) * roots
+        direction = mixing @ white.whitener
+        length = max(float(np.linalg.norm(direction)), TINY)
+        direction, seen = direction / length, mixing @ white.rows / length
         center, cut = evidence.surplus(seen[found.kept | half], sides=(1,))
         if cut.log_p >= LOG_LEVEL:
             return [group]

@@ -12,7 +12,8 @@ from inlier.result import Group, Step
 from inlier.selection.evidence import NOTHING
 from inlier.selection.looks import by_direction, by_distance, by_metric, is_uneven, polished
 from inlier.selection.points import largest_of, point_at
-from inlier.selection.state import TINY, Found, Near, Selection, closely, spectrum_of, unit
+from inlier.selection.state import TINY, Found, Near, Selection, spectrum_of, unit
+from inlier.selection.whitening import whitened
 from inlier.spectral import DENSE, Oracle, Spectrum
 
 # Rounds of the search; each but the last removes a group.
@@ -47,23 +48,21 @@ def select(
     notify : callable
         Called after each round.
     """
-    center = start
+    near = Near(start, np.ones(len(distances), dtype=np.bool_), distances)
     for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
-        everyone = np.ones(len(distances), dtype=np.bool_)
-        center, near = _nearest_half(oracle, center, distances, everyone)
-        distances = near.distances
-    found = _everything(oracle, center, noise)
+        near = _nearest_half(oracle, near, np.ones_like(near.half))
+    found = _everything(oracle, near.center, noise)
     _extend_path(found, 1.0, notify, oracle)
     while len(found.groups) < MOST_GROUPS:
         group = _next_group(oracle, found, near, random, metric)
         if group is None or not _remove(oracle, found, group):
             break
         _extend_path(found, group.cut.share, notify, oracle)
-        center, near = _nearest_half(oracle, center, near.distances, found.kept)
+        near = _nearest_half(oracle, near, found.kept)
     if metric and found.groups and is_uneven(oracle, found):
         found = _last_look(oracle, found, notify)
     if oracle.table.shape[1] > DENSE:
-        found.spectrum = closely(oracle, found.mean, found.kept)
+        found.spectrum = oracle.closely(found.mean, found.kept.astype(np.float64))
         _extend_path(found, found.path.pop().share, notify, oracle)
     return found
 
@@ -83,10 +82,11 @@ def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None])
     _extend_path(again, 1.0, notify, oracle)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
+    white = whitened(oracle, found.mean, found.kept, found.least_variance)
     for group, record in zip(found.looks, found.groups, strict=True):
         members = np.zeros_like(found.kept)
         members[record.rows] = True
-        for part in polished(oracle, found, group, members):
+        for part in polished(found, white, group, members):
             if part.among(again.kept).any() and _remove(oracle, again, part):
                 _extend_path(again, part.cut.share, notify, oracle)
     return again
@@ -138,15 +138,13 @@ def _next_group(
     return group
 
 
-def _nearest_half(
-    oracle: Oracle, center: Array, distances: Array, kept: Mask
-) -> tuple[Array, Near]:
-    """The mean of the half of the kept rows nearest to a centre, and the distances from it."""
-    order = np.argsort(np.where(kept, distances, np.inf), kind="stable")
+def _nearest_half(oracle: Oracle, near: Near, kept: Mask) -> Near:
+    """Seen from the mean of the half of the kept rows that are nearest now."""
+    order = np.argsort(np.where(kept, near.distances, np.inf), kind="stable")
     half = np.zeros(len(kept), dtype=np.bool_)
     half[order[: max(1, int(kept.sum()) // 2)]] = True
-    center = oracle.table.mean(half.astype(np.float64), center)
-    return center, Near(center, half, oracle.table.sq_distances(center))
+    center = oracle.table.mean(half.astype(np.float64), near.center)
+    return Near(center, half, oracle.table.sq_distances(center))
 
 
 def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:

@@ -15,7 +15,6 @@ from inlier.spectral import DENSE, Oracle, Spectrum
 
 # Passes of the oracle in a round, where the whole spectrum would be too dear.
 ROUND_PASSES = 4
-FINAL_PASSES = 8
 # A direction along which rows vary by fewer roundings than this says nothing about them.
 ROUNDINGS = 8.0
 TINY = float(np.finfo(np.float64).tiny)
@@ -112,12 +111,6 @@ def spectrum_of(oracle: Oracle, mean: Array, kept: Mask) -> Spectrum:
     if oracle.table.shape[1] <= DENSE:
         return oracle.accurately(mean, weights, 0.0)
     return oracle(mean, weights, lambda values, r: bool(r[0] <= 0.05 * values[0]), ROUND_PASSES)
-
-
-def closely(oracle: Oracle, mean: Array, kept: Mask) -> Spectrum:
-    """The same for the rows that stay kept: as closely as a few more passes can tell."""
-    weights = kept.astype(np.float64)
-    return oracle(mean, weights, lambda values, r: bool(r[0] <= 1e-3 * values[0]), FINAL_PASSES)
 
 
 def unit(vector: Array) -> Array:
