@@ -20,7 +20,7 @@ LAYERS: list[set[str]] = [
     {"with_sigma", "without_sigma"},
     {"continuation", "algorithm", "selection", "baselines"},
     {"explain", "result", "centers"},
-    {"convex"},
+    {"convex", "rules"},
     {"factored", "surrogates"},
     {"projection"},
     {"interior"},

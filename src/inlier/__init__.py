@@ -9,11 +9,11 @@ from inlier.api import path, robust_mean
 from inlier.convex import Solution
 from inlier.result import (
     Certificate,
-    Group,
     PathPoint,
     RobustMeanResult,
     WeakEvidenceWarning,
 )
+from inlier.rules import Group
 from inlier.solvers import project, solve_l1, solve_least_squares
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from inlier._validation import (
 )
 from inlier.centers import geometric_median
 from inlier.data import Metric, Table, as_table
-from inlier.result import GroupRule, Multiplier, PathPoint, RobustMeanResult, Step
+from inlier.result import PathPoint, RobustMeanResult, Step
+from inlier.rules import GroupRule, Multiplier
 from inlier.scatter import metric_of
 from inlier.surrogates import SurrogateName
 from inlier.surrogates import surrogate as named_surrogate

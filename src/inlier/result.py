@@ -10,8 +10,8 @@ import numpy as np
 
 from inlier import theory
 from inlier._typing import Array, Mask
-from inlier.data import Metric, Table
-from inlier.problem import fewest_removed, packing_bound
+from inlier.problem import fewest_removed
+from inlier.rules import Group, GroupRule, Multiplier, rule_of
 
 # The first score above the threshold of a group.
 OVER = float(np.nextafter(1.0, 2.0))
@@ -38,65 +38,6 @@ class Step:
     """Of the weighted rows about the centre, at the tolerance of the step."""
     n_passes: int
     """Passes over the data so far."""
-
-
-@dataclass(frozen=True)
-class Multiplier:
-    """Lambda = V^T diag(prices) V / budget: the directions that decide about a row.
-
-    Attributes
-    ----------
-    center : array of shape (d,)
-        The centre about which rows are scored.
-    directions : array of shape (k, d) or None
-        Orthonormal rows V. None stands for all directions alike, Lambda = I / budget: nothing had
-        to leave, so a row is judged by whether it would break the budget on its own.
-    prices : array of shape (k,)
-    budget : float
-    threshold : float
-        Rows with a higher score are removed.
-    start : array of shape (d,)
-        The first centre.
-    radius : float
-        Rows farther than this from the start were pruned: they score infinity.
-    metric : Metric, optional
-        In which distances are measured, if not as the data are.
-    """
-
-    center: Array
-    directions: Array | None
-    prices: Array
-    budget: float
-    threshold: float
-    start: Array
-    radius: float = np.inf
-    metric: Metric | None = None
-
-    def scores(self, table: Table) -> Array:
-        """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned."""
-        q = self._unpruned(table, self.center)
-        if np.isfinite(self.radius):
-            far = _sq_distances(table, self.start, self.metric) > self.radius**2
-            q = np.where(far, np.inf, q)
-        return q
-
-    def most_kept(self, table: Table, center: Array, budget: float) -> float:
-        """No w in [0, 1]^n within a budget about a centre has a larger sum; in one pass.
-
-        From the dual of the l1 problem: any multiple of Lambda is a multiplier, at any centre.
-        """
-        if self.directions is None:
-            return float(table.shape[0])
-        q = self._unpruned(table, center)
-        price = float(self.prices.sum()) * budget / self.budget
-        return packing_bound(np.ones(len(q)), q, price)
-
-    def _unpruned(self, table: Table, center: Array) -> Array:
-        if self.directions is None:
-            return _sq_distances(table, center, self.metric) / self.budget
-        with np.errstate(over="ignore"):  # a row too far away to square scores infinity
-            q: Array = self.prices @ table.project(center, self.directions) ** 2 / self.budget
-        return q
 
 
 @dataclass(frozen=True)
@@ -187,111 +128,6 @@ class Certificate:
         if not np.isfinite(radius):
             return f"{assumed}, nothing is known: all of the kept rows may be bad."
         return f"{assumed}, the mean is within {radius:.3g} of that of the good rows."
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Rows that left together.
-
-    Attributes
-    ----------
-    kind : str
-        How it showed: "apart" (far from every other row), "distance" (more rows far out than near,
-        and pointing the same way), "tail" (so too, but they may as well be the long end of skewed
-        rows), "direction" (on one side of a direction of large variance), "metric" (the same in
-        the metric of the rows).
-    rows : int array
-        Indices of the rows.
-    mean : array of shape (d,)
-        Of these rows.
-    direction : array of shape (d,)
-        Of length one: along which the group lies.
-    center, cut, side
-        The rule behind it, see `sizes`: rows with a size above the cut belong to the group.
-    log_p : float
-        Natural logarithm of the chance that good rows alone would show such a group.
-    share : float
-        p / h: the share of the group that good rows account for, judged by their mirror image.
-    budget : float
-        Largest eigenvalue of the scatter of the rows that were kept before the group left.
-    metric : Metric, optional
-        In which the group was looked for, if not as the data are; its distances are measured there.
-    """
-
-    kind: str
-    rows: Array = field(repr=False)
-    mean: Array = field(repr=False)
-    direction: Array = field(repr=False)
-    center: Array = field(repr=False)
-    cut: float
-    side: int
-    log_p: float
-    share: float
-    budget: float
-    metric: Metric | None = field(default=None, repr=False)
-
-    @property
-    def size(self) -> int:
-        """How many rows left."""
-        return len(self.rows)
-
-    @property
-    def p_value(self) -> float:
-        """The chance that good rows alone would show such a group, bounded from above."""
-        return float(np.exp(self.log_p))
-
-    @property
-    def by_distance(self) -> bool:
-        """Whether the distance from the centre decides, and not one direction."""
-        return self.kind in ("apart", "distance", "tail")
-
-    def sizes(self, table: Table) -> Array:
-        """How far out each row of a table lies, as this group measures it; in one pass."""
-        if self.by_distance:
-            return np.asarray(np.sqrt(_sq_distances(table, self.center, self.metric)))
-        seen = table.project(self.center, self.direction[None])[0]
-        return np.asarray(np.abs(seen) if self.side == 0 else self.side * seen)
-
-    def __repr__(self) -> str:
-        return f"<Group of {self}>"
-
-    def __str__(self) -> str:
-        how = {
-            "apart": "far from every other row",
-            "distance": "far out, in the same direction",
-            "tail": "far out, in the same direction, at the end of a tail",
-            "direction": "on one side of the others",
-            "metric": "on one side of the others, for how little these vary there",
-        }[self.kind]
-        exponent = max(self.log_p / np.log(10.0), -300.0)
-        rows = "row" if self.size == 1 else "rows"
-        return f"{self.size} {rows} {how} (chance below 1e{np.ceil(exponent):.0f})"
-
-
-@dataclass(frozen=True, eq=False)
-class GroupRule:
-    """A row is bad if it lies beyond the cut of a group: its largest (size / cut)^2 is above 1."""
-
-    groups: tuple[Group, ...]
-    threshold: float = 1.0
-
-    def scores(self, table: Table) -> Array:
-        """In one pass for each group."""
-        worst = np.zeros(table.shape[0])
-        for group in self.groups:
-            with np.errstate(over="ignore"):
-                ratio = np.maximum(group.sizes(table), 0.0) / group.cut
-                worst = np.maximum(worst, ratio**2)
-        return worst
-
-
-def rule_of(
-    groups: tuple[Group, ...], location: Array, budget: float, metric: Metric | None = None
-) -> Multiplier | GroupRule:
-    """The verdict of the groups; if there is none, whether a row breaks the budget on its own."""
-    if groups:
-        return GroupRule(groups)
-    return Multiplier(location, None, np.empty(0), budget, 1.0, location, metric=metric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -501,9 +337,3 @@ def _is_number(value: Any) -> bool:
 def _is_index(value: Any, length: int) -> bool:
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     return whole and -length <= int(value) < length
-
-
-def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Array:
-    if metric is None:
-        return table.sq_distances(center)
-    return table.in_metric(metric).sq_distances(metric.seen(center[None])[0])

@@ -13,7 +13,8 @@ from inlier._typing import Array
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.continuation import Arrival, continuation, tightening_was_right
 from inlier.data import Rotation, Table
-from inlier.result import Certificate, Multiplier, RobustMeanResult, Step
+from inlier.result import Certificate, RobustMeanResult, Step
+from inlier.rules import Multiplier
 from inlier.spectral import Oracle, Spectrum
 from inlier.surrogates import ZERO, Surrogate
 

@@ -12,13 +12,12 @@ from inlier._typing import Array, Mask
 from inlier.data import Rotation, Table
 from inlier.result import (
     Certificate,
-    Group,
     PathPoint,
     RobustMeanResult,
     Step,
     WeakEvidenceWarning,
-    rule_of,
 )
+from inlier.rules import Group, rule_of
 from inlier.selection import LARGE, MOST_GROUPS, Selection, below_the_edge, select
 from inlier.spectral import Oracle
 

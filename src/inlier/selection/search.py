@@ -8,7 +8,8 @@ import numpy as np
 
 from inlier._typing import Array, Mask
 from inlier.problem import Subspace
-from inlier.result import Group, Step
+from inlier.result import Step
+from inlier.rules import Group
 from inlier.selection.evidence import NOTHING
 from inlier.selection.looks import by_direction, by_distance, by_metric, is_uneven, polished
 from inlier.selection.points import largest_of, point_at

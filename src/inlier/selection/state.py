@@ -9,7 +9,8 @@ import numpy as np
 
 from inlier._typing import Array, Mask
 from inlier.problem import Subspace
-from inlier.result import Group, PathPoint
+from inlier.result import PathPoint
+from inlier.rules import Group
 from inlier.selection.evidence import NOTHING, Cut
 from inlier.spectral import DENSE, Oracle, Spectrum
 
