@@ -123,6 +123,7 @@ def test_fit_sets_only_attributes_with_an_underscore():
     assert added == {
         "location_",
         "support_",
+        "weights_",
         "indicator_",
         "offset_",
         "n_iter_",

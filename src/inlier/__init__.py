@@ -9,6 +9,7 @@ from inlier.api import path, robust_mean
 from inlier.convex import Solution
 from inlier.result import (
     Certificate,
+    MeanResult,
     PathPoint,
     RobustMeanResult,
     WeakEvidenceWarning,
@@ -17,20 +18,25 @@ from inlier.rules import Group
 from inlier.solvers import project, solve_l1, solve_least_squares
 
 if TYPE_CHECKING:
-    from inlier import datasets
+    from inlier import baselines, datasets
     from inlier.estimators import RobustMean
+    from inlier.registry import Method, methods
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
     "Group",
+    "MeanResult",
+    "Method",
     "PathPoint",
     "RobustMean",
     "RobustMeanResult",
     "Solution",
     "WeakEvidenceWarning",
+    "baselines",
     "datasets",
+    "methods",
     "path",
     "project",
     "robust_mean",
@@ -40,16 +46,21 @@ __all__ = [
 ]
 
 
+# scikit-learn takes longer to import than everything else together, and loads pandas.
+_LAZY = {
+    "Method": "inlier.registry",
+    "RobustMean": "inlier.estimators",
+    "methods": "inlier.registry",
+}
+
+
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes longer to import than everything else together, and loads pandas.
-    if name == "RobustMean":
-        from inlier.estimators import RobustMean
+    import importlib
 
-        return RobustMean
-    if name == "datasets":
-        import importlib
-
-        return importlib.import_module("inlier.datasets")
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in ("baselines", "datasets"):
+        return importlib.import_module(f"inlier.{name}")
     raise AttributeError(f"module 'inlier' has no attribute {name!r}")
 
 

@@ -6,16 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
 
+from inlier._estimator import MeanEstimator
 from inlier._typing import Array
 from inlier.api import Algorithm, ScatterName, StartName, robust_mean
 from inlier.data import as_table
+from inlier.result import RobustMeanResult
 from inlier.surrogates import SurrogateName
 
 
-class RobustMean(OutlierMixin, BaseEstimator):
+class RobustMean(OutlierMixin, MeanEstimator):
     """The mean of the good rows of a contaminated table, as an outlier detector.
 
     `fit` minimises a surrogate of the number of removed rows, ||h||_0, subject to
@@ -57,6 +59,8 @@ class RobustMean(OutlierMixin, BaseEstimator):
         The mean of the kept rows, in the precision of X.
     support_ : ndarray of bool, shape (n_samples,)
         The kept rows.
+    weights_ : ndarray of shape (n_samples,)
+        1 for the kept rows, 0 for the others.
     indicator_ : ndarray of shape (n_samples,)
         h: zero for the kept rows, in (0, 1] for the removed ones.
     offset_ : float
@@ -85,6 +89,8 @@ class RobustMean(OutlierMixin, BaseEstimator):
     >>> model.predict([[0.0] * 50, [2.0] * 50])
     array([ 1, -1])
     """
+
+    result_: RobustMeanResult
 
     def __init__(
         self,
@@ -135,13 +141,9 @@ class RobustMean(OutlierMixin, BaseEstimator):
             If, without sigma, the data do not say clearly which rows are bad.
         """
         result = robust_mean(self._validated(X, fitting=True), **self.get_params(deep=False))
-        self.result_ = result
-        self.location_ = result.location
-        self.support_ = result.support
         self.indicator_ = result.indicator
         self.offset_ = -result.rule.threshold
-        self.n_iter_ = result.n_iter
-        return self
+        return self._copied(result)
 
     def score_samples(self, X: Any) -> Array:
         """How normal each row is: minus its score under the rule of the fit.
@@ -184,18 +186,3 @@ class RobustMean(OutlierMixin, BaseEstimator):
             +1 for inliers, whose decision function is not negative, and -1 for outliers.
         """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
-
-    def _validated(self, X: Any, fitting: bool = False) -> Any:
-        return validate_data(
-            self,
-            X,
-            reset=fitting,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
-            ensure_min_samples=2 if fitting else 1,
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

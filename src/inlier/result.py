@@ -165,7 +165,47 @@ class PathPoint:
 
 
 @dataclass(frozen=True)
-class RobustMeanResult:
+class MeanResult:
+    """A mean, and what became of each row: what every method returns.
+
+    Attributes
+    ----------
+    location : array of shape (d,)
+        The estimate.
+    support : boolean array of shape (n,)
+        The rows that count: with at least half of the largest weight.
+    weights : array of shape (n,)
+        In [0, 1]: the location is the mean of the rows with these weights. A median says nothing
+        about rows, and gives all of them weight 1.
+    scores : array of shape (n,)
+        How bad each row is, as the method sees it; larger is worse.
+    history : tuple of Step
+    n_iter : int
+    n_passes : int
+        Times that the data were read.
+    converged : bool
+    message : str
+        How it ended and, if not well, what to try.
+    """
+
+    location: Array
+    support: Mask = field(repr=False)
+    weights: Array = field(repr=False)
+    scores: Array = field(repr=False)
+    history: tuple[Step, ...] = field(repr=False)
+    n_iter: int
+    n_passes: int
+    converged: bool
+    message: str
+
+    @property
+    def outliers(self) -> Array:
+        """Indices of the removed rows."""
+        return np.flatnonzero(~self.support)
+
+
+@dataclass(frozen=True)
+class RobustMeanResult(MeanResult):
     """The mean of the good rows, the rows that were removed, and the proof.
 
     Attributes
@@ -174,6 +214,8 @@ class RobustMeanResult:
         The mean of the kept rows.
     support : boolean array of shape (n,)
         The kept rows.
+    weights : array of shape (n,)
+        1 for the kept rows and 0 for the others; 1 - h, if none is kept.
     indicator : array of shape (n,)
         h: zero for the kept rows, in (0, 1] for the removed ones.
     scores : array of shape (n,)
@@ -201,26 +243,13 @@ class RobustMeanResult:
         How the fit ended and, if not well, what to try.
     """
 
-    location: Array
-    support: Mask = field(repr=False)
     indicator: Array = field(repr=False)
-    scores: Array = field(repr=False)
     sigma: float
     budget: float
     certificate: Certificate
     rule: Multiplier | GroupRule = field(repr=False)
-    history: tuple[Step, ...] = field(repr=False)
-    n_iter: int
-    n_passes: int
-    converged: bool
-    message: str
     groups: tuple[Group, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
-
-    @property
-    def outliers(self) -> Array:
-        """Indices of the removed rows."""
-        return np.flatnonzero(~self.support)
 
     def at(self, point: int | None = None, *, sigma: float | None = None) -> RobustMeanResult:
         """The answer at another point of the path, without a new fit.
@@ -316,6 +345,7 @@ class RobustMeanResult:
             self,
             location=location.astype(self.location.dtype, copy=False),
             support=support,
+            weights=np.where(support, 1.0, 0.0),
             indicator=np.where(support, 0.0, 1.0),
             # Without the data a score can only be moved to the side of the verdict.
             scores=np.where(support, np.minimum(self.scores, 1.0), np.maximum(self.scores, OVER)),

@@ -104,9 +104,8 @@ def fit_with_sigma(
     kept = ~best.removed
     location = best.mean
     if rotation is not None:
-        weights = _weights(best)
-        if weights.any():
-            location = table.mean(weights, rotation.center)
+        if _weights(best).any():
+            location = table.mean(_weights(best), rotation.center)
         else:
             location = rotation.center + rotation.restore(location[None])[0]
     multiplier = _multiplier(best, rotation, center, radius)
@@ -118,8 +117,9 @@ def fit_with_sigma(
         n_removed=n - int(kept.sum()),
         most_kept=multiplier.most_kept(whole, location, budget),
     )
-    support, indicator = near.copy(), np.ones(n)
+    support, indicator, weights = near.copy(), np.ones(n), np.zeros(n)
     support[near] = kept
+    weights[near] = _weights(best)
     indicator[near] = np.where(kept, 0.0, np.maximum(best.h, ZERO))
     if near.all() and multiplier.directions is not None:
         scores = best.scores
@@ -134,6 +134,7 @@ def fit_with_sigma(
     return RobustMeanResult(
         location=location.astype(table.dtype, copy=False),
         support=support,
+        weights=weights,
         indicator=indicator,
         scores=scores,
         sigma=sigma,

@@ -96,6 +96,7 @@ def fit_without_sigma(
     return RobustMeanResult(
         location=location.astype(whole.dtype, copy=False),
         support=support,
+        weights=np.where(support, 1.0, 0.0),
         indicator=np.where(support, 0.0, 1.0),
         scores=rule.scores(whole),
         sigma=chosen.sigma,

@@ -1,0 +1,54 @@
+"""What all estimators share: how they validate, and what they copy from a result."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from inlier.result import MeanResult
+
+
+class MeanEstimator(BaseEstimator):
+    """A scikit-learn estimator of a mean."""
+
+    def _validated(self, X: Any, fitting: bool = False) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=fitting,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2 if fitting else 1,
+        )
+
+    def _copied(self, result: MeanResult) -> Self:
+        self.result_ = result
+        self.location_ = result.location
+        self.support_ = result.support
+        self.weights_ = result.weights
+        self.n_iter_ = result.n_iter
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int_]:
+        """Fit, and say which rows of X count.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        ndarray of int, shape (n_samples,)
+            +1 for the rows of `support_`, -1 for the others.
+        """
+        return np.where(self.fit(X).support_, 1, -1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

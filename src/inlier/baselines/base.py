@@ -1,0 +1,254 @@
+"""What the rivals share: a method sees a `Run` and gives an `Answer`; the rest is done here.
+
+A run holds the table, through which alone a method sees the data, a centre near the rows, and the
+oracle for eigenvectors. Before a method sees them, rows so far away that their squares swamp all
+others are set aside, and a table with few rows and many columns is rotated into few coordinates.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from inlier._estimator import MeanEstimator
+from inlier._typing import Array, Mask
+from inlier._validation import check_number, check_random_state
+from inlier.data import Rotation, Table, as_table
+from inlier.result import MeanResult, Step
+from inlier.spectral import Oracle
+
+# A row that is so many times as far from the centre as the median row is bad, whoever judges, and
+# beside its square nothing else is seen in double precision.
+ABSURD = 1e6
+
+
+class Spread(NamedTuple):
+    """How weighted rows vary about their mean."""
+
+    mean: Array
+    variance: float
+    """The largest in any direction."""
+    direction: Array
+    seen: Array
+    """The rows along that direction, seen from the mean."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a method found, in the coordinates of its run.
+
+    Attributes
+    ----------
+    weights : array of shape (n,)
+        Of any scale.
+    scores : array of shape (n,)
+        How bad each row is; larger is worse.
+    location : array of shape (d,), optional
+        Where it is not the weighted mean.
+    n_iter : int
+    converged : bool
+    message : str
+        If there is more to say than how many rows count.
+    """
+
+    weights: Array
+    scores: Array
+    location: Array | None = None
+    n_iter: int = 1
+    converged: bool = True
+    message: str = ""
+
+
+class Run:
+    """One call of a method.
+
+    Attributes
+    ----------
+    table : Table
+    center : array of shape (d,)
+        Near the rows: the coordinate-wise median of a sample of them.
+    random : numpy.random.Generator
+    n_aside : int
+        Rows that were set aside: they are bad, and the method does not see them.
+    history : list of Step
+    """
+
+    def __init__(
+        self, table: Table, center: Array, random: np.random.Generator, n_aside: int
+    ) -> None:
+        self.table, self.center, self.random, self.n_aside = table, center, random, n_aside
+        self.history: list[Step] = []
+
+    @cached_property
+    def oracle(self) -> Oracle:
+        """Finds the directions of largest variance."""
+        return Oracle(self.table, self.random)
+
+    @property
+    def n(self) -> int:
+        """Rows that the method sees."""
+        return self.table.shape[0]
+
+    @property
+    def d(self) -> int:
+        """Columns that the method sees."""
+        return self.table.shape[1]
+
+    def n_bad(self, alpha: float) -> int:
+        """How many of the rows may be bad, if a fraction alpha of all rows is."""
+        return max(0, round(alpha * (self.n + self.n_aside)) - self.n_aside)
+
+    def mean(self, weights: Array) -> Array:
+        """Of weighted rows; one pass."""
+        return self.table.mean(weights, self.center)
+
+    def spread(self, weights: Array) -> Spread:
+        """Mean and largest variance of weighted rows; two passes, with many columns up to nine."""
+        mean = self.mean(weights)
+        spectrum = self.oracle.closely(mean, weights)
+        variance = float(spectrum.values[0]) / float(weights.sum())
+        return Spread(mean, variance, spectrum.vectors[0], spectrum.projections[0])
+
+    def dense(self) -> Array:
+        """The rows seen from the centre, n x d: a copy in double precision, in one pass."""
+        if self.d <= self.n:
+            return self.table.project(self.center, np.eye(self.d)).T
+        return self.table.combine(self.center, np.eye(self.n))
+
+    def record(self, stage: str, weights: Array, variance: float, limit: float = np.nan) -> None:
+        """Keep one step for the history; `limit` is what the variance is held against."""
+        total, top = float(weights.sum()), float(weights.max())
+        self.history.append(
+            Step(
+                stage=stage,
+                budget=limit * total,
+                n_removed=float((weights < top / 2.0).sum()),
+                h_sum=len(weights) - total / top if top > 0.0 else float(len(weights)),
+                rank=1,
+                lambda_max=variance * total,
+                n_passes=self.table.n_passes,
+            )
+        )
+
+
+class Baseline(MeanEstimator, ABC):
+    """A method of others.
+
+    Class attributes say what it is: `name` in the registry, `needs` (of "alpha", the fraction of
+    bad rows, and "sigma", the largest standard deviation of the good rows in any direction),
+    `paper`, and `rotates`: whether rotated rows have a rotated answer.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+    paper: ClassVar[str]
+    rotates: ClassVar[bool] = True
+    sets_aside: ClassVar[bool] = True
+
+    @abstractmethod
+    def _estimate(self, run: Run) -> Answer:
+        """The method itself."""
+
+    def _check(self, n: int, d: int) -> None:
+        """Parameters that `needs` does not name, and whether n x d is a table for this method."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Estimate the mean.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Single precision stays single precision.
+        y : ignored
+
+        Returns
+        -------
+        Baseline
+            The estimator itself.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If the method did not reach what it aims at; the message says what to try.
+        """
+        table = as_table(self._validated(X, fitting=True))
+        n, d = table.shape
+        self._check_needs()
+        self._check(n, d)
+        random = check_random_state(getattr(self, "random_state", 0))
+        center = table.median(random)
+        near = self._near(table, center) if self.sets_aside else np.ones(n, dtype=np.bool_)
+        seen = table if near.all() else table.take(near)
+        rotation = Rotation.of(seen, center) if self.rotates and Rotation.pays(seen) else None
+        if rotation is None:
+            run = Run(seen, center, random, n - int(near.sum()))
+        else:
+            origin = np.zeros(rotation.rotated.shape[1])
+            run = Run(rotation.rotated, origin, random, n - int(near.sum()))
+        answer = self._estimate(run)
+        return self._copied(self._result(table, seen, near, rotation, run, answer))
+
+    def _check_needs(self) -> None:
+        for name in self.needs:
+            value = getattr(self, name)
+            if value is None:
+                what = {
+                    "alpha": "the fraction of rows that may be bad",
+                    "sigma": "a bound on the standard deviation of the good rows in any direction",
+                }[name]
+                raise ValueError(
+                    f"{type(self).__name__} needs {name}, {what}: pass {name}=..., or use "
+                    "RobustMean, which needs neither."
+                )
+            if name == "alpha" and value == 0:
+                continue
+            check_number(value, name, below=0.5 if name == "alpha" else np.inf)
+
+    def _near(self, table: Table, center: Array) -> Mask:
+        distances = table.sq_distances(center)
+        limit = ABSURD**2 * float(np.median(distances))
+        near: Mask = distances <= limit
+        # Where most rows coincide there is no unit of distance.
+        return near if limit > 0.0 else np.isfinite(distances)
+
+    def _result(
+        self,
+        table: Table,
+        seen: Table,
+        near: Mask,
+        rotation: Rotation | None,
+        run: Run,
+        answer: Answer,
+    ) -> MeanResult:
+        location = answer.location
+        origin = run.center if rotation is None else rotation.center
+        if location is None:
+            location = seen.mean(answer.weights, origin)
+        elif rotation is not None:
+            location = origin + rotation.restore(location[None])[0]
+        n = len(near)
+        weights, scores = np.zeros(n), np.full(n, np.inf)
+        weights[near] = answer.weights / max(float(answer.weights.max()), np.finfo(float).tiny)
+        scores[near] = answer.scores
+        support = weights >= 0.5
+        message = f"{int(support.sum())} of {n} rows count. {answer.message}".rstrip()
+        if not answer.converged:
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn(f"{type(self).__name__}: {message}", ConvergenceWarning, stacklevel=3)
+        return MeanResult(
+            location=location.astype(table.dtype, copy=False),
+            support=support,
+            weights=weights,
+            scores=scores,
+            history=tuple(run.history),
+            n_iter=answer.n_iter,
+            n_passes=table.n_passes + (seen.n_passes if seen is not table else 0),
+            converged=answer.converged,
+            message=message,
+        )

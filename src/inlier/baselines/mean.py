@@ -1,0 +1,26 @@
+"""The sample mean."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from inlier.baselines.base import Answer, Baseline, Run
+
+
+class SampleMean(Baseline):
+    """The mean of all rows, which a single bad row can move anywhere. Two passes.
+
+    Rows are scored by their distance from it. It is the yardstick, not a robust method.
+    """
+
+    name: ClassVar[str] = "mean"
+    paper: ClassVar[str] = "-"
+    rotates: ClassVar[bool] = False
+    sets_aside: ClassVar[bool] = False
+
+    def _estimate(self, run: Run) -> Answer:
+        weights = np.ones(run.n)
+        mean = run.mean(weights)
+        return Answer(weights, np.sqrt(run.table.sq_distances(mean)), mean)

@@ -1,0 +1,43 @@
+"""The mean without the rows that are farthest out."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from inlier.baselines.base import Answer, Baseline, Run
+
+
+class NormTrimmedMean(Baseline):
+    """The mean of the (1 - alpha) n rows nearest to the coordinate-wise median. Three passes.
+
+    What federated learning calls norm trimming, with one difference: distances are taken from the
+    median and not from the origin, so that the mean moves with the data. Outliers as far out as
+    good rows pass unseen, and with sqrt(d) the distance of good rows grows.
+
+    Parameters
+    ----------
+    alpha : float
+        The fraction of rows that is dropped, 0 <= alpha < 1/2.
+
+    References
+    ----------
+    Sun, Kairouz, Suresh and McMahan (2019), Can you really backdoor federated learning?, bound
+    norms by clipping; Cheng et al. and others use the trimmed form as a first step.
+    """
+
+    name: ClassVar[str] = "norm-trimmed-mean"
+    needs: ClassVar[tuple[str, ...]] = ("alpha",)
+    paper: ClassVar[str] = "folklore"
+    rotates: ClassVar[bool] = False
+
+    def __init__(self, alpha: float | None = None) -> None:
+        self.alpha = alpha
+
+    def _estimate(self, run: Run) -> Answer:
+        assert self.alpha is not None
+        distances = run.table.sq_distances(run.table.median())
+        weights = np.ones(run.n)
+        weights[np.argsort(distances, kind="stable")[run.n - run.n_bad(self.alpha) :]] = 0.0
+        return Answer(weights, np.sqrt(distances))
