@@ -27,7 +27,23 @@ import numpy as np
 import scipy
 
 import inlier
-from inlier.datasets import Sample, SettingA, SettingB, printed_tables
+from inlier.datasets import (
+    Clean,
+    Cluster,
+    Gaussian,
+    HeavyTails,
+    Laplace,
+    ObviousAndSubtle,
+    QuietDirections,
+    Rotated,
+    Sample,
+    SettingA,
+    SettingB,
+    Shuffled,
+    Spiked,
+    StudentT,
+    printed_tables,
+)
 
 WRITTEN = Path(__file__).parents[1] / "docs" / "results" / "noknobs.md"
 SETTINGS = {"A": SettingA, "B": SettingB}
@@ -35,100 +51,15 @@ SETTINGS = {"A": SettingA, "B": SettingB}
 
 # -- Data -----------------------------------------------------------------------------------------
 
-
-def good_rows(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows without outliers."""
-    if kind == "Gaussian":
-        return rng.standard_normal((n, d))
-    if kind == "Laplace":
-        return rng.laplace(size=(n, d))
-    if kind.startswith("multivariate t"):
-        df = int(kind.removeprefix("multivariate t"))
-        return rng.standard_normal((n, d)) / np.sqrt(rng.chisquare(df, (n, 1)) / df)
-    return rng.standard_t(int(kind.removeprefix("t")), (n, d))
-
-
-def clean(kind: str, n: int, d: int) -> Callable[[int], Sample]:
-    """No outlier at all."""
-    return lambda seed: Sample(
-        good_rows(kind, n, d, np.random.default_rng(seed)), np.zeros(n, dtype=bool)
-    )
-
-
-def heavy(kind: str, n: int, d: int, alpha: float) -> Callable[[int], Sample]:
-    """The outliers of Setting A among rows with heavy tails."""
-
-    def draw(seed: int) -> Sample:
-        bad = SettingA(n, d, alpha).sample(seed)
-        X = good_rows(kind, n, d, np.random.default_rng([seed, 1]))
-        return Sample(np.where(bad.is_outlier[:, None], bad.X, X), bad.is_outlier)
-
-    return draw
-
-
-def obvious_and_subtle(n: int, d: int, alpha: float) -> Callable[[int], Sample]:
-    """Half of the outliers of Setting A are moved 10 or 20 sqrt(d) away: a bundle, and all over."""
-
-    def draw(seed: int) -> Sample:
-        sample = SettingA(n, d, alpha).sample(seed)
-        rng = np.random.default_rng([seed, 2])
-        rows = rng.permutation(np.flatnonzero(sample.is_outlier))
-        bundle, scattered = rows[: len(rows) // 4], rows[len(rows) // 4 : len(rows) // 2]
-        directions = rng.standard_normal((1 + len(scattered), d))
-        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        X = sample.X.copy()
-        X[bundle] = rng.standard_normal((len(bundle), d)) + 10 * np.sqrt(d) * directions[0]
-        X[scattered] = 20 * np.sqrt(d) * directions[1:]
-        return Sample(X, sample.is_outlier)
-
-    return draw
-
-
-def uneven(kind: str, n: int, d: int, alpha: float, where: str) -> Callable[[int], Sample]:
-    """Outliers six standard deviations out in the two quietest directions, in one each or in both.
-
-    Standard deviations 5 / sqrt(j), or geometric from 3 to 0.15 and rotated at random.
-    """
-
-    def draw(seed: int) -> Sample:
-        rng = np.random.default_rng(seed)
-        scales = 5 / np.sqrt(np.arange(1, d + 1)) if kind == "spiked" else np.geomspace(3, 0.15, d)
-        X = rng.standard_normal((n, d)) * scales
-        rows = rng.permutation(n)[: round(alpha * n)]
-        halves = (rows, rows) if where == "both" else np.array_split(rows, 2)
-        for half, column in zip(halves, (d - 1, d - 2), strict=True):
-            X[half, column] += 6 * scales[column]
-        if kind == "rotated":
-            X = X @ np.linalg.qr(rng.standard_normal((d, d)))[0]
-        return Sample(X, np.isin(np.arange(n), rows))
-
-    return draw
-
-
-def cluster(n: int, d: int, alpha: float, distance: float) -> Callable[[int], Sample]:
-    """Outliers in one tight cluster, nearer to the mean than most good rows."""
-
-    def draw(seed: int) -> Sample:
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((n, d))
-        rows = rng.permutation(n)[: round(alpha * n)]
-        direction = rng.standard_normal(d)
-        X[rows] = 0.3 * rng.standard_normal((len(rows), d))
-        X[rows] += distance * direction / np.linalg.norm(direction)
-        return Sample(X, np.isin(np.arange(n), rows))
-
-    return draw
-
-
-def shuffled(X: np.ndarray, y: np.ndarray) -> Callable[[int], Sample]:
-    """Real rows in random order."""
-
-    def draw(seed: int) -> Sample:
-        order = np.random.default_rng(seed).permutation(len(X))
-        return Sample(np.asarray(X, float)[order], np.asarray(y, bool)[order])
-
-    return draw
-
+ROWS = {
+    "Gaussian": Gaussian(),
+    "t3": StudentT(3),
+    "t5": StudentT(5),
+    "multivariate t5": StudentT(5, joint=True),
+    "Laplace": Laplace(),
+    "spiked": Spiked(),
+    "rotated": Rotated(),
+}
 
 # What the best method known to us reaches with the true fraction or norm ("prune" aside).
 BEST_RIVALS = {
@@ -143,7 +74,7 @@ BEST_RIVALS = {
 }
 
 
-def real(folder: Path | None) -> Iterator[tuple[str, Callable[[int], Sample]]]:
+def real(folder: Path | None) -> Iterator[tuple[str, Shuffled]]:
     """Real rows with real outliers."""
     from sklearn.datasets import load_digits
 
@@ -153,14 +84,14 @@ def real(folder: Path | None) -> Iterator[tuple[str, Callable[[int], Sample]]]:
         print("no faces: pip install scikit-image", file=sys.stderr)
     else:
         faces = lfw_subset().reshape(200, -1)[:140]
-        yield "lfw_subset", shuffled(255 * faces / faces.max(), np.arange(140) >= 100)
+        yield "lfw_subset", Shuffled(255 * faces / faces.max(), np.arange(140) >= 100)
     for path in sorted(folder.glob("*.npz")) if folder else []:
         with np.load(path) as content:
-            yield path.stem, shuffled(content["X"], content["y"])
+            yield path.stem, Shuffled(content["X"], content["y"])
     X, digit = load_digits(return_X_y=True)
     for good, bad in ((0, 1), (3, 7), (6, 4), (8, 1)):
         rows = np.concatenate([np.flatnonzero(digit == good), np.flatnonzero(digit == bad)[:60]])
-        yield f"digits {good} and {bad}", shuffled(X[rows], digit[rows] == bad)
+        yield f"digits {good} and {bad}", Shuffled(X[rows], digit[rows] == bad)
 
 
 # -- Measuring ------------------------------------------------------------------------------------
@@ -279,21 +210,21 @@ def other_cells() -> Iterator[Cell]:
         for n, d in ((1000, 50), (1000, 500)):
             yield Cell(
                 f"clean {kind}, {n} x {d}",
-                clean(kind, n, d),
+                Clean(n, d, inliers=ROWS[kind]).sample,
                 f"{percent}% of rows, .1 s.e.",
                 left_alone(percent / 100),
             )
     for kind, limit in (("t3", 0.15), ("multivariate t5", 0.2)):
         yield Cell(
             f"{kind} and A's outliers, 2000 x 100, alpha .2",
-            heavy(kind, 2000, 100, 0.2),
+            HeavyTails(2000, 100, 0.2, ROWS[kind]).sample,
             f"mean {limit}",
             lambda done, limit=limit: mean_error(done) <= limit,
         )
     for alpha in (0.1, 0.2, 0.3):
         yield Cell(
             f"obvious and subtle, 500 x 500, alpha {alpha}",
-            obvious_and_subtle(500, 500, alpha),
+            ObviousAndSubtle(500, 500, alpha).sample,
             "mean 0.05",
             lambda done: mean_error(done) < 0.05,
         )
@@ -302,14 +233,14 @@ def other_cells() -> Iterator[Cell]:
             for alpha in (0.1, 0.2, 0.3):
                 yield Cell(
                     f"{kind}, 2000 x 100, 6 sigma in {where}, alpha {alpha}",
-                    uneven(kind, 2000, 100, alpha, where),
+                    QuietDirections(2000, 100, alpha, ROWS[kind], where).sample,
                     "0.15 in 19 of 20",
                     at_most(0.15, 19),
                 )
     for distance, alpha in ((3, 0.1), (3, 0.2), (3, 0.3), (5, 0.3)):
         yield Cell(
             f"cluster at {distance} sigma, 2000 x 100, alpha {alpha}",
-            cluster(2000, 100, alpha, distance),
+            Cluster(2000, 100, alpha, distance).sample,
             "0.1",
             at_most(0.1),
         )
@@ -379,9 +310,9 @@ def table_of_real_data(folder: Path | None) -> list[str]:
         "| prune | median | mean | below best | below 1.02 mean |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for name, draw in real(folder):
+    for name, model in real(folder):
         print_progress(name)
-        sample = draw(0)
+        sample = model.sample(0)
         done = run(sample)
         ours, plain = done.errors["nothing given"], done.errors["mean"]
         best = BEST_RIVALS.get(name)

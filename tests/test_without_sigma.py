@@ -17,7 +17,20 @@ import inlier
 import reference
 from inlier import RobustMean, WeakEvidenceWarning, robust_mean
 from inlier.data import as_table
-from inlier.datasets import Sample, SettingA, SettingB
+from inlier.datasets import (
+    Clean,
+    Cluster,
+    Gaussian,
+    HeavyTails,
+    Laplace,
+    ObviousAndSubtle,
+    QuietDirections,
+    Rotated,
+    SettingA,
+    SettingB,
+    Spiked,
+    StudentT,
+)
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 FEW = range(2)
@@ -29,67 +42,19 @@ no_warning = pytest.mark.filterwarnings("error")
 # -- data -----------------------------------------------------------------------------------------
 
 
-def good_rows(kind, n, d, rng):
-    """Rows without outliers, symmetric about 0."""
-    return {
-        "Gaussian": lambda: rng.standard_normal((n, d)),
-        "t3": lambda: rng.standard_t(3, (n, d)),
-        "t5": lambda: rng.standard_t(5, (n, d)),
-        "multivariate t5": lambda: (
-            rng.standard_normal((n, d)) / np.sqrt(rng.chisquare(5, (n, 1)) / 5)
-        ),
-        "Laplace": lambda: rng.laplace(size=(n, d)),
-    }[kind]()
+ROWS = {
+    "Gaussian": Gaussian(),
+    "t3": StudentT(3),
+    "t5": StudentT(5),
+    "multivariate t5": StudentT(5, joint=True),
+    "Laplace": Laplace(),
+    "spiked": Spiked(),
+    "rotated": Rotated(),
+}
 
 
-def clean(kind, n, d, seed):
-    rng = np.random.default_rng(seed)
-    return Sample(good_rows(kind, n, d, rng), np.zeros(n, dtype=bool))
-
-
-def heavy(kind, n, d, alpha, seed):
-    """The outliers of Setting A among rows with heavy tails."""
-    bad = SettingA(n, d, alpha).sample(seed)
-    X = good_rows(kind, n, d, np.random.default_rng([seed, 1]))
-    return Sample(np.where(bad.is_outlier[:, None], bad.X, X), bad.is_outlier)
-
-
-def obvious_and_subtle(alpha, seed, n=500, d=500):
-    """Setting A; of its outliers a quarter in a bundle 10 sqrt(d) away, one all over at 20."""
-    sample = SettingA(n, d, alpha).sample(seed)
-    rng = np.random.default_rng([seed, 2])
-    rows = rng.permutation(np.flatnonzero(sample.is_outlier))
-    bundle, scattered = rows[: len(rows) // 4], rows[len(rows) // 4 : len(rows) // 2]
-    directions = rng.standard_normal((1 + len(scattered), d))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    X = sample.X.copy()
-    X[bundle] = rng.standard_normal((len(bundle), d)) + 10.0 * np.sqrt(d) * directions[0]
-    X[scattered] = 20.0 * np.sqrt(d) * directions[1:]
-    return Sample(X, sample.is_outlier)
-
-
-def uneven(kind, alpha, seed, n=1000, d=50):
-    """Outliers six standard deviations out, half of them in each of the two quietest directions."""
-    rng = np.random.default_rng(seed)
-    scales = 5.0 / np.sqrt(np.arange(1, d + 1)) if kind == "spiked" else np.geomspace(3, 0.15, d)
-    X = rng.standard_normal((n, d)) * scales
-    rows = rng.permutation(n)[: round(alpha * n)]
-    for half, column in zip(np.array_split(rows, 2), (d - 1, d - 2), strict=True):
-        X[half, column] += 6.0 * scales[column]
-    if kind == "rotated":
-        X = X @ ortho_group.rvs(d, random_state=rng)
-    return Sample(X, np.isin(np.arange(n), rows))
-
-
-def cluster(alpha, seed, n=2000, d=100, distance=3.0):
-    """Outliers in one tight cluster, nearer to the mean than most good rows."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    rows = rng.permutation(n)[: round(alpha * n)]
-    direction = rng.standard_normal(d)
-    X[rows] = 0.3 * rng.standard_normal((len(rows), d))
-    X[rows] += distance * direction / np.linalg.norm(direction)
-    return Sample(X, np.isin(np.arange(n), rows))
+def quiet(kind, alpha, n=1000, d=50):
+    return QuietDirections(n, d, alpha, ROWS[kind], "one each")
 
 
 def three_clusters(n=600, d=10, seed=0):
@@ -103,10 +68,10 @@ SMALL = {
     "A": lambda: SettingA(600, 60, 0.2).sample(0),
     "A, n < d": lambda: SettingA(150, 300, 0.2).sample(0),
     "B": lambda: SettingB(300, 60, 0.3).sample(0),
-    "heavy": lambda: heavy("t5", 500, 50, 0.2, 0),
-    "spiked": lambda: uneven("spiked", 0.2, 0, n=500, d=20),
-    "obvious and subtle": lambda: obvious_and_subtle(0.2, 0, n=300, d=200),
-    "clean": lambda: clean("Gaussian", 300, 20, 0),
+    "heavy": lambda: HeavyTails(500, 50, 0.2, StudentT(5)).sample(0),
+    "spiked": lambda: quiet("spiked", 0.2, 500, 20).sample(0),
+    "obvious and subtle": lambda: ObviousAndSubtle(300, 200, 0.2).sample(0),
+    "clean": lambda: Clean(300, 20).sample(0),
 }
 
 
@@ -267,7 +232,7 @@ CLEAN_SIZES = [(1000, 50), (1000, 500), (500, 5), (200, 20), (100, 300)]
 
 def check_clean(kind, fraction, n, d, seeds):
     for seed in seeds:
-        X = clean(kind, n, d, seed).X
+        X = Clean(n, d, inliers=ROWS[kind]).sample(seed).X
         result = fitted(X)
         assert np.mean(~result.support) <= fraction
         assert np.linalg.norm(result.location - X.mean(axis=0)) < 0.1 * standard_error(X)
@@ -290,7 +255,7 @@ HEAVY = [("t3", 0.15), ("t5", 0.15), ("multivariate t5", 0.2), ("Laplace", 0.1)]
 
 
 def check_heavy(kind, limit, seeds):
-    errors, _ = over_seeds(lambda seed: heavy(kind, 2000, 100, 0.2, seed), seeds)
+    errors, _ = over_seeds(HeavyTails(2000, 100, 0.2, ROWS[kind]).sample, seeds)
     assert errors.mean() <= limit
 
 
@@ -307,29 +272,29 @@ def test_outliers_among_heavy_tails_on_average(kind, limit):
 
 @pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3])
 def test_obvious_outliers_hide_no_subtle_ones(alpha):
-    errors, wrong = over_seeds(lambda seed: obvious_and_subtle(alpha, seed), FEW)
+    errors, wrong = over_seeds(ObviousAndSubtle(500, 500, alpha).sample, FEW)
     assert errors.mean() < 0.05 and wrong.max() <= 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3])
 def test_obvious_outliers_hide_no_subtle_ones_on_average(alpha):
-    assert over_seeds(lambda seed: obvious_and_subtle(alpha, seed), MANY)[0].mean() < 0.05
+    assert over_seeds(ObviousAndSubtle(500, 500, alpha).sample, MANY)[0].mean() < 0.05
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3])
 @pytest.mark.parametrize("kind", ["spiked", "rotated"])
 def test_outliers_in_quiet_directions(kind, alpha):
-    errors, _ = over_seeds(lambda seed: uneven(kind, alpha, seed), FEW)
+    errors, _ = over_seeds(quiet(kind, alpha).sample, FEW)
     assert errors.max() <= 0.15
     # They would not be seen without the metric.
-    sample = uneven(kind, alpha, 0)
+    sample = quiet(kind, alpha).sample(0)
     assert error(fitted(sample.X, scatter="identity"), sample) > 3.0 * errors.max()
 
 
 def test_groups_in_quiet_directions_get_a_last_look():
     # Where one group is looked at while the other is still there, some 30 rows are wrong.
-    _, wrong = over_seeds(lambda seed: uneven("spiked", 0.3, seed), range(4))
+    _, wrong = over_seeds(quiet("spiked", 0.3).sample, range(4))
     assert wrong.max() <= 12
 
 
@@ -342,19 +307,19 @@ QUIET = [(2000, 100, 0.95), (1000, 50, 0.85)]
 @pytest.mark.parametrize(("n", "d", "often"), QUIET)
 @pytest.mark.parametrize("kind", ["spiked", "rotated"])
 def test_outliers_in_quiet_directions_in_nearly_every_draw(kind, n, d, often, alpha):
-    errors, _ = over_seeds(lambda seed: uneven(kind, alpha, seed, n, d), MANY)
+    errors, _ = over_seeds(quiet(kind, alpha, n, d).sample, MANY)
     assert np.mean(errors <= 0.15) >= often
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3])
 def test_a_tight_cluster_close_by(alpha):
-    assert over_seeds(lambda seed: cluster(alpha, seed), FEW)[0].max() <= 0.1
+    assert over_seeds(Cluster(2000, 100, alpha).sample, FEW)[0].max() <= 0.1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3])
 def test_a_tight_cluster_close_by_in_every_draw(alpha):
-    assert over_seeds(lambda seed: cluster(alpha, seed), MANY)[0].max() <= 0.1
+    assert over_seeds(Cluster(2000, 100, alpha).sample, MANY)[0].max() <= 0.1
 
 
 # -- the same rows in other clothes ---------------------------------------------------------------
@@ -1024,7 +989,7 @@ def test_the_statement_says_what_is_known():
 
 
 def test_the_statement_about_clean_rows_allows_for_one_in_a_hundred():
-    certificate = fitted(clean("Gaussian", 500, 10, 0).X).certificate
+    certificate = fitted(Clean(500, 10).sample(0).X).certificate
     assert certificate.n_removed == 0
     assert "at most 1% of the rows" in certificate.statement()
 

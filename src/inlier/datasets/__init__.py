@@ -1,6 +1,64 @@
-"""Contaminated data whose good rows are known, and the figures printed in the paper."""
+"""Contaminated data whose good rows are known, and the figures printed in the paper.
 
+Each model of contamination is a small class with its parameters; ``model.sample(seed)`` draws rows
+and the truth about them. The paper's are in `settings`, others that do not look at the good rows in
+`models`, those that do in `adversaries`, real rows in `real`, kinds of good rows in `inliers`.
+"""
+
+from inlier.datasets.adversaries import (
+    AlphaCorruption,
+    Attack,
+    BelowThreshold,
+    Mirrored,
+    Subtractive,
+)
+from inlier.datasets.base import Contamination, Sample
+from inlier.datasets.inliers import (
+    Gaussian,
+    Inliers,
+    Laplace,
+    Rotated,
+    Spiked,
+    StudentT,
+    Uneven,
+)
+from inlier.datasets.models import (
+    Clean,
+    Cluster,
+    HeavyTails,
+    Huber,
+    ObviousAndSubtle,
+    QuietDirections,
+)
 from inlier.datasets.paper import PrintedTable, printed_tables
-from inlier.datasets.synthetic import Sample, SettingA, SettingB
+from inlier.datasets.real import Shuffled
+from inlier.datasets.settings import SettingA, SettingB, TwoClusters
 
-__all__ = ["PrintedTable", "Sample", "SettingA", "SettingB", "printed_tables"]
+__all__ = [
+    "AlphaCorruption",
+    "Attack",
+    "BelowThreshold",
+    "Clean",
+    "Cluster",
+    "Contamination",
+    "Gaussian",
+    "HeavyTails",
+    "Huber",
+    "Inliers",
+    "Laplace",
+    "Mirrored",
+    "ObviousAndSubtle",
+    "PrintedTable",
+    "QuietDirections",
+    "Rotated",
+    "Sample",
+    "SettingA",
+    "SettingB",
+    "Shuffled",
+    "Spiked",
+    "StudentT",
+    "Subtractive",
+    "TwoClusters",
+    "Uneven",
+    "printed_tables",
+]

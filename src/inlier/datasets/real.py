@@ -1,0 +1,60 @@
+"""Real rows whose outliers are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from inlier._validation import check_random_state, check_table
+from inlier.datasets._typing import FloatArray, RandomState
+from inlier.datasets.base import Contamination, Sample, settle
+
+
+@dataclass(frozen=True, init=False)
+class Shuffled(Contamination):
+    """Real rows in random order, with the truth about them known.
+
+    Nothing is Gaussian here: good rows are skewed, correlated, in groups, and the outliers were not
+    placed by anyone. What differs between seeds is the order of rows, which should not matter: it
+    fools methods that depend on it. `n`, `d` and `alpha` follow from the rows. Two tables are told
+    apart by a digest of their content.
+
+    Attributes
+    ----------
+    X : array-like of shape (n, d)
+        The rows. They are copied.
+    is_outlier : array-like of bool, shape (n,)
+        Which of them are bad; less than half.
+    digest : str
+        Of `X` and `is_outlier`.
+    """
+
+    X: FloatArray = field(repr=False, compare=False)
+    is_outlier: NDArray[np.bool_] = field(repr=False, compare=False)
+    digest: str
+
+    def __init__(self, X: Any, is_outlier: Any) -> None:
+        table = check_table(X)
+        dense = table.toarray() if issparse(table) else table  # type: ignore[attr-defined]
+        rows = np.array(dense, dtype=np.float64, order="C")
+        flags = np.array(is_outlier, dtype=np.bool_)
+        settle(self, X=rows, is_outlier=Sample(rows, flags).is_outlier)
+        settle(self, n=rows.shape[0], d=rows.shape[1], alpha=float(flags.mean()))
+        super().__post_init__()
+        for array in (rows, flags):
+            array.flags.writeable = False
+        settle(self, digest=sha256(rows.tobytes() + flags.tobytes()).hexdigest()[:16])
+
+    @property
+    def n_outliers(self) -> int:
+        """Number of bad rows."""
+        return int(self.is_outlier.sum())
+
+    def _draw(self, random_state: RandomState) -> Sample:
+        order = check_random_state(random_state).permutation(self.n)
+        return Sample(self.X[order], self.is_outlier[order])
