@@ -191,7 +191,9 @@ def test_named_starts_are_the_centres_they_name():
     auto = inlier.robust_mean(sample.X, **options)
     assert steps(median) == steps(same) == steps(auto)
     geometric = inlier.robust_mean(sample.X, start="geometric-median", **options)
-    same = inlier.robust_mean(sample.X, start=geometric_median(as_table(sample.X)), **options)
+    same = inlier.robust_mean(
+        sample.X, start=geometric_median(as_table(sample.X)).location, **options
+    )
     assert steps(geometric) == steps(same)
     elsewhere = inlier.robust_mean(sample.X, start=sample.mean, **options)
     assert steps(elsewhere)[0] != steps(median)[0]
@@ -205,7 +207,7 @@ def sum_of_distances(X):
 def test_geometric_median_minimises_the_sum_of_distances(n, d):
     X = np.random.default_rng([n, d]).standard_normal((n, d)) * np.arange(1, d + 1) + 100.0
     X[: n // 3] += 50.0
-    found = geometric_median(as_table(X))
+    found = geometric_median(as_table(X)).location
     best = minimize(
         sum_of_distances(X),
         X.mean(axis=0),
@@ -222,7 +224,7 @@ def test_geometric_median_of_rows_on_a_line_is_their_median():
     direction = np.array([3.0, -4.0]) / 5.0
     X = np.array([7.0, 1.0]) + along[:, None] * direction
     np.testing.assert_allclose(
-        geometric_median(as_table(X)), np.array([7.0, 1.0]) + 0.5 * direction, atol=1e-6
+        geometric_median(as_table(X)).location, np.array([7.0, 1.0]) + 0.5 * direction, atol=1e-6
     )
 
 
@@ -231,14 +233,14 @@ def test_geometric_median_at_a_row(copies):
     """The centre of a square and its corners: Weiszfeld's own iteration divides by zero there."""
     corners = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     X = np.vstack([corners, np.zeros((copies, 2))])
-    np.testing.assert_allclose(geometric_median(as_table(X)), np.zeros(2), atol=1e-9)
+    np.testing.assert_allclose(geometric_median(as_table(X)).location, np.zeros(2), atol=1e-9)
 
 
 def test_geometric_median_where_it_starts_at_a_row_that_is_not_it():
     # The coordinate-wise median is the first row; the sum of distances is smaller elsewhere.
     X = np.array([[0.0, 0.0], [-1.0, 9.0], [9.0, -1.0], [9.0, 9.0], [-1.0, -1.0]])
     assert np.array_equal(np.median(X, axis=0), X[0])
-    found = geometric_median(as_table(X))
+    found = geometric_median(as_table(X)).location
     grid = np.linspace(-1.0, 9.0, 201)
     lowest = min(sum_of_distances(X)(np.array([a, b])) for a in grid for b in grid)
     assert sum_of_distances(X)(found) <= lowest + 1e-9
@@ -246,7 +248,7 @@ def test_geometric_median_where_it_starts_at_a_row_that_is_not_it():
 
 def test_geometric_median_of_identical_rows():
     X = np.full((4, 3), 2.5)
-    np.testing.assert_array_equal(geometric_median(as_table(X)), X[0])
+    np.testing.assert_array_equal(geometric_median(as_table(X)).location, X[0])
 
 
 # Nearly all good rows break the budget about the coordinate-wise median of these data.

@@ -160,7 +160,7 @@ def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator
         return check_vector(start, "start", table.shape[1], "column")
     check_choice(start, "start", ("auto", "coordinate-median", "geometric-median"))
     if start == "geometric-median":
-        return geometric_median(table)
+        return geometric_median(table).location
     return table.median(random if start == "auto" and algorithm == "continuation" else None)
 
 

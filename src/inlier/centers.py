@@ -1,35 +1,138 @@
-"""Where Algorithm 1 may start: the coordinate-wise median or the geometric median."""
+"""Where Algorithm 1 may start, beside the coordinate-wise median: the geometric median."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from inlier._typing import Array
 from inlier.data import Table
 
+# Rows nearer than this to a point, in median distances, are taken to be at it: sparse tables know
+# distances only to the square root of the precision.
+AT = 1e-8
+# A row this near may be the median itself, which the iterates would only approach.
+NEAR = 1e-2
+# Past steps that an extrapolated one is made of.
+MEMORY = 5
 
-def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 200) -> Array:
+
+class GeometricMedianPoint(NamedTuple):
+    """The point with the smallest sum of distances, and how it was found."""
+
+    location: Array
+    weights: Array
+    """The location is the mean of the rows with these weights: one over the distance; where it is
+    a row, 1 for this row and its copies."""
+    residual: float
+    """Norm of the smallest subgradient of the mean distance at the location: at most 1, and 0 at
+    the minimum."""
+    n_iter: int
+    converged: bool
+
+
+class _Look(NamedTuple):
+    """What a pair of passes says about a point."""
+
+    center: Array
+    distances: Array
+    weights: Array
+    step: Array
+    residual: float
+    rounding: float
+    """What the residual cannot be told from zero below, in the precision of the data."""
+    unit: float
+
+
+def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> GeometricMedianPoint:
     """The point with the smallest sum of distances to the rows.
 
-    Weiszfeld's iteration with the correction of Vardi and Zhang (2000) for an iterate that
-    coincides with rows; two passes an iteration, stopped when a step is shorter than `tol` times
-    the mean distance.
+    Weiszfeld's iteration with the correction of Vardi and Zhang (2000, section 2) for
+    an iterate that coincides with rows; two passes an iteration. It is stopped by the condition
+    for a minimum: the mean of the unit vectors to all rows, less what rows at the point can hold,
+    is at most `tol` long, or as short as the precision of the data can tell. The mean distance is
+    then within `tol` times the distance to the minimiser of the smallest.
+
+    Weiszfeld's steps alone can take thousands of iterations near a row. So a row that an iterate
+    comes near to is tested itself, and steps are extrapolated from the last few (Anderson 1965) or,
+    where that does not help, made longer and longer, as long as the sum of distances falls. Rows
+    too far away to square pull nowhere.
     """
-    center = table.median()
-    for _ in range(max_iter):
-        distances = np.sqrt(table.sq_distances(center))
-        mean_distance = float(distances.mean())
-        if mean_distance == 0.0:
-            break
-        apart = distances > tol * mean_distance
-        inverse = np.where(apart, 1.0 / np.where(apart, distances, 1.0), 0.0)
-        pull = table.combine(center, inverse[None])[0]
-        here = float((~apart).sum())
-        strength = float(np.linalg.norm(pull))
-        if strength <= here:  # the rows at the iterate hold it against the pull of all others
-            break
-        step = (1.0 - here / strength) * pull / float(inverse.sum())
-        center = center + step
-        if np.linalg.norm(step) <= tol * mean_distance:
-            break
-    return center
+    now = _look(table, table.median())
+    tested: set[int] = set()
+    past: list[_Look] = []
+    stretch = 1.0
+    n_iter = 1
+    while not _done(now, tol) and n_iter < max_iter and now.unit < np.inf:
+        nearest = int(np.argmin(now.distances))
+        if AT < now.distances[nearest] / now.unit < NEAR and nearest not in tested:
+            tested.add(nearest)
+            unit = np.zeros((1, table.shape[0]))
+            unit[0, nearest] = 1.0
+            row = _look(table, now.center + table.combine(now.center, unit)[0])
+            n_iter += 1
+            if _done(row, tol):
+                now = row
+                break
+        past = [*past, now][-MEMORY - 1 :]
+        trials = [_extrapolated(past)] if len(past) > 1 else []
+        trials += [now.center + stretch * now.step] if stretch > 1.0 else []
+        for trial in trials:
+            after = _look(table, trial)
+            n_iter += 1
+            if _better(after, now):
+                break
+            past = []
+        else:
+            stretch = 1.0
+            after = _look(table, now.center + now.step)
+            n_iter += 1
+        if not past:  # steps are too uneven to extrapolate, or too short: rows nearly on a line
+            stretch *= 2.0
+        now = after
+    return GeometricMedianPoint(now.center, now.weights, now.residual, n_iter, _done(now, tol))
+
+
+def _look(table: Table, center: Array) -> _Look:
+    distances = np.sqrt(table.sq_distances(center))
+    unit = float(np.median(distances))
+    if not 0.0 < unit < np.inf:
+        # Half of the rows at one point outweigh all others; of rows too far to square nothing is
+        # known.
+        residual = 0.0 if unit == 0.0 else 1.0
+        here = (distances == 0.0).astype(np.float64)
+        return _Look(center, distances, here, np.zeros_like(center), residual, 0.0, unit)
+    apart = distances > AT * unit
+    inverse = np.where(apart, 1.0 / np.where(apart, distances, 1.0), 0.0)
+    pull = table.combine(center, inverse[None])[0]
+    strength, held = float(np.linalg.norm(pull)), float((~apart).sum())
+    excess = max(0.0, strength - held)
+    step = pull * (excess / (strength * float(inverse.sum()))) if excess > 0.0 else 0.0 * pull
+    weights = inverse if held == 0.0 else (~apart).astype(np.float64)
+    far_off = float(np.linalg.norm(center)) / unit * np.finfo(np.float64).eps
+    rounding = 8.0 * (float(np.finfo(table.dtype).eps) + far_off)
+    return _Look(center, distances, weights, step, excess / len(distances), rounding, unit)
+
+
+def _done(look: _Look, tol: float) -> bool:
+    return look.residual <= max(tol, look.rounding)
+
+
+def _better(new: _Look, old: _Look) -> bool:
+    """Whether the sum of distances is smaller; where rounding hides that, the residual."""
+    known = np.isfinite(new.distances) & np.isfinite(old.distances)
+    # Row by row, because beside one distant row the sum does not show the others.
+    change = float((new.distances[known] - old.distances[known]).mean())
+    noise = old.rounding * old.unit
+    return change < -noise or (change <= noise and new.residual < old.residual)
+
+
+def _extrapolated(past: list[_Look]) -> Array:
+    """Where the steps would vanish, if they were linear in the point."""
+    points = np.array([look.center for look in past])
+    steps = np.array([look.step for look in past])
+    differences = np.diff(steps, axis=0)
+    mix = np.linalg.lstsq(differences.T, steps[-1], rcond=1e-10)[0]
+    extrapolated: Array = points[-1] + steps[-1] - mix @ (np.diff(points, axis=0) + differences)
+    return extrapolated
