@@ -107,6 +107,11 @@ class Run:
         """Of weighted rows; one pass."""
         return self.table.mean(weights, self.center)
 
+    def variance_limit(self, sigma: float | None) -> float:
+        """sigma^2 and a little: the variance of just the good rows may be sigma^2 itself."""
+        assert sigma is not None
+        return sigma**2 * (1.0 + 1e-9)
+
     def spread(self, weights: Array) -> Spread:
         """Mean and largest variance of weighted rows; two passes, with many columns up to nine."""
         mean = self.mean(weights)
@@ -119,6 +124,17 @@ class Run:
         if self.d <= self.n:
             return self.table.project(self.center, np.eye(self.d)).T
         return self.table.combine(self.center, np.eye(self.n))
+
+    def gave_up(self, weights: Array, scores: Array, n_iter: int) -> Answer:
+        """For filters: half of the rows would have to go, and still the variance is too large."""
+        return Answer(
+            weights,
+            scores,
+            n_iter=n_iter,
+            converged=False,
+            message="Half of the rows would have to leave before no variance exceeds sigma^2. "
+            "Raise sigma, or use RobustMean, which finds it.",
+        )
 
     def record(self, stage: str, weights: Array, variance: float, limit: float = np.nan) -> None:
         """Keep one step for the history; `limit` is what the variance is held against."""
@@ -136,12 +152,18 @@ class Run:
         )
 
 
+def gone(weights: Array, n: int) -> bool:
+    """Whether more than half of the rows have left: bad rows cannot be the majority."""
+    return float(weights.sum()) < n / 2.0
+
+
 class Baseline(MeanEstimator, ABC):
     """A method of others.
 
     Class attributes say what it is: `name` in the registry, `needs` (of "alpha", the fraction of
     bad rows, and "sigma", the largest standard deviation of the good rows in any direction),
-    `paper`, and `rotates`: whether rotated rows have a rotated answer.
+    `paper`, `rotates`: whether rotated rows have a rotated answer, and `sets_aside`: whether
+    absurdly distant rows are left out.
     """
 
     name: ClassVar[str]

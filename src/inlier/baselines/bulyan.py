@@ -1,0 +1,98 @@
+"""Krum's rows, and of their values the middle ones of each column."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from inlier._typing import Array, Mask
+from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.krum import check_enough_rows, krum_scores, sq_distances_between
+
+
+class Bulyan(Baseline):
+    """The middle values of each column among n - 2 f rows chosen by Krum, with f = alpha n.
+
+    Two passes. Krum's winner is taken out of the rows n - 2 f times; in each column, the n - 4 f
+    values nearest to the median of the chosen rows are averaged. The first step bounds how far a
+    bad row can be, the second how far it can be in a single column, where Krum would let it put all
+    of its distance. An n x n matrix is formed, and time grows as n^2 log n.
+
+    The chosen rows have weight 1, the others 0; the answer is not quite the mean of those. Scores
+    are those of Krum among all rows. Where fewer than f + 3 rows are left (f = 1, the last choice)
+    Krum's neighbours run out, and the nearest one decides: the publication does not say.
+
+    Parameters
+    ----------
+    alpha : float
+        The fraction of rows that may be bad; n >= 4 alpha n + 3.
+
+    References
+    ----------
+    El Mhamdi, Guerraoui and Rouault (2018), The hidden vulnerability of distributed learning in
+    Byzantium, section 4.
+    """
+
+    name: ClassVar[str] = "bulyan"
+    needs: ClassVar[tuple[str, ...]] = ("alpha",)
+    paper: ClassVar[str] = "El Mhamdi, Guerraoui and Rouault (2018)"
+    rotates: ClassVar[bool] = False
+
+    def __init__(self, alpha: float | None = None) -> None:
+        self.alpha = alpha
+
+    def _check(self, n: int, d: int) -> None:
+        assert self.alpha is not None
+        check_enough_rows(type(self).__name__, self.alpha, n, 4)
+
+    def _estimate(self, run: Run) -> Answer:
+        assert self.alpha is not None
+        n_bad = run.n_bad(self.alpha)
+        distances = sq_distances_between(run)
+        scores = krum_scores(distances, n_bad)
+        chosen = _chosen(distances, scores, n_bad, run.n - 2 * n_bad)
+        rows = run.dense()[chosen]
+        n_inner = run.n - 4 * n_bad
+        off = np.abs(rows - np.median(rows, axis=0))
+        inner = np.argpartition(off, n_inner - 1, axis=0)[:n_inner]
+        mean = np.take_along_axis(rows, inner, axis=0).mean(axis=0)
+        return Answer(chosen.astype(np.float64), scores, run.center + mean)
+
+
+def _chosen(distances: Array, scores: Array, n_bad: int, n_chosen: int) -> Mask:
+    """The rows that win, when Krum is held again and again among the rows left.
+
+    With each winner there is one neighbour less to sum: the winner itself, where it was one, or
+    else the farthest. So scores are carried on, in O(n) a round, instead of summed again.
+    """
+    n = len(distances)
+    everyone = np.arange(n)
+    if n_chosen == n:
+        return np.ones(n, dtype=np.bool_)
+    apart = distances.copy()
+    np.fill_diagonal(apart, -1.0)
+    order = np.argsort(apart, axis=1, kind="stable")  # a row itself comes first
+    place = np.empty_like(order)
+    np.put_along_axis(place, order, everyone[None], axis=1)
+    farthest = np.full(n, n - n_bad - 2)  # the place of the farthest neighbour that counts
+    left = np.ones(n, dtype=np.bool_)
+    scores = scores.copy()
+    for n_left in range(n, n - n_chosen, -1):
+        if n_left - n_bad - 2 < 2:
+            # Of two rows that are nearest to each other the first wins. Rounding must not decide.
+            rest = np.flatnonzero(left)
+            winner = int(rest[np.argmin(krum_scores(distances[np.ix_(rest, rest)], n_bad))])
+            left[winner] = False
+            continue
+        winner = int(np.argmin(np.where(left, scores, np.inf)))
+        left[winner] = False
+        drops = np.where(place[:, winner] <= farthest, winner, order[everyone, farthest])
+        scores -= distances[everyone, drops]
+        # The farthest neighbour has gone wherever it was dropped: on to the next one that is left.
+        moves = drops == order[everyone, farthest]
+        while moves.any():
+            farthest[moves] -= 1
+            nearer = order[everyone, farthest]
+            moves &= (farthest > 0) & ~left[nearer]
+    return ~left

@@ -1,0 +1,45 @@
+"""The capped simplex { w : sum_i w_i = 1, 0 <= w_i <= cap }, and the ways onto it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inlier._typing import Array
+
+
+def nearest_point(w: Array, cap: float) -> Array:
+    """The point of the capped simplex with the least squared distance from w.
+
+    It is clip(w - t, 0, cap), and its sum falls in t, in straight pieces with kinks where an entry
+    reaches a bound. The two kinks about the root are found by bisection; between them it is exact.
+    """
+    kinks = np.sort(np.concatenate([w, w - cap]))
+    low, high = 0, len(kinks) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if np.clip(w - kinks[middle], 0.0, cap).sum() >= 1.0:
+            low = middle
+        else:
+            high = middle
+    above, below = (float(np.clip(w - kinks[i], 0.0, cap).sum()) for i in (low, high))
+    part = (above - 1.0) / (above - below) if above > below else 0.0
+    t = kinks[low] + part * (kinks[high] - kinks[low])
+    return np.asarray(np.clip(w - t, 0.0, cap))
+
+
+def nearest_distribution(w: Array, cap: float) -> Array:
+    """The point of the capped simplex with the least relative entropy to w.
+
+    It is min(c w, cap): the largest entries are at the cap, the others in proportion. The number
+    of those at the cap is found by trying all, from none, on the sorted entries.
+    """
+    order = np.argsort(w)[::-1]
+    rest = np.cumsum(w[order][::-1])[::-1]  # sums of what is left without the largest
+    capped = np.arange(len(w))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scales = (1.0 - cap * capped) / rest
+    fits = (scales * w[order] <= cap) & np.isfinite(scales) & (scales >= 0.0)
+    first = int(np.argmax(fits)) if fits.any() else len(w)
+    out = np.full(len(w), cap)
+    out[order[first:]] = scales[first] * w[order[first:]] if first < len(w) else cap
+    return out

@@ -1,0 +1,118 @@
+"""The smallest spectral norm over the capped simplex (CDG), by a search over the budget."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from inlier._validation import check_number, check_whole
+from inlier.baselines.base import Answer, Baseline, Run
+from inlier.problem import Subspace, scores
+from inlier.projection import Within, cutting_planes
+from inlier.surrogates import L1
+
+# Among weights that are optimal but for a fraction of a percent these are nearest to equal. The
+# optimum itself spends what room the norm leaves on keeping outliers.
+NEARLY = L1(tau=0.3)
+GAP = 1e-3
+SLACK = 0.02
+# The budget falls, or rises, by no more than this in one step.
+MOST = 4.0
+# How far the centre may still move, in standard deviations.
+STILL = 0.01
+
+
+class ChengDiakonikolasGe(Baseline):
+    """Minimise the largest variance of the weighted rows over the capped simplex.
+
+        min_w  lambda_max( sum_i w_i (y_i - x)(y_i - x)^T )
+        over  sum_i w_i = 1,  0 <= w_i <= 1 / ((1 - alpha) n),   with x = sum_i w_i y_i
+
+    For a fixed x this is the l1 problem of this library with its constraint and its objective
+    exchanged: the least budget B at which weights of mass (1 - alpha) n fit. B is found by Newton's
+    method, for which the multiplier is the derivative, and x moves to the weighted mean in each
+    step. Any w whose norm is O(sigma^2) has an error of O(sigma sqrt(alpha)). About 20 passes.
+
+    The paper solves a packing and covering SDP approximately, and stops once the norm is below a
+    multiple of sigma^2; here it is minimised, so that sigma is not needed. The location is the mean
+    of the rows that hold more than half of their weight: fractions of outliers add up.
+
+    Parameters
+    ----------
+    alpha : float
+        The fraction of rows that may be bad, 0 <= alpha < 1/2.
+    tol : float, default=0.002
+        To which fraction of the rows the mass is met.
+    max_iter : int, default=50
+        Most steps in the budget.
+    random_state : int, Generator, RandomState or None, default=0
+        Of the eigenvectors' start.
+
+    References
+    ----------
+    Cheng, Diakonikolas and Ge (2019), High-dimensional robust mean estimation in nearly-linear
+    time, SODA, arXiv:1811.09380, section 2.
+    """
+
+    name: ClassVar[str] = "cdg"
+    needs: ClassVar[tuple[str, ...]] = ("alpha",)
+    paper: ClassVar[str] = "Cheng, Diakonikolas and Ge (2019)"
+
+    def __init__(
+        self,
+        alpha: float | None = None,
+        *,
+        tol: float = 0.002,
+        max_iter: int = 50,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _check(self, n: int, d: int) -> None:
+        check_number(self.tol, "tol", below=1.0)
+        check_whole(self.max_iter, "max_iter")
+
+    def _estimate(self, run: Run) -> Answer:
+        assert self.alpha is not None
+        n, oracle, center = run.n, run.oracle, run.center
+        target = float(n - run.n_bad(self.alpha))
+        weights = np.ones(n)
+        spectrum = oracle.closely(center, weights)
+        budget, subspace = float(spectrum.values[0]) / MOST, Subspace.empty(n, center)
+        q, n_iter, converged = np.zeros(n), 0, target == n or budget == 0.0
+        if converged:
+            return Answer(weights, q)
+        subspace = subspace.extended(spectrum, spectrum.values > budget, center)
+        while not converged and n_iter < self.max_iter:
+            n_iter += 1
+            solved = cutting_planes(
+                lambda P: NEARLY.minimise(Within(P, GAP)),
+                oracle,
+                center,
+                budget,
+                subspace,
+                slack=SLACK,
+                max_passes=3,
+                max_rounds=6,
+                trim=1e-4,
+            )
+            weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
+            mass = max(float(weights.sum()), 1.0)
+            move = spectrum.drift / mass
+            run.record("budget", weights, float(spectrum.values[0]) / mass, budget / mass)
+            still = float(np.linalg.norm(move)) <= STILL * np.sqrt(budget / mass)
+            converged = still and abs(mass - target) <= max(1.0, self.tol * n)
+            q = scores(subspace.seen_from(center, budget), solved.S)
+            # d mass / d ln(budget) is the trace of the multiplier.
+            change = (target - mass) / max(float(np.trace(solved.S)), 1e-9)
+            lowered = budget * float(np.exp(np.clip(change, -np.log(MOST), np.log(MOST))))
+            if lowered < budget:
+                subspace = subspace.extended(spectrum, spectrum.values > lowered, center)
+            center, budget = center + move, lowered
+        message = "" if converged else "The budget was still moving. Raise max_iter, or tol."
+        kept = np.where(weights > 0.5, 1.0, 0.0)
+        return Answer(kept, q, None, n_iter, converged, message)

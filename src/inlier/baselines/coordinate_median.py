@@ -1,0 +1,33 @@
+"""The median of each column."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from inlier.baselines.base import Answer, Baseline, Run
+
+
+class CoordinateMedian(Baseline):
+    """The median of each column on its own. Two passes.
+
+    Breaks down at half of the rows, but bad rows on one side move each column by up to some
+    sigma alpha, and with d columns the whole point by sqrt(d) as much. Rows are scored by their
+    distance from it and all have weight 1: a median says nothing about rows.
+
+    References
+    ----------
+    Yin, Chen, Ramchandran and Bartlett (2018), Byzantine-robust distributed learning, Definition 1,
+    use it to aggregate gradients; Theorem 1 bounds its error.
+    """
+
+    name: ClassVar[str] = "coordinate-median"
+    paper: ClassVar[str] = "folklore"
+    rotates: ClassVar[bool] = False
+    # A column's median does not see how far away the others are.
+    sets_aside: ClassVar[bool] = False
+
+    def _estimate(self, run: Run) -> Answer:
+        median = run.table.median()
+        return Answer(np.ones(run.n), np.sqrt(run.table.sq_distances(median)), median)

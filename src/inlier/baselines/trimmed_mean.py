@@ -1,0 +1,48 @@
+"""The mean of the middle of each column."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from scipy.stats import trim_mean
+
+from inlier.baselines.base import Answer, Baseline, Run
+
+
+class TrimmedMean(Baseline):
+    """The mean of each column without its alpha n smallest and alpha n largest values. Two passes.
+
+    Sound while at most a fraction alpha of the rows is bad; as with the median of each column, the
+    error of d columns is that of one times sqrt(d). A row may lose some of its values and not
+    others, so all have weight 1, and they are scored by their distance from it. A dense copy of
+    the rows is made.
+
+    Parameters
+    ----------
+    alpha : float
+        The fraction that is cut from each end, 0 <= alpha < 1/2.
+
+    References
+    ----------
+    Yin, Chen, Ramchandran and Bartlett (2018), Byzantine-robust distributed learning, Definition 2;
+    Theorem 4 bounds its error.
+    """
+
+    name: ClassVar[str] = "trimmed-mean"
+    needs: ClassVar[tuple[str, ...]] = ("alpha",)
+    paper: ClassVar[str] = "Yin, Chen, Ramchandran and Bartlett (2018)"
+    rotates: ClassVar[bool] = False
+
+    def __init__(self, alpha: float | None = None) -> None:
+        self.alpha = alpha
+
+    def _estimate(self, run: Run) -> Answer:
+        assert self.alpha is not None
+        rows = run.dense()
+        # Rounded up, alpha n can be half of few rows, and nothing would be left.
+        cut = min(run.n_bad(self.alpha), (run.n - 1) // 2)
+        # scipy rounds the fraction times n down: the half keeps that from losing a row.
+        inner = np.asarray(trim_mean(rows, (cut + 0.5) / run.n if cut else 0.0, axis=0))
+        distances = np.linalg.norm(rows - inner, axis=1)
+        return Answer(np.ones(run.n), distances, run.center + inner)

@@ -1,0 +1,321 @@
+"""The point that is deepest among the rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+
+from inlier._typing import Array
+from inlier._validation import check_whole
+from inlier.baselines.base import Answer, Baseline, Run
+
+# All in units of the median distance. A row within TOLERANCE of the edge of a half-space is in it;
+# the linear programme may use a part of that, and HiGHS is asked for less still.
+TOLERANCE = 1e-9
+SLACK = 2.5e-10
+SOLVER_TOLERANCE = 1e-10
+# What nearness to the coordinate-wise median counts beside the radius of the ball: it decides
+# where the ball can slide.
+NEARNESS = 1e-6
+INFEASIBLE = 2  # status of scipy.optimize.linprog
+MAX_ROUNDS = 200
+# How many directions are drawn, where a linear programme of so many columns takes seconds.
+DIRECTIONS, MOST_COLUMNS = 500, 100
+# In the plane, how many directions to begin with, and how many gaps are closed in a round.
+FIRST_DIRECTIONS = 16
+GAPS = 6
+
+
+class TukeyMedian(Baseline):
+    """The point with the most rows in every half-space that holds it, exact up to two columns.
+
+    With three or more columns it is an approximation: the deepest point with respect to random
+    directions and the axes, instead of all directions (those of the span of the rows, if there are
+    fewer rows than columns). Three passes, and memory for n numbers along each direction.
+
+    The depth of a point is the smallest number of rows in a closed half-space that holds it. In
+    one column the deepest point is the median. In two, the points of depth k satisfy u'x <= the
+    k-th largest u'y_i for all directions u: k is bisected, and for each k a linear programme over a
+    growing set of directions is solved, until its answer is as deep as an angular sort says, or
+    there is none. Of the deepest points the centre of the largest disc among them is returned; if
+    there are several, that nearest to the coordinate-wise median. Rows are taken to be on a line if
+    they are within 1e-9 of the median distance. With fewer directions than columns all projections
+    can have their medians at once; the nearest such point to the coordinate-wise median is taken.
+
+    The deepest point is at least n / (d + 1) deep, and withstands that many bad rows, or n / 3 if
+    the good rows are symmetric; for Gaussian rows the error is of the order of alpha sigma,
+    whatever d. The approximation has no such guarantee: random directions see little of a single
+    one, and in many columns it is not far from the coordinate-wise median. All rows have weight 1,
+    and they are scored by their distance from it.
+
+    Parameters
+    ----------
+    n_directions : int, optional
+        Random directions with three or more columns; the axes come on top unless there are more
+        columns than this. If not given, 500, but with more than 100 columns half as many as
+        columns: the linear programmes of several hundred columns take half a minute.
+    random_state : int, Generator or None
+        Of the directions.
+
+    References
+    ----------
+    Tukey (1975), Mathematics and the picturing of data. Donoho and Gasko (1992), Breakdown
+    properties of location estimates based on halfspace depth, for what it withstands. Rousseeuw
+    and Ruts (1998), Constructing the bivariate Tukey median, bisect over depths too.
+    Cuesta-Albertos and Nieto-Reyes (2008), The random Tukey depth, for the approximation.
+    """
+
+    name: ClassVar[str] = "tukey-median"
+    paper: ClassVar[str] = "Tukey (1975)"
+
+    def __init__(
+        self,
+        n_directions: int | None = None,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.n_directions = n_directions
+        self.random_state = random_state
+
+    def _check(self, n: int, d: int) -> None:
+        if self.n_directions is not None:
+            check_whole(self.n_directions, "n_directions")
+
+    def _estimate(self, run: Run) -> Answer:
+        median = run.table.median()
+        unit = float(np.median(np.sqrt(run.table.sq_distances(median))))
+        location, n_iter, converged = median, 1, True
+        if run.d == 1:
+            message = ""
+        elif unit == 0.0:  # half of the rows are there, so nothing is deeper
+            message = "At least half of the rows coincide."
+        else:
+            found = self._deepest(run, median, unit)
+            location = median + unit * found.point
+            n_iter, converged = found.n_rounds, found.settled
+            message = f"Depth {found.depth} of {run.n} rows, {found.words}."
+            if not converged:
+                message += (
+                    " Some depth was given up, because its linear programmes failed or were more "
+                    f"than {MAX_ROUNDS}, so there may be a deeper point. Rows that nearly lie on a "
+                    "line are the likely cause: look at them, or take GeometricMedian."
+                )
+        return Answer(
+            np.ones(run.n),
+            np.sqrt(run.table.sq_distances(location)),
+            location,
+            n_iter=n_iter,
+            converged=converged,
+            message=message,
+        )
+
+    def _deepest(self, run: Run, center: Array, unit: float) -> _Deepest:
+        if run.d == 2:
+            rows = run.table.project(center, np.eye(2)).T / unit
+            return _search(_Plane(rows), "exact")
+        n_directions = self.n_directions
+        if n_directions is None:
+            n_directions = DIRECTIONS if run.d <= MOST_COLUMNS else run.d // 2
+        directions = run.random.standard_normal((n_directions, run.d))
+        directions /= np.linalg.norm(directions, axis=1)[:, None]
+        if run.d <= n_directions:
+            directions = np.concatenate([np.eye(run.d), directions])
+        seen = np.sort(run.table.project(center, directions) / unit, axis=1)
+        words = f"approximately: with respect to {len(directions)} directions only"
+        if len(directions) < run.d:
+            point = np.linalg.lstsq(directions, np.median(seen, axis=1), rcond=None)[0]
+            depth = int(_Sample(directions, seen).depths(point, 0.0).min())
+            return _Deepest(point, depth, 1, True, words)
+        return _search(_Sample(directions, seen), words)
+
+
+class _Deepest(NamedTuple):
+    point: Array
+    depth: int
+    n_rounds: int
+    settled: bool
+    words: str
+
+
+class _Slabs(ABC):
+    """Directions u, and what a depth of k asks for along them: seen[k - 1] <= u'x <= seen[n - k].
+
+    `seen` is the rows along u, sorted.
+    """
+
+    directions: Array
+    seen: Array
+    used: Array
+    """Which of the directions the linear programme knows."""
+    failed: bool = False
+    """Whether the solver of the linear programme ever gave up."""
+
+    @abstractmethod
+    def cut(self, point: Array, radius: float, k: int) -> int:
+        """Depth of the ball about a point; if it is below k, use directions that show it."""
+
+    def depths(self, point: Array, radius: float) -> Array:
+        """Rows on both sides of the ball, the fewer of the two, along each direction."""
+        along = (self.directions @ point)[:, None]
+        above = (self.seen >= along + radius - TOLERANCE).sum(axis=1)
+        below = (self.seen <= along - radius + TOLERANCE).sum(axis=1)
+        return np.asarray(np.minimum(above, below))
+
+    def center(self, k: int) -> tuple[Array, float] | None:
+        """Centre and radius of the largest ball with depth k along the used directions."""
+        U = self.directions[self.used]
+        low, high = self.seen[self.used, k - 1], self.seen[self.used, -k]
+        if (low > high + SLACK).any():
+            return None
+        d = U.shape[1]
+        one, none, eye = np.ones((len(U), 1)), np.zeros((len(U), d)), np.eye(d)
+        # Variables: the centre, the radius, and the distance from the origin in each column.
+        limits = np.block(
+            [
+                [U, one, none],
+                [-U, one, none],
+                [eye, np.zeros((d, 1)), -eye],
+                [-eye, np.zeros((d, 1)), -eye],
+            ]
+        )
+        solved = linprog(
+            np.concatenate([np.zeros(d), [-1.0], np.full(d, NEARNESS)]),
+            A_ub=limits,
+            b_ub=np.concatenate([high + SLACK, SLACK - low, np.zeros(2 * d)]),
+            bounds=[(None, None)] * d + [(0.0, None)] * (d + 1),
+            method="highs-ds",
+            options={
+                "primal_feasibility_tolerance": SOLVER_TOLERANCE,
+                "dual_feasibility_tolerance": SOLVER_TOLERANCE,
+            },
+        )
+        if solved.status not in (0, INFEASIBLE):
+            self.failed = True
+        if solved.status != 0 or solved.x is None:
+            return None
+        return solved.x[:d], float(solved.x[d])
+
+
+class _Plane(_Slabs):
+    """Two columns: all directions count, and those that matter are found as they are needed."""
+
+    def __init__(self, rows: Array) -> None:
+        self.rows = rows
+        self.directions, self.seen = np.empty((0, 2)), np.empty((0, len(rows)))
+        self._use(np.pi * np.arange(FIRST_DIRECTIONS) / FIRST_DIRECTIONS)
+
+    def _use(self, angles: Array) -> None:
+        directions = np.column_stack([np.cos(angles), np.sin(angles)])
+        self.directions = np.concatenate([self.directions, directions])
+        self.seen = np.concatenate([self.seen, np.sort(directions @ self.rows.T, axis=1)])
+        self.used = np.arange(len(self.directions))
+
+    def cut(self, point: Array, radius: float, k: int) -> int:
+        """See `_Slabs.cut`. A sweep over the angles at which a row enters or leaves."""
+        away = self.rows - point
+        length = np.hypot(away[:, 0], away[:, 1])
+        at = np.arctan2(away[:, 1], away[:, 0])
+        # A row is in the half-plane at an angle if it is within this width of it. The relative
+        # part keeps rows that are exactly opposite each other from leaving a gap by rounding.
+        cosine = (radius - TOLERANCE) / np.maximum(length, TOLERANCE / 2.0) - 1e-13
+        width = np.arccos(np.clip(cosine, -1.0, 1.0))
+        always = cosine <= -1.0
+        turning = ~always & (cosine < 1.0)
+        enter = (at - width)[turning] % (2.0 * np.pi)
+        leave = (at + width)[turning] % (2.0 * np.pi)
+        angles = np.concatenate([enter, leave])
+        if not len(angles):
+            return int(always.sum())
+        order = np.argsort(angles, kind="stable")
+        change = np.where(order < len(enter), 1, -1)
+        # Rows whose interval holds the angle zero are in from the start.
+        count = int(always.sum() + (enter > leave).sum()) + np.cumsum(change)
+        start = angles[order]
+        end = np.append(start[1:], start[0] + 2.0 * np.pi)
+        count[end - start <= 0.0] = len(self.rows)  # no angle lies between
+        depth = int(count.min())
+        if depth < k:
+            self._close(count < k, count, 0.5 * (start + end), k)
+        return depth
+
+    def _close(self, open_: Array, count: Array, middle: Array, k: int) -> None:
+        """Use the directions that close the worst of the gaps, one of each run of open angles."""
+        runs = np.cumsum(np.diff(open_.astype(int), prepend=0) == 1) * open_
+        worst = np.lexsort((count, runs))
+        first = np.unique(runs[worst], return_index=True)[1]
+        chosen = worst[first][~(runs[worst[first]] == 0)]
+        chosen = chosen[np.argsort(count[chosen], kind="stable")[:GAPS]]
+        self._use(np.concatenate([self._edges(angle, k) for angle in middle[chosen]]))
+
+    def _edges(self, angle: float, k: int) -> Array:
+        """The two angles next to this one at which its line passes through two rows.
+
+        The half-planes of depth k between them turn about one row, so these two imply the others.
+        They are the finitely many that can bound a level: with them the search ends.
+        """
+        along = self.rows @ np.array([np.cos(angle), np.sin(angle)])
+        pivot = self.rows[np.argpartition(along, -k)[-k]]
+        away = self.rows - pivot
+        apart = np.hypot(away[:, 0], away[:, 1]) > TOLERANCE
+        if not apart.any():
+            return np.array([angle])
+        at = np.arctan2(away[apart, 1], away[apart, 0])
+        turn = (at + 0.5 * np.pi - angle) % np.pi
+        forward, backward = float(turn.min()), float(np.pi - turn.max())
+        edges = [angle + forward, angle - backward]
+        # Of half-planes that are nearly opposite, the one between is not implied.
+        return np.array(edges if forward + backward < 3.0 else [*edges, angle])
+
+
+class _Sample(_Slabs):
+    """More columns: only given directions count, used as they are needed."""
+
+    def __init__(self, directions: Array, seen: Array) -> None:
+        self.directions, self.seen = directions, seen
+        self.used = np.arange(directions.shape[1])  # so many bound a point
+
+    def cut(self, point: Array, radius: float, k: int) -> int:
+        """See `_Slabs.cut`."""
+        depths = self.depths(point, radius)
+        worst = np.argsort(depths, kind="stable")[: 2 * len(point)]
+        self.used = np.union1d(self.used, worst[depths[worst] < k])
+        return int(depths.min())
+
+
+def _search(slabs: _Slabs, words: str) -> _Deepest:
+    """Bisect over the depth, and then make the ball the largest."""
+    n_rounds, settled = 0, True
+
+    def reached(k: int, whole_ball: bool) -> tuple[Array, int] | None:
+        """A point of depth k, and how deep it is."""
+        nonlocal n_rounds, settled
+        for _ in range(MAX_ROUNDS):
+            found = slabs.center(k)
+            n_rounds += 1
+            if found is None:
+                return None
+            point, radius = found
+            depth = slabs.cut(point, radius if whole_ball else 0.0, k)
+            if depth >= k:
+                return point, depth
+        settled = False
+        return None
+
+    origin = np.zeros(slabs.directions.shape[1])
+    best, low = origin, slabs.cut(origin, 0.0, 0)
+    # Where the sorted rows and their reverse cross there is nothing deeper.
+    high = int((slabs.seen <= slabs.seen[:, ::-1] + SLACK).sum(axis=1).min())
+    while low < high:
+        k = (low + high + 1) // 2
+        found = reached(k, whole_ball=False)
+        if found is None:
+            high = k - 1
+        else:
+            best, low = found
+    if low > 0:
+        found = reached(low, whole_ball=True)
+        if found is not None:
+            best = found[0]
+    return _Deepest(best, low, n_rounds, settled and not slabs.failed, words)
