@@ -19,6 +19,7 @@ from inlier.solvers import project, solve_l1, solve_least_squares
 
 if TYPE_CHECKING:
     from inlier import baselines, datasets
+    from inlier.comparison import Comparison, compare
     from inlier.estimators import RobustMean
     from inlier.registry import Method, methods
 
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "Comparison",
     "Group",
     "MeanResult",
     "Method",
@@ -35,6 +37,7 @@ __all__ = [
     "Solution",
     "WeakEvidenceWarning",
     "baselines",
+    "compare",
     "datasets",
     "methods",
     "path",
@@ -48,8 +51,10 @@ __all__ = [
 
 # scikit-learn takes longer to import than everything else together, and loads pandas.
 _LAZY = {
+    "Comparison": "inlier.comparison",
     "Method": "inlier.registry",
     "RobustMean": "inlier.estimators",
+    "compare": "inlier.comparison",
     "methods": "inlier.registry",
 }
 

@@ -1,0 +1,172 @@
+"""A figure of a comparison: errors and seconds or, without the truth, distances."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inlier.comparison.table import Comparison, Row, replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+DOTS = "#0072B2"
+LATE = "#D55E00"
+GRID = "0.9"
+
+INCHES_PER_METHOD = 0.27
+
+
+def draw(comparison: Comparison, path: str | os.PathLike[str] | None) -> Figure:
+    """The figure behind `Comparison.plot`."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError(
+            'plot needs matplotlib: pip install "inlier[plot]". print shows the same as a table.'
+        ) from None
+    if path is None:
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(layout="constrained")
+    else:  # unknown to pyplot, so that nobody has to close it
+        figure = Figure(layout="constrained")
+    if comparison.truth_known:
+        _errors_and_seconds(comparison, figure)
+    else:
+        _distances(comparison, figure)
+    if path is not None:
+        kind = Path(path).suffix.lstrip(".") or "png"
+        with replacing(path) as unfinished:
+            figure.savefig(unfinished, format=kind, dpi=160)
+    return figure
+
+
+def _errors_and_seconds(comparison: Comparison, figure: Figure) -> None:
+    rows = comparison.summary()
+    figure.set_size_inches(9.0, 1.3 + INCHES_PER_METHOD * len(rows))
+    errors, seconds = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    places = range(len(rows))
+    trials = max(row.trials for row in rows)
+    many = f" ({trials} trials, | mean)" if trials > 1 else ""
+    values = [record.error for record in comparison.records] + [row.error for row in rows]
+    positive = [value for value in values if value > comparison.zero]
+    zero_at = _left_edge(positive)
+    for place, row in zip(places, rows, strict=True):
+        records = [r for r in comparison.of(row.method) if r.status == "ok"]
+        _dots(errors, place, [_or_zero(r.error, comparison.zero, zero_at) for r in records])
+        _dots(seconds, place, [r.seconds for r in records])
+        late = [r.seconds for r in comparison.of(row.method) if r.status == "timeout"]
+        if late:
+            seconds.plot(late, [place] * len(late), ">", color=LATE, ms=6, mfc="none")
+        if not math.isnan(row.error) and row.trials > 1:
+            _tick(errors, place, _or_zero(row.error, comparison.zero, zero_at))
+            _tick(seconds, place, row.seconds)
+    zeros = any(record.error <= comparison.zero for record in comparison.records)
+    _logarithmic(errors, positive, zero_at if zeros else None)
+    measured = [r.seconds for r in comparison.records if r.status != "failed"]
+    _logarithmic(seconds, measured)
+    errors.set_xlabel(f"distance to the true mean{many}")
+    seconds.set_xlabel("seconds, one thread" + (" (| median)" if trials > 1 else ""))
+    if any(r.status == "timeout" for r in comparison.records):
+        seconds.plot([], [], ">", color=LATE, ms=6, mfc="none", label="stopped: timeout")
+        seconds.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0.0, 1.0))
+    errors.set_yticks(places, [_label(row) for row in rows])
+    errors.set_ylim(len(rows) - 0.4, -0.6)  # the best on top
+    for axes in (errors, seconds):
+        axes.grid(axis="x", color=GRID, lw=0.6)
+        across = axes.get_yaxis_transform()
+        axes.hlines(places, 0.0, 1.0, transform=across, color=GRID, lw=0.6, zorder=0)
+        axes.set_axisbelow(True)
+        axes.tick_params(axis="y", length=0)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+    figure.suptitle(comparison.data, fontsize=10)
+
+
+def _dots(axes: Axes, place: int, values: list[float]) -> None:
+    # Spread out a little, or equal values would hide each other; not at random.
+    spread = np.linspace(-0.18, 0.18, len(values)) if len(values) > 1 else np.zeros(len(values))
+    axes.plot(values, place + spread, "o", color=DOTS, ms=4, alpha=0.55, mec="none")
+
+
+def _tick(axes: Axes, place: int, value: float) -> None:
+    axes.plot([value], [place], "|", color="black", ms=13, mew=1.8)
+
+
+def _or_zero(value: float, zero: float, zero_at: float) -> float:
+    return zero_at if value <= zero else value
+
+
+def _left_edge(positive: list[float]) -> float:
+    """Where 0 stands on a logarithmic axis: to the left of the first full decade."""
+    return 10.0 ** (math.floor(math.log10(min(positive))) - 0.7) if positive else 1.0
+
+
+def _logarithmic(axes: Axes, values: list[float], zero_at: float | None = None) -> None:
+    """Ticks at round numbers in plain digits; with `zero_at`, one for 0 beyond a break."""
+    from matplotlib.ticker import NullLocator
+
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_locator(NullLocator())
+    ticks, low, high = [], 1.0, 1.0
+    if values:
+        low, high = min(values), max(values)
+        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        step = max(1, math.ceil((last - first) / 6))
+        digits = (1, 2, 5) if last - first <= 2 else (1,)
+        ticks = [m * 10.0**k for k in range(first, last + 1, step) for m in digits]
+        if zero_at is not None:
+            low = 10.0**first
+            axes.axvline(10.0 ** (first - 0.35), color="0.6", lw=0.8, ls=":")
+        ticks = [tick for tick in ticks if low / 1.5 <= tick <= high * 1.5]
+    labels = [f"{tick:g}" for tick in ticks]
+    if zero_at is not None:
+        ticks, labels, low = [zero_at, *ticks], ["0", *labels], zero_at
+    axes.set_xticks(ticks, labels)
+    axes.set_xlim(low / 1.6, high * 1.6)
+
+
+def _label(row: Row) -> str:
+    if not row.failures:
+        return row.method
+    if row.failures == row.trials:
+        return f"{row.method} (no answer)"
+    return f"{row.method} ({row.failures} of {row.trials} failed)"
+
+
+def _distances(comparison: Comparison, figure: Figure) -> None:
+    from matplotlib.colors import PowerNorm
+
+    names, matrix = comparison.distances()
+    order = [names.index(row.method) for row in comparison.summary()]
+    names, matrix = tuple(names[i] for i in order), matrix[np.ix_(order, order)]
+    k = len(names)
+    figure.set_size_inches(3.0 + 0.52 * k, 2.4 + 0.4 * k)
+    axes = figure.subplots()
+    largest = float(np.nanmax(matrix, initial=0.0)) or 1.0
+    norm: Any = PowerNorm(0.5, vmin=0.0, vmax=largest)
+    axes.imshow(matrix, cmap="Blues", norm=norm, aspect="auto")
+    between = np.arange(0.5, k - 1)
+    axes.vlines(between, -0.5, k - 0.5, color="white", lw=1.5)
+    axes.hlines(between, -0.5, k - 0.5, color="white", lw=1.5)
+    for i in range(k):
+        for j in range(k):
+            value = matrix[i, j]
+            if i == j or math.isnan(value):
+                text, dark = "" if i == j else "-", False
+            else:
+                text = "0" if value <= comparison.zero else f"{value:.2g}"
+                dark = norm(value) > 0.55
+            axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color="wk"[not dark])
+    axes.set_xticks(range(k), names, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(k), names)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("distance between the answers, in units of the data")
+    figure.suptitle(comparison.data, fontsize=10)

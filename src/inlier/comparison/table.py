@@ -1,0 +1,346 @@
+"""What a comparison found: a record for each fit, and the views of them."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from inlier._typing import Array
+
+Status = Literal["ok", "timeout", "failed"]
+
+# Below this part of an answer's length an error is rounding: the mean is that of the very rows.
+ROUNDING = 1e-12
+
+COLUMNS = (
+    "method",
+    "trial",
+    "seed",
+    "status",
+    "error",
+    "exact",
+    "removed",
+    "passes",
+    "seconds",
+    "message",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One fit of one method.
+
+    Attributes
+    ----------
+    method : str
+    trial : int
+        Counted from 0; in one trial all methods see the same rows.
+    seed : int or None
+        Of the draw; None for a table that is given.
+    status : {"ok", "timeout", "failed"}
+    error : float
+        Distance to the true mean; nan where it is not known, and without an answer.
+    exact : bool or None
+        Whether the rows that count are the good ones, all of them and no others, where both are
+        known.
+    removed : int or None
+        How many rows do not count, where the method says so.
+    passes : int or None
+        Times that the data were read, where the method counts them.
+    seconds : float
+        Of `fit` alone, on one thread; until the end, if it timed out or failed.
+    message : str
+        What went wrong, or the warnings of the fit.
+    location : array of shape (d,) or None
+        The answer.
+    """
+
+    method: str
+    trial: int
+    seed: int | None
+    status: Status
+    error: float = math.nan
+    exact: bool | None = None
+    removed: int | None = None
+    passes: int | None = None
+    seconds: float = math.nan
+    message: str = ""
+    location: Array | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method over all trials; means and medians are those of the trials that gave an answer.
+
+    Attributes
+    ----------
+    method : str
+    error : float
+        Mean distance to the truth; nan where it is not known.
+    error_se : float
+        Standard error of that mean; nan for a single trial.
+    worst : float
+        The largest.
+    exact : int or None
+        In how many trials the very set of bad rows was found; None where nobody knows.
+    distance : float
+        Median distance to the answers of the other methods.
+    seconds, passes, removed : float
+        Medians.
+    trials, failures : int
+        All trials, and those without an answer: timeouts and errors.
+    """
+
+    method: str
+    error: float
+    error_se: float
+    worst: float
+    exact: int | None
+    distance: float
+    seconds: float
+    passes: float
+    removed: float
+    trials: int
+    failures: int
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Methods side by side on the same data.
+
+    Attributes
+    ----------
+    records : tuple of Trial
+        One for each trial and method, in this order.
+    data : str
+        What the methods were compared on.
+    note : str
+        What they were told, and what else a reader of the figures has to know.
+    """
+
+    records: tuple[Trial, ...] = field(repr=False)
+    data: str
+    note: str = ""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names, in the order in which they were given."""
+        return tuple(dict.fromkeys(record.method for record in self.records))
+
+    @property
+    def truth_known(self) -> bool:
+        """Whether there are errors."""
+        return any(not math.isnan(record.error) for record in self.records)
+
+    @cached_property
+    def zero(self) -> float:
+        """Distances up to this one are rounding, and shown as 0."""
+        lengths = [
+            float(np.linalg.norm(r.location)) for r in self.records if r.location is not None
+        ]
+        return ROUNDING * float(np.median(lengths)) if lengths else 0.0
+
+    def of(self, method: str) -> list[Trial]:
+        """The records of one method."""
+        return [record for record in self.records if record.method == method]
+
+    def summary(self) -> list[Row]:
+        """One row for each method, ordered by mean error.
+
+        Without the truth, by the distance to the answers of the others: being near them is not
+        being right, but the odd ones stand last. Methods without any answer come last.
+        """
+        names, distances = self.distances()
+        rows = []
+        for i, name in enumerate(names):
+            others = np.delete(distances[i], i)
+            rows.append(_row(name, self.of(name), _nanmedian(others)))
+
+        def place(row: Row) -> tuple[bool, float, float]:
+            by = row.error if self.truth_known else row.distance
+            by = 0.0 if by <= self.zero else by
+            seconds = math.inf if math.isnan(row.seconds) else row.seconds
+            return row.failures == row.trials, math.inf if math.isnan(by) else by, seconds
+
+        return sorted(rows, key=place)
+
+    def distances(self) -> tuple[tuple[str, ...], Array]:
+        """Distances between the methods' answers.
+
+        Returns
+        -------
+        names : tuple of str
+        matrix : array of shape (len(names), len(names))
+            Mean over the trials in which both gave an answer, in units of the data; nan where
+            there is no such trial.
+        """
+        names = self.methods
+        answers: dict[int, dict[str, Array]] = {}
+        for record in self.records:
+            if record.location is not None:
+                answers.setdefault(record.trial, {})[record.method] = record.location
+        total, count = np.zeros((2, len(names), len(names)))
+        for found in answers.values():
+            present = [i for i, name in enumerate(names) if name in found]
+            rows = np.stack([found[names[i]] for i in present])
+            for k, i in enumerate(present):
+                total[i, present] += np.linalg.norm(rows - rows[k], axis=1)
+                count[i, present] += 1.0
+        matrix = np.full_like(total, np.nan)
+        np.divide(total, count, out=matrix, where=count > 0.0)
+        return names, matrix
+
+    def to_pandas(self) -> Any:
+        """A data frame with one line for each fit, without the locations.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError:
+            raise ImportError(
+                "to_pandas needs pandas: pip install pandas. to_csv needs nothing."
+            ) from None
+        frame = pandas.DataFrame(list(self._lines()), columns=list(COLUMNS))
+        whole = dict.fromkeys(("seed", "removed", "passes"), "Int64")
+        return frame.astype({**whole, "exact": "boolean"})
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write one line for each fit, without the locations.
+
+        Parameters
+        ----------
+        path : path
+            Replaced only once everything is written.
+        """
+        with (
+            replacing(path) as unfinished,
+            open(unfinished, "w", newline="", encoding="utf-8") as file,
+        ):
+            writer = csv.writer(file)
+            writer.writerow(COLUMNS)
+            writer.writerows(self._lines())
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Errors and seconds of each method or, without the truth, distances between answers.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to save the figure; the ending says how (png, svg, pdf). Without it the figure
+            is one of pyplot, to be shown or changed.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from inlier.comparison.plot import draw
+
+        return draw(self, path)
+
+    def _lines(self) -> Iterator[tuple[Any, ...]]:
+        for record in self.records:
+            yield tuple(getattr(record, column) for column in COLUMNS)
+
+    def __str__(self) -> str:
+        rows = self.summary()
+        head = ["method", "error", "± se", "worst", "exact"] if self.truth_known else ["method"]
+        if not self.truth_known:
+            head.append("to others")
+        head += ["seconds", "passes", "removed"]
+        failures = any(row.failures for row in rows)
+        head += ["failures"] if failures else []
+        lines = [[self._cell(row, column) for column in head] for row in rows]
+        parts = [self.data, _markdown(head, lines), self._faults(), self.note]
+        return "\n\n".join(part for part in parts if part)
+
+    def _cell(self, row: Row, column: str) -> str:
+        answered = row.trials - row.failures
+        cells: dict[str, Callable[[], str]] = {
+            "method": lambda: row.method,
+            "error": lambda: self._number(row.error),
+            "± se": lambda: self._number(row.error_se),
+            "worst": lambda: self._number(row.worst),
+            "exact": lambda: "-" if row.exact is None else f"{row.exact}/{answered}",
+            "to others": lambda: self._number(row.distance),
+            "seconds": lambda: f"{row.seconds:.3g}" if row.seconds == row.seconds else "-",
+            "passes": lambda: f"{row.passes:g}" if row.passes == row.passes else "-",
+            "removed": lambda: f"{row.removed:g}" if row.removed == row.removed else "-",
+            "failures": lambda: f"{row.failures}/{row.trials}" if row.failures else "",
+        }
+        return cells[column]()
+
+    def _faults(self) -> str:
+        """Why there is no answer, once for each method and reason."""
+        faults = [(r.method, r.message) for r in self.records if r.status != "ok"]
+        return "\n".join(f"{method}: {message}" for method, message in dict.fromkeys(faults))
+
+    def _number(self, value: float) -> str:
+        if math.isnan(value):
+            return "-"
+        return "0" if value <= self.zero else f"{value:.3g}"
+
+
+def _row(name: str, records: list[Trial], distance: float) -> Row:
+    answered = [record for record in records if record.status == "ok"]
+    errors = np.array([record.error for record in answered])
+    known = len(errors) > 0 and not np.isnan(errors).all()
+    exact = [record.exact for record in answered if record.exact is not None]
+    return Row(
+        method=name,
+        error=float(errors.mean()) if known else math.nan,
+        error_se=float(errors.std(ddof=1) / math.sqrt(len(errors)))
+        if known and len(errors) > 1
+        else math.nan,
+        worst=float(errors.max()) if known else math.nan,
+        exact=sum(exact) if exact else None,
+        distance=distance,
+        seconds=_nanmedian([record.seconds for record in answered]),
+        passes=_nanmedian([record.passes for record in answered]),
+        removed=_nanmedian([record.removed for record in answered]),
+        trials=len(records),
+        failures=len(records) - len(answered),
+    )
+
+
+def _nanmedian(values: Any) -> float:
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    numbers = numbers[~np.isnan(numbers)]
+    return float(np.median(numbers)) if len(numbers) else math.nan
+
+
+def _markdown(head: list[str], lines: list[list[str]]) -> str:
+    columns = list(zip(head, *lines, strict=True))
+    widths = [max(3, *map(len, column)) for column in columns]
+
+    def line(cells: list[str]) -> str:
+        first, *others = zip(cells, widths, strict=True)
+        texts = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
+        return f"| {' | '.join(texts)} |"
+
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    return "\n".join([line(head), line(rule), *map(line, lines)])
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A name to write to; the file takes its place only if all went well."""
+    final = Path(path)
+    unfinished = final.with_name(f".{os.getpid()}.{final.name}")
+    try:
+        yield unfinished
+        os.replace(unfinished, final)
+    finally:
+        unfinished.unlink(missing_ok=True)

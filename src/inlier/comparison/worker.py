@@ -1,0 +1,321 @@
+"""Fits of one trial, measured: in this process, or in one that can be killed."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import pickle
+import signal
+import time
+import warnings
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
+from typing import Any, Literal
+
+import numpy as np
+from joblib.externals.loky.backend import get_context  # type: ignore[import-untyped]
+from joblib.externals.loky.backend.reduction import dumps  # type: ignore[import-untyped]
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from inlier._typing import Mask
+from inlier.comparison.table import Trial
+from inlier.registry import Method
+
+# About the code and not about the answer.
+UNIMPORTANT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method under the name that it has in the table.
+
+    Attributes
+    ----------
+    name : str
+    maker : Method or estimator
+        An estimator is copied before each fit.
+    """
+
+    name: str
+    maker: Any
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it has to be told: of "alpha" and "sigma"."""
+        return self.maker.needs if isinstance(self.maker, Method) else ()
+
+    def estimator(self, told: dict[str, float | None]) -> Any:
+        """A new one."""
+        if isinstance(self.maker, Method):
+            return self.maker.make(**told)
+        return clone(self.maker) if hasattr(self.maker, "get_params") else copy.deepcopy(self.maker)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One trial of some methods.
+
+    Attributes
+    ----------
+    source : Table, Known or Model
+        See `inlier.comparison.source`.
+    trial : int
+    seed : int or None
+    contenders : tuple of Contender
+    alpha, sigma : float or None
+        What the user knows; if None, the truth is told.
+    """
+
+    source: Any
+    trial: int
+    seed: int | None
+    contenders: tuple[Contender, ...]
+    alpha: float | None
+    sigma: float | None
+
+    def unanswered(self, contender: Contender, status: Literal["timeout", "failed"]) -> Trial:
+        """The record of a fit without an answer."""
+        return Trial(contender.name, self.trial, self.seed, status)
+
+
+@dataclass(frozen=True)
+class Begins:
+    """A fit begins, and with it the clock of its timeout."""
+
+    method: str
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A job cannot be done at all."""
+
+    message: str
+
+
+Event = Begins | Trial | Trouble
+
+# What a worker says when it wants a job.
+READY = None
+
+
+def perform(job: Job) -> Iterator[Event]:
+    """The fits of a job, one after the other."""
+    try:
+        drawn = job.source.draw(job.seed)
+        told = {"alpha": job.alpha, "sigma": job.sigma}
+        for name in {name for contender in job.contenders for name in contender.needs}:
+            told[name] = getattr(drawn, name) if told[name] is None else told[name]
+    except Exception as error:
+        yield Trouble(f"Trial {job.trial} of {job.source} cannot be had: {_in_words(error)}")
+        return
+    for contender in job.contenders:
+        yield Begins(contender.name)
+        yield _measured(job, contender, drawn, told)
+
+
+def _measured(job: Job, contender: Contender, drawn: Any, told: dict[str, float | None]) -> Trial:
+    failed = job.unanswered(contender, "failed")
+    # Single-threaded, or the figures of parallel trials would not compare.
+    with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        begin = time.perf_counter()
+        try:
+            estimator = contender.estimator(told)
+            begin = time.perf_counter()
+            estimator.fit(drawn.X)
+        except Exception as error:
+            seconds = time.perf_counter() - begin
+            return replace(failed, seconds=seconds, message=_in_words(error))
+        seconds = time.perf_counter() - begin
+    texts = [str(w.message) for w in caught if not issubclass(w.category, UNIMPORTANT)]
+    message = " ".join(dict.fromkeys(texts))
+    location = np.array(getattr(estimator, "location_", math.nan), dtype=np.float64)
+    if location.shape != (drawn.X.shape[1],) or not np.isfinite(location).all():
+        found = f"has shape {location.shape}" if location.shape else "is missing"
+        found = "has NaN or infinity" if location.shape == (drawn.X.shape[1],) else found
+        message = f"location_ {found}: after fit it should be a point. {message}".rstrip()
+        return replace(failed, seconds=seconds, message=message)
+    removed = _removed(estimator, drawn.X.shape[0])
+    known = drawn.is_outlier is not None and removed is not None
+    return Trial(
+        contender.name,
+        job.trial,
+        job.seed,
+        "ok",
+        error=math.nan if drawn.mean is None else float(np.linalg.norm(location - drawn.mean)),
+        exact=bool((removed == drawn.is_outlier).all()) if known else None,
+        removed=None if removed is None else int(removed.sum()),
+        passes=getattr(getattr(estimator, "result_", None), "n_passes", None),
+        seconds=seconds,
+        message=message,
+        location=location,
+    )
+
+
+def _removed(estimator: Any, n: int) -> Mask | None:
+    support = np.asarray(getattr(estimator, "support_", None))
+    return ~support if support.shape == (n,) and support.dtype == np.bool_ else None
+
+
+def _in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def here(jobs: Iterable[Job]) -> Generator[Event, None, None]:
+    """All jobs in this process."""
+    for job in jobs:
+        yield from perform(job)
+
+
+def serve(connection: Connection) -> None:
+    """What a worker process does until nobody asks any more."""
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()  # it is killed with its children; Ctrl-C reaches the parent alone
+    else:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _warm_up()
+    try:
+        while True:
+            connection.send(READY)
+            content = connection.recv_bytes()
+            try:
+                job = pickle.loads(content)
+            except Exception as error:
+                trouble = f"A worker process cannot read its task: {_in_words(error)}"
+                connection.send(Trouble(trouble))
+                continue
+            for event in perform(job):
+                connection.send(event)
+    except (EOFError, OSError):  # the parent is gone
+        return
+
+
+def _warm_up() -> None:
+    """Load what the first fit would load, or its seconds would not compare."""
+    from inlier.api import robust_mean
+
+    rows = np.random.default_rng(0).standard_normal((20, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robust_mean(rows)
+        robust_mean(rows, sigma=1.0)
+
+
+class Worker:
+    """A process that does jobs, as its parent sees it.
+
+    Attributes
+    ----------
+    pipe : Connection
+        Events come out of it.
+    job : Job or None
+    left : deque of Contender
+        Of the job; the first is the one at work.
+    deadline : float
+        When it has to be done, on the clock `time.monotonic`.
+    """
+
+    def __init__(self) -> None:
+        # Unlike those of multiprocessing, processes of loky do not import the user's script.
+        context = get_context("loky")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs,))
+        self.process.start()
+        theirs.close()
+        self.job: Job | None = None
+        self.left: deque[Contender] = deque()
+        self.deadline = math.inf
+
+    def take(self, job: Job) -> None:
+        """Send a job to the worker, which has to be ready."""
+        self.job, self.left = job, deque(job.contenders)
+        try:
+            content = dumps(job)
+        except Exception as error:
+            raise ValueError(
+                f"A method or the data cannot be sent to another process ({_in_words(error)}): "
+                "pass n_jobs=1 and timeout=None, which needs none."
+            ) from error
+        self.pipe.send_bytes(content)
+
+    def receive(self) -> Event | None:
+        """The next event, or READY; a worker that died failed at its fit."""
+        try:
+            event: Event | None = self.pipe.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            code = self.process.exitcode
+            if self.job is None or not self.left:
+                return Trouble(f"A worker process ended by itself (exit code {code}).")
+            message = f"The process ended during the fit (exit code {code}). Out of memory?"
+            return replace(self.job.unanswered(self.left[0], "failed"), message=message)
+        return event
+
+    def rest(self) -> Job | None:
+        """What is left of the job after the contender at work."""
+        self.left.popleft()
+        assert self.job is not None
+        return replace(self.job, contenders=tuple(self.left)) if self.left else None
+
+    def kill(self) -> None:
+        """End the process and those that it started."""
+        if self.process.is_alive():
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except (AttributeError, ProcessLookupError):  # Windows, or it has only just started
+                self.process.terminate()
+            self.process.join()
+        self.pipe.close()
+
+
+def in_workers(
+    jobs: Iterable[Job], n_jobs: int, timeout: float | None
+) -> Generator[Event, None, None]:
+    """All jobs, each in one of `n_jobs` processes.
+
+    A fit that takes too long is killed with its process; another one takes up the rest of its job.
+    """
+    waiting, crew = deque(jobs), set[Worker]()
+    limit = math.inf if timeout is None else timeout
+    try:
+        while waiting or crew:
+            free = sum(worker.job is None for worker in crew)
+            for _ in range(min(n_jobs - len(crew), len(waiting) - free)):
+                crew.add(Worker())
+            nearest = min(worker.deadline for worker in crew)
+            patience = None if nearest == math.inf else max(0.0, nearest - time.monotonic())
+            heard = wait([worker.pipe for worker in crew], patience)
+            for worker in list(crew):
+                if worker.pipe in heard:
+                    event, alive = worker.receive(), worker.process.is_alive()
+                elif time.monotonic() >= worker.deadline and worker.job is not None:
+                    late = worker.job.unanswered(worker.left[0], "timeout")
+                    message = f"stopped after {limit:g} seconds"
+                    event, alive = replace(late, seconds=limit, message=message), False
+                else:
+                    continue
+                if event is READY:
+                    worker.job = None
+                    if waiting:
+                        worker.take(waiting.popleft())
+                    else:
+                        alive = False
+                else:
+                    worker.deadline = math.inf
+                    if isinstance(event, Begins):
+                        worker.deadline = time.monotonic() + limit
+                    elif isinstance(event, Trial):
+                        rest = worker.rest()
+                        if rest is not None and not alive:
+                            waiting.appendleft(rest)
+                    yield event
+                if not alive:
+                    crew.discard(worker)
+                    worker.kill()
+    finally:
+        for worker in crew:
+            worker.kill()
