@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all bench bench-noknobs lint clean
+.PHONY: help demo test test-all bench bench-noknobs bench-rivals lint clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -15,8 +15,8 @@ help: ## print this list
 
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
-test test-all bench bench-noknobs: export OMP_NUM_THREADS = 1
-test test-all bench bench-noknobs: export OPENBLAS_NUM_THREADS = 1
+test test-all bench bench-noknobs bench-rivals: export OMP_NUM_THREADS = 1
+test test-all bench bench-noknobs bench-rivals: export OPENBLAS_NUM_THREADS = 1
 test test-all: export MPLBACKEND = Agg
 
 demo: $(VENV)/.installed ## run examples/demo.py
@@ -36,6 +36,9 @@ DATA ?= $(wildcard ../shared/data)
 
 bench-noknobs: $(VENV)/.installed-bench ## errors with nothing given; DATA=folder for more real data
 	$(BIN)/python benchmarks/noknobs.py --write $(if $(DATA),--data $(DATA))
+
+bench-rivals: $(VENV)/.installed-bench ## every method on every kind of data; DATA=folder for more
+	$(BIN)/python benchmarks/rivals.py --write $(if $(DATA),--data $(DATA))
 
 lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
 	$(BIN)/ruff check .

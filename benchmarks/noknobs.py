@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,6 +24,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 import scipy
+from pages import RESULTS, figure, print_progress, write_page
+from real_data import real_data
 
 import inlier
 from inlier.datasets import (
@@ -39,13 +40,12 @@ from inlier.datasets import (
     Sample,
     SettingA,
     SettingB,
-    Shuffled,
     Spiked,
     StudentT,
     printed_tables,
 )
 
-WRITTEN = Path(__file__).parents[1] / "docs" / "results" / "noknobs.md"
+WRITTEN = RESULTS / "noknobs.md"
 SETTINGS = {"A": SettingA, "B": SettingB}
 
 
@@ -60,38 +60,6 @@ ROWS = {
     "spiked": Spiked(),
     "rotated": Rotated(),
 }
-
-# What the best method known to us reaches with the true fraction or norm ("prune" aside).
-BEST_RIVALS = {
-    "faces_fei_dev": 25.5,
-    "faces_fei_dev_raw": 169.0,
-    "lfw_subset": 141.0,
-    "adbench_ResNet18_MVTec-AD_bottle": 0.0621,
-    "adbench_ResNet18_MVTec-AD_carpet": 0.0911,
-    "adbench_ResNet18_MVTec-AD_leather": 0.0215,
-    "llm_Albert768field": 2.99,
-    "glove300_pleasant": 0.532,
-}
-
-
-def real(folder: Path | None) -> Iterator[tuple[str, Shuffled]]:
-    """Real rows with real outliers."""
-    from sklearn.datasets import load_digits
-
-    try:
-        from skimage.data import lfw_subset
-    except ImportError:
-        print("no faces: pip install scikit-image", file=sys.stderr)
-    else:
-        faces = lfw_subset().reshape(200, -1)[:140]
-        yield "lfw_subset", Shuffled(255 * faces / faces.max(), np.arange(140) >= 100)
-    for path in sorted(folder.glob("*.npz")) if folder else []:
-        with np.load(path) as content:
-            yield path.stem, Shuffled(content["X"], content["y"])
-    X, digit = load_digits(return_X_y=True)
-    for good, bad in ((0, 1), (3, 7), (6, 4), (8, 1)):
-        rows = np.concatenate([np.flatnonzero(digit == good), np.flatnonzero(digit == bad)[:60]])
-        yield f"digits {good} and {bad}", Shuffled(X[rows], digit[rows] == bad)
 
 
 # -- Measuring ------------------------------------------------------------------------------------
@@ -246,12 +214,6 @@ def other_cells() -> Iterator[Cell]:
         )
 
 
-def print_progress(text: str) -> None:
-    """On a terminal only."""
-    if sys.stderr.isatty():
-        print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
-
-
 def table_of_cells(cells: list[Cell], seeds: int) -> list[str]:
     """Errors by method, and whether what must hold does."""
     lines = [
@@ -303,6 +265,15 @@ def table_of_changes(seeds: int) -> list[str]:
     return lines
 
 
+def best_rival(sample: Sample) -> tuple[str, float]:
+    """Of the methods of others, told the true alpha and sigma; "prune" has a column of its own."""
+    names = [method.name for method in inlier.baselines.BASELINES]
+    names.remove(inlier.baselines.NormTrimmedMean.name)
+    found = inlier.compare(sample, names, timeout=20.0, progress=False)
+    best = found.summary()[0]
+    return best.method, best.error
+
+
 def table_of_real_data(folder: Path | None) -> list[str]:
     """Errors on real rows, beside the best rival and the plain mean."""
     lines = [
@@ -310,19 +281,19 @@ def table_of_real_data(folder: Path | None) -> list[str]:
         "| prune | median | mean | below best | below 1.02 mean |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for name, model in real(folder):
+    for name, model in real_data(folder):
         print_progress(name)
         sample = model.sample(0)
         done = run(sample)
         ours, plain = done.errors["nothing given"], done.errors["mean"]
-        best = BEST_RIVALS.get(name)
+        rival, best = best_rival(sample)
         n_bad = int(sample.is_outlier.sum())
         lines.append(
             f"| {name} | {sample.X.shape[0]} x {sample.X.shape[1]} | {n_bad} | {figure(ours)} "
-            f"| {n_bad - done.bad_left} | {done.good_gone} | {figure(best)} "
+            f"| {n_bad - done.bad_left} | {done.good_gone} | {figure(best)} ({rival}) "
             f"| {figure(done.errors['oracle sigma'])} | {figure(done.errors['prune'])} "
             f"| {figure(done.errors['median'])} | {figure(plain)} "
-            f"| {'-' if best is None else verdict(ours <= best)} "
+            f"| {verdict(ours <= best)} "
             f"| {verdict(ours < 1.02 * plain)} |"
         )
     return lines
@@ -377,13 +348,6 @@ def table_of_cost() -> list[str]:
     return lines
 
 
-def figure(error: float | None) -> str:
-    """Three digits; 0 for what is rounding."""
-    if error is None:
-        return "-"
-    return "0" if error < 1e-9 else f"{error:.3g}"
-
-
 def verdict(holds: bool) -> str:
     """In one word."""
     return "yes" if holds else "NO"
@@ -413,15 +377,12 @@ def main() -> None:
         note = (
             f"Distance to the mean of the good rows, averaged over {seeds} draws (seeds 0 to "
             f"{seeds - 1}); 0 stands for less than 1e-9. What the columns are is said in "
-            'benchmarks/noknobs.py; "best rival" is what the code of others was reported to reach '
-            "with the true fraction or norm, and was not measured here. numpy "
+            'benchmarks/noknobs.py; "best rival" is the best of the methods of others in this '
+            "library, told the true fraction and norm. numpy "
             f"{np.__version__}, scipy {scipy.__version__}; one thread, processor time.\n\n"
             "    make bench-noknobs\n"
         )
-        WRITTEN.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = WRITTEN.with_suffix(".tmp")
-        unfinished.write_text(f"# Nothing given\n\n{note}\n{text}\n")
-        os.replace(unfinished, WRITTEN)
+        write_page(WRITTEN, "Nothing given", note, text)
 
 
 if __name__ == "__main__":

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from pathlib import Path
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import numpy as np
 import scipy
+from pages import RESULTS, print_progress, write_page
 
 import inlier
 from inlier.datasets import SettingA, SettingB, printed_tables
 
 SETTINGS = {"A": SettingA, "B": SettingB}
-WRITTEN = Path(__file__).parents[1] / "docs" / "results" / "paper.md"
+WRITTEN = RESULTS / "paper.md"
 
 
 def cells() -> list[tuple[str, int, int, float, dict[str, float]]]:
@@ -68,8 +67,7 @@ def main() -> None:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for setting, n, d, alpha, printed in cells():
-        if sys.stderr.isatty():
-            print(f"\r{setting} {n} x {d}, alpha {alpha}   ", end="", file=sys.stderr)
+        print_progress(f"{setting} {n} x {d}, alpha {alpha}")
         ours = measure(setting, n, d, alpha, arguments.trials)
         lines.append(
             f"| {setting} | {n} x {d} | {alpha:g} | {figure(printed.get('l1'))} "
@@ -78,7 +76,8 @@ def main() -> None:
             f"| {int(sum(ours['exact']))}/{arguments.trials} | {int(max(ours['passes']))} |"
         )
     table = "\n".join(lines)
-    print("\n" + table if sys.stderr.isatty() else table)
+    print_progress("")
+    print(table)
     if arguments.write:
         note = (
             f"Mean recovery error over {arguments.trials} draws, seeds 0 to "
@@ -88,10 +87,7 @@ def main() -> None:
             f"is p=1). numpy {np.__version__}, scipy {scipy.__version__}.\n\n"
             f"    .venv/bin/python benchmarks/paper.py --write --trials {arguments.trials}\n"
         )
-        WRITTEN.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = WRITTEN.with_suffix(".tmp")
-        unfinished.write_text(f"# Against the paper's tables\n\n{note}\n{table}\n")
-        os.replace(unfinished, WRITTEN)
+        write_page(WRITTEN, "Against the paper's tables", note, table)
 
 
 if __name__ == "__main__":

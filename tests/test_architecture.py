@@ -30,7 +30,7 @@ LAYERS: list[set[str]] = [
     {"problem"},
     {"spectral"},
     {"data"},
-    {"_typing"},
+    {"_typing", "_files"},
 ]
 
 # These stand beside the engine: they know each other and the data, nothing else.

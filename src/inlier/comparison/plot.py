@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inlier.comparison.table import Comparison, Row, replacing
+from inlier._files import replacing
+from inlier.comparison.table import Comparison, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

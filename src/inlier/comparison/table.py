@@ -7,14 +7,13 @@ import importlib
 import math
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from inlier._files import replacing
 from inlier._typing import Array
 
 Status = Literal["ok", "timeout", "failed"]
@@ -97,8 +96,8 @@ class Row:
         Median distance to the answers of the other methods.
     seconds, passes, removed : float
         Medians.
-    trials, failures : int
-        All trials, and those without an answer: timeouts and errors.
+    trials, failures, timeouts : int
+        All trials, those without an answer, and those of them that took too long.
     """
 
     method: str
@@ -112,6 +111,7 @@ class Row:
     removed: float
     trials: int
     failures: int
+    timeouts: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,6 +312,7 @@ def _row(name: str, records: list[Trial], distance: float) -> Row:
         removed=_nanmedian([record.removed for record in answered]),
         trials=len(records),
         failures=len(records) - len(answered),
+        timeouts=sum(record.status == "timeout" for record in records),
     )
 
 
@@ -332,15 +333,3 @@ def _markdown(head: list[str], lines: list[list[str]]) -> str:
 
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     return "\n".join([line(head), line(rule), *map(line, lines)])
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A name to write to; the file takes its place only if all went well."""
-    final = Path(path)
-    unfinished = final.with_name(f".{os.getpid()}.{final.name}")
-    try:
-        yield unfinished
-        os.replace(unfinished, final)
-    finally:
-        unfinished.unlink(missing_ok=True)
