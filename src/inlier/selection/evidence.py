@@ -237,6 +237,14 @@ def is_clear(sizes: Array, cut: float) -> bool:
     return bool(between.sum() <= CLEAR * len(beyond))
 
 
+def separation(sizes: Array, cut: float) -> float:
+    """How far apart the rows on both sides of a cut are, in units of how much they vary."""
+    beyond = sizes > cut
+    outer, inner = sizes[beyond], sizes[~beyond]
+    varying = max(float(outer.std() + inner.std()), float(np.finfo(np.float64).tiny))
+    return float(outer.mean() - inner.mean()) / varying
+
+
 def _has_mode(sizes: Array, cut: float) -> bool:
     ascending = _spread_out(np.sort(sizes))
     far = float(np.median(ascending[ascending > cut]))

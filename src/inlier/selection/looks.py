@@ -53,12 +53,33 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
     if gap.log_p < 0.0:
         candidates.append(("apart", gap))
     for kind, cut in candidates:
-        together = _coherence(oracle, near, kept & (plain > cut.cut))
+        members = kept & (plain > cut.cut)
+        together = _coherence(oracle, near, members)
         # That rows stand apart and that they point the same way are two pieces of evidence.
         log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
         if log_p < LOG_LEVEL:
-            return Found(kind, replace(cut, log_p=log_p), plain, near.center)
+            group = Found(kind, replace(cut, log_p=log_p), plain, near.center)
+            return (kind != "apart" and _along(oracle, found, group, members)) or group
     return None
+
+
+def _along(oracle: Oracle, found: Selection, group: Found, members: Mask) -> Found | None:
+    """A distant group, cut along the way it points, if it is farther from the others there.
+
+    By distance the nearest of its rows and the farthest good ones may overlap.
+    """
+    turned = _turned(oracle, found, members, None)
+    if turned is None:
+        return None
+    line, cut = turned
+    sizes = line.sizes(cut.side)
+    kept = found.kept
+    by_distance = evidence.separation(group.sizes[kept], group.cut.cut)
+    if evidence.separation(sizes[kept], cut.cut) <= by_distance:
+        return None
+    point = found.mean + line.center * line.direction
+    cut = replace(cut, log_p=group.cut.log_p)
+    return Found("direction", cut, sizes, point, line.direction)
 
 
 def _coherence(oracle: Oracle, near: Near, members: Mask) -> float:
@@ -139,19 +160,14 @@ def _refined(
     The evidence stays that of the first direction, which was not chosen for its group. A group on
     one side must be no mere tail. Two passes for each turn.
     """
-    kept, table = found.kept, oracle.table
+    kept = found.kept
     log_p, sizes = cut.log_p, line.sizes(cut.side)
     members = kept & (sizes > cut.cut)
     for _ in range(TURNS if cut.side else 0):
-        rest = kept & ~members
-        difference = members / members.sum() - rest / rest.sum()
-        offset = table.combine(found.mean, difference[None])[0]
-        turned = unit(offset if precision is None else precision @ offset)
-        rows = table.project(found.mean, turned[None])[0]
-        center, again = evidence.surplus(rows[kept], sides=(1,))
-        if again.log_p >= LOG_LEVEL:
+        turned = _turned(oracle, found, members, precision)
+        if turned is None:
             break
-        line, cut, before = Line(turned, rows, center), again, members
+        (line, cut), before = turned, members
         sizes = line.sizes(cut.side)
         members = kept & (sizes > cut.cut)
         if np.array_equal(members, before):
@@ -167,6 +183,19 @@ def _refined(
     kind = "direction" if precision is None else "metric"
     point = found.mean + line.center * line.direction
     return Found(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
+
+
+def _turned(
+    oracle: Oracle, found: Selection, members: Mask, precision: Array | None
+) -> tuple[Line, Cut] | None:
+    """The direction from the other rows to a group, and the cut there, if it shows one."""
+    rest = found.kept & ~members
+    difference = members / members.sum() - rest / rest.sum()
+    offset = oracle.table.combine(found.mean, difference[None])[0]
+    direction = unit(offset if precision is None else precision @ offset)
+    rows = oracle.table.project(found.mean, direction[None])[0]
+    center, cut = evidence.surplus(rows[found.kept], sides=(1,))
+    return (Line(direction, rows, center), cut) if cut.log_p < LOG_LEVEL else None
 
 
 def polished(found: Selection, white: White, group: Found, members: Mask) -> list[Found]:
