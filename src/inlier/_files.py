@@ -10,8 +10,18 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A name to write to; the file takes its place only if all went well."""
-    final = Path(path)
+    """A name to write to; the file takes its place only if all went well.
+
+    A link is followed, and what is no file, such as a pipe, is written to as it is.
+    """
+    final = Path(os.path.realpath(path))
+    if final.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder: give the name of a file in it.")
+    if not final.parent.is_dir():
+        raise ValueError(f"{str(path)!r}: there is no folder {str(final.parent)!r}. Make it.")
+    if final.exists() and not final.is_file():
+        yield final
+        return
     unfinished = final.with_name(f".{os.getpid()}.{final.name}")
     try:
         yield unfinished

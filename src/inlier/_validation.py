@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from inlier._typing import Array
+from inlier.data import Table
 
 CHECK_ELEMENTS = 1 << 22
 
@@ -84,22 +85,23 @@ def check_number(
     name: str,
     *,
     above: float = 0.0,
+    at_least: float | None = None,
     at_most: float = np.inf,
     below: float = np.inf,
     hint: str = "",
 ) -> float:
-    """A finite real number in (above, at_most] and below `below`."""
+    """A finite real number in (above, at_most] or [at_least, at_most], and below `below`."""
     right = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
     try:
         number = float(value) if right else np.nan
     except OverflowError:  # a whole number of hundreds of digits
         number = np.inf
-    if not (above < number <= at_most and number < below and np.isfinite(number)):
+    low = above < number if at_least is None else at_least <= number
+    if not (low and number <= at_most and number < below and np.isfinite(number)):
+        least = f"above {above:g}" if at_least is None else f"of at least {at_least:g}"
         high = f" and at most {at_most:g}" if np.isfinite(at_most) else ""
         high = f" and below {below:g}" if np.isfinite(below) else high
-        raise ValueError(
-            f"{name} must be a finite number above {above:g}{high}, but is {value!r}.{hint}"
-        )
+        raise ValueError(f"{name} must be a finite number {least}{high}, but is {value!r}.{hint}")
     return number
 
 
@@ -142,3 +144,27 @@ def check_random_state(value: Any) -> np.random.Generator:
     if value is None:
         return np.random.default_rng()
     return np.random.default_rng(check_whole(value, "random_state", 0))
+
+
+def largest_distance(dtype: np.dtype[Any]) -> float:
+    """Distances up to this have squares that can be summed, and squares of squares."""
+    return min(float(np.finfo(dtype).max ** 0.42), 1e70)
+
+
+def check_range(table: Table, center: Array, distances: Array) -> None:
+    """Whether the squared distances of the rows from a centre can be computed with."""
+    if not float(np.sqrt(np.median(distances))) < 1e-4 * largest_distance(table.dtype):
+        raise ValueError(
+            "X is out of range: half of its rows lie so far from the others that the squares of "
+            "their distances are no numbers any more. Measure X in other units."
+        )
+    smallest = float(np.sqrt(np.finfo(table.dtype).tiny)) * 1e4
+    farthest = float(np.sqrt(distances.max()))
+    if farthest == 0.0:  # the same rows, or squares that are rounded to zero
+        mean = np.full((1, len(distances)), 1.0 / len(distances))
+        farthest = float(np.abs(table.combine(center, mean)).max())
+    if 0.0 < farthest < smallest:
+        raise ValueError(
+            "X is out of range: its rows lie so near to each other that the squares of their "
+            "distances are no numbers any more. Measure X in other units."
+        )

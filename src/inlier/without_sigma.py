@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from inlier._typing import Array, Mask
+from inlier._validation import check_range, largest_distance
 from inlier.data import Rotation, Table
 from inlier.result import (
     Certificate,
@@ -61,8 +62,8 @@ def fit_without_sigma(
     table = whole
     distances = whole.sq_distances(start)
     typical = float(np.sqrt(np.median(distances)))
-    _check_range(whole, start, distances, typical)
-    largest = _largest(whole)
+    check_range(whole, start, distances)
+    largest = largest_distance(whole.dtype)
     far = min(ABSURD * typical, largest) if typical > 0.0 else largest
     if np.sum(distances > far**2) > FEW * n:
         far = min(HOPELESS * typical, largest)
@@ -111,29 +112,6 @@ def fit_without_sigma(
         groups=tuple(groups),
         path=tuple(path),
     )
-
-
-def _largest(table: Table) -> float:
-    """Distances up to this have squares that can be summed, and squares of squares."""
-    return min(float(np.finfo(table.dtype).max ** 0.42), 1e70)
-
-
-def _check_range(table: Table, start: Array, distances: Array, typical: float) -> None:
-    if not typical < 1e-4 * _largest(table):
-        raise ValueError(
-            "X is out of range: half of its rows lie so far from the others that the squares of "
-            "their distances are no numbers any more. Measure X in other units."
-        )
-    smallest = float(np.sqrt(np.finfo(table.dtype).tiny)) * 1e4
-    farthest = float(np.sqrt(distances.max()))
-    if farthest == 0.0:  # the same rows, or squares that are rounded to zero
-        mean = np.full((1, len(distances)), 1.0 / len(distances))
-        farthest = float(np.abs(table.combine(start, mean)).max())
-    if 0.0 < farthest < smallest:
-        raise ValueError(
-            "X is out of range: its rows lie so near to each other that the squares of their "
-            "distances are no numbers any more. Measure X in other units."
-        )
 
 
 def _mask(n: int, removed: Array) -> Mask:

@@ -1,7 +1,8 @@
 """The methods of others, behind one interface: one file for each.
 
 Each is a scikit-learn estimator that sees the data through the passes of `inlier.data` and keeps
-a `MeanResult`. `inlier.methods()` lists them with what they need.
+a `MeanResult`. `inlier.methods()` lists them with what they need. Docstrings state the passes of
+the method itself; one more looks for absurdly distant rows beforehand.
 """
 
 from inlier.baselines.base import Baseline

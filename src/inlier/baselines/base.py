@@ -17,7 +17,7 @@ import numpy as np
 
 from inlier._estimator import MeanEstimator
 from inlier._typing import Array, Mask
-from inlier._validation import check_number, check_random_state
+from inlier._validation import check_number, check_random_state, check_range
 from inlier.data import Rotation, Table, as_table
 from inlier.result import MeanResult, Step
 from inlier.spectral import Oracle
@@ -25,6 +25,8 @@ from inlier.spectral import Oracle
 # A row that is so many times as far from the centre as the median row is bad, whoever judges, and
 # beside its square nothing else is seen in double precision.
 ABSURD = 1e6
+# Below it, or beyond its inverse, the square of sigma is no number any more.
+SMALLEST = 1e-150
 
 
 class Spread(NamedTuple):
@@ -152,6 +154,13 @@ class Run:
         )
 
 
+def _near(distances: Array) -> Mask:
+    """Rows that are not absurdly far away, by their squared distances."""
+    limit = ABSURD**2 * float(np.median(distances))
+    # Where most rows coincide there is no unit of distance.
+    return np.asarray(distances <= limit if limit > 0.0 else np.isfinite(distances))
+
+
 def gone(weights: Array, n: int) -> bool:
     """Whether more than half of the rows have left: bad rows cannot be the majority."""
     return float(weights.sum()) < n / 2.0
@@ -204,7 +213,9 @@ class Baseline(MeanEstimator, ABC):
         self._check(n, d)
         random = check_random_state(getattr(self, "random_state", 0))
         center = table.median(random)
-        near = self._near(table, center) if self.sets_aside else np.ones(n, dtype=np.bool_)
+        distances = table.sq_distances(center)
+        check_range(table, center, distances)
+        near = _near(distances) if self.sets_aside else np.ones(n, dtype=np.bool_)
         seen = table if near.all() else table.take(near)
         rotation = Rotation.of(seen, center) if self.rotates and Rotation.pays(seen) else None
         if rotation is None:
@@ -227,16 +238,10 @@ class Baseline(MeanEstimator, ABC):
                     f"{type(self).__name__} needs {name}, {what}: pass {name}=..., or use "
                     "RobustMean, which needs neither."
                 )
-            if name == "alpha" and value == 0:
-                continue
-            check_number(value, name, below=0.5 if name == "alpha" else np.inf)
-
-    def _near(self, table: Table, center: Array) -> Mask:
-        distances = table.sq_distances(center)
-        limit = ABSURD**2 * float(np.median(distances))
-        near: Mask = distances <= limit
-        # Where most rows coincide there is no unit of distance.
-        return near if limit > 0.0 else np.isfinite(distances)
+            if name == "alpha":
+                check_number(value, name, at_least=0.0, below=0.5)
+            else:
+                check_number(value, name, above=SMALLEST, below=1.0 / SMALLEST)
 
     def _result(
         self,
@@ -258,7 +263,13 @@ class Baseline(MeanEstimator, ABC):
         weights[near] = answer.weights / max(float(answer.weights.max()), np.finfo(float).tiny)
         scores[near] = answer.scores
         support = weights >= 0.5
-        message = f"{int(support.sum())} of {n} rows count. {answer.message}".rstrip()
+        message = f"{int(support.sum())} of {n} rows count."
+        if run.n_aside:
+            message += (
+                f" {run.n_aside} of the others lie more than {ABSURD:g} times as far from the "
+                "centre as the median row and were set aside beforehand."
+            )
+        message = f"{message} {answer.message}".rstrip()
         if not answer.converged:
             from sklearn.exceptions import ConvergenceWarning
 

@@ -52,6 +52,7 @@ class MedianOfMeans(Baseline):
     needs: ClassVar[tuple[str, ...]] = ("alpha",)
     paper: ClassVar[str] = "Minsker (2015)"
     rotates: ClassVar[bool] = False
+    sets_aside: ClassVar[bool] = False
 
     def __init__(
         self,

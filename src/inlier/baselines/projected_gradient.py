@@ -72,11 +72,11 @@ class ProjectedGradient(Baseline):
         spread = run.spread(weights)
         failures, n_iter, falling = 0, 0, False
         while failures < MOST_FAILURES and n_iter < self.max_iter and n_good < n:
-            gradient = spread.seen**2
-            length = float(np.linalg.norm(gradient))
-            if length == 0.0:
+            if spread.variance == 0.0:
                 break
             n_iter += 1
+            gradient = spread.seen**2 / spread.variance
+            length = float(np.linalg.norm(gradient))
             new = nearest_point(weights - step * gradient / length, 1.0 / n_good)
             found = run.spread(new)
             enough = found.variance < (1.0 - self.tol) * spread.variance

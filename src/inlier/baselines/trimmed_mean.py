@@ -33,6 +33,7 @@ class TrimmedMean(Baseline):
     needs: ClassVar[tuple[str, ...]] = ("alpha",)
     paper: ClassVar[str] = "Yin, Chen, Ramchandran and Bartlett (2018)"
     rotates: ClassVar[bool] = False
+    sets_aside: ClassVar[bool] = False
 
     def __init__(self, alpha: float | None = None) -> None:
         self.alpha = alpha
@@ -44,5 +45,5 @@ class TrimmedMean(Baseline):
         cut = min(run.n_bad(self.alpha), (run.n - 1) // 2)
         # scipy rounds the fraction times n down: the half keeps that from losing a row.
         inner = np.asarray(trim_mean(rows, (cut + 0.5) / run.n if cut else 0.0, axis=0))
-        distances = np.linalg.norm(rows - inner, axis=1)
-        return Answer(np.ones(run.n), distances, run.center + inner)
+        location = run.center + inner
+        return Answer(np.ones(run.n), np.sqrt(run.table.sq_distances(location)), location)

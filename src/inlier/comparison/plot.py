@@ -57,19 +57,19 @@ def _errors_and_seconds(comparison: Comparison, figure: Figure) -> None:
     trials = max(row.trials for row in rows)
     many = f" ({trials} trials, | mean)" if trials > 1 else ""
     values = [record.error for record in comparison.records] + [row.error for row in rows]
-    positive = [value for value in values if value > comparison.zero]
+    positive = [value for value in values if 0.0 < value < math.inf]
     zero_at = _left_edge(positive)
     for place, row in zip(places, rows, strict=True):
         records = [r for r in comparison.of(row.method) if r.status == "ok"]
-        _dots(errors, place, [_or_zero(r.error, comparison.zero, zero_at) for r in records])
+        _dots(errors, place, [r.error or zero_at for r in records])
         _dots(seconds, place, [r.seconds for r in records])
         late = [r.seconds for r in comparison.of(row.method) if r.status == "timeout"]
         if late:
             seconds.plot(late, [place] * len(late), ">", color=LATE, ms=6, mfc="none")
         if not math.isnan(row.error) and row.trials > 1:
-            _tick(errors, place, _or_zero(row.error, comparison.zero, zero_at))
+            _tick(errors, place, row.error or zero_at)
             _tick(seconds, place, row.seconds)
-    zeros = any(record.error <= comparison.zero for record in comparison.records)
+    zeros = any(record.error == 0.0 for record in comparison.records)
     _logarithmic(errors, positive, zero_at if zeros else None)
     measured = [r.seconds for r in comparison.records if r.status != "failed"]
     _logarithmic(seconds, measured)
@@ -100,10 +100,6 @@ def _tick(axes: Axes, place: int, value: float) -> None:
     axes.plot([value], [place], "|", color="black", ms=13, mew=1.8)
 
 
-def _or_zero(value: float, zero: float, zero_at: float) -> float:
-    return zero_at if value <= zero else value
-
-
 def _left_edge(positive: list[float]) -> float:
     """Where 0 stands on a logarithmic axis: to the left of the first full decade."""
     return 10.0 ** (math.floor(math.log10(min(positive))) - 0.7) if positive else 1.0
@@ -113,6 +109,7 @@ def _logarithmic(axes: Axes, values: list[float], zero_at: float | None = None) 
     """Ticks at round numbers in plain digits; with `zero_at`, one for 0 beyond a break."""
     from matplotlib.ticker import NullLocator
 
+    axes.margins(x=0.0)  # the limits are set below; a margin about 1e300 is no number
     axes.set_xscale("log")
     axes.xaxis.set_minor_locator(NullLocator())
     ticks, low, high = [], 1.0, 1.0
@@ -134,11 +131,17 @@ def _logarithmic(axes: Axes, values: list[float], zero_at: float | None = None) 
 
 
 def _label(row: Row) -> str:
+    name = _plain(row.method)
     if not row.failures:
-        return row.method
+        return name
     if row.failures == row.trials:
-        return f"{row.method} (no answer)"
-    return f"{row.method} ({row.failures} of {row.trials} failed)"
+        return f"{name} (no answer)"
+    return f"{name} ({row.failures} of {row.trials} failed)"
+
+
+def _plain(text: str) -> str:
+    """Dollars are no formula."""
+    return text.replace("$", r"\$")
 
 
 def _distances(comparison: Comparison, figure: Figure) -> None:
@@ -162,11 +165,12 @@ def _distances(comparison: Comparison, figure: Figure) -> None:
             if i == j or math.isnan(value):
                 text, dark = "" if i == j else "-", False
             else:
-                text = "0" if value <= comparison.zero else f"{value:.2g}"
+                text = f"{value:.2g}"
                 dark = norm(value) > 0.55
             axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color="wk"[not dark])
-    axes.set_xticks(range(k), names, rotation=45, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(k), names)
+    labels = [_plain(name) for name in names]
+    axes.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(k), labels)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("distance between the answers, in units of the data")

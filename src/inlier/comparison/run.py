@@ -23,6 +23,8 @@ from inlier.comparison.worker import Begins, Contender, Job, Trouble, here, in_w
 from inlier.registry import Method
 from inlier.registry import methods as registered
 
+# What a store can hold.
+MOST_SEED = 2**63 - 1
 # Methods that need it ask for less than half.
 MOST_ALPHA = 0.49
 
@@ -69,8 +71,9 @@ def compare(
         Seconds that one fit may take. With None and ``n_jobs=1`` everything runs in this process.
     store : path, optional
         A file that keeps each fit as soon as it is done. With the same store, only what is missing
-        is done: other data, parameters or versions of inlier, and what timed out in less time.
-        Seconds from the store are those of the machine and the day of the fit.
+        is done: other data, parameters or versions of inlier, what failed, and what timed out in
+        less time. It does not see that the code of your own estimators or models changed: take
+        another store then. Seconds from the store are those of the machine and the day of the fit.
     random_state : int, Generator or None, default=0
         Trial i is drawn with the seed ``random_state + i``, whatever `n_jobs` is. A generator or
         None picks the first seed at random. Methods keep their own.
@@ -104,11 +107,11 @@ def compare(
     n_jobs = _check_n_jobs(n_jobs)
     if timeout is not None:
         timeout = check_number(timeout, "timeout", hint=" Give None for no limit.")
-    if alpha is not None and alpha != 0:
-        alpha = check_number(alpha, "alpha", below=0.5)
+    if alpha is not None:
+        alpha = check_number(alpha, "alpha", at_least=0.0, below=0.5)
     if sigma is not None:
         sigma = check_number(sigma, "sigma")
-    first = _first_seed(random_state)
+    first = _first_seed(random_state, trials)
     seeds = [first + i if isinstance(source, Model) else None for i in range(trials)]
 
     with ExitStack() as stack:
@@ -154,7 +157,7 @@ def compare(
 
     ordered = tuple(records[i, c.name] for i in range(trials) for c in contenders)
     about = f"{source}, {trials} trials" if isinstance(source, Model) else str(source)
-    return Comparison(ordered, about, " ".join(note))
+    return Comparison(ordered, about, " ".join(note), not _is_untold(source))
 
 
 def _contenders(methods: Any) -> tuple[Contender, ...]:
@@ -212,9 +215,10 @@ def _told(
     note = [f"Methods that need it were told {' and '.join(texts)}."] if texts else []
     if not absent:
         return alpha, sigma, note
-    if isinstance(source, Known | Model):
+    if not _is_untold(source):
         note.append(f"Methods that need it were told the true {' and '.join(absent)}.")
         return alpha, sigma, note
+    assert not isinstance(source, Model)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = robust_mean(source.X)
@@ -238,7 +242,15 @@ def _check_n_jobs(n_jobs: Any) -> int:
         raise ValueError(f"{error} -1 stands for all cores.") from None
 
 
-def _first_seed(random_state: Any) -> int:
+def _is_untold(source: Source) -> bool:
+    """Whether nobody knows the truth about the rows."""
+    return not isinstance(source, Known | Model)
+
+
+def _first_seed(random_state: Any, trials: int) -> int:
     if isinstance(random_state, int | np.integer):
-        return check_whole(random_state, "random_state", 0)
+        first = check_whole(random_state, "random_state", 0)
+        if first + trials > MOST_SEED:
+            raise ValueError(f"random_state must be below 2**63 - trials, but is {random_state}.")
+        return first
     return int(check_random_state(random_state).integers(2**31))

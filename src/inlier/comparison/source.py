@@ -82,6 +82,16 @@ class Model:
 Source = Table | Model
 
 
+def checked(drawn: Any) -> Any:
+    """A draw whose truth fits its rows."""
+    n, d = drawn.X.shape
+    for name, shape in (("mean", (d,)), ("is_outlier", (n,))):
+        value = getattr(drawn, name)
+        if value is not None and np.shape(value) != shape:
+            raise ValueError(f"{name} of the sample has shape {np.shape(value)}, not {shape}.")
+    return drawn
+
+
 def source_of(data: Any) -> Source:
     """What the first argument of `compare` is."""
     if isinstance(data, Sample):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,27 +43,42 @@ class Store:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        if not isinstance(path, str | os.PathLike):
+            raise ValueError(f"store must be the name of a file, but is {path!r}.")
+        self.path = Path(os.fspath(path))
         _check_file(self.path)
-        self._file = sqlite3.connect(
-            self.path, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        self._file.execute("BEGIN IMMEDIATE")
-        self._file.execute(f"PRAGMA application_id = {APPLICATION}")
-        self._file.execute(TABLE)
-        self._file.execute("COMMIT")
+        with self._named():
+            self._file = sqlite3.connect(
+                self.path, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._file.execute("BEGIN IMMEDIATE")
+            self._file.execute(f"PRAGMA application_id = {APPLICATION}")
+            self._file.execute(TABLE)
+            self._file.execute("COMMIT")
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What SQLite says does not name the file."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise ValueError(
+                f"store={str(self.path)!r} cannot be used ({error}): move it away, or give another "
+                "name."
+            ) from error
 
     def get(self, key: str, contender: Contender, job: Job, timeout: float | None) -> Trial | None:
-        """A finished fit; not one that was given less time than it would be now."""
-        found = self._file.execute(
-            "SELECT status, error, exact, removed, passes, seconds, message, location, timeout "
-            "FROM fits WHERE key = ?",
-            (key,),
-        ).fetchone()
+        """A finished fit; not one that failed, or was given less time than it would be now."""
+        with self._named():
+            found = self._file.execute(
+                "SELECT status, error, exact, removed, passes, seconds, message, location, timeout "
+                "FROM fits WHERE key = ?",
+                (key,),
+            ).fetchone()
         if found is None:
             return None
         status, error, exact, removed, passes, seconds, message, location, given = found
-        if status == "timeout" and (timeout is None or given < timeout):
+        if status == "failed" or (status == "timeout" and (timeout is None or given < timeout)):
             return None
         return Trial(
             contender.name,
@@ -96,9 +113,10 @@ class Store:
             "location": None if location is None else location.astype("<f8").tobytes(),
         }
         marks = ", ".join(f":{name}" for name in values)
-        self._file.execute(
-            f"INSERT OR REPLACE INTO fits ({', '.join(values)}) VALUES ({marks})", values
-        )
+        with self._named():
+            self._file.execute(
+                f"INSERT OR REPLACE INTO fits ({', '.join(values)}) VALUES ({marks})", values
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -8,18 +8,18 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from scipy.linalg import norm  # does not overflow
 
 from inlier._files import replacing
 from inlier._typing import Array
 
 Status = Literal["ok", "timeout", "failed"]
 
-# Below this part of an answer's length an error is rounding: the mean is that of the very rows.
-ROUNDING = 1e-12
+# Below this part of the length of the answers a distance between them is rounding.
+ROUNDING = 1e-13
 
 COLUMNS = (
     "method",
@@ -48,7 +48,8 @@ class Trial:
         Of the draw; None for a table that is given.
     status : {"ok", "timeout", "failed"}
     error : float
-        Distance to the true mean; nan where it is not known, and without an answer.
+        Distance to the true mean, 0 if it is rounding; nan where it is not known, and without an
+        answer.
     exact : bool or None
         Whether the rows that count are the good ones, all of them and no others, where both are
         known.
@@ -126,29 +127,19 @@ class Comparison:
         What the methods were compared on.
     note : str
         What they were told, and what else a reader of the figures has to know.
+    truth_known : bool
+        Whether there are errors.
     """
 
     records: tuple[Trial, ...] = field(repr=False)
     data: str
     note: str = ""
+    truth_known: bool = True
 
     @property
     def methods(self) -> tuple[str, ...]:
         """Names, in the order in which they were given."""
         return tuple(dict.fromkeys(record.method for record in self.records))
-
-    @property
-    def truth_known(self) -> bool:
-        """Whether there are errors."""
-        return any(not math.isnan(record.error) for record in self.records)
-
-    @cached_property
-    def zero(self) -> float:
-        """Distances up to this one are rounding, and shown as 0."""
-        lengths = [
-            float(np.linalg.norm(r.location)) for r in self.records if r.location is not None
-        ]
-        return ROUNDING * float(np.median(lengths)) if lengths else 0.0
 
     def of(self, method: str) -> list[Trial]:
         """The records of one method."""
@@ -168,7 +159,6 @@ class Comparison:
 
         def place(row: Row) -> tuple[bool, float, float]:
             by = row.error if self.truth_known else row.distance
-            by = 0.0 if by <= self.zero else by
             seconds = math.inf if math.isnan(row.seconds) else row.seconds
             return row.failures == row.trials, math.inf if math.isnan(by) else by, seconds
 
@@ -181,8 +171,8 @@ class Comparison:
         -------
         names : tuple of str
         matrix : array of shape (len(names), len(names))
-            Mean over the trials in which both gave an answer, in units of the data; nan where
-            there is no such trial.
+            Mean over the trials in which both gave an answer, in units of the data, 0 if it is
+            rounding; nan where there is no such trial.
         """
         names = self.methods
         answers: dict[int, dict[str, Array]] = {}
@@ -193,8 +183,11 @@ class Comparison:
         for found in answers.values():
             present = [i for i, name in enumerate(names) if name in found]
             rows = np.stack([found[names[i]] for i in present])
+            lengths = np.array([norm(row) for row in rows])
             for k, i in enumerate(present):
-                total[i, present] += np.linalg.norm(rows - rows[k], axis=1)
+                apart = np.array([norm(row - rows[k]) for row in rows])
+                noise = ROUNDING * np.minimum(lengths, lengths[k])
+                total[i, present] += np.where(apart <= noise, 0.0, apart)
                 count[i, present] += 1.0
         matrix = np.full_like(total, np.nan)
         np.divide(total, count, out=matrix, where=count > 0.0)
@@ -263,13 +256,13 @@ class Comparison:
         failures = any(row.failures for row in rows)
         head += ["failures"] if failures else []
         lines = [[self._cell(row, column) for column in head] for row in rows]
-        parts = [self.data, _markdown(head, lines), self._faults(), self.note]
+        parts = [self.data, _markdown(head, lines), self._remarks(), self.note]
         return "\n\n".join(part for part in parts if part)
 
     def _cell(self, row: Row, column: str) -> str:
         answered = row.trials - row.failures
         cells: dict[str, Callable[[], str]] = {
-            "method": lambda: row.method,
+            "method": lambda: " ".join(row.method.replace("|", "/").split()),
             "error": lambda: self._number(row.error),
             "± se": lambda: self._number(row.error_se),
             "worst": lambda: self._number(row.worst),
@@ -282,15 +275,24 @@ class Comparison:
         }
         return cells[column]()
 
-    def _faults(self) -> str:
-        """Why there is no answer, once for each method and reason."""
-        faults = [(r.method, r.message) for r in self.records if r.status != "ok"]
-        return "\n".join(f"{method}: {message}" for method, message in dict.fromkeys(faults))
+    def _remarks(self) -> str:
+        """Why there is no answer, and warnings: for each method the first, and how many."""
+        lines = []
+        for method in self.methods:
+            records = self.of(method)
+            for what, of_kind in (
+                ("no answer", [r for r in records if r.status != "ok"]),
+                ("warning", [r for r in records if r.status == "ok" and r.message]),
+            ):
+                if of_kind:
+                    often = (
+                        f" in {len(of_kind)} of {len(records)} trials" if len(records) > 1 else ""
+                    )
+                    lines.append(f"{method}: {what}{often}: {of_kind[0].message}")
+        return "\n".join(lines)
 
     def _number(self, value: float) -> str:
-        if math.isnan(value):
-            return "-"
-        return "0" if value <= self.zero else f"{value:.3g}"
+        return "-" if math.isnan(value) else f"{value:.3g}"
 
 
 def _row(name: str, records: list[Trial], distance: float) -> Row:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
+import numbers
 import os
 import pickle
 import signal
+import threading
 import time
 import warnings
 from collections import deque
@@ -18,11 +20,13 @@ from typing import Any, Literal
 import numpy as np
 from joblib.externals.loky.backend import get_context  # type: ignore[import-untyped]
 from joblib.externals.loky.backend.reduction import dumps  # type: ignore[import-untyped]
+from scipy.linalg import norm  # does not overflow
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from inlier._typing import Mask
-from inlier.comparison.table import Trial
+from inlier._typing import Array, Mask
+from inlier.comparison.source import checked
+from inlier.comparison.table import ROUNDING, Trial
 from inlier.registry import Method
 
 # About the code and not about the answer.
@@ -98,6 +102,11 @@ class Trouble:
 
 Event = Begins | Trial | Trouble
 
+# Nobody waits for ever, and the operating system for no more than some days.
+LONGEST_WAIT = 3600.0
+# So many rows say how long a row is.
+TYPICAL = 1000
+
 # What a worker says when it wants a job.
 READY = None
 
@@ -105,7 +114,7 @@ READY = None
 def perform(job: Job) -> Iterator[Event]:
     """The fits of a job, one after the other."""
     try:
-        drawn = job.source.draw(job.seed)
+        drawn = checked(job.source.draw(job.seed))
         told = {"alpha": job.alpha, "sigma": job.sigma}
         for name in {name for contender in job.contenders for name in contender.needs}:
             told[name] = getattr(drawn, name) if told[name] is None else told[name]
@@ -119,6 +128,7 @@ def perform(job: Job) -> Iterator[Event]:
 
 def _measured(job: Job, contender: Contender, drawn: Any, told: dict[str, float | None]) -> Trial:
     failed = job.unanswered(contender, "failed")
+    X = _read_only(drawn.X)
     # Single-threaded, or the figures of parallel trials would not compare.
     with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -126,43 +136,76 @@ def _measured(job: Job, contender: Contender, drawn: Any, told: dict[str, float 
         try:
             estimator = contender.estimator(told)
             begin = time.perf_counter()
-            estimator.fit(drawn.X)
-        except Exception as error:
+            estimator.fit(X)
+            seconds = time.perf_counter() - begin
+            location, removed, passes = _read(estimator, X)
+        except (Exception, SystemExit) as error:
             seconds = time.perf_counter() - begin
             return replace(failed, seconds=seconds, message=_in_words(error))
-        seconds = time.perf_counter() - begin
     texts = [str(w.message) for w in caught if not issubclass(w.category, UNIMPORTANT)]
     message = " ".join(dict.fromkeys(texts))
-    location = np.array(getattr(estimator, "location_", math.nan), dtype=np.float64)
-    if location.shape != (drawn.X.shape[1],) or not np.isfinite(location).all():
-        found = f"has shape {location.shape}" if location.shape else "is missing"
-        found = "has NaN or infinity" if location.shape == (drawn.X.shape[1],) else found
-        message = f"location_ {found}: after fit it should be a point. {message}".rstrip()
-        return replace(failed, seconds=seconds, message=message)
-    removed = _removed(estimator, drawn.X.shape[0])
     known = drawn.is_outlier is not None and removed is not None
     return Trial(
         contender.name,
         job.trial,
         job.seed,
         "ok",
-        error=math.nan if drawn.mean is None else float(np.linalg.norm(location - drawn.mean)),
+        error=math.nan if drawn.mean is None else _error(location, drawn.mean, X),
         exact=bool((removed == drawn.is_outlier).all()) if known else None,
         removed=None if removed is None else int(removed.sum()),
-        passes=getattr(getattr(estimator, "result_", None), "n_passes", None),
+        passes=passes,
         seconds=seconds,
         message=message,
         location=location,
     )
 
 
-def _removed(estimator: Any, n: int) -> Mask | None:
-    support = np.asarray(getattr(estimator, "support_", None))
-    return ~support if support.shape == (n,) and support.dtype == np.bool_ else None
+def _read_only(X: Any) -> Any:
+    """The rows for a method that might write into them: the next one sees the same."""
+    if isinstance(X, np.ndarray):
+        X = X.view()
+        X.flags.writeable = False
+    return X
+
+
+def _read(estimator: Any, X: Any) -> tuple[Array, Mask | None, int | None]:
+    """What a fitted estimator says: location, removed rows and passes."""
+    n, d = X.shape
+    if not hasattr(estimator, "location_"):
+        raise ValueError("location_ is missing: after fit it should be a point.")
+    location = np.asarray(estimator.location_)
+    if location.shape != (d,) or location.dtype.kind not in "buif":
+        raise ValueError(
+            f"location_ has shape {location.shape} and dtype {location.dtype}: after fit it should "
+            f"be a point with {d} coordinates."
+        )
+    if not np.isfinite(location).all():
+        raise ValueError("location_ has NaN or infinity: after fit it should be a point.")
+    support: Any = getattr(estimator, "support_", None)
+    if not isinstance(support, np.ndarray) or support.shape != (n,) or support.dtype != np.bool_:
+        support = None
+    passes = getattr(getattr(estimator, "result_", None), "n_passes", None)
+    return (
+        location.astype(np.float64),
+        None if support is None else ~support,
+        int(passes) if isinstance(passes, numbers.Integral) else None,
+    )
+
+
+def _error(location: Array, mean: Array, X: Any) -> float:
+    """Distance to the truth; 0 where it is what summing the rows leaves."""
+    rows = X[:TYPICAL]
+    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    typical = np.median([norm(row) for row in rows])
+    error = float(norm(location - mean))
+    return 0.0 if error <= ROUNDING * float(typical) else error
 
 
 def _in_words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # an exception that cannot say what it is
+        return type(error).__name__
 
 
 def here(jobs: Iterable[Job]) -> Generator[Event, None, None]:
@@ -177,6 +220,7 @@ def serve(connection: Connection) -> None:
         os.setpgrp()  # it is killed with its children; Ctrl-C reaches the parent alone
     else:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _warm_up()
     try:
         while True:
@@ -192,6 +236,15 @@ def serve(connection: Connection) -> None:
                 connection.send(event)
     except (EOFError, OSError):  # the parent is gone
         return
+
+
+def _end_with(parent: int) -> None:
+    """A fit without an end must not outlive who could stop it."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 def _warm_up() -> None:
@@ -251,7 +304,8 @@ class Worker:
             code = self.process.exitcode
             if self.job is None or not self.left:
                 return Trouble(f"A worker process ended by itself (exit code {code}).")
-            message = f"The process ended during the fit (exit code {code}). Out of memory?"
+            why = "Out of memory?" if code == -signal.SIGKILL else ""
+            message = f"The process ended during the fit (exit code {code}). {why}".rstrip()
             return replace(self.job.unanswered(self.left[0], "failed"), message=message)
         return event
 
@@ -287,7 +341,7 @@ def in_workers(
             for _ in range(min(n_jobs - len(crew), len(waiting) - free)):
                 crew.add(Worker())
             nearest = min(worker.deadline for worker in crew)
-            patience = None if nearest == math.inf else max(0.0, nearest - time.monotonic())
+            patience = min(max(0.0, nearest - time.monotonic()), LONGEST_WAIT)
             heard = wait([worker.pipe for worker in crew], patience)
             for worker in list(crew):
                 if worker.pipe in heard:

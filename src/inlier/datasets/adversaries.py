@@ -12,7 +12,7 @@ import numpy as np
 
 from inlier._validation import check_choice, check_number, check_random_state, check_whole
 from inlier.datasets._typing import FloatArray, RandomState, Rows
-from inlier.datasets.base import Contamination, Sample, check_at_least, settle
+from inlier.datasets.base import Contamination, Sample, settle
 from inlier.datasets.directions import (
     DIRECTIONS,
     choose_direction,
@@ -187,8 +187,8 @@ class BelowThreshold(Contamination):
         check_whole(self.n, "n", 4)
         check_inliers(self.inliers)
         check_choice(self.direction, "direction", DIRECTIONS)
-        settle(self, spread=check_at_least(self.spread, "spread", 0.0))
-        settle(self, threshold=check_at_least(self.threshold, "threshold", 1.0))
+        settle(self, spread=check_number(self.spread, "spread", at_least=0.0))
+        settle(self, threshold=check_number(self.threshold, "threshold", at_least=1.0))
         # The outliers' scatter is at most spread^2 times that of the good rows.
         least = (1 - self.n_outliers / self.n) * (1 + self.spread**2)
         if self.n_outliers and self.threshold <= least:
@@ -287,8 +287,8 @@ class Attack(Contamination):
         settle(
             self,
             method=clone(self.method, safe=False),
-            distances=tuple(check_at_least(t, "distances", 0.0) for t in self.distances),
-            spreads=tuple(check_at_least(s, "spreads", 0.0) for s in self.spreads),
+            distances=tuple(check_number(t, "distances", at_least=0.0) for t in self.distances),
+            spreads=tuple(check_number(s, "spreads", at_least=0.0) for s in self.spreads),
             directions=tuple(check_choice(w, "directions", DIRECTIONS) for w in self.directions),
             clusters=tuple(check_whole(k, "clusters") for k in self.clusters),
         )
@@ -308,8 +308,7 @@ class Attack(Contamination):
         if len(rows):
             truth = X[~is_outlier].mean(axis=0)
             for placed in self._placements(X, rows, rng):
-                error = float(np.linalg.norm(self._answer(placed) - truth))
-                error = np.inf if np.isnan(error) else error  # no answer is the worst of all
+                error = self._harm(placed, truth)
                 if error > worst_error:
                     best, worst_error = placed, error
         return Sample(best, is_outlier)
@@ -337,15 +336,26 @@ class Attack(Contamination):
                 placed[rows[part]] = center + spread * around[part] + distance * scale * centre
             yield placed
 
-    def _answer(self, X: FloatArray) -> FloatArray:
-        """What the method says."""
+    def _harm(self, X: FloatArray, truth: FloatArray) -> float:
+        """How far off the method is; to have no answer is the worst of all."""
         from sklearn.base import clone
 
+        method = clone(self.method, safe=False)
         # Whoever draws a sample did not ask for these fits and can do nothing about them.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fitted = clone(self.method, safe=False).fit(X)
-        return np.asarray(fitted.location_, dtype=np.float64)
+            try:
+                method.fit(X)
+            except Exception:
+                return np.inf
+        location = np.asarray(method.location_, dtype=np.float64)
+        if location.shape != truth.shape:
+            raise ValueError(
+                f"location_ of method={self._method} has shape {location.shape}: it must be a "
+                f"point with {len(truth)} coordinates."
+            )
+        error = float(np.linalg.norm(location - truth))
+        return np.inf if np.isnan(error) else error
 
 
 def _centres(u: FloatArray, sideways: FloatArray) -> FloatArray:

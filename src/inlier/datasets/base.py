@@ -6,13 +6,13 @@ import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inlier._validation import check_whole
+from inlier._validation import check_number, check_whole
 from inlier.datasets._typing import FloatArray, RandomState, Rows
 from inlier.datasets.directions import largest_eigenvalue
 
@@ -42,6 +42,7 @@ class Sample:
     random_state: int | None = None
 
     def __post_init__(self) -> None:
+        settle(self, X=np.asarray(self.X), is_outlier=np.asarray(self.is_outlier))
         if self.X.ndim != 2 or 0 in self.X.shape:
             raise ValueError(f"X has shape {self.X.shape}: give a table with one row per point.")
         if self.is_outlier.dtype != np.bool_ or self.is_outlier.shape != self.X.shape[:1]:
@@ -114,7 +115,7 @@ class Contamination(ABC):
     def __post_init__(self) -> None:
         settle(self, n=check_whole(self.n, "n"), d=check_whole(self.d, "d"))
         hint = " Beyond it the good rows are not the majority."
-        settle(self, alpha=check_at_least(self.alpha, "alpha", 0.0, below=0.5, hint=hint))
+        settle(self, alpha=check_number(self.alpha, "alpha", at_least=0.0, below=0.5, hint=hint))
 
     @property
     def n_outliers(self) -> int:
@@ -161,16 +162,3 @@ def settle(frozen: object, **values: Any) -> None:
     """Store checked values, in plain types: numpy's would change the repr."""
     for name, value in values.items():
         object.__setattr__(frozen, name, value)
-
-
-def check_at_least(
-    value: Any, name: str, least: float, *, below: float = inf, hint: str = ""
-) -> float:
-    """A finite real number in [least, below)."""
-    right = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    if not right or not least <= float(value) < below:
-        high = f" and below {below:g}" if below < inf else ""
-        raise ValueError(
-            f"{name} must be a finite number of at least {least:g}{high}, but is {value!r}.{hint}"
-        )
-    return float(value)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from inlier._validation import check_choice, check_random_state, check_whole
+from inlier._validation import check_choice, check_number, check_random_state, check_whole
 from inlier.datasets._typing import RandomState
-from inlier.datasets.base import Contamination, Sample, check_at_least, seed_of, settle
+from inlier.datasets.base import Contamination, Sample, seed_of, settle
 from inlier.datasets.directions import random_direction
 from inlier.datasets.inliers import Gaussian, Inliers, Spiked, StudentT, Uneven, check_inliers
 from inlier.datasets.settings import SettingA
@@ -70,8 +70,8 @@ class Huber(Contamination):
         super().__post_init__()
         check_inliers(self.inliers)
         check_inliers(self.outliers, "outliers")
-        settle(self, distance=check_at_least(self.distance, "distance", 0.0))
-        settle(self, spread=check_at_least(self.spread, "spread", 0.0))
+        settle(self, distance=check_number(self.distance, "distance", at_least=0.0))
+        settle(self, spread=check_number(self.spread, "spread", at_least=0.0))
 
     @property
     def n_outliers(self) -> int:
@@ -111,8 +111,8 @@ class Cluster(Contamination):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, distance=check_at_least(self.distance, "distance", 0.0))
-        settle(self, spread=check_at_least(self.spread, "spread", 0.0))
+        settle(self, distance=check_number(self.distance, "distance", at_least=0.0))
+        settle(self, spread=check_number(self.spread, "spread", at_least=0.0))
 
     def _draw(self, random_state: RandomState) -> Sample:
         rng = check_random_state(random_state)
@@ -203,7 +203,7 @@ class QuietDirections(Contamination):
         check_whole(self.d, "d", 2)
         check_inliers(self.inliers, kind=Uneven)
         check_choice(self.where, "where", ("both", "one each"))
-        settle(self, distance=check_at_least(self.distance, "distance", 0.0))
+        settle(self, distance=check_number(self.distance, "distance", at_least=0.0))
 
     def _draw(self, random_state: RandomState) -> Sample:
         rng = check_random_state(random_state)

@@ -42,7 +42,13 @@ class Shuffled(Contamination):
         table = check_table(X)
         dense = table.toarray() if issparse(table) else table  # type: ignore[attr-defined]
         rows = np.array(dense, dtype=np.float64, order="C")
-        flags = np.array(is_outlier, dtype=np.bool_)
+        given = np.asarray(is_outlier)
+        if given.dtype != np.bool_ and not np.isin(given, (0, 1)).all():
+            raise ValueError(
+                "is_outlier must be True or 1 for bad rows and False or 0 for the others, but has "
+                f"other values, such as {given[~np.isin(given, (0, 1))][0]!r}."
+            )
+        flags = given.astype(np.bool_)
         settle(self, X=rows, is_outlier=Sample(rows, flags).is_outlier)
         settle(self, n=rows.shape[0], d=rows.shape[1], alpha=float(flags.mean()))
         super().__post_init__()

@@ -8,9 +8,9 @@ from math import cos, radians, sin, sqrt
 
 import numpy as np
 
-from inlier._validation import check_random_state, check_whole
+from inlier._validation import check_number, check_random_state, check_whole
 from inlier.datasets._typing import FloatArray, RandomState, Rows
-from inlier.datasets.base import Contamination, Sample, check_at_least, settle
+from inlier.datasets.base import Contamination, Sample, settle
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ class TwoClusters(_TwoHalves):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(self.d, "d", 2)
-        settle(self, angle=check_at_least(self.angle, "angle", 0.0, below=180.0))
-        settle(self, spread=check_at_least(self.spread, "spread", 0.0, below=1.0))
+        settle(self, angle=check_number(self.angle, "angle", at_least=0.0, below=180.0))
+        settle(self, spread=check_number(self.spread, "spread", at_least=0.0, below=1.0))
 
     def _corrupt(self, X: FloatArray, first: Rows, second: Rows, rng: np.random.Generator) -> None:
         along, across = np.linalg.qr(rng.standard_normal((self.d, 2)))[0].T
