@@ -291,15 +291,12 @@ def main() -> None:
         texts.append(f"## {name}\n\n{about}\n\n" + "\n".join(table_of_errors(measured)))
         if name != "Told wrong":
             everything |= measured
-    timed = [
-        c
-        for c in ("A 2000 x 100, 0.2", "A 800 x 400, 0.2", "B 4000 x 2000, 0.2")
-        if c in everything
-    ]
-    cost = "\n".join(table_of_cost({label: everything[label] for label in timed}))
     winners = "\n".join(table_of_winners(everything))
     text = f"## Who wins where\n\n{winners}\n\n" + "\n\n".join(texts)
-    text += f"\n\n## Cost\n\nSeconds of a fit as a multiple of those of `inlier`.\n\n{cost}"
+    timed = {label: rows for label, rows in everything.items() if label in TIMED}
+    if timed:
+        text += "\n\n## Cost\n\nSeconds of a fit as a multiple of those of `inlier`.\n\n"
+        text += "\n".join(table_of_cost(timed))
     print(text)
     if arguments.write:
         note = (

@@ -1,17 +1,16 @@
-"""Medians, trimmed means and aggregators: against scipy, scikit-learn, brute force and theory."""
+"""Medians, trimmed means and aggregators: against scipy, scikit-learn, brute force and theory.
+
+What they share with the other methods, and what all have to bear, is in test_baselines.py.
+"""
 
 import itertools
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp, minimize
 from scipy.stats import trim_mean
-from sklearn.base import clone
 from sklearn.covariance import MinCovDet
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inlier.baselines.bulyan import Bulyan
 from inlier.baselines.centered_clipping import CenteredClipping
@@ -26,24 +25,6 @@ from inlier.baselines.tukey_median import TukeyMedian
 from inlier.centers import geometric_median
 from inlier.data import as_table
 
-ALL = [
-    CoordinateMedian(),
-    GeometricMedian(),
-    TukeyMedian(),
-    TrimmedMean(alpha=0.1),
-    MedianOfMeans(alpha=0.1),
-    MedianOfMeans(alpha=0.1, median="coordinate"),
-    Krum(alpha=0.1),
-    MultiKrum(alpha=0.1),
-    Bulyan(alpha=0.1),
-    CenteredClipping(),
-    MDA(alpha=0.1),
-    MinimumCovarianceDeterminant(alpha=0.1),
-    MinimumCovarianceDeterminant(),
-]
-each = pytest.mark.parametrize("method", ALL, ids=str)
-TOLD_ALPHA = [method for method in ALL if "alpha" in method.needs]
-told_alpha = pytest.mark.parametrize("method", TOLD_ALPHA, ids=str)
 MCD = MinimumCovarianceDeterminant
 
 
@@ -51,167 +32,6 @@ def contaminated(n=60, d=4, n_bad=6, seed=0, far=6.0):
     X = np.random.default_rng(seed).standard_normal((n, d))
     X[:n_bad] += far
     return X
-
-
-def fitted(method, X, **changed):
-    return clone(method).set_params(**changed).fit(X)
-
-
-# -- what they share ------------------------------------------------------------------------------
-
-
-@parametrize_with_checks(ALL)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@each
-@pytest.mark.parametrize(("scale", "shift"), [(1e-8, 0.0), (1e8, 0.0), (1.0, 1e6), (-3.0, 7.0)])
-@pytest.mark.parametrize("shape", [(13, 1), (61, 2), (60, 4), (12, 40)])
-def test_moves_with_the_data(method, shape, scale, shift):
-    if isinstance(method, MCD) and shape[0] <= 2 * shape[1]:
-        pytest.skip("needs n > 2 d")
-    X = contaminated(*shape, n_bad=1)
-    plain = fitted(method, X)
-    moved = fitted(method, scale * X + shift)
-    np.testing.assert_allclose(
-        (moved.location_ - shift) / scale, plain.location_, rtol=0.0, atol=1e-6
-    )
-    np.testing.assert_array_equal(moved.support_, plain.support_)
-    assert moved.result_.converged
-
-
-@pytest.mark.parametrize("method", [m for m in ALL if not isinstance(m, TukeyMedian)], ids=str)
-def test_the_order_of_columns_does_not_matter(method):
-    X = contaminated()
-    order = [2, 0, 3, 1]
-    np.testing.assert_allclose(
-        fitted(method, X[:, order]).location_, fitted(method, X).location_[order], atol=1e-6
-    )
-
-
-@each
-def test_the_same_random_state_gives_the_same_answer(method):
-    X = contaminated(d=3)
-    first, second = fitted(method, X), fitted(method, X)
-    np.testing.assert_array_equal(first.location_, second.location_)
-    np.testing.assert_array_equal(first.result_.scores, second.result_.scores)
-
-
-@each
-@pytest.mark.parametrize("shape", [(60, 4), (12, 40)])
-def test_sparse_is_dense(method, shape):
-    if isinstance(method, MCD) and shape[0] <= 2 * shape[1]:
-        pytest.skip("needs n > 2 d")
-    X = contaminated(*shape, n_bad=1)
-    X[np.random.default_rng(1).random(X.shape) < 0.3] = 0.0
-    dense, sparse = fitted(method, X), fitted(method, sp.csr_matrix(X))
-    np.testing.assert_allclose(sparse.location_, dense.location_, atol=1e-6)
-    np.testing.assert_array_equal(sparse.support_, dense.support_)
-
-
-@each
-@pytest.mark.parametrize("shape", [(60, 4), (12, 40)])
-def test_single_precision(method, shape):
-    if isinstance(method, MCD) and shape[0] <= 2 * shape[1]:
-        pytest.skip("needs n > 2 d")
-    X = contaminated(*shape, n_bad=1).astype(np.float32)
-    single, double = fitted(method, X), fitted(method, X.astype(np.float64))
-    assert single.location_.dtype == np.float32
-    np.testing.assert_allclose(single.location_, double.location_, atol=1e-4)
-    assert single.result_.converged
-
-
-@each
-@pytest.mark.parametrize("far", [1e6, 1e300])
-def test_few_bad_rows_leave_the_error_bounded(method, far):
-    X = np.random.default_rng(3).standard_normal((80, 3))
-    X[:7] = far
-    assert np.linalg.norm(fitted(method, X).location_) < 4.0
-
-
-@told_alpha
-def test_many_bad_rows_leave_the_error_bounded(method):
-    X = np.random.default_rng(3).standard_normal((80, 3))
-    n_bad = 19 if isinstance(method, Bulyan) else 35
-    X[:n_bad] += 1e4  # near enough not to be set aside
-    found = fitted(method, X, alpha=n_bad / 80)
-    assert np.linalg.norm(found.location_) < 6.0
-
-
-@each
-def test_all_rows_equal(method):
-    X = np.full((12, 3), 2.5)
-    np.testing.assert_array_equal(fitted(method, X).location_, X[0])
-
-
-@each
-def test_duplicates_and_a_constant_column(method):
-    X = np.repeat(contaminated(20, 3, 2), 2, axis=0)
-    X[:, 1] = 7.0
-    singular = pytest.warns(ConvergenceWarning, match="scikit-learn warns: .* drop these")
-    with singular if isinstance(method, MCD) else nullcontext():
-        found = fitted(method, X)
-    assert np.isfinite(found.location_).all()
-    assert found.location_[1] == pytest.approx(7.0, abs=1e-8)
-
-
-@each
-@pytest.mark.parametrize("n", [2, 3, 4, 7])
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_few_rows_give_an_answer_or_a_clear_error(method, n, d):
-    X = np.random.default_rng([n, d]).standard_normal((n, d))
-    try:
-        found = fitted(method, X)
-    except ValueError as error:
-        assert "rows" in str(error) and f"but X has {n}" in str(error)
-        assert isinstance(method, Krum | Bulyan | MCD)
-    else:
-        assert (found.location_ >= X.min(axis=0) - 1e-9).all()
-        assert (found.location_ <= X.max(axis=0) + 1e-9).all()
-
-
-@told_alpha
-def test_no_bad_rows(method):
-    X = contaminated(n_bad=0)
-    found = fitted(method, X, alpha=0)
-    if not isinstance(method, Krum) or isinstance(method, MultiKrum):
-        np.testing.assert_allclose(found.location_, X.mean(axis=0), atol=1e-7)
-    else:
-        assert found.support_.sum() == 1
-
-
-@each
-def test_weights_give_the_location_unless_they_are_all_one(method):
-    X = contaminated()
-    result = fitted(method, X).result_
-    assert result.weights.max() == 1.0 and result.weights.min() >= 0.0
-    np.testing.assert_array_equal(result.support, result.weights >= 0.5)
-    if not (result.weights == 1.0).all() and not isinstance(method, Bulyan):
-        mean = np.average(X, axis=0, weights=result.weights)
-        np.testing.assert_allclose(result.location, mean, atol=1e-7)
-
-
-@each
-def test_far_rows_score_worse(method):
-    X = contaminated(far=50.0)
-    scores = fitted(method, X).result_.scores
-    assert scores[:6].min() > scores[6:].max()
-
-
-def test_the_first_sentence_says_what_is_done():
-    for method in ALL:
-        first = type(method).__doc__.split(".")[0]
-        assert "\n\n" not in first and len(first.split()) > 4
-    names = {type(method): method.name for method in ALL}
-    assert len(set(names.values())) == len(names) == 11
-
-
-@told_alpha
-@pytest.mark.parametrize("alpha", [None, -0.1, 0.5, "many"])
-def test_wrong_alpha(method, alpha):
-    with pytest.raises(ValueError, match="alpha"):
-        fitted(method, contaminated(), alpha=alpha)
 
 
 @pytest.mark.parametrize(

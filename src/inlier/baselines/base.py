@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -77,13 +78,21 @@ class Run:
     random : numpy.random.Generator
     n_aside : int
         Rows that were set aside: they are bad, and the method does not see them.
+    n_passes : callable
+        How many times the data have been read; reading rotated rows does not count.
     history : list of Step
     """
 
     def __init__(
-        self, table: Table, center: Array, random: np.random.Generator, n_aside: int
+        self,
+        table: Table,
+        center: Array,
+        random: np.random.Generator,
+        n_aside: int,
+        n_passes: Callable[[], int],
     ) -> None:
         self.table, self.center, self.random, self.n_aside = table, center, random, n_aside
+        self.n_passes = n_passes
         self.history: list[Step] = []
 
     @cached_property
@@ -146,10 +155,10 @@ class Run:
                 stage=stage,
                 budget=limit * total,
                 n_removed=float((weights < top / 2.0).sum()),
-                h_sum=len(weights) - total / top if top > 0.0 else float(len(weights)),
+                h_sum=max(0.0, len(weights) - total / top) if top > 0.0 else float(len(weights)),
                 rank=1,
                 lambda_max=variance * total,
-                n_passes=self.table.n_passes,
+                n_passes=self.n_passes(),
             )
         )
 
@@ -171,8 +180,8 @@ class Baseline(MeanEstimator, ABC):
 
     Class attributes say what it is: `name` in the registry, `needs` (of "alpha", the fraction of
     bad rows, and "sigma", the largest standard deviation of the good rows in any direction),
-    `paper`, `rotates`: whether rotated rows have a rotated answer, and `sets_aside`: whether
-    absurdly distant rows are left out.
+    `paper`, `rotates`: whether it may see the rows in other axes, where these are fewer, and
+    `sets_aside`: whether absurdly distant rows are left out.
     """
 
     name: ClassVar[str]
@@ -218,11 +227,14 @@ class Baseline(MeanEstimator, ABC):
         near = _near(distances) if self.sets_aside else np.ones(n, dtype=np.bool_)
         seen = table if near.all() else table.take(near)
         rotation = Rotation.of(seen, center) if self.rotates and Rotation.pays(seen) else None
-        if rotation is None:
-            run = Run(seen, center, random, n - int(near.sum()))
-        else:
-            origin = np.zeros(rotation.rotated.shape[1])
-            run = Run(rotation.rotated, origin, random, n - int(near.sum()))
+        view, origin = seen, center
+        if rotation is not None:
+            view, origin = rotation.rotated, np.zeros(rotation.rotated.shape[1])
+
+        def n_passes() -> int:
+            return table.n_passes + (seen.n_passes if seen is not table else 0)
+
+        run = Run(view, origin, random, n - int(near.sum()), n_passes)
         answer = self._estimate(run)
         return self._copied(self._result(table, seen, near, rotation, run, answer))
 
@@ -281,7 +293,7 @@ class Baseline(MeanEstimator, ABC):
             scores=scores,
             history=tuple(run.history),
             n_iter=answer.n_iter,
-            n_passes=table.n_passes + (seen.n_passes if seen is not table else 0),
+            n_passes=run.n_passes(),
             converged=answer.converged,
             message=message,
         )

@@ -18,10 +18,11 @@ class IterativeFiltering(Baseline):
     More bad weight leaves than good, and the error is O(sigma sqrt(alpha)). Two passes for a
     filter, with more than 256 columns up to nine.
 
-    Algorithm 3 of the paper removes rows at random, with a chance in proportion to tau_i; the
-    weights are the expectation of that, and repeatable. `removal="random"` is the published form.
+    Algorithm 3 of the paper removes rows at random, with a chance in proportion to tau_i, as
+    `removal="random"` does; the weights are the expectation of that, and repeatable. The paper's
+    one random threshold for all rows takes half of them by bad luck: here each row has its own.
     Other deviations: sigma^2 replaces the 9 sigma^2 of the proof, tau is taken from the median and
-    not from the mean, which halves the error in Setting A, and eigenvectors are converged.
+    not from the mean, which bad rows have moved, and eigenvectors are converged.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ class IterativeFiltering(Baseline):
             if self.removal == "soft":
                 left = weights * np.maximum(1.0 - share, 0.0)
             else:
-                left = np.where(share >= run.random.random(), 0.0, weights)
+                left = np.where(run.random.random(run.n) < share, 0.0, weights)
             if gone(left, run.n):
                 break
             weights = left

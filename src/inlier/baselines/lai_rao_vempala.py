@@ -87,7 +87,8 @@ class LaiRaoVempala(_Halving):
     def _middle(self, values: Array) -> float:
         assert self.alpha is not None
         values = np.sort(values)
-        width = max(1, int((1.0 - self.alpha) ** 2 * len(values)))
+        # A majority at least, or an interval may hold bad rows only.
+        width = max(len(values) // 2 + 1, int((1.0 - self.alpha) ** 2 * len(values)))
         start = int(np.argmin(values[width - 1 :] - values[: len(values) - width + 1]))
         return float(values[start : start + width].mean())
 

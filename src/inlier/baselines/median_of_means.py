@@ -37,9 +37,9 @@ class MedianOfMeans(Baseline):
     n_blocks : int, optional
         More than 2 alpha n and at most n. If not given, so many that less than 7/18 of them are
         bad, the fraction of the reference; at alpha = 0 a single one, which is the mean.
-    median : {"geometric", "coordinate"}
+    median : {"geometric", "coordinate"}, default="geometric"
         Of the means; "coordinate" is the median of each column.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None, default=0
         Of the partition.
 
     References
@@ -59,7 +59,7 @@ class MedianOfMeans(Baseline):
         alpha: float | None = None,
         n_blocks: int | None = None,
         median: Literal["geometric", "coordinate"] = "geometric",
-        random_state: int | np.random.Generator | None = 0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
         self.alpha = alpha
         self.n_blocks = n_blocks

@@ -29,7 +29,7 @@ class MinimumCovarianceDeterminant(Baseline):
     alpha : float, optional
         The fraction of rows that may be bad, 0 <= alpha < 1/2: the fit looks for (1 - alpha) n
         rows, `support_fraction` there. If not given, for (n + d + 1) / 2, which bears most.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None, default=0
         Of the starts.
 
     References
@@ -45,7 +45,7 @@ class MinimumCovarianceDeterminant(Baseline):
     def __init__(
         self,
         alpha: float | None = None,
-        random_state: int | np.random.Generator | None = 0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
         self.alpha = alpha
         self.random_state = random_state

@@ -8,7 +8,10 @@ import numpy as np
 
 from inlier._typing import Array
 from inlier._validation import check_number
-from inlier.baselines.base import Answer, Baseline, Run, Spread, gone
+from inlier.baselines.base import SMALLEST, Answer, Baseline, Run, Spread, gone
+
+# No sigma is tried that is so much smaller than that of all rows.
+LEAST = 1e-8
 
 
 class _Trimmed(NamedTuple):
@@ -31,7 +34,7 @@ def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
         # Equal rows leave together, whatever their order in the table.
         cut = ordered[fits] * (1.0 - 1e-9) if fits < n else np.inf
         left = np.where(deviations >= cut, 0.0, weights)
-        scores = np.maximum(scores, deviations / limit)
+        scores = np.maximum(scores, deviations / spread.variance)
         if gone(left, n) or not (left < weights).any():
             return _Trimmed(weights, scores, spread.mean, n_iter, converged=False)
         n_iter += 1
@@ -131,18 +134,20 @@ class CorruptionLevelAgnostic(Baseline):
 
     def _estimate(self, run: Run) -> Answer:
         first = run.spread(np.ones(run.n))
-        sigma = float(np.sqrt(first.variance))
-        # Good rows vary by as much as this in an average direction, and by more in the worst.
+        top = float(np.sqrt(first.variance))
+        if top < SMALLEST:  # the rows coincide
+            return Answer(np.ones(run.n), np.zeros(run.n), first.mean)
+        # Good rows vary by as much as this in an average direction, and by more in the worst; by
+        # nothing, where half of the rows coincide.
         least = float(np.sqrt(np.median(run.table.sq_distances(run.center)) / run.d))
+        least = min(top, max(least, LEAST * top))
         tried: list[tuple[float, _Trimmed]] = []
-        while sigma > 0.0 and (sigma >= least or not tried):
+        for power in range(1 + int(np.log(top / least) / np.log(self.ratio))):
+            sigma = top / self.ratio**power
             found = _trim(run, sigma, first)
             if not found.converged:
                 break
             tried.append((sigma, found))
-            sigma /= self.ratio
-        if not tried:  # the rows coincide
-            return Answer(np.ones(run.n), np.zeros(run.n), first.mean)
         sigma, chosen = min(
             (entry for entry in tried if self._confirmed(entry, tried)), key=lambda entry: entry[0]
         )

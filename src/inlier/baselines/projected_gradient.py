@@ -12,6 +12,8 @@ from inlier.baselines.capped_simplex import nearest_point
 
 # A failed step is followed by one of a quarter of its length; after so many in a row none helps.
 MOST_FAILURES = 4
+# No gradient counts as larger than this many times the largest of a row with weight.
+FAR = 10.0
 
 
 class ProjectedGradient(Baseline):
@@ -70,21 +72,22 @@ class ProjectedGradient(Baseline):
         n, n_good = run.n, run.n - run.n_bad(self.alpha)
         weights, step = np.full(n, 1.0 / n), 1.0 / n
         spread = run.spread(weights)
-        failures, n_iter, falling = 0, 0, False
+        failures, n_iter = 0, 0
         while failures < MOST_FAILURES and n_iter < self.max_iter and n_good < n:
             if spread.variance == 0.0:
                 break
             n_iter += 1
             gradient = spread.seen**2 / spread.variance
+            # A distant row that has no weight any more would make all steps short.
+            gradient = np.minimum(gradient, FAR * gradient[weights > 0.0].max())
             length = float(np.linalg.norm(gradient))
             new = nearest_point(weights - step * gradient / length, 1.0 / n_good)
             found = run.spread(new)
-            enough = found.variance < (1.0 - self.tol) * spread.variance
-            # In a large table the first steps are too short to gain much.
-            if enough or (not falling and found.variance < spread.variance):
+            if found.variance < (1.0 - self.tol) * spread.variance:
                 weights, spread, step, failures = new, found, 2.0 * step, 0
-                falling = falling or enough
                 run.record("gradient step", weights, spread.variance)
+            elif found.variance < spread.variance and failures == 0 and step < 1.0:
+                step = 2.0 * step  # too short to gain much
             else:
                 step, failures = step / 4.0, failures + 1
         converged = n_iter < self.max_iter

@@ -10,7 +10,9 @@ from inlier._validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.capped_simplex import nearest_distribution
 
+# Weights, in units of the cap: the least that a row has, and what counts as present.
 LEAST = 1e-12
+PRESENT = 1e-9
 
 
 class SpectralReweighting(Baseline):
@@ -80,7 +82,8 @@ class SpectralReweighting(Baseline):
                 since = 0
             if best is None or spread.variance < lowest:
                 best, lowest = Answer(weights, spread.seen**2, spread.mean, n_iter), spread.variance
-            top = float((spread.seen[weights > 0.0] ** 2).max())
+            # A distant row with next to no weight would leave all others as they are.
+            top = float((spread.seen[weights > PRESENT * cap] ** 2).max())
             if since >= self.patience or top == 0.0 or cap * run.n <= 1.0:
                 break
             shares = np.minimum(spread.seen**2 / top, 1.0)

@@ -57,7 +57,7 @@ class TukeyMedian(Baseline):
         Random directions with three or more columns; the axes come on top unless there are more
         columns than this. If not given, 500, but with more than 100 columns half as many as
         columns: the linear programmes of several hundred columns take half a minute.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None, default=0
         Of the directions.
 
     References
@@ -75,7 +75,7 @@ class TukeyMedian(Baseline):
     def __init__(
         self,
         n_directions: int | None = None,
-        random_state: int | np.random.Generator | None = 0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
         self.n_directions = n_directions
         self.random_state = random_state
