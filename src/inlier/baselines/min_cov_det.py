@@ -51,8 +51,8 @@ class MinimumCovarianceDeterminant(Baseline):
         self.random_state = random_state
 
     def _check(self, n: int, d: int) -> None:
-        if self.alpha is not None and self.alpha != 0:
-            check_number(self.alpha, "alpha", below=0.5)
+        if self.alpha is not None:
+            check_number(self.alpha, "alpha", at_least=0.0, below=0.5)
         if n <= 2 * d:
             raise ValueError(
                 f"MinimumCovarianceDeterminant needs more than 2 d = {2 * d} rows for d = {d} "

@@ -1,0 +1,27 @@
+"""The examples in docstrings give what they say."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import inlier
+
+MODULES = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]
+
+
+@pytest.mark.parametrize("name", ["inlier", *MODULES])
+def test_examples(name):
+    module = importlib.import_module(name)
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    runner = doctest.DocTestRunner()
+    for example in finder.find(module, globs=dict(vars(module))):
+        runner.run(example)
+    assert runner.failures == 0
+
+
+def test_there_are_examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    for public in (inlier.robust_mean, inlier.RobustMean, inlier.compare, inlier.methods):
+        assert any(found.examples for found in finder.find(public))
