@@ -686,7 +686,6 @@ ORIGINALS = {
 # Where ours falls short of the original.
 SHORT = {
     ("A400", 0.3, OutlierFractionAgnostic): "a bad row stays in every other draw: .025",
-    ("A100", 0.3, FalseDiscoveryFilter): "up to 8 of 600 bad rows stay: .015",
     ("B2000", 0.2, IterativeFiltering): "in every other draw a bad row or two stay: .011",
     ("B2000", 0.3, IterativeFiltering): "in every other draw a bad row or two stay: .017",
 }

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.stats import false_discovery_control, norm
 
+from inlier._typing import Array
 from inlier._validation import check_number
 from inlier.baselines.base import Answer, Baseline, Run, gone
 
@@ -19,8 +20,8 @@ class FalseDiscoveryFilter(Baseline):
 
     A row at T standard deviations from the median along the direction has the p-value min(1, 8
     exp(-T^2 / 2)), the tail bound of the authors. Those that Benjamini and Hochberg reject at the
-    rate `fdr` leave, and the next direction is looked at, until none is rejected. Two passes for a
-    round, with more than 256 columns up to nine.
+    rate `fdr` leave, as long as there are any; then the next direction is looked at, until none is
+    rejected. Two passes for a direction, with more than 256 columns up to nine.
 
     The authors' code, made for identity covariance, measures T in units of the data, and prunes
     and stops at thresholds for variance 1. Here the standard deviation in the direction is read off
@@ -62,18 +63,23 @@ class FalseDiscoveryFilter(Baseline):
         while True:
             spread = run.spread(weights)
             run.record("filter", weights, spread.variance)
-            kept = np.flatnonzero(weights)
-            away = np.abs(spread.seen - np.median(spread.seen[kept]))
-            scale = float(np.median(away[kept])) / MAD
-            if scale == 0.0:  # half of the rows coincide along it: there is no unit
-                break
-            deviations = away / scale
-            p_values = np.minimum(1.0, 8.0 * np.exp(-(deviations[kept] ** 2) / 2.0))
-            rejected = false_discovery_control(p_values) <= self.fdr
-            scores[kept] = deviations[kept]
-            left = weights.copy()
-            left[kept[rejected]] = 0.0
-            if not rejected.any() or gone(left, run.n):
-                break
+            left = self._filtered(spread.seen, weights, scores)
+            if np.array_equal(left, weights) or gone(left, run.n):
+                return Answer(weights, scores, spread.mean, n_iter)
             weights, n_iter = left, n_iter + 1
-        return Answer(weights, scores, spread.mean, n_iter)
+
+    def _filtered(self, seen: Array, weights: Array, scores: Array) -> Array:
+        """Rows that are left along a direction, where the scale is measured anew as others go."""
+        weights = weights.copy()
+        while True:
+            kept = np.flatnonzero(weights)
+            away = np.abs(seen[kept] - np.median(seen[kept]))
+            scale = float(np.median(away)) / MAD
+            if scale == 0.0:  # half of the rows coincide along it: there is no unit
+                return weights
+            scores[kept] = away / scale
+            p_values = np.minimum(1.0, 8.0 * np.exp(-(scores[kept] ** 2) / 2.0))
+            rejected = false_discovery_control(p_values) <= self.fdr
+            if not rejected.any():
+                return weights
+            weights[kept[rejected]] = 0.0
