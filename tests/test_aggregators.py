@@ -51,7 +51,7 @@ def contaminated(n=60, d=4, n_bad=6, seed=0, far=6.0):
         (CenteredClipping(max_iter=0), "max_iter must be"),
         (CenteredClipping(tol=2.0), "tol must be"),
         (MDA(alpha=0.1, max_nodes=0), "max_nodes must be"),
-        (MCD(alpha=0.6), "alpha must be"),
+        (MCD(support_fraction=0.4), "support_fraction must be"),
     ],
     ids=str,
 )
@@ -423,18 +423,17 @@ def test_centered_clipping_is_the_published_step():
 # -- scikit-learn's -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [None, 0.0, 0.2])
-def test_minimum_covariance_determinant(alpha):
+@pytest.mark.parametrize("fraction", [None, 1.0, 0.8])
+def test_minimum_covariance_determinant(fraction):
     X = contaminated(200, 4, 30, far=8.0)
-    found = MCD(alpha=alpha).fit(X)
-    fraction = None if alpha is None else 1.0 - alpha
+    found = MCD(support_fraction=fraction).fit(X)
     fits = [MinCovDet(support_fraction=fraction, random_state=s).fit(X) for s in range(3)]
     # Its answer depends on the random starts; on data this clear, hardly.
     best = min(fits, key=lambda fit: np.linalg.norm(fit.location_ - found.location_))
     np.testing.assert_allclose(found.location_, best.location_, atol=1e-6)
     np.testing.assert_array_equal(found.support_, best.support_)
     np.testing.assert_allclose(found.result_.scores**2, best.dist_, rtol=1e-5)
-    if alpha != 0.0:
+    if fraction != 1.0:
         assert not found.support_[:30].any()
 
 

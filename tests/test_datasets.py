@@ -772,3 +772,12 @@ def test_printed_figures():
 def test_printed_tables_can_be_changed_without_harm():
     printed_tables()["table1"].errors[0.1]["lp"] = 0.0
     assert printed_tables()["table1"].errors[0.1]["lp"] == 0.0052
+
+
+def test_attacks_on_methods_without_an_answer():
+    class Fails:
+        def fit(self, X):
+            raise ArithmeticError("no such luck")
+
+    with pytest.raises(ValueError, match=r"no answer to any .* no such luck"):
+        Attack(40, 3, 0.2, Fails()).sample(0)

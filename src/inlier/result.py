@@ -23,21 +23,33 @@ class WeakEvidenceWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a fit."""
+    """One step of a fit.
+
+    Attributes
+    ----------
+    stage : str
+        "selection", "continuation" or "algorithm 1"; other methods have words of their own.
+    budget : float
+        What `lambda_max` is held against; nan if it is against nothing.
+    n_removed : float
+        Rows removed; where weights are lowered, rows with less than half of the largest.
+    h_sum : float
+        ||h||_1: how much weight has gone, in rows.
+    rank : int
+        In how many directions the budget is contested.
+    lambda_max : float
+        Largest eigenvalue of the weighted scatter about the centre, at the tolerance of the step.
+    n_passes : int
+        Passes over the data so far.
+    """
 
     stage: str
-    """"selection", "continuation" or "algorithm 1"."""
     budget: float
     n_removed: float
-    """Rows removed; during the continuation, rows with less than half their weight."""
     h_sum: float
-    """||h||_1."""
     rank: int
-    """Rank of the multiplier: in how many directions the budget is contested."""
     lambda_max: float
-    """Of the weighted rows about the centre, at the tolerance of the step."""
     n_passes: int
-    """Passes over the data so far."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +187,8 @@ class MeanResult:
     support : boolean array of shape (n,)
         The rows that count: with at least half of the largest weight.
     weights : array of shape (n,)
-        In [0, 1]: the location is the mean of the rows with these weights. A median says nothing
-        about rows, and gives all of them weight 1.
+        In [0, 1]: the location is the mean of the rows with these weights. Methods that judge no
+        rows, such as medians, give all of them weight 1.
     scores : array of shape (n,)
         How bad each row is, as the method sees it; larger is worse.
     history : tuple of Step

@@ -2,7 +2,7 @@
 
 Each is a scikit-learn estimator that sees the data through the passes of `inlier.data` and keeps
 a `MeanResult`. `inlier.methods()` lists them with what they need. Docstrings state the passes of
-the method itself; one more looks for absurdly distant rows beforehand.
+the method itself; a first centre and a look for absurdly distant rows take one or two more.
 """
 
 from inlier.baselines.base import Baseline

@@ -143,8 +143,8 @@ class Run:
             scores,
             n_iter=n_iter,
             converged=False,
-            message="Half of the rows would have to leave before no variance exceeds sigma^2. "
-            "Raise sigma, or use RobustMean, which finds it.",
+            message="Gave up: half of the rows would have to leave before no variance exceeds "
+            "sigma^2. Raise sigma, or use RobustMean, which finds it.",
         )
 
     def record(self, stage: str, weights: Array, variance: float, limit: float = np.nan) -> None:
@@ -180,8 +180,9 @@ class Baseline(MeanEstimator, ABC):
 
     Class attributes say what it is: `name` in the registry, `needs` (of "alpha", the fraction of
     bad rows, and "sigma", the largest standard deviation of the good rows in any direction),
-    `paper`, `rotates`: whether it may see the rows in other axes, where these are fewer, and
-    `sets_aside`: whether absurdly distant rows are left out.
+    `paper`, `rotates`: whether it may see the rows in other axes, where these are fewer,
+    `sets_aside`: whether absurdly distant rows are left out, and `judges_rows`: whether its weights
+    say which rows are bad.
     """
 
     name: ClassVar[str]
@@ -189,6 +190,7 @@ class Baseline(MeanEstimator, ABC):
     paper: ClassVar[str]
     rotates: ClassVar[bool] = True
     sets_aside: ClassVar[bool] = True
+    judges_rows: ClassVar[bool] = True
 
     @abstractmethod
     def _estimate(self, run: Run) -> Answer:
@@ -275,13 +277,13 @@ class Baseline(MeanEstimator, ABC):
         weights[near] = answer.weights / max(float(answer.weights.max()), np.finfo(float).tiny)
         scores[near] = answer.scores
         support = weights >= 0.5
-        message = f"{int(support.sum())} of {n} rows count."
+        message = f"Kept {int(support.sum())} of {n} rows." if self.judges_rows else ""
         if run.n_aside:
             message += (
                 f" {run.n_aside} of the others lie more than {ABSURD:g} times as far from the "
                 "centre as the median row and were set aside beforehand."
             )
-        message = f"{message} {answer.message}".rstrip()
+        message = f"{message} {answer.message}".strip() or "No row is judged."
         if not answer.converged:
             from sklearn.exceptions import ConvergenceWarning
 

@@ -27,6 +27,7 @@ class CoordinateMedian(Baseline):
     rotates: ClassVar[bool] = False
     # A column's median does not see how far away the others are.
     sets_aside: ClassVar[bool] = False
+    judges_rows: ClassVar[bool] = False
 
     def _estimate(self, run: Run) -> Answer:
         median = run.table.median()

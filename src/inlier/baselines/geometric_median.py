@@ -42,6 +42,7 @@ class GeometricMedian(Baseline):
     name: ClassVar[str] = "geometric-median"
     paper: ClassVar[str] = "Weiszfeld (1937), Vardi and Zhang (2000)"
     sets_aside: ClassVar[bool] = False
+    judges_rows: ClassVar[bool] = False
 
     def __init__(self, tol: float = 1e-8, max_iter: int = 1000) -> None:
         self.tol = tol

@@ -68,12 +68,11 @@ class IterativeFiltering(Baseline):
         for n_iter in range(run.n):
             spread = run.spread(weights)
             run.record("filter", weights, spread.variance, limit)
+            tau = (spread.seen - np.median(spread.seen[weights >= weights.max() / 2.0])) ** 2
+            scores = np.maximum(scores, tau / limit)
             if spread.variance <= limit:
                 return Answer(weights, scores, spread.mean, n_iter)
-            present = weights > 0.0
-            tau = (spread.seen - np.median(spread.seen[weights >= weights.max() / 2.0])) ** 2
-            share = tau / tau[present].max()
-            scores = np.maximum(scores, share)
+            share = tau / tau[weights > 0.0].max()
             if self.removal == "soft":
                 left = weights * np.maximum(1.0 - share, 0.0)
             else:

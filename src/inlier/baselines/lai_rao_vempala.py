@@ -19,6 +19,8 @@ LOW, HIGH = 0.4, 0.6
 class _Halving(Baseline):
     """Mean of the quieter half of the directions by trimming, of the louder half by recursion."""
 
+    judges_rows: ClassVar[bool] = False
+
     def _estimate(self, run: Run) -> Answer:
         rows = run.dense().T
         location, axes = run.center.copy(), np.eye(run.d)

@@ -53,6 +53,7 @@ class MedianOfMeans(Baseline):
     paper: ClassVar[str] = "Minsker (2015)"
     rotates: ClassVar[bool] = False
     sets_aside: ClassVar[bool] = False
+    judges_rows: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -26,9 +26,9 @@ class MinimumCovarianceDeterminant(Baseline):
 
     Parameters
     ----------
-    alpha : float, optional
-        The fraction of rows that may be bad, 0 <= alpha < 1/2: the fit looks for (1 - alpha) n
-        rows, `support_fraction` there. If not given, for (n + d + 1) / 2, which bears most.
+    support_fraction : float, optional
+        Of the rows that the fit looks for, above 1/2. If not given, (n + d + 1) / 2 rows, which
+        bears most.
     random_state : int, Generator, RandomState or None, default=0
         Of the starts.
 
@@ -44,15 +44,15 @@ class MinimumCovarianceDeterminant(Baseline):
 
     def __init__(
         self,
-        alpha: float | None = None,
+        support_fraction: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
-        self.alpha = alpha
+        self.support_fraction = support_fraction
         self.random_state = random_state
 
     def _check(self, n: int, d: int) -> None:
-        if self.alpha is not None:
-            check_number(self.alpha, "alpha", at_least=0.0, below=0.5)
+        if self.support_fraction is not None:
+            check_number(self.support_fraction, "support_fraction", above=0.5, at_most=1.0)
         if n <= 2 * d:
             raise ValueError(
                 f"MinimumCovarianceDeterminant needs more than 2 d = {2 * d} rows for d = {d} "
@@ -67,10 +67,10 @@ class MinimumCovarianceDeterminant(Baseline):
         if unit == 0.0:  # their covariance is zero, where scikit-learn gives up
             here = distances == 0.0
             return Answer(here * 1.0, distances, message="At least half of the rows coincide.")
-        fraction = None if self.alpha is None else 1.0 - run.n_bad(self.alpha) / run.n
         # A number and not the generator: scikit-learn knows the older random states only.
         seed = int(run.random.integers(np.iinfo(np.int32).max))
-        fit, warning = _fitted(MinCovDet(support_fraction=fraction, random_state=seed), rows / unit)
+        estimator = MinCovDet(support_fraction=self.support_fraction, random_state=seed)
+        fit, warning = _fitted(estimator, rows / unit)
         message = (
             f"scikit-learn warns: {warning} Likely causes are too few rows, and columns that follow"
             " from others: drop these."

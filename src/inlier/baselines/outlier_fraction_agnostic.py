@@ -25,8 +25,8 @@ class _Trimmed(NamedTuple):
 def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
     """Trim along the direction of largest variance until the kept rows satisfy the budget."""
     n, limit = run.n, run.variance_limit(sigma)
-    weights, scores, spread = np.ones(n), np.zeros(n), first
-    n_iter = 0
+    weights, spread, n_iter = np.ones(n), first, 0
+    scores = (first.seen - np.median(first.seen)) ** 2 / limit
     while spread.variance * float(weights.sum()) > n * limit:
         deviations = (spread.seen - np.median(spread.seen)) ** 2
         ordered = np.sort(deviations)
@@ -34,7 +34,7 @@ def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
         # Equal rows leave together, whatever their order in the table.
         cut = ordered[fits] * (1.0 - 1e-9) if fits < n else np.inf
         left = np.where(deviations >= cut, 0.0, weights)
-        scores = np.maximum(scores, deviations / spread.variance)
+        scores = np.maximum(scores, deviations / limit)
         if gone(left, n) or not (left < weights).any():
             return _Trimmed(weights, scores, spread.mean, n_iter, converged=False)
         n_iter += 1

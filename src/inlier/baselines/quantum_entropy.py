@@ -81,7 +81,7 @@ class QuantumEntropy(Baseline):
             spread = run.spread(weights)
             run.record("scoring", weights, spread.variance, limit)
             if spread.variance <= limit:
-                return Answer(weights, scores, spread.mean, n_iter)
+                return Answer(weights, scores if n_iter else spread.seen**2, spread.mean, n_iter)
             tau = self._scores(run, weights, spread)
             scores = np.where(weights > 0.0, tau, scores)
             left = weights.copy()

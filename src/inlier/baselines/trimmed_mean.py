@@ -34,6 +34,7 @@ class TrimmedMean(Baseline):
     paper: ClassVar[str] = "Yin, Chen, Ramchandran and Bartlett (2018)"
     rotates: ClassVar[bool] = False
     sets_aside: ClassVar[bool] = False
+    judges_rows: ClassVar[bool] = False
 
     def __init__(self, alpha: float | None = None) -> None:
         self.alpha = alpha

@@ -71,6 +71,7 @@ class TukeyMedian(Baseline):
     name: ClassVar[str] = "tukey-median"
     paper: ClassVar[str] = "Tukey (1975)"
     sets_aside: ClassVar[bool] = False
+    judges_rows: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 from inlier._files import replacing
+from inlier._typing import Array
 from inlier.comparison.table import Comparison, Row
 
 if TYPE_CHECKING:
@@ -55,7 +59,7 @@ def _errors_and_seconds(comparison: Comparison, figure: Figure) -> None:
     errors, seconds = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     places = range(len(rows))
     trials = max(row.trials for row in rows)
-    many = f" ({trials} trials, | mean)" if trials > 1 else ""
+    many = f" (bar: mean of {trials} trials)" if trials > 1 else ""
     values = [record.error for record in comparison.records] + [row.error for row in rows]
     positive = [value for value in values if 0.0 < value < math.inf]
     zero_at = _left_edge(positive)
@@ -74,7 +78,7 @@ def _errors_and_seconds(comparison: Comparison, figure: Figure) -> None:
     measured = [r.seconds for r in comparison.records if r.status != "failed"]
     _logarithmic(seconds, measured)
     errors.set_xlabel(f"distance to the true mean{many}")
-    seconds.set_xlabel("seconds, one thread" + (" (| median)" if trials > 1 else ""))
+    seconds.set_xlabel("seconds, one thread" + (" (bar: median)" if trials > 1 else ""))
     if any(r.status == "timeout" for r in comparison.records):
         seconds.plot([], [], ">", color=LATE, ms=6, mfc="none", label="stopped: timeout")
         seconds.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0.0, 1.0))
@@ -87,7 +91,15 @@ def _errors_and_seconds(comparison: Comparison, figure: Figure) -> None:
         axes.set_axisbelow(True)
         axes.tick_params(axis="y", length=0)
         axes.spines[["top", "right", "left"]].set_visible(False)
-    figure.suptitle(comparison.data, fontsize=10)
+    _captions(comparison, figure)
+
+
+def _captions(comparison: Comparison, figure: Figure) -> None:
+    """What the methods were compared on, and what they were told."""
+    width = int(11 * figure.get_figwidth())
+    figure.suptitle(_plain("\n".join(wrap(comparison.title, width))), fontsize=10)
+    if comparison.note:
+        figure.supxlabel(_plain("\n".join(wrap(comparison.note, 2 * width))), fontsize=7)
 
 
 def _dots(axes: Axes, place: int, values: list[float]) -> None:
@@ -144,18 +156,35 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+def _neighbours(matrix: Array) -> list[int]:
+    """An order in which answers that agree stand side by side; those without an answer last."""
+    answered = np.flatnonzero(~np.isnan(np.diag(matrix)))
+    missing = np.flatnonzero(np.isnan(np.diag(matrix))).tolist()
+    apart = matrix[np.ix_(answered, answered)]
+    if len(answered) < 3 or np.isnan(apart).any():
+        return [*answered.tolist(), *missing]
+    # By orders of magnitude as well.
+    apart = np.log1p(apart / max(float(np.median(apart)), 1e-300))
+    tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
+    return [*answered[leaves_list(tree)].tolist(), *missing]
+
+
 def _distances(comparison: Comparison, figure: Figure) -> None:
-    from matplotlib.colors import PowerNorm
+    from matplotlib.colors import LogNorm
 
     names, matrix = comparison.distances()
-    order = [names.index(row.method) for row in comparison.summary()]
+    order = _neighbours(matrix)
     names, matrix = tuple(names[i] for i in order), matrix[np.ix_(order, order)]
     k = len(names)
     figure.set_size_inches(3.0 + 0.52 * k, 2.4 + 0.4 * k)
     axes = figure.subplots()
+    # By orders of magnitude: one odd answer must not make all others look alike.
     largest = float(np.nanmax(matrix, initial=0.0)) or 1.0
-    norm: Any = PowerNorm(0.5, vmin=0.0, vmax=largest)
-    axes.imshow(matrix, cmap="Blues", norm=norm, aspect="auto")
+    smallest = float(np.min(matrix[matrix > 0.0], initial=largest))
+    norm: Any = LogNorm(max(smallest, 1e-4 * largest) / 2.0, largest, clip=True)
+    axes.imshow(
+        np.where(matrix > 0.0, matrix, 0.1 * norm.vmin), cmap="Blues", norm=norm, aspect="auto"
+    )
     between = np.arange(0.5, k - 1)
     axes.vlines(between, -0.5, k - 0.5, color="white", lw=1.5)
     axes.hlines(between, -0.5, k - 0.5, color="white", lw=1.5)
@@ -165,8 +194,8 @@ def _distances(comparison: Comparison, figure: Figure) -> None:
             if i == j or math.isnan(value):
                 text, dark = "" if i == j else "-", False
             else:
-                text = f"{value:.2g}"
-                dark = norm(value) > 0.55
+                text = f"{value:.0f}" if 100.0 <= value < 1e4 else f"{value:.2g}"
+                dark = value > 0.0 and norm(value) > 0.55
             axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color="wk"[not dark])
     labels = [_plain(name) for name in names]
     axes.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
@@ -174,4 +203,4 @@ def _distances(comparison: Comparison, figure: Figure) -> None:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("distance between the answers, in units of the data")
-    figure.suptitle(comparison.data, fontsize=10)
+    _captions(comparison, figure)

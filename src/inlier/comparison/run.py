@@ -12,6 +12,7 @@ from typing import Any
 
 import joblib  # type: ignore[import-untyped]
 import numpy as np
+from scipy.sparse import issparse
 
 from inlier._validation import check_number, check_random_state, check_whole
 from inlier.api import robust_mean
@@ -23,6 +24,9 @@ from inlier.comparison.worker import Begins, Contender, Job, Trouble, here, in_w
 from inlier.registry import Method
 from inlier.registry import methods as registered
 
+# Columns whose scales differ by more than this are worth a word; so many rows tell scales.
+UNEVEN = 100.0
+MOST_ROWS = 10_000
 # What a store can hold.
 MOST_SEED = 2**63 - 1
 # Methods that need it ask for less than half.
@@ -117,6 +121,8 @@ def compare(
     with ExitStack() as stack:
         kept = None if store is None else stack.enter_context(Store(store))
         alpha, sigma, note = _told(source, contenders, alpha, sigma)
+        if _is_untold(source):
+            note += _about_scales(source)
         if trials > 1 and not isinstance(source, Model):
             note.append(f"The rows are the same in all {trials} trials: only seconds vary.")
         jobs = [Job(source, i, seed, contenders, alpha, sigma) for i, seed in enumerate(seeds)]
@@ -156,8 +162,7 @@ def compare(
                 shown.ends()
 
     ordered = tuple(records[i, c.name] for i in range(trials) for c in contenders)
-    about = f"{source}, {trials} trials" if isinstance(source, Model) else str(source)
-    return Comparison(ordered, about, " ".join(note), not _is_untold(source))
+    return Comparison(ordered, str(source), " ".join(note), not _is_untold(source))
 
 
 def _contenders(methods: Any) -> tuple[Contender, ...]:
@@ -231,6 +236,23 @@ def _told(
     note += dict.fromkeys(str(warning.message) for warning in caught)
     told = {name: found[name] if name in absent else given[name] for name in given}
     return told["alpha"], told["sigma"], note
+
+
+def _about_scales(source: Any) -> list[str]:
+    """A word of warning if some columns vary far more than others."""
+    if issparse(source.X):
+        return []
+    rows = source.X[:MOST_ROWS].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scales = np.median(np.abs(rows - np.median(rows, axis=0)), axis=0)
+    scales = scales[np.isfinite(scales) & (scales > 0.0)]
+    if not len(scales) or scales.max() < UNEVEN * scales.min():
+        return []
+    return [
+        f"Some columns vary {scales.max() / scales.min():.0e} times as much as others: distances, "
+        "and most methods, see little but those. Measure columns in like units, for example by "
+        "sklearn.preprocessing.RobustScaler, before you compare."
+    ]
 
 
 def _check_n_jobs(n_jobs: Any) -> int:

@@ -76,7 +76,7 @@ class Model:
             return f"{kind.__module__}.{self.model!r}"
 
     def __str__(self) -> str:
-        return f"{self.model!r}"
+        return f"{self.model}"
 
 
 Source = Table | Model

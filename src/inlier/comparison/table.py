@@ -21,7 +21,13 @@ Status = Literal["ok", "timeout", "failed"]
 # Below this part of the length of the answers a distance between them is rounding.
 ROUNDING = 1e-13
 
+TO_OTHERS = (
+    'The truth is not known. "to others" is the median distance to the answers of the other '
+    "methods, in units of the data: to be near them is not to be right."
+)
+
 COLUMNS = (
+    "data",
     "method",
     "trial",
     "seed",
@@ -141,6 +147,12 @@ class Comparison:
         """Names, in the order in which they were given."""
         return tuple(dict.fromkeys(record.method for record in self.records))
 
+    @property
+    def title(self) -> str:
+        """The data, and how many trials there were if more than one."""
+        trials = len({record.trial for record in self.records})
+        return f"{self.data}, {trials} trials" if trials > 1 else self.data
+
     def of(self, method: str) -> list[Trial]:
         """The records of one method."""
         return [record for record in self.records if record.method == method]
@@ -245,7 +257,7 @@ class Comparison:
 
     def _lines(self) -> Iterator[tuple[Any, ...]]:
         for record in self.records:
-            yield tuple(getattr(record, column) for column in COLUMNS)
+            yield (self.data, *(getattr(record, column) for column in COLUMNS[1:]))
 
     def __str__(self) -> str:
         rows = self.summary()
@@ -256,7 +268,8 @@ class Comparison:
         failures = any(row.failures for row in rows)
         head += ["failures"] if failures else []
         lines = [[self._cell(row, column) for column in head] for row in rows]
-        parts = [self.data, _markdown(head, lines), self._remarks(), self.note]
+        about = "" if self.truth_known else TO_OTHERS
+        parts = [self.title, _markdown(head, lines), about, self._remarks(), self.note]
         return "\n\n".join(part for part in parts if part)
 
     def _cell(self, row: Row, column: str) -> str:

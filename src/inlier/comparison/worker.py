@@ -184,6 +184,8 @@ def _read(estimator: Any, X: Any) -> tuple[Array, Mask | None, int | None]:
     support: Any = getattr(estimator, "support_", None)
     if not isinstance(support, np.ndarray) or support.shape != (n,) or support.dtype != np.bool_:
         support = None
+    if not getattr(estimator, "judges_rows", True):
+        support = None
     passes = getattr(getattr(estimator, "result_", None), "n_passes", None)
     return (
         location.astype(np.float64),

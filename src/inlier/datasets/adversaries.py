@@ -247,7 +247,8 @@ class Attack(Contamination):
     Attributes
     ----------
     method : estimator
-        Anything with ``fit(X)`` that sets ``location_``. It is copied, never fitted itself.
+        Anything with ``fit(X)`` that sets ``location_``. It is copied, never fitted itself. It has
+        to know what it needs: nobody tells it alpha or sigma here.
     inliers : Inliers
         What good rows look like.
     distances : tuple of float
@@ -299,6 +300,9 @@ class Attack(Contamination):
         shown["method"] = self._method
         return f"Attack({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
+    def __str__(self) -> str:
+        return f"Attack(n={self.n}, d={self.d}, alpha={self.alpha}, method={self.method!r})"
+
     def _draw(self, random_state: RandomState) -> Sample:
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n, self.d, rng)
@@ -307,10 +311,16 @@ class Attack(Contamination):
         best, worst_error = X, -1.0
         if len(rows):
             truth = X[~is_outlier].mean(axis=0)
+            answered = False
             for placed in self._placements(X, rows, rng):
-                error = self._harm(placed, truth)
+                error, fault = self._harm(placed, truth)
+                answered = answered or fault is None
                 if error > worst_error:
                     best, worst_error = placed, error
+            if not answered:
+                raise ValueError(
+                    f"method={self._method} has no answer to any of the placements: {fault}"
+                ) from fault
         return Sample(best, is_outlier)
 
     def _placements(
@@ -336,7 +346,7 @@ class Attack(Contamination):
                 placed[rows[part]] = center + spread * around[part] + distance * scale * centre
             yield placed
 
-    def _harm(self, X: FloatArray, truth: FloatArray) -> float:
+    def _harm(self, X: FloatArray, truth: FloatArray) -> tuple[float, Exception | None]:
         """How far off the method is; to have no answer is the worst of all."""
         from sklearn.base import clone
 
@@ -346,8 +356,8 @@ class Attack(Contamination):
             warnings.simplefilter("ignore")
             try:
                 method.fit(X)
-            except Exception:
-                return np.inf
+            except Exception as fault:
+                return np.inf, fault
         location = np.asarray(method.location_, dtype=np.float64)
         if location.shape != truth.shape:
             raise ValueError(
@@ -355,7 +365,7 @@ class Attack(Contamination):
                 f"point with {len(truth)} coordinates."
             )
         error = float(np.linalg.norm(location - truth))
-        return np.inf if np.isnan(error) else error
+        return (np.inf if np.isnan(error) else error), None
 
 
 def _centres(u: FloatArray, sideways: FloatArray) -> FloatArray:

@@ -60,7 +60,7 @@ class Sample:
 
     def __repr__(self) -> str:
         n, d = self.X.shape
-        origin = "" if self.model is None else f", {self.model!r}"
+        origin = "" if self.model is None else f", {self.model}"
         seed = "" if self.random_state is None else f", random_state={self.random_state}"
         return f"<Sample: {n} x {d}, {int(self.is_outlier.sum())} outliers{origin}{seed}>"
 
