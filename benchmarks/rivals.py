@@ -2,9 +2,11 @@
 
 Errors are distances to the mean of the good rows. Methods that need alpha or sigma are told the
 true ones of each draw, but for the last section, where they are told wrong ones. All methods of a
-draw run in the same process, on one thread. Finished fits are kept in out/rivals.sqlite: a run that
-was interrupted goes on where it stopped. `--write` puts the tables into docs/results/rivals.md and
-draws docs/results/rivals.svg.
+draw run in the same process, on one thread.
+
+Finished fits are kept in out/rivals.sqlite: a run that was interrupted goes on where it stopped.
+Delete it after a change of the code. `--write` puts the tables into docs/results/rivals.md and draws
+docs/results/rivals.svg.
 """
 
 from __future__ import annotations
@@ -260,7 +262,7 @@ def draw(measured: Measured, path: Path) -> None:
     axes.get_yticklabels()[int(np.argwhere(order == names.index(OURS))[0, 0])].set_weight("bold")
     bar = chart.colorbar(image, ax=axes, shrink=0.6, ticks=[1e-3, 1e-2, 0.1, 1.0])
     bar.ax.set_yticklabels(["0.001 or less", "0.01", "0.1", "1"], fontsize=8)
-    bar.set_label("error, in units of the plain mean's", fontsize=8)
+    bar.set_label("error, in units of the plain mean's; white: no answer", fontsize=8)
     with replacing(path) as unfinished:
         chart.savefig(unfinished, format=path.suffix[1:])
 

@@ -13,7 +13,24 @@ from inlier.result import MeanResult
 
 
 class MeanEstimator(BaseEstimator):
-    """A scikit-learn estimator of a mean."""
+    """A scikit-learn estimator of a mean.
+
+    Attributes
+    ----------
+    location_ : ndarray of shape (n_features,)
+        The estimate, in the precision of X.
+    support_ : ndarray of bool, shape (n_samples,)
+        The rows that count.
+    weights_ : ndarray of shape (n_samples,)
+        With what weight, in [0, 1].
+    n_iter_ : int
+    result_ : MeanResult
+        All that is known about the fit: also scores, history, passes and message.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+    """
 
     def _validated(self, X: Any, fitting: bool = False) -> Any:
         return validate_data(
