@@ -5,8 +5,8 @@ true ones of each draw, but for the last section, where they are told wrong ones
 draw run in the same process, on one thread.
 
 Finished fits are kept in out/rivals.sqlite: a run that was interrupted goes on where it stopped.
-Delete it after a change of the code. `--write` puts the tables into docs/results/rivals.md and draws
-docs/results/rivals.svg.
+Delete it after a change of the code. `--write` puts the tables into docs/results/rivals.md and
+draws docs/results/rivals.svg.
 """
 
 from __future__ import annotations
