@@ -107,3 +107,10 @@ def fewest_removed(X, budget):
 def _fewest_removed(kept, scatters, budget):
     feasible = np.linalg.eigvalsh(scatters)[:, -1] <= budget * (1.0 + 1e-9)
     return int(kept.shape[1] - kept[feasible].sum(axis=1).max())
+
+
+def contaminated(n=60, d=4, n_bad=6, seed=0, far=6.0):
+    """Standard Gaussian rows, the first few of them moved in all columns."""
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    X[:n_bad] += far
+    return X

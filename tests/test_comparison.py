@@ -483,6 +483,19 @@ def test_nobody_can_change_the_rows_of_the_next_method(timeout):
     np.testing.assert_allclose(mean.location, before.mean(axis=0))
 
 
+class WritesSparse(Mean):
+    def fit(self, X):
+        X.data[:] = 0.0
+        self.location_ = np.zeros(X.shape[1])
+
+
+def test_nobody_can_change_a_sparse_table():
+    X = sparse.csr_array(MODEL.sample(0).X)
+    before = X.toarray()
+    compare(X, {"writes": WritesSparse(), "mean": "mean"}, timeout=None)
+    assert np.array_equal(X.toarray(), before)
+
+
 class Odd(Mean):
     def __init__(self, location=None, support=None):
         self.location = location

@@ -10,3 +10,5 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 """Of floating point numbers, in double precision unless it is the data themselves."""
 Mask = NDArray[np.bool_]
+Seed = int | np.random.Generator | np.random.RandomState | None
+"""What randomness may come from."""

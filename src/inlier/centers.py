@@ -22,9 +22,8 @@ class GeometricMedianPoint(NamedTuple):
     """The point with the smallest sum of distances, and how it was found."""
 
     location: Array
-    weights: Array
-    """The location is the mean of the rows with these weights: one over the distance; where it is
-    a row, 1 for this row and its copies."""
+    distances: Array
+    """Of the rows from it."""
     residual: float
     """Norm of the smallest subgradient of the mean distance at the location: at most 1, and 0 at
     the minimum."""
@@ -37,7 +36,6 @@ class _Look(NamedTuple):
 
     center: Array
     distances: Array
-    weights: Array
     step: Array
     residual: float
     rounding: float
@@ -91,7 +89,7 @@ def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> G
         if not past:  # steps are too uneven to extrapolate, or too short: rows nearly on a line
             stretch *= 2.0
         now = after
-    return GeometricMedianPoint(now.center, now.weights, now.residual, n_iter, _done(now, tol))
+    return GeometricMedianPoint(now.center, now.distances, now.residual, n_iter, _done(now, tol))
 
 
 def _look(table: Table, center: Array) -> _Look:
@@ -101,18 +99,16 @@ def _look(table: Table, center: Array) -> _Look:
         # Half of the rows at one point outweigh all others; of rows too far to square nothing is
         # known.
         residual = 0.0 if unit == 0.0 else 1.0
-        here = (distances == 0.0).astype(np.float64)
-        return _Look(center, distances, here, np.zeros_like(center), residual, 0.0, unit)
+        return _Look(center, distances, np.zeros_like(center), residual, 0.0, unit)
     apart = distances > AT * unit
     inverse = np.where(apart, 1.0 / np.where(apart, distances, 1.0), 0.0)
     pull = table.combine(center, inverse[None])[0]
     strength, held = float(np.linalg.norm(pull)), float((~apart).sum())
     excess = max(0.0, strength - held)
     step = pull * (excess / (strength * float(inverse.sum()))) if excess > 0.0 else 0.0 * pull
-    weights = inverse if held == 0.0 else (~apart).astype(np.float64)
     far_off = float(np.linalg.norm(center)) / unit * np.finfo(np.float64).eps
     rounding = 8.0 * (float(np.finfo(table.dtype).eps) + far_off)
-    return _Look(center, distances, weights, step, excess / len(distances), rounding, unit)
+    return _Look(center, distances, step, excess / len(distances), rounding, unit)
 
 
 def _done(look: _Look, tol: float) -> bool:

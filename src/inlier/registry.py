@@ -10,7 +10,7 @@ from inlier._estimator import MeanEstimator
 from inlier.baselines import BASELINES
 from inlier.estimators import RobustMean
 
-OURS = "Liu, Deshmukh and Veeravalli (2020)"
+PAPER = "Liu, Deshmukh and Veeravalli (2020)"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Method:
     paper: str
     summary: str
     estimator: Callable[..., MeanEstimator] = field(repr=False)
-    fixed: dict[str, Any] = field(default_factory=dict, repr=False)
+    fixed: dict[str, Any] = field(default_factory=dict, repr=False, hash=False)
 
     def make(
         self, *, alpha: float | None = None, sigma: float | None = None, **parameters: Any
@@ -81,14 +81,14 @@ def methods() -> dict[str, Method]:
         Method(
             "inlier-sigma",
             ("sigma",),
-            f"this library, after {OURS}",
+            f"this library, after {PAPER}",
             "Continuation in the budget, then Algorithm 1 with p = 1/2.",
             RobustMean,
         ),
         Method(
             "paper-l1",
             ("sigma",),
-            OURS,
+            PAPER,
             "Algorithm 1 as published, with the l1 norm.",
             RobustMean,
             {"algorithm": "paper", "surrogate": "l1"},
@@ -96,7 +96,7 @@ def methods() -> dict[str, Method]:
         Method(
             "paper-lp",
             ("sigma",),
-            OURS,
+            PAPER,
             "Algorithm 1 as published, with p = 1/2 by re-weighted l2.",
             RobustMean,
             {"algorithm": "paper"},

@@ -187,8 +187,8 @@ class MeanResult:
     support : boolean array of shape (n,)
         The rows that count: with at least half of the largest weight.
     weights : array of shape (n,)
-        In [0, 1]: the location is the mean of the rows with these weights. Methods that judge no
-        rows, such as medians, give all of them weight 1.
+        In [0, 1]: the location is the mean of the rows with these weights, unless the method says
+        otherwise. Methods that judge no rows, such as medians, give all of them weight 1.
     scores : array of shape (n,)
         How bad each row is, as the method sees it; larger is worse.
     history : tuple of Step

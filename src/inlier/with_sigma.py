@@ -103,9 +103,10 @@ def fit_with_sigma(
     best = fit.best
     kept = ~best.removed
     location = best.mean
+    own = _weights(best)
     if rotation is not None:
-        if _weights(best).any():
-            location = table.mean(_weights(best), rotation.center)
+        if own.any():
+            location = table.mean(own, rotation.center)
         else:
             location = rotation.center + rotation.restore(location[None])[0]
     multiplier = _multiplier(best, rotation, center, radius)
@@ -119,7 +120,7 @@ def fit_with_sigma(
     )
     support, indicator, weights = near.copy(), np.ones(n), np.zeros(n)
     support[near] = kept
-    weights[near] = _weights(best)
+    weights[near] = own
     indicator[near] = np.where(kept, 0.0, np.maximum(best.h, ZERO))
     if near.all() and multiplier.directions is not None:
         scores = best.scores

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -26,6 +26,10 @@ from inlier.spectral import Oracle
 # A row that is so many times as far from the centre as the median row is bad, whoever judges, and
 # beside its square nothing else is seen in double precision.
 ABSURD = 1e6
+MEANING = {
+    "alpha": "the fraction of rows that may be bad",
+    "sigma": "a bound on the standard deviation of the good rows in any direction",
+}
 # Below it, or beyond its inverse, the square of sigma is no number any more.
 SMALLEST = 1e-150
 
@@ -67,6 +71,7 @@ class Answer:
     message: str = ""
 
 
+@dataclass
 class Run:
     """One call of a method.
 
@@ -80,20 +85,22 @@ class Run:
         Rows that were set aside: they are bad, and the method does not see them.
     n_passes : callable
         How many times the data have been read; reading rotated rows does not count.
+    distances : array of shape (n,)
+        Squared, of the rows from the centre.
+    alpha, sigma : float
+        What the method was told; nan, if it was not.
     history : list of Step
     """
 
-    def __init__(
-        self,
-        table: Table,
-        center: Array,
-        random: np.random.Generator,
-        n_aside: int,
-        n_passes: Callable[[], int],
-    ) -> None:
-        self.table, self.center, self.random, self.n_aside = table, center, random, n_aside
-        self.n_passes = n_passes
-        self.history: list[Step] = []
+    table: Table
+    center: Array
+    random: np.random.Generator
+    n_aside: int
+    n_passes: Callable[[], int]
+    distances: Array
+    alpha: float
+    sigma: float
+    history: list[Step] = field(default_factory=list)
 
     @cached_property
     def oracle(self) -> Oracle:
@@ -110,18 +117,14 @@ class Run:
         """Columns that the method sees."""
         return self.table.shape[1]
 
-    def n_bad(self, alpha: float) -> int:
+    @property
+    def n_bad(self) -> int:
         """How many of the rows may be bad, if a fraction alpha of all rows is."""
-        return max(0, round(alpha * (self.n + self.n_aside)) - self.n_aside)
+        return max(0, round(self.alpha * (self.n + self.n_aside)) - self.n_aside)
 
     def mean(self, weights: Array) -> Array:
         """Of weighted rows; one pass."""
         return self.table.mean(weights, self.center)
-
-    def variance_limit(self, sigma: float | None) -> float:
-        """sigma^2 and a little: the variance of just the good rows may be sigma^2 itself."""
-        assert sigma is not None
-        return sigma**2 * (1.0 + 1e-9)
 
     def spread(self, weights: Array) -> Spread:
         """Mean and largest variance of weighted rows; two passes, with many columns up to nine."""
@@ -135,17 +138,6 @@ class Run:
         if self.d <= self.n:
             return self.table.project(self.center, np.eye(self.d)).T
         return self.table.combine(self.center, np.eye(self.n))
-
-    def gave_up(self, weights: Array, scores: Array, n_iter: int) -> Answer:
-        """For filters: half of the rows would have to go, and still the variance is too large."""
-        return Answer(
-            weights,
-            scores,
-            n_iter=n_iter,
-            converged=False,
-            message="Gave up: half of the rows would have to leave before no variance exceeds "
-            "sigma^2. Raise sigma, or use RobustMean, which finds it.",
-        )
 
     def record(self, stage: str, weights: Array, variance: float, limit: float = np.nan) -> None:
         """Keep one step for the history; `limit` is what the variance is held against."""
@@ -168,6 +160,22 @@ def _near(distances: Array) -> Mask:
     limit = ABSURD**2 * float(np.median(distances))
     # Where most rows coincide there is no unit of distance.
     return np.asarray(distances <= limit if limit > 0.0 else np.isfinite(distances))
+
+
+def variance_limit(sigma: float) -> float:
+    """sigma^2 and a little: the variance of just the good rows may be sigma^2 itself."""
+    return sigma**2 * (1.0 + 1e-9)
+
+
+def gave_up(
+    weights: Array,
+    scores: Array,
+    n_iter: int,
+    why: str = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean.",
+) -> Answer:
+    """The answer of a filter that would have to remove half of the rows."""
+    message = f"Gave up: half of the rows would have to leave {why}"
+    return Answer(weights, scores, n_iter=n_iter, converged=False, message=message)
 
 
 def gone(weights: Array, n: int) -> bool:
@@ -220,7 +228,7 @@ class Baseline(MeanEstimator, ABC):
         """
         table = as_table(self._validated(X, fitting=True))
         n, d = table.shape
-        self._check_needs()
+        told = self._checked_needs()
         self._check(n, d)
         random = check_random_state(getattr(self, "random_state", 0))
         center = table.median(random)
@@ -236,26 +244,26 @@ class Baseline(MeanEstimator, ABC):
         def n_passes() -> int:
             return table.n_passes + (seen.n_passes if seen is not table else 0)
 
-        run = Run(view, origin, random, n - int(near.sum()), n_passes)
+        n_aside = n - int(near.sum())
+        run = Run(view, origin, random, n_aside, n_passes, distances[near], *told)
         answer = self._estimate(run)
         return self._copied(self._result(table, seen, near, rotation, run, answer))
 
-    def _check_needs(self) -> None:
+    def _checked_needs(self) -> tuple[float, float]:
+        """What the method is told: alpha and sigma, nan for what it does not need."""
+        told = {"alpha": np.nan, "sigma": np.nan}
         for name in self.needs:
             value = getattr(self, name)
             if value is None:
-                what = {
-                    "alpha": "the fraction of rows that may be bad",
-                    "sigma": "a bound on the standard deviation of the good rows in any direction",
-                }[name]
                 raise ValueError(
-                    f"{type(self).__name__} needs {name}, {what}: pass {name}=..., or use "
+                    f"{type(self).__name__} needs {name}, {MEANING[name]}: pass {name}=..., or use "
                     "RobustMean, which needs neither."
                 )
             if name == "alpha":
-                check_number(value, name, at_least=0.0, below=0.5)
+                told[name] = check_number(value, name, at_least=0.0, below=0.5)
             else:
-                check_number(value, name, above=SMALLEST, below=1.0 / SMALLEST)
+                told[name] = check_number(value, name, above=SMALLEST, below=1.0 / SMALLEST)
+        return told["alpha"], told["sigma"]
 
     def _result(
         self,
@@ -277,13 +285,13 @@ class Baseline(MeanEstimator, ABC):
         weights[near] = answer.weights / max(float(answer.weights.max()), np.finfo(float).tiny)
         scores[near] = answer.scores
         support = weights >= 0.5
-        message = f"Kept {int(support.sum())} of {n} rows." if self.judges_rows else ""
-        if run.n_aside:
-            message += (
-                f" {run.n_aside} of the others lie more than {ABSURD:g} times as far from the "
-                "centre as the median row and were set aside beforehand."
-            )
-        message = f"{message} {answer.message}".strip() or "No row is judged."
+        judged = f"Kept {int(support.sum())} of {n} rows." if self.judges_rows else ""
+        aside = (
+            f"Rows more than {ABSURD:g} times as far from the centre as the median row were set "
+            f"aside beforehand: {run.n_aside}."
+        )
+        parts = (judged, aside if run.n_aside else "", answer.message)
+        message = " ".join(part for part in parts if part) or "No row is judged."
         if not answer.converged:
             from sklearn.exceptions import ConvergenceWarning
 

@@ -47,8 +47,7 @@ class Bulyan(Baseline):
         check_enough_rows(type(self).__name__, self.alpha, n, 4)
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
-        n_bad = run.n_bad(self.alpha)
+        n_bad = run.n_bad
         distances = sq_distances_between(run)
         scores = krum_scores(distances, n_bad)
         chosen = _chosen(distances, scores, n_bad, run.n - 2 * n_bad)

@@ -41,5 +41,6 @@ def nearest_distribution(w: Array, cap: float) -> Array:
     fits = (scales * w[order] <= cap) & np.isfinite(scales) & (scales >= 0.0)
     first = int(np.argmax(fits)) if fits.any() else len(w)
     out = np.full(len(w), cap)
-    out[order[first:]] = scales[first] * w[order[first:]] if first < len(w) else cap
+    if first < len(w):
+        out[order[first:]] = scales[first] * w[order[first:]]
     return out

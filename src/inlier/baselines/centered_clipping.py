@@ -11,7 +11,7 @@ from inlier.baselines.base import Answer, Baseline, Run
 
 
 class CenteredClipping(Baseline):
-    """The point that is the mean of the rows clipped to a ball about it. Some 30 passes.
+    """The point that is the mean of the rows clipped to a ball about it. Some 15 passes.
 
     Iterates v <- v + mean of (x_i - v) min(1, radius / |x_i - v|), two passes each, from the
     coordinate-wise median. A bad row moves the answer by at most radius / n a step. At the end

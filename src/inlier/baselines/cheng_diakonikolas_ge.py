@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from inlier._typing import Seed
 from inlier._validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.problem import Subspace, scores
@@ -65,7 +66,7 @@ class ChengDiakonikolasGe(Baseline):
         *,
         tol: float = 0.002,
         max_iter: int = 50,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.alpha = alpha
         self.tol = tol
@@ -77,9 +78,8 @@ class ChengDiakonikolasGe(Baseline):
         check_whole(self.max_iter, "max_iter")
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
         n, oracle, center = run.n, run.oracle, run.center
-        target = float(n - run.n_bad(self.alpha))
+        target = float(n - run.n_bad)
         weights = np.ones(n)
         spectrum = oracle.closely(center, weights)
         budget, subspace = float(spectrum.values[0]) / MOST, Subspace.empty(n, center)

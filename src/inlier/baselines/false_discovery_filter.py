@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.stats import false_discovery_control, norm
 
-from inlier._typing import Array
+from inlier._typing import Array, Seed
 from inlier._validation import check_number
-from inlier.baselines.base import Answer, Baseline, Run, gone
+from inlier.baselines.base import Answer, Baseline, Run, gave_up, gone
 
 # The median absolute deviation of a standard Gaussian.
 MAD = float(norm.ppf(0.75))
@@ -49,7 +49,7 @@ class FalseDiscoveryFilter(Baseline):
         self,
         *,
         fdr: float = 0.1,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.fdr = fdr
         self.random_state = random_state
@@ -64,8 +64,11 @@ class FalseDiscoveryFilter(Baseline):
             spread = run.spread(weights)
             run.record("filter", weights, spread.variance)
             left = self._filtered(spread.seen, weights, scores)
-            if np.array_equal(left, weights) or gone(left, run.n):
+            if np.array_equal(left, weights):
                 return Answer(weights, scores, spread.mean, n_iter)
+            if gone(left, run.n):
+                why = "before none is rejected: their tails are too heavy for it. Lower fdr."
+                return gave_up(weights, scores, n_iter, why)
             weights, n_iter = left, n_iter + 1
 
     def _filtered(self, seen: Array, weights: Array, scores: Array) -> Array:

@@ -12,7 +12,7 @@ from inlier.centers import geometric_median
 
 
 class GeometricMedian(Baseline):
-    """The point with the smallest sum of distances to the rows. Some 20 passes.
+    """The point with the smallest sum of distances to the rows. Some 12 passes.
 
     Weiszfeld's iteration with the correction of Vardi and Zhang for iterates at a row, two passes
     each. Two things are added, because it can be slow near a row: rows that iterates come near to
@@ -60,10 +60,9 @@ class GeometricMedian(Baseline):
                 f"After {found.n_iter} iterations the subgradient of the mean distance is "
                 f"{found.residual:.2g} long, above tol={self.tol:g}: raise max_iter or tol."
             )
-        distances = np.sqrt(run.table.sq_distances(found.location))
         return Answer(
             np.ones(run.n),
-            distances,
+            found.distances,
             found.location,
             n_iter=found.n_iter,
             converged=found.converged,

@@ -6,8 +6,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from inlier._typing import Seed
 from inlier._validation import check_choice, check_number
-from inlier.baselines.base import Answer, Baseline, Run, gone
+from inlier.baselines.base import Answer, Baseline, Run, gave_up, gone, variance_limit
 
 
 class IterativeFiltering(Baseline):
@@ -20,9 +21,10 @@ class IterativeFiltering(Baseline):
 
     Algorithm 3 of the paper removes rows at random, with a chance in proportion to tau_i, as
     `removal="random"` does; the weights are the expectation of that, and repeatable. The paper's
-    one random threshold for all rows takes half of them by bad luck: here each row has its own.
+    random threshold is one for all rows; here each row has its own.
     Other deviations: sigma^2 replaces the 9 sigma^2 of the proof, tau is taken from the median and
-    not from the mean, which bad rows have moved, and eigenvectors are converged.
+    not from the mean, which bad rows have moved, and an eigenvector is not left to one power
+    iteration.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ class IterativeFiltering(Baseline):
         *,
         factor: float = 1.0,
         removal: Literal["soft", "random"] = "soft",
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.sigma = sigma
         self.factor = factor
@@ -63,7 +65,7 @@ class IterativeFiltering(Baseline):
         check_choice(self.removal, "removal", ("soft", "random"))
 
     def _estimate(self, run: Run) -> Answer:
-        limit = self.factor * run.variance_limit(self.sigma)
+        limit = self.factor * variance_limit(run.sigma)
         weights, scores = np.ones(run.n), np.zeros(run.n)
         for n_iter in range(run.n):
             spread = run.spread(weights)
@@ -80,4 +82,4 @@ class IterativeFiltering(Baseline):
             if gone(left, run.n):
                 break
             weights = left
-        return run.gave_up(weights, scores, n_iter)
+        return gave_up(weights, scores, n_iter)

@@ -46,11 +46,11 @@ def check_enough_rows(method: str, alpha: float, n: int, factor: int) -> None:
 
 
 class Krum(Baseline):
-    """The one row that is nearest to its n - f - 2 nearest neighbours, with f = alpha n. One pass.
+    """The one row that is nearest to its n - f - 2 nearest neighbours, with f = alpha n.
 
-    A row scores the sum of the squared distances to them, and the smallest score wins. The answer
-    is a row, so its error is that of one row, sigma sqrt(d), with no outlier at all; its authors
-    prove that it points the right way (Proposition 4.2). An n x n matrix is formed.
+    Two passes. A row scores the sum of the squared distances to them, and the smallest score wins.
+    The answer is a row, so its error is that of one row, sigma sqrt(d), with no outlier at all; its
+    authors prove that it points the right way (Proposition 4.2). An n x n matrix is formed.
 
     Parameters
     ----------
@@ -80,8 +80,7 @@ class Krum(Baseline):
         return 1
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
-        scores = krum_scores(sq_distances_between(run), run.n_bad(self.alpha))
+        scores = krum_scores(sq_distances_between(run), run.n_bad)
         weights = np.zeros(run.n)
         weights[np.argsort(scores, kind="stable")[: self._n_selected(run)]] = 1.0
         return Answer(weights, scores)
@@ -122,7 +121,6 @@ class MultiKrum(Krum):
             )
 
     def _n_selected(self, run: Run) -> int:
-        assert self.alpha is not None
         if self.n_selected is not None:
             return min(self.n_selected, run.n)
-        return run.n - run.n_bad(self.alpha)
+        return run.n - run.n_bad

@@ -25,23 +25,23 @@ class _Halving(Baseline):
         rows = run.dense().T
         location, axes = run.center.copy(), np.eye(run.d)
         while len(rows) > 1:
-            weights = self._weights(rows)
+            weights = self._weights(rows, run)
             mean = rows @ weights / weights.sum()
             centred = rows - mean[:, None]
             _, vectors = np.linalg.eigh((centred * weights) @ centred.T)
             quiet, loud = np.split(vectors.T, [len(rows) // 2])
             location += (quiet @ mean) @ (quiet @ axes)
             rows, axes = loud @ rows, loud @ axes
-        location += self._middle(rows[0]) * axes[0]
+        location += self._middle(rows[0], run) * axes[0]
         distances = np.sqrt(run.table.sq_distances(location))
         return Answer(np.ones(run.n), distances, location)
 
     @abstractmethod
-    def _weights(self, rows: Array) -> Array:
+    def _weights(self, rows: Array, run: Run) -> Array:
         """Of rows in the directions that are left (k x n)."""
 
     @abstractmethod
-    def _middle(self, values: Array) -> float:
+    def _middle(self, values: Array, run: Run) -> float:
         """The mean in the last direction."""
 
 
@@ -58,7 +58,7 @@ class LaiRaoVempala(_Halving):
     half of the principal directions in which these vary least their mean is taken: outliers that
     are left cannot have moved it far. The other half is a problem of half the dimension. The last
     direction gets the mean of the shortest interval with (1 - alpha)^2 n rows. This is AgnosticMean
-    for distributions of bounded fourth moments, with an error of O(sqrt(alpha log d)). One pass,
+    for distributions of bounded fourth moments, with an error of O(sqrt(alpha log d)). Two passes,
     and a copy of the data; d x d matrices are formed.
 
     The authors keep (1 - alpha)^2 n rows in each round, which costs good rows.
@@ -81,16 +81,14 @@ class LaiRaoVempala(_Halving):
     def __init__(self, alpha: float | None = None) -> None:
         self.alpha = alpha
 
-    def _weights(self, rows: Array) -> Array:
-        assert self.alpha is not None
+    def _weights(self, rows: Array, run: Run) -> Array:
         distances = _sq_distances(rows)
-        return np.where(distances <= np.quantile(distances, 1.0 - self.alpha), 1.0, 0.0)
+        return np.where(distances <= np.quantile(distances, 1.0 - run.n_bad / run.n), 1.0, 0.0)
 
-    def _middle(self, values: Array) -> float:
-        assert self.alpha is not None
+    def _middle(self, values: Array, run: Run) -> float:
         values = np.sort(values)
         # A majority at least, or an interval may hold bad rows only.
-        width = max(len(values) // 2 + 1, int((1.0 - self.alpha) ** 2 * len(values)))
+        width = max(len(values) // 2 + 1, int((1.0 - run.n_bad / run.n) ** 2 * run.n))
         start = int(np.argmin(values[width - 1 :] - values[: len(values) - width + 1]))
         return float(values[start : start + width].mean())
 
@@ -101,11 +99,11 @@ class LaiRaoVempalaGaussian(_Halving):
     As `LaiRaoVempala`, for Gaussian rows: a row at distance r from the coordinate-wise median has
     the weight exp(-r^2 / (damping s^2)), with s^2 the sum of the variances of the coordinates, each
     read off its quantiles .4 and .6; the last direction gets the median. The error is O(alpha
-    sqrt(log d)). Neither alpha nor sigma is needed. One pass, and a copy of the data; d x d
+    sqrt(log d)). Neither alpha nor sigma is needed. Two passes, and a copy of the data; d x d
     matrices are formed.
 
-    The paper leaves the constant open; the authors' code has 1, and 2 is better on Gaussian rows.
-    The code divides the weighted sum by n, which is not shift-equivariant; here it is a mean.
+    The paper leaves the constant `damping` open; the authors' code has 1. It divides the weighted
+    sum by n, which is not shift-equivariant; here it is a mean.
 
     Parameters
     ----------
@@ -126,7 +124,7 @@ class LaiRaoVempalaGaussian(_Halving):
     def _check(self, n: int, d: int) -> None:
         check_number(self.damping, "damping")
 
-    def _weights(self, rows: Array) -> Array:
+    def _weights(self, rows: Array, run: Run) -> Array:
         low, high = np.quantile(rows, [LOW, HIGH], axis=1)
         deviations = (high - low) / (norm.ppf(HIGH) - norm.ppf(LOW))
         scale = self.damping * float(deviations @ deviations)
@@ -137,5 +135,5 @@ class LaiRaoVempalaGaussian(_Halving):
         # From the nearest row, so that not all weights vanish.
         return np.asarray(np.exp(-(distances - distances.min()) / scale))
 
-    def _middle(self, values: Array) -> float:
+    def _middle(self, values: Array, run: Run) -> float:
         return float(np.median(values))

@@ -56,8 +56,7 @@ class MDA(Baseline):
         check_whole(self.max_nodes, "max_nodes")
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
-        n_out = min(run.n_bad(self.alpha), (run.n - 1) // 2)
+        n_out = min(run.n_bad, (run.n - 1) // 2)
         distances = sq_distances_between(run)
         found = _smallest_diameter(distances, n_out, self.max_nodes)
         message = f"Diameter {np.sqrt(found.sq_diameter):.4g}."

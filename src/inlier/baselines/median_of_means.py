@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._typing import Array, Seed
 from inlier._validation import check_choice, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.centers import geometric_median
@@ -19,7 +19,7 @@ BAD_BLOCKS = 7.0 / 18.0
 
 
 class MedianOfMeans(Baseline):
-    """The median of the means of random blocks of rows. Three passes.
+    """The median of the means of random blocks of rows. Two passes.
 
     The rows are split into blocks, at random, so many that most hold no bad row; the answer is the
     geometric median of the means of the blocks. Made for heavy tails: its deviation from the mean
@@ -36,7 +36,8 @@ class MedianOfMeans(Baseline):
         The fraction of rows that may be bad, 0 <= alpha < 1/2.
     n_blocks : int, optional
         More than 2 alpha n and at most n. If not given, so many that less than 7/18 of them are
-        bad, the fraction of the reference; at alpha = 0 a single one, which is the mean.
+        bad, the fraction of the reference, or as many as rows; at alpha = 0 a single one, which is
+        the mean.
     median : {"geometric", "coordinate"}, default="geometric"
         Of the means; "coordinate" is the median of each column.
     random_state : int, Generator, RandomState or None, default=0
@@ -60,7 +61,7 @@ class MedianOfMeans(Baseline):
         alpha: float | None = None,
         n_blocks: int | None = None,
         median: Literal["geometric", "coordinate"] = "geometric",
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.alpha = alpha
         self.n_blocks = n_blocks
@@ -80,8 +81,7 @@ class MedianOfMeans(Baseline):
             )
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
-        n_blocks = self.n_blocks or int(run.n_bad(self.alpha) / BAD_BLOCKS) + 1
+        n_blocks = self.n_blocks or int(run.n_bad / BAD_BLOCKS) + 1
         means = self._means(run, min(n_blocks, run.n))
         message = f"{len(means)} blocks."
         if self.median == "coordinate":

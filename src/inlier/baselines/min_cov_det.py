@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.covariance import MinCovDet
 
-from inlier._typing import Array
+from inlier._typing import Array, Seed
 from inlier._validation import check_number
 from inlier.baselines.base import Answer, Baseline, Run
 
@@ -45,7 +45,7 @@ class MinimumCovarianceDeterminant(Baseline):
     def __init__(
         self,
         support_fraction: float | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.support_fraction = support_fraction
         self.random_state = random_state

@@ -36,8 +36,7 @@ class NormTrimmedMean(Baseline):
         self.alpha = alpha
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
         distances = run.table.sq_distances(run.table.median())
         weights = np.ones(run.n)
-        weights[np.argsort(distances, kind="stable")[run.n - run.n_bad(self.alpha) :]] = 0.0
+        weights[np.argsort(distances, kind="stable")[run.n - run.n_bad :]] = 0.0
         return Answer(weights, np.sqrt(distances))

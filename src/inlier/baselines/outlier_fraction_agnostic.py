@@ -6,9 +6,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._typing import Array, Seed
 from inlier._validation import check_number
-from inlier.baselines.base import SMALLEST, Answer, Baseline, Run, Spread, gone
+from inlier.baselines.base import (
+    SMALLEST,
+    Answer,
+    Baseline,
+    Run,
+    Spread,
+    gave_up,
+    gone,
+    variance_limit,
+)
 
 # No sigma is tried that is so much smaller than that of all rows.
 LEAST = 1e-8
@@ -24,7 +33,7 @@ class _Trimmed(NamedTuple):
 
 def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
     """Trim along the direction of largest variance until the kept rows satisfy the budget."""
-    n, limit = run.n, run.variance_limit(sigma)
+    n, limit = run.n, variance_limit(sigma)
     weights, spread, n_iter = np.ones(n), first, 0
     scores = (first.seen - np.median(first.seen)) ** 2 / limit
     while spread.variance * float(weights.sum()) > n * limit:
@@ -75,16 +84,15 @@ class OutlierFractionAgnostic(Baseline):
         self,
         sigma: float | None = None,
         *,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.sigma = sigma
         self.random_state = random_state
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.sigma is not None
-        found = _trim(run, self.sigma, run.spread(np.ones(run.n)))
+        found = _trim(run, run.sigma, run.spread(np.ones(run.n)))
         if not found.converged:
-            return run.gave_up(found.weights, found.scores, found.n_iter)
+            return gave_up(found.weights, found.scores, found.n_iter)
         return Answer(found.weights, found.scores, found.mean, found.n_iter)
 
 
@@ -93,7 +101,8 @@ class CorruptionLevelAgnostic(Baseline):
 
     For sigma from that of all rows downwards in steps of `ratio`, the filter gives x(sigma). The
     smallest sigma is chosen with ||x(s) - x(sigma)|| <= `constant` (s + sigma) for all larger s:
-    the meta-algorithm of the paper's section 3. It needs neither alpha nor sigma.
+    the meta-algorithm of the paper's section 3. It needs neither alpha nor sigma. As many passes as
+    all these filters together: a hundred and more.
 
     The authors of the filter start at sigma = 1, which holds for data of unit variance. Here the
     grid ends at the median distance from the centre, divided by sqrt(d), or where half of the rows
@@ -122,7 +131,7 @@ class CorruptionLevelAgnostic(Baseline):
         *,
         ratio: float = 1.1,
         constant: float = 4.0,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.ratio = ratio
         self.constant = constant
@@ -139,7 +148,7 @@ class CorruptionLevelAgnostic(Baseline):
             return Answer(np.ones(run.n), np.zeros(run.n), first.mean)
         # Good rows vary by as much as this in an average direction, and by more in the worst; by
         # nothing, where half of the rows coincide.
-        least = float(np.sqrt(np.median(run.table.sq_distances(run.center)) / run.d))
+        least = float(np.sqrt(np.median(run.distances) / run.d))
         least = min(top, max(least, LEAST * top))
         tried: list[tuple[float, _Trimmed]] = []
         for power in range(1 + int(np.log(top / least) / np.log(self.ratio))):

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from inlier._typing import Seed
 from inlier._validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.capped_simplex import nearest_point
@@ -56,7 +57,7 @@ class ProjectedGradient(Baseline):
         *,
         tol: float = 0.01,
         max_iter: int = 100,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.alpha = alpha
         self.tol = tol
@@ -68,8 +69,7 @@ class ProjectedGradient(Baseline):
         check_whole(self.max_iter, "max_iter")
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
-        n, n_good = run.n, run.n - run.n_bad(self.alpha)
+        n, n_good = run.n, run.n - run.n_bad
         weights, step = np.full(n, 1.0 / n), 1.0 / n
         spread = run.spread(weights)
         failures, n_iter = 0, 0
@@ -90,6 +90,6 @@ class ProjectedGradient(Baseline):
                 step = 2.0 * step  # too short to gain much
             else:
                 step, failures = step / 4.0, failures + 1
-        converged = n_iter < self.max_iter
+        converged = n_iter < self.max_iter or failures == MOST_FAILURES
         message = "" if converged else "The variance was still falling. Raise max_iter."
         return Answer(weights, spread.seen**2, spread.mean, n_iter, converged, message)

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._typing import Array, Seed
 from inlier._validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run, Spread, gone
+from inlier.baselines.base import Answer, Baseline, Run, Spread, gave_up, gone, variance_limit
 
 # Up to so many columns the matrix exponential is formed.
 EXACT = 256
@@ -26,8 +26,8 @@ class QuantumEntropy(Baseline):
 
     The authors' code removes alpha n / 2 rows a round. Here it is a fixed fraction of all rows, so
     that alpha need not be known and the last round does not take too many. Covariances are
-    normalised by their norm: scores do not depend on units. Eigenvalues are converged, where the
-    code has five power iterations, and a row of 1e300 does not hang it.
+    normalised by their norm: scores do not depend on units. Eigenvalues come from a Krylov space,
+    where the code has five power iterations.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class QuantumEntropy(Baseline):
         beta: float = 4.0,
         batch: float = 0.02,
         n_sketches: int = 30,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.sigma = sigma
         self.beta = beta
@@ -73,7 +73,7 @@ class QuantumEntropy(Baseline):
         check_whole(self.n_sketches, "n_sketches")
 
     def _estimate(self, run: Run) -> Answer:
-        limit = run.variance_limit(self.sigma)
+        limit = variance_limit(run.sigma)
         leaving = max(1, round(self.batch * run.n))
         weights, scores = np.ones(run.n), np.zeros(run.n)
         n_iter = 0
@@ -87,7 +87,7 @@ class QuantumEntropy(Baseline):
             left = weights.copy()
             left[np.argsort(np.where(weights > 0.0, tau, -1.0), kind="stable")[-leaving:]] = 0.0
             if gone(left, run.n):
-                return run.gave_up(weights, scores, n_iter)
+                return gave_up(weights, scores, n_iter)
             weights, n_iter = left, n_iter + 1
 
     def _scores(self, run: Run, weights: Array, spread: Spread) -> Array:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
+from inlier._typing import Seed
 from inlier._validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.capped_simplex import nearest_distribution
@@ -56,7 +58,7 @@ class SpectralReweighting(Baseline):
         step: float = 1.0,
         patience: int = 10,
         max_iter: int = 200,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.alpha = alpha
         self.step = step
@@ -70,25 +72,28 @@ class SpectralReweighting(Baseline):
         check_whole(self.max_iter, "max_iter")
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
-        cap = 1.0 / (run.n - run.n_bad(self.alpha))
+        cap = 1.0 / (run.n - run.n_bad)
         weights = np.full(run.n, 1.0 / run.n)
-        best, lowest, since = None, np.inf, 0
-        for n_iter in range(1, self.max_iter + 1):
+        best, lowest, since, ended = None, np.inf, 0, False
+        n_iter = 0
+        while not ended and n_iter < self.max_iter:
+            n_iter += 1
             spread = run.spread(weights)
             run.record("round", weights, spread.variance)
             since += 1
             if spread.variance < 0.99 * lowest:
                 since = 0
             if best is None or spread.variance < lowest:
-                best, lowest = Answer(weights, spread.seen**2, spread.mean, n_iter), spread.variance
+                best, lowest = Answer(weights, spread.seen**2, spread.mean), spread.variance
             # A distant row with next to no weight would leave all others as they are.
             top = float((spread.seen[weights > PRESENT * cap] ** 2).max())
-            if since >= self.patience or top == 0.0 or cap * run.n <= 1.0:
+            ended = since >= self.patience or top == 0.0 or cap * run.n <= 1.0
+            if ended:
                 break
             shares = np.minimum(spread.seen**2 / top, 1.0)
             # No weight vanishes: one that does can never come back.
             lowered = np.maximum(weights * (1.0 - self.step * shares), LEAST * cap)
             weights = nearest_distribution(lowered, cap)
         assert best is not None
-        return best
+        message = "" if ended else "The variance was still falling. Raise max_iter."
+        return replace(best, n_iter=n_iter, converged=ended, message=message)

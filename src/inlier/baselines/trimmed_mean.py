@@ -40,10 +40,9 @@ class TrimmedMean(Baseline):
         self.alpha = alpha
 
     def _estimate(self, run: Run) -> Answer:
-        assert self.alpha is not None
         rows = run.dense()
         # Rounded up, alpha n can be half of few rows, and nothing would be left.
-        cut = min(run.n_bad(self.alpha), (run.n - 1) // 2)
+        cut = min(run.n_bad, (run.n - 1) // 2)
         # scipy rounds the fraction times n down: the half keeps that from losing a row.
         inner = np.asarray(trim_mean(rows, (cut + 0.5) / run.n if cut else 0.0, axis=0))
         location = run.center + inner

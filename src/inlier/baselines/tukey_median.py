@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from inlier._typing import Array
+from inlier._typing import Array, Seed
 from inlier._validation import check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 
@@ -34,7 +34,7 @@ class TukeyMedian(Baseline):
 
     With three or more columns it is an approximation: the deepest point with respect to random
     directions and the axes, instead of all directions (those of the span of the rows, if there are
-    fewer rows than columns). Three passes, and memory for n numbers along each direction.
+    fewer rows than columns). Four passes, and memory for n numbers along each direction.
 
     The depth of a point is the smallest number of rows in a closed half-space that holds it. In
     one column the deepest point is the median. In two, the points of depth k satisfy u'x <= the
@@ -76,7 +76,7 @@ class TukeyMedian(Baseline):
     def __init__(
         self,
         n_directions: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.n_directions = n_directions
         self.random_state = random_state

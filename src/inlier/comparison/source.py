@@ -16,7 +16,7 @@ from inlier.datasets import Sample
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Rows:
     """Rows without truth; also what a trial looks like to those who fit it."""
 
     X: Any
@@ -39,7 +39,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Known(Table):
+class Known(Rows):
     """Rows of which one knows the good ones."""
 
     sample: Any = None
@@ -79,7 +79,7 @@ class Model:
         return f"{self.model}"
 
 
-Source = Table | Model
+Source = Rows | Model
 
 
 def checked(drawn: Any) -> Any:
@@ -105,4 +105,4 @@ def source_of(data: Any) -> Source:
                 "SettingA(n=1000, d=50, alpha=0.1)."
             )
         return Model(data)
-    return Table(check_table(data, "data"))
+    return Rows(check_table(data, "data"))

@@ -13,6 +13,7 @@ from typing import Any, Self
 import joblib  # type: ignore[import-untyped]
 import numpy as np
 
+from inlier._files import check_place
 from inlier.comparison.source import Model, Source
 from inlier.comparison.table import Trial
 from inlier.comparison.worker import Contender, Job
@@ -130,8 +131,8 @@ def key_of(source: Source, identity: str, job: Job, contender: Contender) -> str
     # A table is the same in all trials, which differ in seconds alone.
     drawn = ("seed", job.seed) if isinstance(source, Model) else ("trial", job.trial)
     told = {name: getattr(job, name) for name in contender.needs}
-    method = (contender.name, _parameters(contender.maker), told)
     try:
+        method = (contender.name, _parameters(contender.maker), told)
         return str(joblib.hash((identity, drawn, method, importlib.metadata.version("inlier"))))
     except Exception as error:  # whatever pickle says about a parameter
         raise ValueError(
@@ -152,10 +153,7 @@ def _name(thing: Any) -> str:
 
 
 def _check_file(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise ValueError(f"store={str(path)!r}: there is no folder {str(path.parent)!r}. Make it.")
-    if path.is_dir():
-        raise ValueError(f"store={str(path)!r} is a folder: give the name of a file in it.")
+    check_place(path, "store")
     if not path.exists() or path.stat().st_size == 0:
         return
     with open(path, "rb") as file:

@@ -6,7 +6,7 @@ import csv
 import importlib
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -260,33 +260,30 @@ class Comparison:
             yield (self.data, *(getattr(record, column) for column in COLUMNS[1:]))
 
     def __str__(self) -> str:
-        rows = self.summary()
-        head = ["method", "error", "± se", "worst", "exact"] if self.truth_known else ["method"]
-        if not self.truth_known:
-            head.append("to others")
-        head += ["seconds", "passes", "removed"]
-        failures = any(row.failures for row in rows)
-        head += ["failures"] if failures else []
-        lines = [[self._cell(row, column) for column in head] for row in rows]
+        lines = [self._cells(row) for row in self.summary()]
+        # Failures only where there are any.
+        head = [name for name in lines[0] if name != "failures" or any(c[name] for c in lines)]
+        table = _markdown(head, [[cells[name] for name in head] for cells in lines])
         about = "" if self.truth_known else TO_OTHERS
-        parts = [self.title, _markdown(head, lines), about, self._remarks(), self.note]
+        parts = [self.title, table, about, self._remarks(), self.note]
         return "\n\n".join(part for part in parts if part)
 
-    def _cell(self, row: Row, column: str) -> str:
-        answered = row.trials - row.failures
-        cells: dict[str, Callable[[], str]] = {
-            "method": lambda: " ".join(row.method.replace("|", "/").split()),
-            "error": lambda: self._number(row.error),
-            "± se": lambda: self._number(row.error_se),
-            "worst": lambda: self._number(row.worst),
-            "exact": lambda: "-" if row.exact is None else f"{row.exact}/{answered}",
-            "to others": lambda: self._number(row.distance),
-            "seconds": lambda: f"{row.seconds:.3g}" if row.seconds == row.seconds else "-",
-            "passes": lambda: f"{row.passes:g}" if row.passes == row.passes else "-",
-            "removed": lambda: f"{row.removed:g}" if row.removed == row.removed else "-",
-            "failures": lambda: f"{row.failures}/{row.trials}" if row.failures else "",
-        }
-        return cells[column]()
+    def _cells(self, row: Row) -> dict[str, str]:
+        """What stands in the table, by column."""
+        cells = {"method": " ".join(row.method.replace("|", "/").split())}
+        if self.truth_known:
+            answered = row.trials - row.failures
+            cells["error"] = _number(row.error)
+            cells["± se"] = _number(row.error_se)
+            cells["worst"] = _number(row.worst)
+            cells["exact"] = "-" if row.exact is None else f"{row.exact}/{answered}"
+        else:
+            cells["to others"] = _number(row.distance)
+        cells["seconds"] = _number(row.seconds)
+        cells["passes"] = _number(row.passes, "g")
+        cells["removed"] = _number(row.removed, "g")
+        cells["failures"] = f"{row.failures}/{row.trials}" if row.failures else ""
+        return cells
 
     def _remarks(self) -> str:
         """Why there is no answer, and warnings: for each method the first, and how many."""
@@ -304,8 +301,9 @@ class Comparison:
                     lines.append(f"{method}: {what}{often}: {of_kind[0].message}")
         return "\n".join(lines)
 
-    def _number(self, value: float) -> str:
-        return "-" if math.isnan(value) else f"{value:.3g}"
+
+def _number(value: float, form: str = ".3g") -> str:
+    return "-" if math.isnan(value) else f"{value:{form}}"
 
 
 def _row(name: str, records: list[Trial], distance: float) -> Row:

@@ -13,6 +13,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any, Literal
@@ -65,7 +66,7 @@ class Job:
 
     Attributes
     ----------
-    source : Table, Known or Model
+    source : Rows, Known or Model
         See `inlier.comparison.source`.
     trial : int
     seed : int or None
@@ -165,6 +166,8 @@ def _read_only(X: Any) -> Any:
     if isinstance(X, np.ndarray):
         X = X.view()
         X.flags.writeable = False
+    elif hasattr(X, "tocsr"):  # a sparse table cannot be closed
+        X = X.copy()
     return X
 
 
@@ -212,6 +215,7 @@ def _in_words(error: BaseException) -> str:
 
 def here(jobs: Iterable[Job]) -> Generator[Event, None, None]:
     """All jobs in this process."""
+    _warm_up()
     for job in jobs:
         yield from perform(job)
 
@@ -295,7 +299,8 @@ class Worker:
                 f"A method or the data cannot be sent to another process ({_in_words(error)}): "
                 "pass n_jobs=1 and timeout=None, which needs none."
             ) from error
-        self.pipe.send_bytes(content)
+        with suppress(OSError):  # it has died, which `receive` will say
+            self.pipe.send_bytes(content)
 
     def receive(self) -> Event | None:
         """The next event, or READY; a worker that died failed at its fit."""
@@ -319,12 +324,11 @@ class Worker:
 
     def kill(self) -> None:
         """End the process and those that it started."""
-        if self.process.is_alive():
-            try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except (AttributeError, ProcessLookupError):  # Windows, or it has only just started
-                self.process.terminate()
-            self.process.join()
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except (AttributeError, ProcessLookupError):  # Windows, or it has only just started
+            self.process.terminate()
+        self.process.join()
         self.pipe.close()
 
 

@@ -73,11 +73,6 @@ class Huber(Contamination):
         settle(self, distance=check_number(self.distance, "distance", at_least=0.0))
         settle(self, spread=check_number(self.spread, "spread", at_least=0.0))
 
-    @property
-    def n_outliers(self) -> int:
-        """Number of corrupted rows that is expected, rounded; that of a sample varies."""
-        return round(self.alpha * self.n)
-
     def _draw(self, random_state: RandomState) -> Sample:
         rng = check_random_state(random_state)
         is_outlier = rng.random(self.n) < self.alpha
@@ -118,9 +113,8 @@ class Cluster(Contamination):
         rng = check_random_state(random_state)
         X = rng.standard_normal((self.n, self.d))
         rows = self._pick(rng)
-        direction = rng.standard_normal(self.d)
-        X[rows] = self.spread * rng.standard_normal((len(rows), self.d))
-        X[rows] += self.distance * direction / np.linalg.norm(direction)
+        direction = random_direction(self.d, rng)
+        X[rows] = self.spread * rng.standard_normal((len(rows), self.d)) + self.distance * direction
         return Sample(X, self._flags(rows))
 
 

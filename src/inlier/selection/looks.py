@@ -59,7 +59,9 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
         log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
         if log_p < LOG_LEVEL:
             group = Found(kind, replace(cut, log_p=log_p), plain, near.center)
-            return (kind != "apart" and _along(oracle, found, group, members)) or group
+            if kind == "apart":
+                return group
+            return _along(oracle, found, group, members) or group
     return None
 
 
