@@ -7,6 +7,8 @@ from pathlib import Path
 
 from inlier._files import replacing
 
+# Errors below it are what summing the rows in another order leaves.
+ROUNDING = 1e-9
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
@@ -21,7 +23,7 @@ def figure(error: float | None) -> str:
     """Three digits; 0 for what is rounding."""
     if error is None or error != error:
         return "-"
-    return "0" if error < 1e-9 else f"{error:.3g}"
+    return "0" if error < ROUNDING else f"{error:.3g}"
 
 
 def print_progress(text: str) -> None:

@@ -12,6 +12,7 @@ from inlier.result import (
     MeanResult,
     PathPoint,
     RobustMeanResult,
+    Step,
     WeakEvidenceWarning,
 )
 from inlier.rules import Group
@@ -35,6 +36,7 @@ __all__ = [
     "RobustMean",
     "RobustMeanResult",
     "Solution",
+    "Step",
     "WeakEvidenceWarning",
     "baselines",
     "compare",

@@ -13,8 +13,8 @@ from inlier.problem import Subspace, scores
 from inlier.projection import Within, cutting_planes
 from inlier.surrogates import L1
 
-# Among weights that are optimal but for a fraction of a percent these are nearest to equal. The
-# optimum itself spends what room the norm leaves on keeping outliers.
+# Among weights that are nearly optimal these are nearest to equal. The optimum itself spends what
+# room the norm leaves on keeping outliers.
 NEARLY = L1(tau=0.3)
 GAP = 1e-3
 SLACK = 0.02
