@@ -153,7 +153,7 @@ class Oracle:
         residual is small, though not as small as the error.
         """
         if self.table.shape[1] <= dense:
-            return self._densely(center, weights)
+            return self.densely(center, weights, self.block)
         history: list[float] = []
 
         def settled(values: Array, residuals: Array) -> bool:
@@ -168,7 +168,7 @@ class Oracle:
     def closely(self, center: Array, weights: Array) -> Spectrum:
         """The largest eigenvalue as closely as a few passes can tell, or one dense pass."""
         if self.table.shape[1] <= DENSE:
-            return self._densely(center, weights)
+            return self.densely(center, weights, self.block)
         return self(
             center,
             weights,
@@ -176,9 +176,10 @@ class Oracle:
             CLOSE_PASSES,
         )
 
-    def _densely(self, center: Array, weights: Array) -> Spectrum:
+    def densely(self, center: Array, weights: Array, count: int) -> Spectrum:
+        """So many of the largest eigenpairs, from the whole spectrum: one dense pass."""
         moment = self.table.moment(center, weights, np.eye(self.table.shape[1]))
         values, vectors = np.linalg.eigh((moment.image + moment.image.T) / 2.0)
-        values, vectors = values[::-1][: self.block], vectors.T[::-1][: self.block]
+        values, vectors = values[::-1][:count], vectors.T[::-1][:count]
         residuals = np.linalg.norm(vectors @ moment.image - values[:, None] * vectors, axis=1)
         return Spectrum(values, vectors, vectors @ moment.projection, residuals, moment.drift)

@@ -9,9 +9,9 @@ import numpy as np
 from inlier._typing import Array, Seed
 from inlier._validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run, Spread, gave_up, gone, variance_limit
+from inlier.spectral import DENSE
 
-# Up to so many columns the matrix exponential is formed.
-EXACT = 256
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class QuantumEntropy(Baseline):
@@ -21,7 +21,7 @@ class QuantumEntropy(Baseline):
     - mean and U = exp(beta Sigma / ||Sigma||) / tr(exp(...)), which is the distance for beta = 0
     and the top eigenvector alone for large beta. Up to 256 columns U is formed; above, exp(beta
     Sigma / 2 ||Sigma||) is applied to `n_sketches` random vectors by its power series, a pass for a
-    term, and tau_i estimated from what rows show along the results. Three passes for a round, about
+    term, and tau_i estimated from what rows show along the results. Two passes for a round, about
     twenty with more than 256 columns.
 
     The authors' code removes alpha n / 2 rows a round. Here it is a fixed fraction of all rows, so
@@ -78,11 +78,14 @@ class QuantumEntropy(Baseline):
         weights, scores = np.ones(run.n), np.zeros(run.n)
         n_iter = 0
         while True:
-            spread = run.spread(weights)
+            if run.d <= DENSE:
+                spread, tau = self._exactly(run, weights)
+            else:
+                spread, tau = run.spread(weights), None
             run.record("scoring", weights, spread.variance, limit)
             if spread.variance <= limit:
                 return Answer(weights, scores if n_iter else spread.seen**2, spread.mean, n_iter)
-            tau = self._scores(run, weights, spread)
+            tau = self._sketched(run, weights, spread) if tau is None else tau
             scores = np.where(weights > 0.0, tau, scores)
             left = weights.copy()
             left[np.argsort(np.where(weights > 0.0, tau, -1.0), kind="stable")[-leaving:]] = 0.0
@@ -90,16 +93,19 @@ class QuantumEntropy(Baseline):
                 return gave_up(weights, scores, n_iter)
             weights, n_iter = left, n_iter + 1
 
-    def _scores(self, run: Run, weights: Array, spread: Spread) -> Array:
-        """tau, in units of the variance."""
-        norm = spread.variance * float(weights.sum())
-        if run.d <= EXACT:
-            moment = run.table.moment(spread.mean, weights, np.eye(run.d))
-            values, vectors = np.linalg.eigh((moment.image + moment.image.T) / 2.0)
-            exponential = np.exp(self.beta * (values / values[-1] - 1.0))
-            share: Array = exponential / exponential.sum()
-            return np.asarray(share @ (vectors.T @ moment.projection) ** 2)
-        half = self.beta / (2.0 * norm)
+    def _exactly(self, run: Run, weights: Array) -> tuple[Spread, Array]:
+        """The direction of largest variance, and tau from the whole spectrum."""
+        mean = run.mean(weights)
+        spectrum = run.oracle.densely(mean, weights, run.d)
+        values, seen = spectrum.values, spectrum.projections
+        exponential = np.exp(self.beta * (values / max(values[0], TINY) - 1.0))
+        tau = (exponential / exponential.sum()) @ seen**2
+        variance = float(values[0]) / float(weights.sum())
+        return Spread(mean, variance, spectrum.vectors[0], seen[0]), np.asarray(tau)
+
+    def _sketched(self, run: Run, weights: Array, spread: Spread) -> Array:
+        """tau, from the exponential applied to random vectors."""
+        half = self.beta / (2.0 * spread.variance * float(weights.sum()))
         term = total = run.random.standard_normal((self.n_sketches, run.d))
         for power in range(1, self._n_terms()):
             term = run.table.moment(spread.mean, weights, term).image * (half / power)
