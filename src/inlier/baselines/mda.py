@@ -101,23 +101,30 @@ def _smallest_diameter(distances: Array, n_out: int, max_nodes: int) -> _Found:
         level = (low + high) // 2
         # A level that is too hard leaves half for easier ones, and one descent is always granted.
         granted = max(n_out + 1, (max_nodes - n_nodes) // 2)
-        cover, used = _cover(distances > levels[level], n_out, granted)
-        n_nodes += used
-        if isinstance(cover, np.ndarray):
-            kept = ~cover
+        found = _cover(distances > levels[level], n_out, granted)
+        n_nodes += found.n_nodes
+        if found.rows is not None:
+            kept = ~found.rows
             high = int(np.searchsorted(levels, distances[np.ix_(kept, kept)].max()))
         else:
             low = level + 1
-            if cover is False:
+            if found.searched:
                 proved = level + 1
     return _Found(kept, float(levels[high]), float(levels[min(proved, high)]), n_nodes)
 
 
-def _cover(edges: Mask, budget: int, max_nodes: int) -> tuple[Mask | bool | None, int]:
-    """At most `budget` rows that touch all edges; False if there are none, None if unknown.
+class _Cover(NamedTuple):
+    rows: Mask | None
+    """At most as many rows as allowed, which touch all edges; None, if none were found."""
+    searched: bool
+    """Whether the whole tree was searched: then there are no such rows."""
+    n_nodes: int
 
-    Also the number of nodes of the search tree: each takes the row of highest degree, or else
-    all of its neighbours.
+
+def _cover(edges: Mask, budget: int, max_nodes: int) -> _Cover:
+    """At most `budget` rows that touch all edges, by a bounded search tree.
+
+    Each node takes the row of highest degree, or else all of its neighbours.
     """
     n = len(edges)
     whole = edges.astype(np.int64)
@@ -125,7 +132,7 @@ def _cover(edges: Mask, budget: int, max_nodes: int) -> tuple[Mask | bool | None
     n_nodes = 0
     while stack:
         if n_nodes == max_nodes:
-            return None, n_nodes
+            return _Cover(None, False, n_nodes)
         n_nodes += 1
         taken, degree, left = stack.pop()
         # A row with more edges than rows are left to take has to be taken itself, and so has the
@@ -143,7 +150,7 @@ def _cover(edges: Mask, budget: int, max_nodes: int) -> tuple[Mask | bool | None
             left -= 1
         n_edges = int(degree.sum()) // 2
         if n_edges == 0:
-            return taken, n_nodes
+            return _Cover(taken, False, n_nodes)
         # The rows that are left to take have too few edges.
         if left <= 0 or int(np.sort(degree)[-left:].sum()) < n_edges:
             continue
@@ -156,4 +163,4 @@ def _cover(edges: Mask, budget: int, max_nodes: int) -> tuple[Mask | bool | None
             stack.append((without, after, left - len(near)))
         taken[row] = True
         stack.append((taken, np.where(taken, 0, degree - whole[row]), left - 1))
-    return False, n_nodes
+    return _Cover(None, True, n_nodes)
