@@ -235,6 +235,7 @@ def listed(names: list[str], most: int = 4) -> str:
 
 def draw(measured: Measured, path: Path) -> None:
     """Errors of all methods on all cells, in units of the plain mean's."""
+    from matplotlib import rc_context
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
@@ -265,8 +266,9 @@ def draw(measured: Measured, path: Path) -> None:
     bar = chart.colorbar(image, ax=axes, shrink=0.6, ticks=[1e-3, 1e-2, 0.1, 1.0])
     bar.ax.set_yticklabels(["0.001 or less", "0.01", "0.1", "1"], fontsize=8)
     bar.set_label("error, in units of the plain mean's; white: no answer", fontsize=8)
-    with replacing(path) as unfinished:
-        chart.savefig(unfinished, format=path.suffix[1:])
+    # The same file from the same figures.
+    with replacing(path) as unfinished, rc_context({"svg.hashsalt": path.name}):
+        chart.savefig(unfinished, format=path.suffix[1:], metadata={"Date": None})
 
 
 def main() -> None:
