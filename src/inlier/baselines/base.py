@@ -133,6 +133,13 @@ class Run:
         variance = float(spectrum.values[0]) / float(weights.sum())
         return Spread(mean, variance, spectrum.vectors[0], spectrum.projections[0])
 
+    def located(
+        self, location: Array, n_iter: int = 1, converged: bool = True, message: str = ""
+    ) -> Answer:
+        """An answer that judges no rows: they are scored by their distance from it; one pass."""
+        distances = np.sqrt(self.table.sq_distances(location))
+        return Answer(np.ones(self.n), distances, location, n_iter, converged, message)
+
     def dense(self) -> Array:
         """The rows seen from the centre, n x d: a copy in double precision, in one pass."""
         if self.d <= self.n:

@@ -80,13 +80,12 @@ class ChengDiakonikolasGe(Baseline):
     def _estimate(self, run: Run) -> Answer:
         n, oracle, center = run.n, run.oracle, run.center
         target = float(n - run.n_bad)
-        weights = np.ones(n)
-        spectrum = oracle.closely(center, weights)
-        budget, subspace = float(spectrum.values[0]) / MOST, Subspace.empty(n, center)
-        q, n_iter, converged = np.zeros(n), 0, target == n or budget == 0.0
-        if converged:
-            return Answer(weights, q)
-        subspace = subspace.extended(spectrum, spectrum.values > budget, center)
+        spectrum = oracle.closely(center, np.ones(n))
+        budget = float(spectrum.values[0]) / MOST
+        if target == n or budget == 0.0:
+            return Answer(np.ones(n), run.distances)
+        subspace = Subspace.empty(n, center).extended(spectrum, spectrum.values > budget, center)
+        n_iter, converged = 0, False
         while not converged and n_iter < self.max_iter:
             n_iter += 1
             solved = cutting_planes(

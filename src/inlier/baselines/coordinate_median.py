@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from inlier.baselines.base import Answer, Baseline, Run
 
 
@@ -30,5 +28,4 @@ class CoordinateMedian(Baseline):
     judges_rows: ClassVar[bool] = False
 
     def _estimate(self, run: Run) -> Answer:
-        median = run.table.median()
-        return Answer(np.ones(run.n), np.sqrt(run.table.sq_distances(median)), median)
+        return run.located(run.table.median())

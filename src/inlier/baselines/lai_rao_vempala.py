@@ -33,8 +33,7 @@ class _Halving(Baseline):
             location += (quiet @ mean) @ (quiet @ axes)
             rows, axes = loud @ rows, loud @ axes
         location += self._middle(rows[0], run) * axes[0]
-        distances = np.sqrt(run.table.sq_distances(location))
-        return Answer(np.ones(run.n), distances, location)
+        return run.located(location)
 
     @abstractmethod
     def _weights(self, rows: Array, run: Run) -> Array:

@@ -94,15 +94,7 @@ class MedianOfMeans(Baseline):
                 " Their geometric median was not reached: try median='coordinate' or another "
                 "n_blocks."
             )
-        location = run.center + seen
-        return Answer(
-            np.ones(run.n),
-            np.sqrt(run.table.sq_distances(location)),
-            location,
-            n_iter=n_iter,
-            converged=converged,
-            message=message,
-        )
+        return run.located(run.center + seen, n_iter, converged, message)
 
     def _means(self, run: Run, n_blocks: int) -> Array:
         """Of the blocks, seen from the centre."""

@@ -24,7 +24,7 @@ class NormTrimmedMean(Baseline):
     References
     ----------
     Sun, Kairouz, Suresh and McMahan (2019), Can you really backdoor federated learning?, bound
-    norms by clipping; Cheng et al. and others use the trimmed form as a first step.
+    norms by clipping.
     """
 
     name: ClassVar[str] = "norm-trimmed-mean"

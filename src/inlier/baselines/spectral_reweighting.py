@@ -75,15 +75,11 @@ class SpectralReweighting(Baseline):
         cap = 1.0 / (run.n - run.n_bad)
         weights = np.full(run.n, 1.0 / run.n)
         best, lowest, since, ended = None, np.inf, 0, False
-        n_iter = 0
-        while not ended and n_iter < self.max_iter:
-            n_iter += 1
+        for _ in range(self.max_iter):
             spread = run.spread(weights)
             run.record("round", weights, spread.variance)
-            since += 1
-            if spread.variance < 0.99 * lowest:
-                since = 0
-            if best is None or spread.variance < lowest:
+            since = 0 if spread.variance < 0.99 * lowest else since + 1
+            if spread.variance < lowest:
                 best, lowest = Answer(weights, spread.seen**2, spread.mean), spread.variance
             # A distant row with next to no weight would leave all others as they are.
             top = float((spread.seen[weights > PRESENT * cap] ** 2).max())
@@ -96,4 +92,4 @@ class SpectralReweighting(Baseline):
             weights = nearest_distribution(lowered, cap)
         assert best is not None
         message = "" if ended else "The variance was still falling. Raise max_iter."
-        return replace(best, n_iter=n_iter, converged=ended, message=message)
+        return replace(best, n_iter=len(run.history), converged=ended, message=message)

@@ -45,5 +45,4 @@ class TrimmedMean(Baseline):
         cut = min(run.n_bad, (run.n - 1) // 2)
         # scipy rounds the fraction times n down: the half keeps that from losing a row.
         inner = np.asarray(trim_mean(rows, (cut + 0.5) / run.n if cut else 0.0, axis=0))
-        location = run.center + inner
-        return Answer(np.ones(run.n), np.sqrt(run.table.sq_distances(location)), location)
+        return run.located(run.center + inner)

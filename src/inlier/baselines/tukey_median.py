@@ -104,14 +104,7 @@ class TukeyMedian(Baseline):
                     f"than {MAX_ROUNDS}, so there may be a deeper point. Rows that nearly lie on a "
                     "line are the likely cause: look at them, or take GeometricMedian."
                 )
-        return Answer(
-            np.ones(run.n),
-            np.sqrt(run.table.sq_distances(location)),
-            location,
-            n_iter=n_iter,
-            converged=converged,
-            message=message,
-        )
+        return run.located(location, n_iter, converged, message)
 
     def _deepest(self, run: Run, center: Array, unit: float) -> _Deepest:
         if run.d == 2:

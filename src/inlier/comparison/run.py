@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from inlier._validation import check_number, check_random_state, check_whole
 from inlier.api import robust_mean
 from inlier.comparison.progress import Progress
-from inlier.comparison.source import Known, Model, Source, source_of
+from inlier.comparison.source import Model, Rows, Source, source_of
 from inlier.comparison.store import Store, key_of
 from inlier.comparison.table import Comparison, Trial
 from inlier.comparison.worker import Begins, Contender, Job, Trouble, here, in_workers
@@ -121,7 +121,7 @@ def compare(
     with ExitStack() as stack:
         kept = None if store is None else stack.enter_context(Store(store))
         alpha, sigma, note = _told(source, contenders, alpha, sigma)
-        if _is_untold(source):
+        if isinstance(source, Rows):
             note += _about_scales(source)
         if trials > 1 and not isinstance(source, Model):
             note.append(f"The rows are the same in all {trials} trials: only seconds vary.")
@@ -162,7 +162,7 @@ def compare(
                 shown.ends()
 
     ordered = tuple(records[i, c.name] for i in range(trials) for c in contenders)
-    return Comparison(ordered, str(source), " ".join(note), not _is_untold(source))
+    return Comparison(ordered, str(source), " ".join(note), not isinstance(source, Rows))
 
 
 def _contenders(methods: Any) -> tuple[Contender, ...]:
@@ -220,10 +220,9 @@ def _told(
     note = [f"Methods that need it were told {' and '.join(texts)}."] if texts else []
     if not absent:
         return alpha, sigma, note
-    if not _is_untold(source):
+    if not isinstance(source, Rows):
         note.append(f"Methods that need it were told the true {' and '.join(absent)}.")
         return alpha, sigma, note
-    assert not isinstance(source, Model)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = robust_mean(source.X)
@@ -238,7 +237,7 @@ def _told(
     return told["alpha"], told["sigma"], note
 
 
-def _about_scales(source: Any) -> list[str]:
+def _about_scales(source: Rows) -> list[str]:
     """A word of warning if some columns vary far more than others."""
     if issparse(source.X):
         return []
@@ -262,11 +261,6 @@ def _check_n_jobs(n_jobs: Any) -> int:
         return check_whole(n_jobs, "n_jobs")
     except ValueError as error:
         raise ValueError(f"{error} -1 stands for all cores.") from None
-
-
-def _is_untold(source: Source) -> bool:
-    """Whether nobody knows the truth about the rows."""
-    return not isinstance(source, Known | Model)
 
 
 def _first_seed(random_state: Any, trials: int) -> int:

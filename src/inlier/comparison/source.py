@@ -10,20 +10,19 @@ import joblib  # type: ignore[import-untyped]
 import numpy as np
 from scipy.sparse import issparse
 
-from inlier._typing import Array, Mask
 from inlier._validation import check_table
 from inlier.datasets import Sample
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows without truth; also what a trial looks like to those who fit it."""
+    """Rows of which nobody knows the truth; a draw of them is the same as they."""
 
     X: Any
-    mean: Array | None = None
-    is_outlier: Mask | None = None
 
     trials = 1
+    mean = None
+    is_outlier = None
 
     def draw(self, seed: int | None) -> Any:
         """Always the same."""
@@ -31,7 +30,7 @@ class Rows:
 
     def identity(self) -> str:
         """The same text for the same rows."""
-        return str(joblib.hash((self.X, self.mean, self.is_outlier)))
+        return str(joblib.hash(self.X))
 
     def __str__(self) -> str:
         n, d = self.X.shape
@@ -39,14 +38,20 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Known(Rows):
+class Known:
     """Rows of which one knows the good ones."""
 
-    sample: Any = None
+    sample: Sample
+
+    trials = 1
 
     def draw(self, seed: int | None) -> Any:
         """Always the same."""
         return self.sample
+
+    def identity(self) -> str:
+        """The same text for the same rows and the same truth."""
+        return str(joblib.hash((self.sample.X, self.sample.mean, self.sample.is_outlier)))
 
     def __str__(self) -> str:
         return f"{self.sample!r}"
@@ -79,7 +84,7 @@ class Model:
         return f"{self.model}"
 
 
-Source = Rows | Model
+Source = Rows | Known | Model
 
 
 def checked(drawn: Any) -> Any:
@@ -95,7 +100,8 @@ def checked(drawn: Any) -> Any:
 def source_of(data: Any) -> Source:
     """What the first argument of `compare` is."""
     if isinstance(data, Sample):
-        return Known(check_table(data.X, "data.X"), data.mean, data.is_outlier, data)
+        check_table(data.X, "data.X")
+        return Known(data)
     # A data frame has a method `sample` as well.
     is_table = issparse(data) or hasattr(data, "to_numpy") or hasattr(data, "__array__")
     if not is_table and callable(getattr(data, "sample", None)):
