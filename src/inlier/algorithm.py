@@ -96,7 +96,7 @@ class Exactly:
         solution = self.surrogate.minimise(Whole(self.oracle, center, budget, self.tol))
         h = solution.indicator
         # A row with its full weight counts as kept, even if all weights had to shrink a little.
-        little = solution.shrunk > 1.0 - LITTLE
+        little = solution.shrunk > 1.0 - max(LITTLE, 2.0 * self.tol)
         unshrunk = 1.0 - solution.weights / solution.shrunk if little else h
         removed = self.surrogate.nonzero(unshrunk)
         weights = solution.weights if self.soft or removed.all() else np.where(removed, 0.0, 1.0)

@@ -7,9 +7,10 @@ All are minimised over the packing set W(x, B), with w = 1 - h:
     weighted least squares  sum_i (u_i h_i)^2
     weighted projection     1/2 sum_i s_i (w_i - t_i)^2
 
-In a few dimensions the interior point method solves them as they stand. Otherwise the factored
-dual is minimised; the l1 problems, which are not strongly convex, by proximal steps, whose
-length grows while they are easy.
+In a few dimensions the interior point method solves them as they stand. Otherwise cutting planes
+go first, which take few passes where the multiplier has low rank, as it does unless the budget cuts
+into the good rows. Then the factored dual is minimised; the l1 problems, which are not strongly
+convex, by proximal steps, whose length grows while they are easy.
 """
 
 from __future__ import annotations
@@ -30,15 +31,16 @@ SMALL = 24
 MEDIUM_SIZE = 64
 # Steps without progress after which the factored dual gives up.
 STALLED = 25
-# The most directions of the loose solution from which the factored dual starts.
-FIRST_MOST = 16
+# Cutting planes are given up beyond so many directions, or rounds.
+PLANES_MOST = 16
+ROUNDS_MOST = 8
 # Iterations of L-BFGS before the proximal centre, and the rank, are updated.
 INNER_ITER = 40
 SHORT, MEDIUM, LONGEST = 3.0, 10.0, 1e3
 SETTLE = 3
 # Up to this many columns the spectrum is found by a dense pass. Otherwise, few passes have to do
-# until the answer looks right; up to the second number it is then confirmed by a dense pass. Of
-# many eigenvalues that the budget has pressed together, a Krylov space can miss one.
+# until the answer looks right; up to the second number it is then confirmed by a dense pass if the
+# budget has pressed together more eigenvalues than a block holds: a Krylov space can miss one.
 DENSE = 512
 CONFIRM = 2048
 ROUGH_PASSES = 3
@@ -129,6 +131,7 @@ class Whole:
         self.n = oracle.table.shape[0]
         # Aimed a little inside, so that the answer itself stays within the budget.
         self._aim = budget / (1.0 + tol / 4.0)
+        self._subspace: Subspace | None = Subspace.empty(self.n, center)
         self._R: Array | None = None
         self._distances = oracle.table.sq_distances(center)
         self._hopeless = self._distances > HOPELESS * budget
@@ -161,21 +164,47 @@ class Whole:
             best.offer_multiplier(np.eye(len(center)), self._distances / self.budget)
         n_steps = 0
         if best.gap > tol and len(center) > SMALL and not self._hopeless.all():
-            n_steps = self._minimise_factored(problem, free, spectrum, best, tol)
+            if self._subspace is not None:
+                n_steps = self._add_planes(problem, self._subspace, spectrum, best, tol)
+            if best.gap > tol:
+                n_steps += self._minimise_factored(problem, free, best, tol)
         if best.gap > tol and len(center) <= MEDIUM_SIZE and n_steps < self.max_steps:
             n_steps += self._solve_densely(problem, best, tol)
         return best.solution(unit, n_steps, table.n_passes - n_passes, tol)
 
-    def _minimise_factored(
+    def _add_planes(
         self,
         problem: Packing | Projection,
-        w: Array,
+        subspace: Subspace,
         spectrum: Spectrum,
         best: _Best,
         tol: float,
     ) -> int:
+        """Solve within a subspace, and add to it what breaks the budget, while it stays small."""
+        center, aim = self.center, self._aim
+        breaking = spectrum.values > aim
+        for n_rounds in range(1, ROUNDS_MOST + 1):
+            subspace = subspace.extended(spectrum, breaking, center)
+            P = subspace.seen_from(center, aim)
+            reduced = _within(problem, P, 0.1 * tol)
+            self._R = _factor(reduced.S) @ subspace.basis
+            best.offer_multiplier(self._R * np.sqrt(self.budget / aim), scores(P, reduced.S))
+            spectrum = self._look(reduced.weights, len(subspace.basis), best, tol)
+            if best.gap <= tol:
+                self._subspace = subspace
+                return n_rounds
+            breaking = spectrum.values > aim * (1.0 + 0.1 * tol)
+            if not breaking.any() or len(subspace.basis) + breaking.sum() > PLANES_MOST:
+                break
+        self._subspace = None  # nor would they do for the next problem about this centre
+        return n_rounds
+
+    def _minimise_factored(
+        self, problem: Packing | Projection, w: Array, best: _Best, tol: float
+    ) -> int:
         table, center, aim = self.oracle.table, self.center, self._aim
-        R = self._first_factor(problem, spectrum) if self._R is None else self._R
+        assert self._R is not None
+        R = self._R
         tau = SHORT
         lowest, promising, since = np.inf, w, 0
         for n_steps in range(1, self.max_steps + 1):
@@ -183,13 +212,8 @@ class Whole:
             found = factored.project(table, center, aim, target, R, INNER_ITER)
             w = found.weights
             best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
-            spectrum = self.oracle(center, w, _roughly, ROUGH_PASSES)
+            spectrum = self._look(w, len(R), best, tol)
             gap = best.gap_with(w, spectrum)
-            if gap <= tol:  # as far as one can see; look closer
-                spectrum = self._spectrum(w, tol)
-                if DENSE < len(center) <= CONFIRM and best.gap_with(w, spectrum) <= tol:
-                    spectrum = self._spectrum(w, tol, CONFIRM)
-                best.offer_weights(w, spectrum)
             since += 1
             if gap < 0.9 * lowest:
                 lowest, promising, since = gap, w, 0
@@ -224,13 +248,17 @@ class Whole:
     def _spectrum(self, weights: Array, tol: float, dense: int = DENSE) -> Spectrum:
         return self.oracle.accurately(self.center, weights, tol * self.budget, dense)
 
-    def _first_factor(self, problem: Packing | Projection, spectrum: Spectrum) -> Array:
-        """A loose solution within the directions that break the budget when nothing is removed."""
-        subspace = Subspace.empty(self.n, self.center)
-        breaking = np.flatnonzero(spectrum.values > self._aim)[:FIRST_MOST]
-        subspace = subspace.extended(spectrum, breaking, self.center)
-        P = subspace.seen_from(self.center, self._aim)
-        return _factor(_within(problem, P, 1e-2).S) @ subspace.basis
+    def _look(self, weights: Array, rank: int, best: _Best, tol: float) -> Spectrum:
+        """The spectrum that weights leave; roughly, unless they seem to be good enough."""
+        spectrum = self.oracle(self.center, weights, _roughly, ROUGH_PASSES)
+        if best.gap_with(weights, spectrum) > tol:
+            return spectrum
+        spectrum = self._spectrum(weights, tol)
+        doubtful = DENSE < len(self.center) <= CONFIRM and rank >= self.oracle.block
+        if doubtful and best.gap_with(weights, spectrum) <= tol:
+            spectrum = self._spectrum(weights, tol, CONFIRM)
+        best.offer_weights(weights, spectrum)
+        return spectrum
 
 
 def _within(problem: Packing | Projection, P: Array, tol: float) -> Reduced:

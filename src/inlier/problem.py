@@ -25,6 +25,8 @@ from inlier.spectral import Spectrum
 NEW = 1e-6
 # No row is taken to lie farther out than this, in units of the budget, lest its square overflow.
 ABSURD = 1e100
+# A score this low stands for none, lest its inverse overflow.
+NOTHING = 1e-300
 
 
 def scores(P: Array, S: Array) -> Array:
@@ -71,7 +73,7 @@ class Packing:
 
         a tr(S) + sum_i (u_i - a q_i)_+ is convex and piecewise linear in a; kinks at u_i / q_i.
         """
-        scored = (q > 0.0) & np.isfinite(q)
+        scored = (q > NOTHING) & np.isfinite(q)
         if price <= 0.0 or not np.any(scored):
             return 0.0
         kinks = self.u[scored] / q[scored]
