@@ -12,37 +12,31 @@ class Progress:
 
     Parameters
     ----------
-    total : int
-        Fits.
-    done : int
-        Those that were in the store.
     shown : bool or None
         None: on a terminal only.
     """
 
-    def __init__(self, total: int, done: int, shown: bool | None) -> None:
-        self.total, self.done, self.found = total, done, done
+    def __init__(self, shown: bool | None) -> None:
         self.shown = sys.stderr.isatty() if shown is None else shown
         self.begin = time.monotonic()
+        self.found: int | None = None
         self.width = 0
 
-    def begins(self, method: str) -> None:
-        """A fit begins."""
-        self._write(f"compare {self.done}/{self.total}  {method}{self._remaining()}")
-
-    def ends(self) -> None:
-        """A fit is done."""
-        self.done += 1
+    def __call__(self, done: int, total: int, method: str) -> None:
+        """So many of all fits are done, and this method is at work."""
+        if self.found is None:  # those that were in the store
+            self.found = done
+        self._write(f"compare {done}/{total}  {method}{self._remaining(done, total)}")
 
     def close(self) -> None:
         """Leave an empty line."""
         self._write("")
 
-    def _remaining(self) -> str:
-        fitted = self.done - self.found
+    def _remaining(self, done: int, total: int) -> str:
+        fitted = done - (self.found or 0)
         if not fitted:
             return ""
-        left = (time.monotonic() - self.begin) / fitted * (self.total - self.done)
+        left = (time.monotonic() - self.begin) / fitted * (total - done)
         if left < 100.0:
             return f"  about {left:.0f} s left"
         return f"  about {left / 60.0:.0f} min left"

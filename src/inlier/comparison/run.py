@@ -1,13 +1,16 @@
-"""`compare`: validates, lists what is to be done, and keeps what comes back."""
+"""`compare`: validates, lists what is to be done, and keeps what comes back.
+
+`plan` and `carry_out` are its two halves, for many comparisons with the same workers.
+"""
 
 from __future__ import annotations
 
 import difflib
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import joblib  # type: ignore[import-untyped]
@@ -20,7 +23,7 @@ from inlier.comparison.progress import Progress
 from inlier.comparison.source import Model, Rows, Source, source_of
 from inlier.comparison.store import Store, key_of
 from inlier.comparison.table import Comparison, Trial
-from inlier.comparison.worker import Begins, Contender, Job, Trouble, here, in_workers
+from inlier.comparison.worker import Contender, Job, Trouble, here, in_workers
 from inlier.registry import Method
 from inlier.registry import methods as registered
 
@@ -31,6 +34,9 @@ MOST_ROWS = 10_000
 MOST_SEED = 2**63 - 1
 # Methods that need it ask for less than half.
 MOST_ALPHA = 0.49
+
+# Told how many fits are done, of how many, and which method is at work.
+Watch = Callable[[int, int, str], object]
 
 
 def compare(
@@ -105,64 +111,130 @@ def compare(
     >>> comparison.summary()[0].exact
     3
     """
+    planned = plan(
+        data, methods, trials=trials, alpha=alpha, sigma=sigma, random_state=random_state
+    )
+    with closing(Progress(progress)) as shown:
+        (found,) = carry_out([planned], n_jobs=n_jobs, timeout=timeout, store=store, watch=shown)
+    return found
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison that is to be done.
+
+    Attributes
+    ----------
+    source : Rows, Known or Model
+    contenders : tuple of Contender
+    seeds : tuple of int or None
+        One for each trial.
+    alpha, sigma : float or None
+        What methods are told; if None, the truth.
+    note : str
+    """
+
+    source: Source
+    contenders: tuple[Contender, ...]
+    seeds: tuple[int | None, ...]
+    alpha: float | None
+    sigma: float | None
+    note: str
+
+    @property
+    def n_fits(self) -> int:
+        """Of all methods in all trials."""
+        return len(self.seeds) * len(self.contenders)
+
+
+def plan(
+    data: Any,
+    methods: Any = None,
+    *,
+    trials: int | None = None,
+    alpha: float | None = None,
+    sigma: float | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> Plan:
+    """What `compare` would do; its parameters."""
     source = source_of(data)
     contenders = _contenders(methods)
     trials = source.trials if trials is None else check_whole(trials, "trials")
-    n_jobs = _check_n_jobs(n_jobs)
-    if timeout is not None:
-        timeout = check_number(timeout, "timeout", hint=" Give None for no limit.")
     if alpha is not None:
         alpha = check_number(alpha, "alpha", at_least=0.0, below=0.5)
     if sigma is not None:
         sigma = check_number(sigma, "sigma")
     first = _first_seed(random_state, trials)
-    seeds = [first + i if isinstance(source, Model) else None for i in range(trials)]
+    seeds = tuple(first + i if isinstance(source, Model) else None for i in range(trials))
+    alpha, sigma, note = _told(source, contenders, alpha, sigma)
+    if isinstance(source, Rows):
+        note += _about_scales(source)
+    if trials > 1 and not isinstance(source, Model):
+        note.append(f"The rows are the same in all {trials} trials: only seconds vary.")
+    return Plan(source, contenders, seeds, alpha, sigma, " ".join(note))
 
+
+def carry_out(
+    plans: Sequence[Plan],
+    *,
+    n_jobs: int = 1,
+    timeout: float | None = 60.0,
+    store: str | os.PathLike[str] | None = None,
+    watch: Watch = lambda done, total, method: None,
+) -> list[Comparison]:
+    """The comparisons that were planned, in this order; for the parameters see `compare`."""
+    n_jobs = _check_n_jobs(n_jobs)
+    if timeout is not None:
+        timeout = check_number(timeout, "timeout", hint=" Give None for no limit.")
     with ExitStack() as stack:
         kept = None if store is None else stack.enter_context(Store(store))
-        alpha, sigma, note = _told(source, contenders, alpha, sigma)
-        if isinstance(source, Rows):
-            note += _about_scales(source)
-        if trials > 1 and not isinstance(source, Model):
-            note.append(f"The rows are the same in all {trials} trials: only seconds vary.")
-        jobs = [Job(source, i, seed, contenders, alpha, sigma) for i, seed in enumerate(seeds)]
-
-        records: dict[tuple[int, str], Trial] = {}
-        keys: dict[tuple[int, str], str] = {}
+        jobs = [
+            Job(place, p.source, i, seed, p.contenders, p.alpha, p.sigma)
+            for place, p in enumerate(plans)
+            for i, seed in enumerate(p.seeds)
+        ]
+        records: dict[tuple[int, int, str], Trial] = {}
+        keys: dict[tuple[int, int, str], str] = {}
         if kept is not None:
-            identity = source.identity()
+            identities = [p.source.identity() for p in plans]
             for job in jobs:
-                for contender in contenders:
-                    key = key_of(source, identity, job, contender)
-                    keys[job.trial, contender.name] = key
+                for contender in job.contenders:
+                    key = key_of(job.source, identities[job.plan], job, contender)
+                    keys[job.plan, job.trial, contender.name] = key
                     done = kept.get(key, contender, job, timeout)
                     if done is not None:
-                        records[job.trial, contender.name] = done
+                        records[job.plan, job.trial, contender.name] = done
         missing = [
             replace(job, contenders=left)
             for job in jobs
-            if (left := tuple(c for c in contenders if (job.trial, c.name) not in records))
+            if (
+                left := tuple(
+                    c for c in job.contenders if (job.plan, job.trial, c.name) not in records
+                )
+            )
         ]
 
-        shown = Progress(trials * len(contenders), len(records), progress)
-        stack.callback(shown.close)
+        total = sum(p.n_fits for p in plans)
+        watch(len(records), total, "")
         alone = timeout is None and n_jobs == 1
         events = here(missing) if alone else in_workers(missing, n_jobs, timeout)
         # Closing ends the workers, also after Ctrl-C.
-        for event in stack.enter_context(closing(events)):
-            if isinstance(event, Begins):
-                shown.begins(event.method)
-            elif isinstance(event, Trouble):
+        for its_job, event in stack.enter_context(closing(events)):
+            if isinstance(event, Trouble):
                 raise RuntimeError(event.message)
-            else:
-                place = (event.trial, event.method)
+            assert its_job is not None
+            if isinstance(event, Trial):
+                place = (its_job.plan, event.trial, event.method)
                 records[place] = event
                 if kept is not None:
-                    kept.put(keys[place], str(source), event, timeout)
-                shown.ends()
+                    kept.put(keys[place], str(its_job.source), event, timeout)
+            watch(len(records), total, event.method)
+    return [_comparison(place, p, records) for place, p in enumerate(plans)]
 
-    ordered = tuple(records[i, c.name] for i in range(trials) for c in contenders)
-    return Comparison(ordered, str(source), " ".join(note), not isinstance(source, Rows))
+
+def _comparison(place: int, p: Plan, records: dict[tuple[int, int, str], Trial]) -> Comparison:
+    ordered = tuple(records[place, i, c.name] for i in range(len(p.seeds)) for c in p.contenders)
+    return Comparison(ordered, str(p.source), p.note, not isinstance(p.source, Rows))
 
 
 def _contenders(methods: Any) -> tuple[Contender, ...]:

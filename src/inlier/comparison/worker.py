@@ -66,6 +66,8 @@ class Job:
 
     Attributes
     ----------
+    plan : int
+        Which comparison it belongs to.
     source : Rows, Known or Model
         See `inlier.comparison.source`.
     trial : int
@@ -75,6 +77,7 @@ class Job:
         What the user knows; if None, the truth is told.
     """
 
+    plan: int
     source: Any
     trial: int
     seed: int | None
@@ -213,11 +216,12 @@ def _in_words(error: BaseException) -> str:
         return type(error).__name__
 
 
-def here(jobs: Iterable[Job]) -> Generator[Event, None, None]:
+def here(jobs: Iterable[Job]) -> Generator[tuple[Job | None, Event], None, None]:
     """All jobs in this process."""
     _warm_up()
     for job in jobs:
-        yield from perform(job)
+        for event in perform(job):
+            yield job, event
 
 
 def serve(connection: Connection) -> None:
@@ -334,10 +338,11 @@ class Worker:
 
 def in_workers(
     jobs: Iterable[Job], n_jobs: int, timeout: float | None
-) -> Generator[Event, None, None]:
+) -> Generator[tuple[Job | None, Event], None, None]:
     """All jobs, each in one of `n_jobs` processes.
 
     A fit that takes too long is killed with its process; another one takes up the rest of its job.
+    Events come with the job that they are about; with None, if it is about the worker itself.
     """
     waiting, crew = deque(jobs), set[Worker]()
     limit = math.inf if timeout is None else timeout
@@ -372,7 +377,7 @@ def in_workers(
                         rest = worker.rest()
                         if rest is not None and not alive:
                             waiting.appendleft(rest)
-                    yield event
+                    yield worker.job, event
                 if not alive:
                     crew.discard(worker)
                     worker.kill()
