@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all bench bench-noknobs bench-rivals lint clean
+.PHONY: help demo test test-all reproduce bench bench-noknobs bench-rivals lint clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -15,8 +15,8 @@ help: ## print this list
 
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
-test test-all bench bench-noknobs bench-rivals: export OMP_NUM_THREADS = 1
-test test-all bench bench-noknobs bench-rivals: export OPENBLAS_NUM_THREADS = 1
+test test-all reproduce bench bench-noknobs bench-rivals: export OMP_NUM_THREADS = 1
+test test-all reproduce bench bench-noknobs bench-rivals: export OPENBLAS_NUM_THREADS = 1
 test test-all: export MPLBACKEND = Agg
 
 demo: $(VENV)/.installed ## run examples/demo.py
@@ -28,16 +28,19 @@ test: $(VENV)/.installed ## run the tests, without the slow ones
 test-all: $(VENV)/.installed ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -n 2 -m ""
 
+reproduce: $(VENV)/.installed ## the paper's tables and figures, into out/reproduce; ARGS=--quick
+	$(BIN)/inlier reproduce $(ARGS)
+
 bench: $(VENV)/.installed ## measure the engine on one thread
 	$(BIN)/python benchmarks/engine.py
 
 # A folder of .npz files with X and y; without it only data that come inside packages are used.
 DATA ?= $(wildcard ../shared/data)
 
-bench-noknobs: $(VENV)/.installed-bench ## errors with nothing given; DATA=folder for more real data
+bench-noknobs: $(VENV)/.installed ## errors with nothing given; DATA=folder for more real data
 	$(BIN)/python benchmarks/noknobs.py --write $(if $(DATA),--data $(DATA))
 
-bench-rivals: $(VENV)/.installed-bench ## every method on every kind of data; DATA=folder for more
+bench-rivals: $(VENV)/.installed ## every method on every kind of data; DATA=folder for more
 	$(BIN)/python benchmarks/rivals.py --write $(if $(DATA),--data $(DATA))
 
 lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
@@ -58,15 +61,10 @@ $(BIN)/python:
 # Order-only: .venv/bin/python is a link, whose time is that of the interpreter behind it.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "installing inlier into $(VENV)"
-	@$(PIP) -e '.[test,plot]'
+	@$(PIP) -e '.[test]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed
 	@echo "installing the tools of make lint into $(VENV)"
-	@$(PIP) -e '.[test,plot,dev]'
-	@touch $@
-
-$(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed
-	@echo "installing the data of make bench-noknobs into $(VENV)"
-	@$(PIP) -e '.[test,plot,bench]'
+	@$(PIP) -e '.[test,dev]'
 	@touch $@

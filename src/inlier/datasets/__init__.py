@@ -2,7 +2,8 @@
 
 Each model of contamination is a small class with its parameters; ``model.sample(seed)`` draws rows
 and the truth about them. The paper's are in `settings`, others that do not look at the good rows in
-`models`, those that do in `adversaries`, real rows in `real`, kinds of good rows in `inliers`.
+`models`, those that do in `adversaries`, real rows in `real`, pictures in `images`, kinds of good
+rows in `inliers`.
 """
 
 from inlier.datasets.adversaries import (
@@ -13,6 +14,7 @@ from inlier.datasets.adversaries import (
     Subtractive,
 )
 from inlier.datasets.base import Contamination, Sample
+from inlier.datasets.images import Images, digits, faces, read_images
 from inlier.datasets.inliers import (
     Gaussian,
     Inliers,
@@ -44,6 +46,7 @@ __all__ = [
     "Gaussian",
     "HeavyTails",
     "Huber",
+    "Images",
     "Inliers",
     "Laplace",
     "Mirrored",
@@ -60,5 +63,8 @@ __all__ = [
     "Subtractive",
     "TwoClusters",
     "Uneven",
+    "digits",
+    "faces",
     "printed_tables",
+    "read_images",
 ]

@@ -1,0 +1,32 @@
+"""The commands."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as installed
+from typing import Annotated
+
+import typer
+
+from inlier.cli.reproduce import reproduce
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(reproduce)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"inlier {installed('inlier')}")
+        raise typer.Exit
+
+
+@app.callback()
+def inlier_(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """The mean of the good rows of a contaminated table, and which rows are bad."""

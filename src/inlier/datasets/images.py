@@ -1,0 +1,177 @@
+"""Pictures as rows: digits, faces among other things, and faces that the user has.
+
+The paper's faces are those of the FEI database (https://fei.edu.br/~cet/facedatabase.html), which
+is not to be passed on: who has it names a folder. Other faces and digits come inside packages.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inlier.datasets._typing import FloatArray
+from inlier.datasets.base import settle
+from inlier.datasets.real import Shuffled
+
+# The size of the paper's pictures.
+HEIGHT, WIDTH = 36, 30
+# The part of a picture's height that is looked at; the width follows.
+CROP = 0.7
+ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".tif", ".tiff")
+NEEDS_SKIMAGE = 'needs scikit-image: pip install "inlier[reproduce]".'
+
+
+@dataclass(frozen=True, init=False)
+class Images(Shuffled):
+    """Pictures in random order, of which some do not belong there: one picture, one row.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple of int
+        Height and width: ``row.reshape(shape)`` is the picture.
+    """
+
+    name: str
+    shape: tuple[int, int]
+
+    def __init__(self, X: Any, is_outlier: Any, shape: tuple[int, int], name: str) -> None:
+        settle(self, shape=(int(shape[0]), int(shape[1])), name=name)
+        super().__init__(X, is_outlier)
+        if self.shape[0] * self.shape[1] != self.d:
+            raise ValueError(
+                f"shape={self.shape} does not fit: the pictures have {self.d} pixels each."
+            )
+
+
+def digits(good: int = 0, bad: int = 1, n_bad: int = 60) -> Images:
+    """All of one handwritten digit with some of another among them, from scikit-learn, 8 x 8.
+
+    Examples
+    --------
+    >>> model = digits(good=0, bad=1)
+    >>> model.n, model.n_outliers, model.shape
+    (238, 60, (8, 8))
+    """
+    from sklearn.datasets import load_digits  # slow to import
+
+    X, digit = load_digits(return_X_y=True)
+    rows = np.concatenate([np.flatnonzero(digit == good), np.flatnonzero(digit == bad)[:n_bad]])
+    return Images(X[rows], digit[rows] == bad, (8, 8), f"digits {good} and {bad}")
+
+
+def faces() -> Images:
+    """100 faces and 40 pictures of something else, 25 x 25, with the paper's n and alpha.
+
+    From scikit-image's `lfw_subset`: cut out of photographs, in all poses and lights. Grey values
+    are stretched to 0 to 255.
+    """
+    try:
+        from skimage.data import lfw_subset
+    except ImportError:
+        raise ImportError(f"faces {NEEDS_SKIMAGE}") from None
+    pictures = lfw_subset()[:140]
+    rows = pictures.reshape(140, -1)
+    return Images(255.0 * rows / rows.max(), np.arange(140) >= 100, (25, 25), "faces")
+
+
+def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
+    """Pictures of the user: one .npz file, or a folder.
+
+    A file has `X` (n x pixels), `y` (1 or True for what does not belong there) and `shape` (height
+    and width; 36 x 30, if it is missing), and is read without unpickling anything.
+
+    A folder has two folders, ``good`` and ``bad``, or pictures with the names that they have in the
+    FEI database, of which those are taken that give the paper's numbers: ``1a`` to ``100a``
+    (frontal, neutral) are good; ``101-01``, ``102-10``, ..., ``119-01``, ``120-10`` (profiles) and
+    ``121b`` to ``140b`` (smiling), turned upside down, are bad.
+
+    Pictures in a folder are turned to grey, cut to the middle, scaled to 36 x 30 and equalised, so
+    that all grey values from 0 to 255 are equally frequent. Which persons and which crop the paper
+    took, it does not say.
+
+    Parameters
+    ----------
+    path : path
+    crop : float, default=0.7
+        The part of the height that is kept; the width is 30/36 of it, if there is that much.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return _from_folder(path, crop)
+    if not path.is_file():
+        raise ValueError(
+            f"There is no file or folder {str(path)!r}: give an .npz file or a folder."
+        )
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            missing = {"X", "y"} - set(content.files)
+            if missing:
+                raise ValueError(f"it has no {' and no '.join(sorted(missing))}")
+            shape = content["shape"] if "shape" in content.files else (HEIGHT, WIDTH)
+            X = content["X"].reshape(len(content["X"]), -1)
+            return Images(X, content["y"], (int(shape[0]), int(shape[1])), path.stem)
+    except (ValueError, OSError, AttributeError, IndexError) as error:
+        raise ValueError(
+            f"{str(path)!r} cannot be used ({error}). It should be an .npz file with X (a row for "
+            "each picture), y (1 for what does not belong there) and shape (height and width)."
+        ) from error
+
+
+def _from_folder(folder: Path, crop: float) -> Images:
+    if (folder / "good").is_dir() and (folder / "bad").is_dir():
+        good, bad = _pictures(folder / "good"), _pictures(folder / "bad")
+        if not good or not bad:
+            raise ValueError(f"{str(folder)!r} has no pictures in its folder good, or in bad.")
+        found = [(path, False, False) for path in good] + [(path, True, False) for path in bad]
+    else:
+        found = _fei(folder)
+    rows = [_row(path, upside_down, crop) for path, _, upside_down in found]
+    flags = [is_bad for _, is_bad, _ in found]
+    return Images(np.stack(rows), np.array(flags), (HEIGHT, WIDTH), folder.name)
+
+
+def _pictures(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
+
+
+def _fei(folder: Path) -> list[tuple[Path, bool, bool]]:
+    """The paper's numbers out of the FEI database: file, whether it is bad, and upside down."""
+    by_name = {path.stem.lower(): path for path in _pictures(folder)}
+    wanted = [(f"{person}a", False, False) for person in range(1, 101)]
+    wanted += [(f"{p}-{'01' if p % 2 else '10'}", True, False) for p in range(101, 121)]
+    wanted += [(f"{person}b", True, True) for person in range(121, 141)]
+    missing = [name for name, _, _ in wanted if name not in by_name]
+    if missing:
+        raise ValueError(
+            f"{str(folder)!r} has {len(by_name)} pictures, but {len(missing)} of the 140 of the "
+            f"FEI database are missing, such as {missing[0]}.jpg. Put them there under their "
+            "names, or put pictures of your own into two folders, good and bad."
+        )
+    return [(by_name[name], is_bad, upside_down) for name, is_bad, upside_down in wanted]
+
+
+def _row(path: Path, upside_down: bool, crop: float) -> FloatArray:
+    """A picture in grey, cut to the middle, scaled and equalised."""
+    try:
+        from skimage import color, exposure, io, transform
+    except ImportError:
+        raise ImportError(f"Reading a folder of pictures {NEEDS_SKIMAGE}") from None
+    try:
+        picture = np.asarray(io.imread(path))
+    except (OSError, ValueError, SyntaxError) as error:  # as pillow has it
+        raise ValueError(f"{str(path)!r} is no picture that can be read ({error}).") from error
+    if picture.ndim == 3:
+        picture = color.rgb2gray(picture[..., :3])
+    height, width = picture.shape
+    rows = max(1, round(crop * height))
+    columns = max(1, min(width, round(rows * WIDTH / HEIGHT)))
+    top, left = (height - rows) // 2, (width - columns) // 2
+    middle = picture[top : top + rows, left : left + columns].astype(np.float64)
+    small = transform.resize(middle, (HEIGHT, WIDTH), anti_aliasing=True, preserve_range=True)
+    turned = small[::-1, ::-1] if upside_down else small
+    return np.asarray(255.0 * exposure.equalize_hist(turned, nbins=HEIGHT * WIDTH)).ravel()

@@ -1,0 +1,145 @@
+"""Figures 1 and 2 of the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inlier._typing import Array
+from inlier.convex import Whole
+from inlier.data import as_table
+from inlier.datasets import Sample, SettingB, TwoClusters
+from inlier.experiments.columns import COLUMNS
+from inlier.experiments.look import BAD, GOOD, new_figure, styled
+from inlier.experiments.part import Drawing, Part, Setup
+from inlier.spectral import Oracle
+from inlier.surrogates import L1, ReweightedL2, Surrogate
+
+D, N, ALPHA = 100, 200, 0.1
+SURROGATES: dict[str, Surrogate] = {"paper-l1": L1(), "paper-lp": ReweightedL2(0.5)}
+SPHERE = TwoClusters(600, D, 0.2)
+
+TEXT = f"""\
+Figure 1 is drawn from {SPHERE}, seed 0: rows in {D} dimensions, each seen in the plane of the two
+clusters and one random direction beside it, at its true distance to the origin. Figure 2 is
+SettingB(n={N}, d={D}, alpha={ALPHA}), seed 0, with the centre fixed at the coordinate-wise
+median and the true sigma, as in the paper."""
+
+
+def run(setup: Setup) -> Part:
+    """Both."""
+    setup.watch("Figures 1 and 2", 0, 2)
+    first = _sphere(SPHERE.sample(0))
+    setup.watch("Figures 1 and 2", 1, 2)
+    second = _indicators(SettingB(N, D, ALPHA).sample(0))
+    setup.watch("Figures 1 and 2", 2, 2)
+    return Part("The paper's figures", TEXT, drawings=(first, second))
+
+
+def _sphere(sample: Sample) -> Drawing:
+    """Two clusters as far out as the good rows."""
+    bad = sample.is_outlier
+    seen = _on_sphere(sample)
+    distances = np.linalg.norm(sample.X, axis=1)
+    with styled():
+        figure = new_figure(7.0, 3.3)
+        grid = figure.add_gridspec(1, 2, width_ratios=(1.2, 1))
+        sphere = figure.add_subplot(grid[0], projection="3d")
+        for rows, color, size in ((~bad, GOOD, 5), (bad, BAD, 9)):
+            # What lies on the far side is paler.
+            sphere.scatter(*seen[rows].T, s=size, c=color, lw=0, depthshade=True)
+        sphere.set_box_aspect((1, 1, 1), zoom=1.75)
+        sphere.view_init(elev=22, azim=-15)
+        sphere.set_axis_off()
+        radius = float(np.sqrt(D))
+        angle = np.linspace(0.0, 2.0 * np.pi, 200)
+        circle = radius * np.stack([np.cos(angle), np.sin(angle)])
+        flat = np.zeros_like(angle)
+        for ring in ((*circle, flat), (circle[0], flat, circle[1]), (flat, *circle)):
+            sphere.plot(*ring, color="0.75", lw=0.7)
+        axes = figure.add_subplot(grid[1])
+        bins = np.linspace(distances.min(), distances.max(), 33)
+        for rows, color, label in ((~bad, GOOD, "good rows"), (bad, BAD, "outliers")):
+            axes.hist(
+                distances[rows],
+                list(bins),
+                density=True,
+                color=color,
+                alpha=0.65,
+                label=label,
+                lw=0,
+            )
+        axes.set_xlabel("distance to the origin")
+        axes.set_ylabel("density")
+        axes.axvline(radius, color="0.3", lw=0.9, ls="--")
+        axes.annotate(
+            r"$\sqrt{d}$",
+            (radius, 1.0),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            va="bottom",
+        )
+        axes.grid(visible=False)
+        axes.legend(loc="upper right")
+    caption = (
+        "Figure 1: two clusters of outliers (red) among standard Gaussian rows (blue). All are "
+        "about sqrt(d) away from the origin: distances do not show them."
+    )
+    return Drawing("figure1", caption, figure)
+
+
+def _on_sphere(sample: Sample) -> Array:
+    """Three coordinates of each row's direction, at the row's own distance."""
+    bad = sample.X[sample.is_outlier]
+    _, vectors = np.linalg.eigh(bad.T @ bad)
+    random = np.random.default_rng(0).standard_normal(D)
+    axes, _ = np.linalg.qr(np.column_stack([vectors[:, -1], vectors[:, -2], random]))
+    seen = sample.X @ axes
+    if seen[sample.is_outlier, 0].mean() < 0.0:
+        seen[:, 0] *= -1.0
+    lengths = np.linalg.norm(seen, axis=1, keepdims=True)
+    return np.asarray(seen / lengths * np.linalg.norm(sample.X, axis=1, keepdims=True))
+
+
+def _indicator(sample: Sample, surrogate: str) -> Array:
+    """h about the coordinate-wise median: step 1 of Algorithm 1."""
+    oracle = Oracle(as_table(sample.X), np.random.default_rng(0))
+    whole = Whole(oracle, np.median(sample.X, axis=0), N * sample.sigma**2, tol=1e-6)
+    return SURROGATES[surrogate].minimise(whole).indicator
+
+
+def _indicators(sample: Sample) -> Drawing:
+    """h by l1 and by lp, about the coordinate-wise median."""
+    rows = np.arange(1, N + 1)
+    with styled():
+        figure = new_figure(7.0, 2.7)
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, name in zip(panels, SURROGATES, strict=True):
+            column = COLUMNS[name]
+            h = _indicator(sample, name)
+            axes.plot(
+                rows[sample.is_outlier],
+                h[sample.is_outlier],
+                "o",
+                ms=8,
+                mfc="none",
+                mec=BAD,
+                mew=1.2,
+                label="true outliers",
+                clip_on=False,
+            )
+            axes.plot(rows, h, "o", ms=3, color=column.color, mew=0, label="$h_i$", clip_on=False)
+            kept = int((h[sample.is_outlier] < 0.5).sum())
+            also = int((h[~sample.is_outlier] > 1e-3).sum())
+            axes.set_title(
+                f"{column.label}: {also} good rows above 0.001, {kept} outliers below 0.5"
+            )
+            axes.set_xlabel("row")
+            axes.set_xlim(0, N + 1)
+        panels[0].set_ylabel("$h_i$")
+        panels[0].set_ylim(0.0, 1.0)
+        panels[1].legend(loc="center")
+    caption = (
+        "Figure 2: the outlier indicator h by l1 (left) and by lp, p = 1/2 (right); the true "
+        "outliers are circled."
+    )
+    return Drawing("figure2", caption, figure)

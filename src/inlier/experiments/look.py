@@ -1,0 +1,114 @@
+"""How figures look: one style, the same colour for the same method everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inlier._files import replacing
+from inlier.experiments.columns import COLUMNS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STYLE: dict[Any, Any] = {
+    "font.size": 9.0,
+    "axes.titlesize": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8.0,
+    "lines.markersize": 4.5,
+    "lines.linewidth": 1.3,
+    "svg.hashsalt": "inlier",  # the same file from the same figures
+}
+GOOD, BAD = "#4477AA", "#CC3311"
+# Below the smallest error that is drawn there is a line for those that are 0.
+DPI = 200
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Unknown to pyplot, so that nobody has to close it."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Figures made inside have the style."""
+    from matplotlib import rc_context
+
+    with rc_context(STYLE):
+        yield
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """As PNG and as SVG."""
+    paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
+    with styled():
+        for path in paths:
+            metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+            with replacing(path) as unfinished:
+                figure.savefig(unfinished, format=path.suffix[1:], dpi=DPI, metadata=metadata)
+    return paths
+
+
+def lines(
+    axes: Axes,
+    places: Sequence[float],
+    values: Mapping[str, Sequence[float]],
+    zero: float | None = None,
+) -> None:
+    """A line for each method over the places; what is 0 stands on the line `zero`, as a marker."""
+    for name, of_method in values.items():
+        column = COLUMNS[name]
+        shown = [value if zero is None or value > zero else zero for value in of_method]
+        axes.plot(
+            places,
+            shown,
+            color=column.color,
+            marker=column.marker,
+            mew=1.2 if column.marker in "x+" else 0.0,
+            ms=8.0 if column.marker == "*" else None,
+            lw=2.0 if column.is_ours else None,
+            label=column.label,
+            zorder=3 if column.is_ours else 2,
+            clip_on=False,
+        )
+
+
+def floor_of(values: Iterable[float]) -> float:
+    """Where 0 stands on a logarithmic axis: half a decade below all others."""
+    positive = [value for value in values if 0.0 < value < math.inf]
+    return 10.0 ** (math.floor(math.log10(min(positive)) * 2.0) / 2.0 - 0.5) if positive else 0.1
+
+
+def zero_tick(axes: Axes, zero: float) -> None:
+    """Ticks in plain digits on a logarithmic axis, and one for 0 below a break."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    axes.set_yscale("log")
+    top = axes.get_ylim()[1]
+    first, last = math.ceil(math.log10(zero) + 0.1), math.floor(math.log10(top))
+    axes.set_yticks([zero, *(10.0**k for k in range(first, last + 1))])
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda y, _: "0" if y <= 1.01 * zero else f"{y:g}")
+    )
+    axes.axhline(zero * 10.0**0.25, color="0.6", lw=0.8, ls=":")
+    axes.set_ylim(bottom=zero)
+
+
+def legend_beside(figure: Figure, axes: Any) -> None:
+    """One legend for all panels, to the right of them."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", handlelength=2.2)

@@ -1,0 +1,214 @@
+"""Every table and figure of the paper, beside the printed figures, and what lies beyond them."""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+from joblib import cpu_count  # type: ignore[import-untyped]
+
+from inlier._files import replacing
+from inlier._validation import check_whole
+from inlier.experiments import cost, figures, optimality, pictures, price, sweeps, tables
+from inlier.experiments.look import save
+from inlier.experiments.part import Part, Setup, Watch
+
+# In the order of the page.
+EXPERIMENTS: dict[str, Callable[[Setup], Part]] = {
+    "tables": tables.run,
+    "figures": figures.run,
+    "faces": pictures.run,
+    "l0": optimality.run,
+    "alpha": sweeps.over_alpha,
+    "sigma": sweeps.over_sigma,
+    "dimension": sweeps.over_dimension,
+    "price": price.run,
+    "cost": cost.run,
+}
+VERSIONS = ("inlier", "numpy", "scipy", "scikit-learn", "matplotlib", "scikit-image")
+PAGE, TABLES, RESULTS, STORE = "README.md", "tables", "results.csv", "fits.sqlite"
+CSS = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 2rem 0 .5rem; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #8884; white-space: nowrap; }
+.wide { overflow-x: auto; }
+:root { color-scheme: light dark; }
+"""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What was made.
+
+    Attributes
+    ----------
+    folder : Path
+    files : tuple of Path
+    worse : tuple of str
+        Cells of ours that are worse than the paper's.
+    seconds : float
+    """
+
+    folder: Path
+    files: tuple[Path, ...] = field(repr=False)
+    worse: tuple[str, ...]
+    seconds: float
+
+
+def reproduce(
+    folder: str | os.PathLike[str],
+    *,
+    trials: int = 20,
+    quick: bool = False,
+    only: Iterable[str] | None = None,
+    faces: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    n_jobs: int = -1,
+    watch: Watch = lambda stage, done, total: None,
+) -> Reproduction:
+    """Run the paper's experiments, and others, and write a page with all tables and figures.
+
+    Finished fits are kept in the folder, in ``fits.sqlite``: after an interruption only what is
+    missing is done. Delete it, or pass `fresh`, after a change of the code.
+
+    Parameters
+    ----------
+    folder : path
+        Where to write; made, if it does not exist. Results from before are replaced.
+    trials : int, default=20
+        Draws of each cell of the paper's tables; 20, as there. Trial i has the seed i.
+    quick : bool, default=False
+        Few draws and few cells, in less than a minute.
+    only : iterable of str, optional
+        Some of "tables", "figures", "faces", "l0", "alpha", "sigma", "dimension", "price", "cost".
+    faces : path, optional
+        A folder of pictures or an .npz file, in place of scikit-image's faces; see
+        `inlier.datasets.read_images`.
+    fresh : bool, default=False
+        Forget the fits of an earlier run.
+    n_jobs : int, default=-1
+        Trials at a time; -1 for one on each core.
+    watch : callable, optional
+        Called with the name of a stage, how many of its steps are done, and of how many.
+
+    Returns
+    -------
+    Reproduction
+    """
+    trials = check_whole(trials, "trials")
+    chosen = _chosen(only)
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"folder={str(folder)!r} is a file: give the name of a folder.")
+    _check_extras()
+    folder.mkdir(parents=True, exist_ok=True)
+    store = folder / STORE
+    if fresh:
+        store.unlink(missing_ok=True)
+    setup = Setup(trials, quick, n_jobs, store, watch, None if faces is None else Path(faces))
+    resumed = store.exists()
+    begin = time.monotonic()
+    parts = [run(setup) for run in chosen.values()]
+    seconds = time.monotonic() - begin
+    how = f"Made by `{_command(trials, quick, None if only is None else list(chosen), faces)}`"
+    if not resumed:
+        how += f" in {seconds / 60.0:.1f} minutes on {cpu_count()} cores"
+    files = _write(folder, parts, how)
+    worse = tuple(cell for part in parts for cell in part.worse)
+    return Reproduction(folder, tuple(files), worse, seconds)
+
+
+def _chosen(only: Iterable[str] | None) -> dict[str, Callable[[Setup], Part]]:
+    if only is None:
+        return EXPERIMENTS
+    wanted = [only] if isinstance(only, str) else list(only)
+    unknown = [name for name in wanted if name not in EXPERIMENTS]
+    if unknown or not wanted:
+        what = f"has {unknown[0]!r}" if unknown else "is empty"
+        raise ValueError(f"only {what}: name some of {', '.join(EXPERIMENTS)}.")
+    return {name: run for name, run in EXPERIMENTS.items() if name in wanted}
+
+
+def _check_extras() -> None:
+    for module in ("matplotlib", "skimage", "tabulate"):
+        try:
+            import_module(module)
+        except ImportError:
+            raise ImportError(
+                f'reproduce needs {module}: pip install "inlier[reproduce]".'
+            ) from None
+
+
+def _command(trials: int, quick: bool, only: list[str] | None, faces: Any) -> str:
+    """The command that makes the same."""
+    words = ["inlier reproduce"]
+    words += ["--quick"] if quick else []
+    words += [f"--trials {trials}"] if trials != 20 and not quick else []
+    words += [f"--only {name}" for name in only or []]
+    words += [f"--faces {Path(faces).name}"] if faces is not None else []
+    return " ".join(words)
+
+
+def _write(folder: Path, parts: Sequence[Part], how: str) -> list[Path]:
+    files = []
+    for part in parts:
+        for drawing in part.drawings:
+            files += save(drawing.figure, folder / drawing.name)
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in VERSIONS)
+    about = (
+        f"{how}, with Python {platform.python_version()}, {versions}. Draws have the seeds 0, 1, "
+        "2, ... in all experiments."
+    )
+    every = [table for part in parts for table in part.tables]
+    page = "\n\n".join(["# The paper, reproduced", about, *map(_chapter, parts)])
+    contents = {
+        PAGE: page + "\n",
+        f"{TABLES}.html": _html([table.html() for table in every], about),
+        f"{TABLES}.tex": "\n\n".join(table.latex() for table in every) + "\n",
+    }
+    for name, content in contents.items():
+        with replacing(folder / name) as unfinished:
+            unfinished.write_text(content, encoding="utf-8")
+        files.append(folder / name)
+    return [*files, _write_lines(folder / RESULTS, [line for part in parts for line in part.lines])]
+
+
+def _chapter(part: Part) -> str:
+    pieces = [f"## {part.title}", part.text]
+    pieces += [f"![{drawing.caption}]({drawing.name}.svg)" for drawing in part.drawings]
+    pieces += [table.markdown() for table in part.tables]
+    return "\n\n".join(pieces)
+
+
+def _html(tables_in_html: Sequence[str], about: str) -> str:
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
+            "<title>The paper, reproduced</title>",
+            f"<style>{CSS}</style>",
+            f"<h1>The paper, reproduced</h1>\n<p>{about.replace('`', '')}</p>",
+            *(f'<div class="wide">{table}</div>' for table in tables_in_html),
+            "</html>\n",
+        )
+    )
+
+
+def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
+    """Tidy: a line for each fit, a column for each thing that is known about it."""
+    columns = list(dict.fromkeys(name for line in lines for name in line))
+    with (
+        replacing(path) as unfinished,
+        open(unfinished, "w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(lines)
+    return path

@@ -1,0 +1,146 @@
+"""Tables 1 to 4 and 6 of the paper: errors in Settings A and B, beside the printed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from inlier.comparison import Comparison
+from inlier.datasets import Contamination, SettingA, SettingB, printed_tables
+from inlier.experiments.columns import COLUMNS, IN_TABLES
+from inlier.experiments.part import Part, Setup, Table, number, tidy
+from inlier.experiments.verdict import Verdict, judge
+
+SETTINGS = {"A": SettingA, "B": SettingB}
+NUMBERS = (1, 2, 3, 4, 6)
+# One look at a cell of Table 6 takes as long as all others together.
+QUICK_TRIALS, QUICK_LARGE = 2, 1_000_000
+
+TEXT = """\
+Distance from the answer to the mean of the good rows, averaged over {trials} draws (seeds 0 to
+{last}). Methods that need sigma or alpha are told the true ones, as in the paper: sigma is the
+square root of the largest eigenvalue of the good rows' sample covariance. l1 and lp are Algorithm 1
+as published, lp with p = 1/2 by re-weighted l2, unless it says otherwise; the last two columns are
+this library's own, with sigma and with nothing given. A zero is exact: the very rows were found.
+
+Behind each figure stands how it compares with the printed one: `+` better, `=` in the same band,
+`-` worse. The band is twice the standard error of the difference, if the printed figure varies as
+much as ours, and at least 5%. Our own columns, and lp by re-weighted l1, are held against the
+printed lp or, where there is none, against l1. A worse cell of lp or of the last two columns is a
+failure; there {failures}."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row of a printed table."""
+
+    value: float
+    model: Contamination
+    printed: Mapping[str, float]
+
+
+def cells(number_of_table: int) -> list[Cell]:
+    """The rows of a table, as models to draw from."""
+    table = printed_tables()[f"table{number_of_table}"]
+    found = []
+    for value, printed in table.errors.items():
+        of = {**table.fixed, table.vary: value}
+        model = SETTINGS[table.setting](int(of["n"]), int(of["d"]), float(of["alpha"]))
+        found.append(Cell(value, model, printed))
+    return found
+
+
+def run(setup: Setup) -> Part:
+    """All tables."""
+    trials = min(setup.trials, QUICK_TRIALS) if setup.quick else setup.trials
+    tables, lines, worse, remarks = [], [], [], []
+    for i in NUMBERS:
+        chosen = cells(i)
+        often = trials
+        if setup.quick and chosen[0].model.n * chosen[0].model.d > QUICK_LARGE:
+            chosen, often = chosen[:1], 1
+        found = setup.compare(f"Table {i}", [cell.model for cell in chosen], IN_TABLES, often)
+        tables.append(_table(i, chosen, found))
+        for cell, comparison in zip(chosen, found, strict=True):
+            lines += tidy(f"table{i}", cell.model, comparison)
+            worse += _worse(i, cell, comparison)
+            remarks += _inexact(i, cell, comparison)
+    text = TEXT.format(
+        trials=trials,
+        last=trials - 1,
+        failures=f"are {len(worse)}: {'; '.join(worse)}" if worse else "is none",
+    )
+    if remarks:
+        text += "\n\nWhere ours, told sigma, are not exact:\n\n" + "\n".join(
+            f"- {remark}" for remark in remarks
+        )
+    return Part("The paper's tables", f"{text}\n\n{MISMATCHES}", tables, (), lines, worse)
+
+
+MISMATCHES = """\
+What does not match the paper:
+
+- **QUE's column.** The printed errors, 0.41 to 1.7, are beside LRV's the largest of the tables.
+  Here, with rows leaving until the true sigma is reached, QUE is among the best.
+- **0.069 in Table 3**, for lp at alpha = 0.1: it is larger than the 0.0123 of l1 beside it, though
+  the text says that lp performs best, and than the errors at larger alpha. 0.0069 was probably
+  meant. Cells are judged by the figure as printed; ours are 0.
+- **l1 and re-weighted l1 in Setting A** are worse here than printed where the table says so. The
+  convex problems are solved to a duality gap of 1e-6. The budget n sigma^2 is larger than the good
+  rows need, (1 - alpha) n sigma^2, and at the optimum l1 spends the difference on keeping outliers.
+  A solver that stops early leaves those with weights a little below 1, so that they do not count.
+  Both are implementations of Algorithm 1; the paper does not say how closely it solves. lp by
+  re-weighted l2 does not depend on it.
+- **Iterative filtering and CDG** are better here than printed, in nearly all cells."""
+
+
+def _table(i: int, chosen: list[Cell], found: list[Comparison]) -> Table:
+    printed = printed_tables()[f"table{i}"]
+    fixed = ", ".join(f"{name} = {value:g}" for name, value in printed.fixed.items())
+    rows = []
+    for cell, comparison in zip(chosen, found, strict=True):
+        measured = {row.method: row for row in comparison.summary()}
+        theirs, ours = [f"{cell.value:g}", "paper"], ["", "here"]
+        for name in IN_TABLES:
+            column, row = COLUMNS[name], measured[name]
+            theirs.append(number(cell.printed.get(column.printed or "")))
+            against = column.held_against(cell.printed)
+            mark = "" if against is None else f" {judge(row.error, row.error_se, against).mark}"
+            ours.append(number(row.error) + mark)
+        rows += [theirs, ours]
+    return Table(
+        f"Table {i}: Setting {printed.setting}, {fixed}",
+        [printed.vary, "", *(COLUMNS[name].label for name in IN_TABLES)],
+        rows,
+    )
+
+
+def _worse(i: int, cell: Cell, comparison: Comparison) -> list[str]:
+    found = []
+    for row in comparison.summary():
+        column = COLUMNS[row.method]
+        against = column.held_against(cell.printed) if column.is_ours else None
+        if against is not None and judge(row.error, row.error_se, against) is Verdict.WORSE:
+            found.append(
+                f"{column.label} in Table {i}, {cell.model}: {number(row.error)}, "
+                f"printed {number(against)}"
+            )
+    return found
+
+
+def _inexact(i: int, cell: Cell, comparison: Comparison) -> list[str]:
+    """Where sets differ from the truth, and whether fewer rows than the bad ones were removed."""
+    bad = cell.model.n_outliers
+    remarks = []
+    for column in COLUMNS.values():
+        told_sigma = column.is_ours and "sigma" in column.method.needs
+        records = comparison.of(column.name) if told_sigma else []
+        missed = [record for record in records if record.exact is False]
+        fewer = sum((record.removed or 0) < bad for record in missed)
+        if missed:
+            remarks.append(
+                f"Table {i}, {cell.model}, {column.label}: {len(missed)} of {len(records)} draws. "
+                f"In {fewer} of them fewer rows than the {bad} bad ones were removed, within the "
+                "budget: there the truth is not the minimum of the l0 problem."
+            )
+    return remarks
