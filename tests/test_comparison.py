@@ -17,6 +17,7 @@ from sklearn.covariance import EmpiricalCovariance
 
 import inlier
 from inlier import compare
+from inlier.comparison.run import carry_out, plan
 from inlier.datasets import Sample, SettingB
 
 MODEL = SettingB(n=60, d=5, alpha=0.2)
@@ -629,3 +630,79 @@ def test_a_word_about_columns_in_other_units():
 def test_medians_remove_nothing_and_do_not_say_so():
     (record,) = compare(MODEL.sample(0), "coordinate-median", timeout=None).records
     assert record.removed is None and record.exact is None
+
+
+# -- Many comparisons with the same workers -------------------------------------------------------
+
+SEVERAL = [
+    (MODEL, CHEAP, {"trials": 2}),
+    (SettingB(n=40, d=3, alpha=0.1), {"m": Mean(), "told": "norm-trimmed-mean"}, {"trials": 3}),
+    (MODEL.sample(5), ["mean", "inlier"], {}),
+    (MODEL.sample(5).X, ["mean", "norm-trimmed-mean"], {"alpha": 0.1, "trials": 2}),
+    (MODEL, [Fail(), Mean()], {"trials": 2, "random_state": 9}),
+    (MODEL, CHEAP, {"trials": 2}),  # the first once more
+]
+
+
+@pytest.fixture(scope="module")
+def one_by_one():
+    return [compare(data, how, timeout=None, **more) for data, how, more in SEVERAL]
+
+
+@pytest.mark.parametrize(("n_jobs", "timeout"), [(1, None), (1, 60.0), (2, None), (2, 60.0)])
+def test_several_plans_give_what_each_gives_alone(one_by_one, n_jobs, timeout):
+    plans = [plan(data, methods, **more) for data, methods, more in SEVERAL]
+    told = []
+    found = carry_out(
+        plans, n_jobs=n_jobs, timeout=timeout, watch=lambda *event: told.append(event)
+    )
+    assert len(found) == len(SEVERAL)
+    for alone, together in zip(one_by_one, found, strict=True):
+        assert without_seconds(together) == without_seconds(alone)
+        assert (together.data, together.note) == (alone.data, alone.note)
+        assert together.truth_known == alone.truth_known
+    total = sum(p.n_fits for p in plans)
+    assert total == sum(len(comparison.records) for comparison in found)
+    done = [event[0] for event in told]
+    # It never goes back, and ends when all is done.
+    assert done == sorted(done) and (done[0], done[-1]) == (0, total)
+    assert {event[1] for event in told} == {total}
+    assert {event[2] for event in told} - {""} == {r.method for c in found for r in c.records}
+
+
+def test_several_plans_share_a_store(one_by_one, tmp_path):
+    chosen = [i for i in range(len(SEVERAL)) if i != 4]  # what failed would be tried again
+    plans = [plan(SEVERAL[i][0], SEVERAL[i][1], **SEVERAL[i][2]) for i in chosen]
+    total = sum(p.n_fits for p in plans)
+    for begin in (0, total):
+        told = []
+        found = carry_out(
+            plans,
+            timeout=None,
+            store=tmp_path / "fits.db",
+            watch=lambda done, *_, told=told: told.append(done),
+        )
+        assert (told[0], told[-1]) == (begin, total)
+        for i, comparison in zip(chosen, found, strict=True):
+            assert without_seconds(comparison) == without_seconds(one_by_one[i])
+    # `compare` finds there what a plan has left.
+    again = compare(*SEVERAL[0][:2], **SEVERAL[0][2], timeout=None, store=tmp_path / "fits.db")
+    assert [r.seconds for r in again.records] == [r.seconds for r in found[-1].records]
+
+
+def test_plans_say_what_is_to_be_done():
+    planned = plan(MODEL, CHEAP, trials=4, random_state=3)
+    assert planned.n_fits == 12 and planned.seeds == (3, 4, 5, 6)
+    assert [contender.name for contender in planned.contenders] == CHEAP
+    assert plan(MODEL, "mean").n_fits == 20 and plan(MODEL.sample(0), "mean").seeds == (None,)
+    assert carry_out([]) == []
+    for options in ({"n_jobs": 0}, {"timeout": 0.0}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            carry_out([planned], **options)
+
+
+def test_a_model_that_cannot_be_used_is_named_among_others():
+    plans = [plan(MODEL, "mean", trials=1), plan(Impossible(), "mean", trials=1)]
+    for timeout in (None, 10.0):
+        with pytest.raises(RuntimeError, match=r"Impossible\(\) cannot be had: .* no rows left"):
+            carry_out(plans, timeout=timeout)

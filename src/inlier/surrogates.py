@@ -24,6 +24,8 @@ SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
 # first makes all rows equal; below the last the penalty begins to keep weak outliers that the
 # slack of the budget can pay for (docs/engine.md).
 SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
+# A gap so many times as wide as another is clearly wider.
+CLEARLY = 2.0
 # An h below this is zero but for rounding.
 ZERO = 1e-6
 
@@ -118,13 +120,38 @@ class ReweightedL2:
         return answer
 
     def nonzero(self, h: Array) -> Mask:
-        """The rows on the concave side of the penalty, from which they are sent away.
+        """The rows that the penalty sends away, or holds back with difficulty.
 
-        (h^2 + eps)^(p/2) turns from convex to concave at h = sqrt(eps / (1 - p)); on the convex
-        side a row is held at an h that vanishes with eps.
+        (h^2 + eps)^(p/2) turns from convex to concave at h = sqrt(eps / (1 - p)), from where rows
+        are sent away. On the convex side a row is held at an h that vanishes with eps, most of them
+        near 0; what is half way to the turning point is held there by the slack of the budget.
         """
         turning_point = float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
-        return h > turning_point
+        return h > 0.5 * turning_point
+
+
+def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
+    """The rows with h != 0, and those that belong to them by their scores.
+
+    At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
+    rows on the wrong side, and the slack of the budget keeps some of the outliers. So the cut is
+    moved to the widest gap between the distances, the roots of the scores, from the middle of the
+    other rows to the nearest that is removed, if it is clearly wider than the one where the cut
+    was. A threshold on the score is a verdict that holds for new rows too.
+    """
+    removed = surrogate.nonzero(h)
+    if not removed.any() or removed.all():
+        return removed
+    distances = np.sqrt(q)
+    nearest = float(distances[removed].min())
+    if nearest == 0.0:
+        return removed
+    middle = min(nearest, float(np.median(distances[~removed])))
+    between = np.sort(distances[(distances >= middle) & (distances <= nearest)])
+    gaps = np.diff(between)
+    if len(gaps) and gaps.max() > CLEARLY * gaps[-1]:
+        nearest = float(between[int(np.argmax(gaps)) + 1])
+    return removed | (distances >= nearest)
 
 
 def surrogate(name: SurrogateName, p: float) -> Surrogate:

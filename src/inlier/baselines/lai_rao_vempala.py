@@ -23,16 +23,17 @@ class _Halving(Baseline):
 
     def _estimate(self, run: Run) -> Answer:
         rows = run.dense().T
-        location, axes = run.center.copy(), np.eye(run.d)
+        location, axes = run.center.copy(), None  # all of them
         while len(rows) > 1:
             weights = self._weights(rows, run)
             mean = rows @ weights / weights.sum()
-            centred = rows - mean[:, None]
-            _, vectors = np.linalg.eigh((centred * weights) @ centred.T)
+            half = (rows - mean[:, None]) * np.sqrt(weights)
+            _, vectors = np.linalg.eigh(half @ half.T)  # of which numpy computes one triangle
             quiet, loud = np.split(vectors.T, [len(rows) // 2])
-            location += (quiet @ mean) @ (quiet @ axes)
-            rows, axes = loud @ rows, loud @ axes
-        location += self._middle(rows[0], run) * axes[0]
+            there = (quiet @ mean) @ quiet
+            location += there if axes is None else there @ axes
+            rows, axes = loud @ rows, loud if axes is None else loud @ axes
+        location += self._middle(rows[0], run) * (1.0 if axes is None else axes[0])
         return run.located(location)
 
     @abstractmethod

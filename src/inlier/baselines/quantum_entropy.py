@@ -114,9 +114,9 @@ class QuantumEntropy(Baseline):
         return np.asarray((seen**2).sum(axis=0) / float((total**2).sum()))
 
     def _n_terms(self) -> int:
-        """Terms of the power series of exp(beta / 2), the largest entry, to a relative 1e-6."""
+        """Terms of the power series of exp(beta / 2), the largest entry, to a relative 1e-3."""
         term, n_terms = 1.0, 1
-        while term > 1e-6:
+        while n_terms < self.beta / 2.0 or term > 1e-3 * np.exp(self.beta / 2.0):  # they grow first
             term *= self.beta / (2.0 * n_terms)
             n_terms += 1
         return n_terms

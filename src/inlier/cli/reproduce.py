@@ -18,7 +18,9 @@ WORSE = 1
 def reproduce(
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("out/reproduce"),
     trials: Annotated[int, typer.Option(min=1, help="Draws of each cell of the tables.")] = 20,
-    quick: Annotated[bool, typer.Option("--quick", help="Few draws and cells: a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Single draws, few cells, no Table 6: a minute.")
+    ] = False,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,7 +78,7 @@ def reproduce(
         console.print("Interrupted. The same command goes on from here.")
         raise typer.Exit(INTERRUPTED) from None
     except (ValueError, ImportError, OSError) as error:
-        console.print(f"Error: {error}", markup=False, highlight=False)
+        console.print(f"Error: {error}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(MISUSED) from None
     page = made.folder / "README.md"
     typer.echo(f"{page}: {len(made.files)} files in {made.seconds:.0f} seconds.")

@@ -183,7 +183,7 @@ def carry_out(
     watch: Watch = lambda done, total, method: None,
 ) -> list[Comparison]:
     """The comparisons that were planned, in this order; for the parameters see `compare`."""
-    n_jobs = _check_n_jobs(n_jobs)
+    n_jobs = check_n_jobs(n_jobs)
     if timeout is not None:
         timeout = check_number(timeout, "timeout", hint=" Give None for no limit.")
     with ExitStack() as stack:
@@ -326,7 +326,8 @@ def _about_scales(source: Rows) -> list[str]:
     ]
 
 
-def _check_n_jobs(n_jobs: Any) -> int:
+def check_n_jobs(n_jobs: Any) -> int:
+    """A number of processes."""
     if n_jobs == -1 and not isinstance(n_jobs, bool):
         return int(joblib.cpu_count())
     try:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from inlier._validation import check_number, check_whole
 from inlier.datasets._typing import FloatArray
 from inlier.datasets.base import settle
 from inlier.datasets.real import Shuffled
@@ -39,10 +40,13 @@ class Images(Shuffled):
     name: str
     shape: tuple[int, int]
 
-    def __init__(self, X: Any, is_outlier: Any, shape: tuple[int, int], name: str) -> None:
-        settle(self, shape=(int(shape[0]), int(shape[1])), name=name)
+    def __init__(self, X: Any, is_outlier: Any, shape: Any, name: str) -> None:
+        sides = np.asarray(shape)
+        if sides.shape != (2,) or sides.dtype.kind not in "iu" or not (sides > 0).all():
+            raise ValueError(f"shape must be a height and a width, but is {shape!r}.")
+        settle(self, shape=(int(sides[0]), int(sides[1])), name=name)
         super().__init__(X, is_outlier)
-        if self.shape[0] * self.shape[1] != self.d:
+        if sides.prod() != self.d:
             raise ValueError(
                 f"shape={self.shape} does not fit: the pictures have {self.d} pixels each."
             )
@@ -59,7 +63,12 @@ def digits(good: int = 0, bad: int = 1, n_bad: int = 60) -> Images:
     """
     from sklearn.datasets import load_digits  # slow to import
 
+    n_bad = check_whole(n_bad, "n_bad")
+
     X, digit = load_digits(return_X_y=True)
+    for name, value in (("good", good), ("bad", bad)):
+        if not (digit == value).any():
+            raise ValueError(f"{name} must be a digit from 0 to 9, but is {value!r}.")
     rows = np.concatenate([np.flatnonzero(digit == good), np.flatnonzero(digit == bad)[:n_bad]])
     return Images(X[rows], digit[rows] == bad, (8, 8), f"digits {good} and {bad}")
 
@@ -101,6 +110,7 @@ def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
         The part of the height that is kept; the width is 30/36 of it, if there is that much.
     """
     path = Path(path)
+    crop = check_number(crop, "crop", at_most=1.0)
     if path.is_dir():
         return _from_folder(path, crop)
     if not path.is_file():
@@ -114,8 +124,8 @@ def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
                 raise ValueError(f"it has no {' and no '.join(sorted(missing))}")
             shape = content["shape"] if "shape" in content.files else (HEIGHT, WIDTH)
             X = content["X"].reshape(len(content["X"]), -1)
-            return Images(X, content["y"], (int(shape[0]), int(shape[1])), path.stem)
-    except (ValueError, OSError, AttributeError, IndexError) as error:
+            return Images(X, content["y"], shape, path.stem)
+    except Exception as error:  # numpy and zipfile have many words for a damaged file
         raise ValueError(
             f"{str(path)!r} cannot be used ({error}). It should be an .npz file with X (a row for "
             "each picture), y (1 for what does not belong there) and shape (height and width)."
@@ -158,15 +168,21 @@ def _fei(folder: Path) -> list[tuple[Path, bool, bool]]:
 def _row(path: Path, upside_down: bool, crop: float) -> FloatArray:
     """A picture in grey, cut to the middle, scaled and equalised."""
     try:
-        from skimage import color, exposure, io, transform
+        from PIL import Image
+        from skimage import color, exposure, transform
     except ImportError:
         raise ImportError(f"Reading a folder of pictures {NEEDS_SKIMAGE}") from None
     try:
-        picture = np.asarray(io.imread(path))
-    except (OSError, ValueError, SyntaxError) as error:  # as pillow has it
+        with Image.open(path) as image:
+            pages = getattr(image, "n_frames", 1)
+            # What has more than 256 shades of grey keeps them.
+            picture = np.asarray(image if image.mode[0] in "IF" else image.convert("RGB"))
+    except Exception as error:  # each format has words of its own
         raise ValueError(f"{str(path)!r} is no picture that can be read ({error}).") from error
+    if pages > 1:
+        raise ValueError(f"{str(path)!r} has {pages} pages: give one picture to a file.")
     if picture.ndim == 3:
-        picture = color.rgb2gray(picture[..., :3])
+        picture = color.rgb2gray(picture)
     height, width = picture.shape
     rows = max(1, round(crop * height))
     columns = max(1, min(width, round(rows * WIDTH / HEIGHT)))

@@ -26,8 +26,7 @@ def run(setup: Setup) -> Part:
     columns = COLUMNS_OF_DATA[1:4:2] if setup.quick else COLUMNS_OF_DATA
     trials = 1 if setup.quick else TRIALS
     models = [SettingA(n, D, ALPHA) for n in rows] + [SettingA(N, d, ALPHA) for d in columns]
-    # Fits side by side would share the memory's bandwidth.
-    found = setup.compare("Time and passes", models, IN_TABLES, trials, n_jobs=1)
+    found = setup.compare("Time and passes", models, IN_TABLES, trials, timed=True)
     over_rows, over_columns = found[: len(rows)], found[len(rows) :]
     tables = [
         _table(f"n x {D}: seconds (passes), by n", rows, over_rows),

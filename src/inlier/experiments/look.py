@@ -71,7 +71,7 @@ def lines(
     """A line for each method over the places; what is 0 stands on the line `zero`, as a marker."""
     for name, of_method in values.items():
         column = COLUMNS[name]
-        shown = [value if zero is None or value > zero else zero for value in of_method]
+        shown = [zero if zero is not None and value <= zero else value for value in of_method]
         axes.plot(
             places,
             shown,

@@ -18,7 +18,7 @@ from inlier.solvers import solve_l1
 # All subsets of so few rows can be tried.
 SMALL = (SettingA(14, 3, 0.2), SettingB(14, 3, 0.2))
 LARGE = (SettingA(800, 400, 0.2), SettingA(2000, 100, 0.2), SettingB(2000, 100, 0.2))
-SMALL_TRIALS, LARGE_TRIALS = 20, 3
+SMALL_TRIALS, LARGE_TRIALS = 20, 2
 STAGE = "Distance to the l0 optimum"
 # The budget holds to this relative precision.
 PRECISION = 1e-9

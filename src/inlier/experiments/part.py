@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
-from tabulate import tabulate
 
 from inlier.comparison import Comparison
 from inlier.comparison.run import Plan, carry_out, plan
+from inlier.datasets import Images
 from inlier.experiments.columns import contenders
 
 if TYPE_CHECKING:
@@ -35,44 +36,42 @@ class Table:
     caption : str
     head : sequence of str
     rows : sequence of sequences of str
-    note : str
-        What a reader has to know, below the table.
     """
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    note: str = ""
 
     def markdown(self) -> str:
         """For docs."""
-        text = f"**{self.caption}**\n\n{self._drawn('github')}"
-        return f"{text}\n\n{self.note}" if self.note else text
+        return f"**{self.caption}**\n\n{self._drawn('pipe')}"
 
     def html(self) -> str:
         """For browsers."""
         body = self._drawn("html").removeprefix("<table>")
-        caption = f"<table>\n<caption>{_escaped(self.caption)}</caption>"
-        return f"{caption}{body}" + (f"\n<p>{_escaped(self.note)}</p>" if self.note else "")
+        return f"<table>\n<caption>{escape(self.caption)}</caption>{body}"
 
     def latex(self) -> str:
         """For papers; it needs the package booktabs."""
-        caption = f"{self.caption}. {self.note}".rstrip(". ") + "."
         return "\n".join(
             (
                 r"\begin{table}",
                 r"\centering",
-                rf"\caption{{{_in_latex(caption)}}}",
+                rf"\caption{{{_in_latex(self.caption)}}}",
                 self._drawn("latex_booktabs"),
                 r"\end{table}",
             )
         )
 
     def _drawn(self, form: str) -> str:
+        from tabulate import tabulate  # an extra, asked for before anything is run
+
+        rows, head = self.rows, self.head
+        if form == "pipe":  # it does not escape its own sign
+            rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+            head = [cell.replace("|", "\\|") for cell in head]
         align = ("left", *("right" for _ in self.head[1:]))
-        return tabulate(
-            self.rows, headers=self.head, tablefmt=form, disable_numparse=True, colalign=align
-        )
+        return tabulate(rows, headers=head, tablefmt=form, disable_numparse=True, colalign=align)
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ class Setup:
     store : Path
         Of finished fits.
     watch : callable
-    pictures : path or None
+    pictures : Images or None
         The user's faces.
     """
 
@@ -130,7 +129,7 @@ class Setup:
     n_jobs: int
     store: Path
     watch: Watch = field(repr=False)
-    pictures: Path | None = None
+    pictures: Images | None = None
 
     def compare(
         self,
@@ -138,15 +137,19 @@ class Setup:
         models: Sequence[Any],
         names: tuple[str, ...],
         trials: int,
-        n_jobs: int | None = None,
+        timed: bool = False,
     ) -> list[Comparison]:
-        """Some methods on some models, each told the truth that it needs."""
+        """Some methods on some models, each told the truth that it needs.
+
+        If seconds matter, fits run one at a time, since they would share the memory's bandwidth,
+        and none is taken from a run in which they did not.
+        """
         plans: list[Plan] = [plan(model, contenders(names), trials=trials) for model in models]
         return carry_out(
             plans,
-            n_jobs=self.n_jobs if n_jobs is None else n_jobs,
+            n_jobs=1 if timed else self.n_jobs,
             timeout=TIMEOUT,
-            store=self.store,
+            store=self.store.with_stem(f"{self.store.stem}-timed") if timed else self.store,
             watch=lambda done, total, method: self.watch(stage, done, total),
         )
 
@@ -163,41 +166,54 @@ class Setup:
         return found
 
 
-def tidy(experiment: str, model: Any, comparison: Comparison, **more: Any) -> list[dict[str, Any]]:
+# Of the tidy results.
+RESULT_COLUMNS = (
+    "experiment",
+    "data",
+    "n",
+    "d",
+    "alpha",
+    "told_sigma",
+    "method",
+    "trial",
+    "seed",
+    "status",
+    "error",
+    "exact",
+    "removed",
+    "passes",
+    "seconds",
+)
+
+
+def tidy(experiment: str, model: Any, comparison: Comparison) -> list[dict[str, Any]]:
     """A line for each fit."""
-    about = {"n": model.n, "d": model.d, "alpha": model.alpha}
+    about = {
+        "experiment": experiment,
+        "data": getattr(model, "name", type(model).__name__),
+        "n": model.n,
+        "d": model.d,
+        "alpha": model.alpha,
+        "told_sigma": getattr(model, "factor", 1.0),
+    }
+    of_record = [name for name in RESULT_COLUMNS if name not in about]
     return [
-        {
-            "experiment": experiment,
-            "data": getattr(model, "name", type(model).__name__),
-            **about,
-            **more,
-            "method": record.method,
-            "trial": record.trial,
-            "seed": record.seed,
-            "status": record.status,
-            "error": record.error,
-            "exact": record.exact,
-            "removed": record.removed,
-            "passes": record.passes,
-            "seconds": record.seconds,
-        }
+        {**about, **{name: getattr(record, name) for name in of_record}}
         for record in comparison.records
     ]
 
 
 def number(value: float | None) -> str:
-    """Three digits, as in the paper; "-" where there is none."""
+    """Three digits; "-" where there is none."""
     if value is None or value != value:
         return "-"
-    return "0" if value == 0.0 else f"{value:.3g}"
+    return f"{value:.0f}" if value >= 1000.0 else f"{value:.3g}"
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+# What means something else in LaTeX.
+_LATEX: dict[str, str | int | None] = {sign: f"\\{sign}" for sign in "&%#_${}"}
+_LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
 
 
 def _in_latex(text: str) -> str:
-    for sign in "&%#_$":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    return text.translate(str.maketrans(_LATEX))

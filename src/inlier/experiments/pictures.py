@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from inlier.comparison import Comparison, Row
-from inlier.datasets import Images, digits, faces, printed_tables, read_images
+from inlier.datasets import Images, digits, faces, printed_tables
 from inlier.experiments.columns import COLUMNS
 from inlier.experiments.look import new_figure, styled
 from inlier.experiments.part import Drawing, Part, Setup, Table, number, tidy
@@ -33,7 +33,7 @@ FACES = (
 
 def run(setup: Setup) -> Part:
     """The user's faces, or those of scikit-image; then digits."""
-    models = [faces() if setup.pictures is None else read_images(setup.pictures), digits()]
+    models = [faces() if setup.pictures is None else setup.pictures, digits()]
     found = setup.compare("Faces and digits", models, ALL, trials=1)
     tables, drawings, lines = [], [], []
     for model, comparison, file in zip(models, found, ("faces", "digits"), strict=True):
@@ -41,7 +41,7 @@ def run(setup: Setup) -> Part:
         caption = f"{model.name}: the mean picture by each method, and its error."
         drawings.append(Drawing(file, caption, _drawn(model, comparison)))
         lines += tidy(file, model, comparison)
-    data = FACES if setup.pictures is None else f"The faces are those in {setup.pictures.name}."
+    data = FACES if setup.pictures is None else f"The faces are those of {setup.pictures.name}."
     printed = ", ".join(f"{name} {error:g}" for name, error in _printed().items())
     text = TEXT.format(data=data, printed=printed.replace("_", " "))
     return Part("Mean faces", text, tables, drawings, lines)

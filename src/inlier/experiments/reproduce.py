@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import os
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,12 @@ from joblib import cpu_count  # type: ignore[import-untyped]
 
 from inlier._files import replacing
 from inlier._validation import check_whole
+from inlier.comparison.run import check_n_jobs
+from inlier.comparison.store import Store
+from inlier.datasets import read_images
 from inlier.experiments import cost, figures, optimality, pictures, price, sweeps, tables
 from inlier.experiments.look import save
-from inlier.experiments.part import Part, Setup, Watch
+from inlier.experiments.part import RESULT_COLUMNS, Part, Setup, Watch
 
 # In the order of the page.
 EXPERIMENTS: dict[str, Callable[[Setup], Part]] = {
@@ -86,7 +91,7 @@ def reproduce(
     trials : int, default=20
         Draws of each cell of the paper's tables; 20, as there. Trial i has the seed i.
     quick : bool, default=False
-        Few draws and few cells, in less than a minute.
+        Single draws, few cells, and no Table 6, in less than a minute.
     only : iterable of str, optional
         Some of "tables", "figures", "faces", "l0", "alpha", "sigma", "dimension", "price", "cost".
     faces : path, optional
@@ -109,11 +114,18 @@ def reproduce(
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"folder={str(folder)!r} is a file: give the name of a folder.")
     _check_extras()
+    pictures_of_user = None
+    if faces is not None:
+        if "faces" not in chosen:
+            raise ValueError("faces is given, but only leaves them out: name faces in only, too.")
+        pictures_of_user = read_images(faces)
     folder.mkdir(parents=True, exist_ok=True)
     store = folder / STORE
     if fresh:
-        store.unlink(missing_ok=True)
-    setup = Setup(trials, quick, n_jobs, store, watch, None if faces is None else Path(faces))
+        for path in folder.glob(f"{store.stem}*{store.suffix}"):
+            with Store(path):  # it complains, if it is something else
+                path.unlink()
+    setup = Setup(trials, quick, check_n_jobs(n_jobs), store, watch, pictures_of_user)
     resumed = store.exists()
     begin = time.monotonic()
     parts = [run(setup) for run in chosen.values()]
@@ -149,12 +161,13 @@ def _check_extras() -> None:
 
 def _command(trials: int, quick: bool, only: list[str] | None, faces: Any) -> str:
     """The command that makes the same."""
-    words = ["inlier reproduce"]
+    words = ["inlier", "reproduce"]
     words += ["--quick"] if quick else []
-    words += [f"--trials {trials}"] if trials != 20 and not quick else []
-    words += [f"--only {name}" for name in only or []]
-    words += [f"--faces {Path(faces).name}"] if faces is not None else []
-    return " ".join(words)
+    words += ["--trials", str(trials)] if trials != 20 else []
+    for name in only or []:
+        words += ["--only", name]
+    words += ["--faces", Path(faces).name] if faces is not None else []
+    return shlex.join(words)
 
 
 def _write(folder: Path, parts: Sequence[Part], how: str) -> list[Path]:
@@ -194,7 +207,7 @@ def _html(tables_in_html: Sequence[str], about: str) -> str:
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
             "<title>The paper, reproduced</title>",
             f"<style>{CSS}</style>",
-            f"<h1>The paper, reproduced</h1>\n<p>{about.replace('`', '')}</p>",
+            f"<h1>The paper, reproduced</h1>\n<p>{escape(about.replace('`', ''))}</p>",
             *(f'<div class="wide">{table}</div>' for table in tables_in_html),
             "</html>\n",
         )
@@ -203,12 +216,11 @@ def _html(tables_in_html: Sequence[str], about: str) -> str:
 
 def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
     """Tidy: a line for each fit, a column for each thing that is known about it."""
-    columns = list(dict.fromkeys(name for line in lines for name in line))
     with (
         replacing(path) as unfinished,
         open(unfinished, "w", newline="", encoding="utf-8") as file,
     ):
-        writer = csv.DictWriter(file, columns)
+        writer = csv.DictWriter(file, RESULT_COLUMNS)
         writer.writeheader()
         writer.writerows(lines)
     return path

@@ -16,7 +16,7 @@ from inlier.experiments.part import Drawing, Part, Setup, Table, number, tidy
 SETTINGS = {"Setting A": SettingA, "Setting B": SettingB}
 WITH_MEAN = ("mean", *IN_TABLES)
 TOLD_SIGMA = tuple(n for n in IN_TABLES if "sigma" in COLUMNS[n].method.needs)
-TRIALS = 5
+TRIALS = 3
 
 ALPHAS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.45, 0.49)
 FACTORS = (0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -150,13 +150,7 @@ def _sweep(
         )
         for setting, values in by_setting.items()
     ]
-    tidied = [
-        line
-        for model in every
-        for line in tidy(
-            f"error-{what}", model, found[id(model)], told_sigma=getattr(model, "factor", 1.0)
-        )
-    ]
+    tidied = [line for model in every for line in tidy(f"error-{what}", model, found[id(model)])]
     figure = _drawn(by_setting, places, xlabel, logarithmic)
     text = text.format(trials=trials)
     drawing = Drawing(f"error-{what}", f"{title}. {text}", figure)
