@@ -7,8 +7,8 @@ All are minimised over the packing set W(x, B), with w = 1 - h:
     weighted least squares  sum_i (u_i h_i)^2
     weighted projection     1/2 sum_i s_i (w_i - t_i)^2
 
-In a few dimensions the interior point method solves them as they stand. Otherwise cutting planes
-go first, which take few passes where the multiplier has low rank, as it does unless the budget cuts
+In a few dimensions the interior point method solves them as they stand. In many, cutting planes go
+first, which take few passes where the multiplier has low rank, as it does unless the budget cuts
 into the good rows. Then the factored dual is minimised; the l1 problems, which are not strongly
 convex, by proximal steps, whose length grows while they are easy.
 """
@@ -34,6 +34,7 @@ STALLED = 25
 # Cutting planes are given up beyond so many directions, or rounds.
 PLANES_MOST = 16
 ROUNDS_MOST = 8
+LOOSE = 1e-2
 # Iterations of L-BFGS before the proximal centre, and the rank, are updated.
 INNER_ITER = 40
 SHORT, MEDIUM, LONGEST = 3.0, 10.0, 1e3
@@ -156,14 +157,17 @@ class Whole:
         problem = problem.measured_in(unit)
         free = np.ones(self.n) if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
         free = np.where(self._hopeless, 0.0, free)
-        spectrum = self._spectrum(free, tol)
         best = _Best(problem, self.budget)
-        best.offer_weights(free, spectrum)
         best.offer_multiplier(np.empty((0, len(center))), np.zeros(self.n))
+        easy = len(center) <= SMALL or bool(self._hopeless.all())
+        if easy:
+            best.offer_weights(free, self._spectrum(free, tol))
+        else:
+            spectrum = self._look(free, 0, best, tol)
         if len(center) <= MEDIUM_SIZE:  # all directions alike: a bound for hopeless budgets
             best.offer_multiplier(np.eye(len(center)), self._distances / self.budget)
         n_steps = 0
-        if best.gap > tol and len(center) > SMALL and not self._hopeless.all():
+        if best.gap > tol and not easy:
             if self._subspace is not None:
                 n_steps = self._add_planes(problem, self._subspace, spectrum, best, tol)
             if best.gap > tol:
@@ -183,13 +187,15 @@ class Whole:
         """Solve within a subspace, and add to it what breaks the budget, while it stays small."""
         center, aim = self.center, self._aim
         breaking = spectrum.values > aim
-        for n_rounds in range(1, ROUNDS_MOST + 1):
+        # With few columns passes cost less than the interior point method: one round for a start.
+        most = ROUNDS_MOST if len(center) > DENSE else 1
+        for n_rounds in range(1, most + 1):
             subspace = subspace.extended(spectrum, breaking, center)
             P = subspace.seen_from(center, aim)
-            reduced = _within(problem, P, 0.1 * tol)
+            reduced = _within(problem, P, 0.1 * tol if most > 1 else LOOSE)
             self._R = _factor(reduced.S) @ subspace.basis
             best.offer_multiplier(self._R * np.sqrt(self.budget / aim), scores(P, reduced.S))
-            spectrum = self._look(reduced.weights, len(subspace.basis), best, tol)
+            spectrum = self._look(reduced.weights, _rank(reduced.S), best, tol)
             if best.gap <= tol:
                 self._subspace = subspace
                 return n_rounds
@@ -273,6 +279,12 @@ def _factor(S: Array) -> Array:
     values, vectors = np.linalg.eigh(S)
     R: Array = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     return R
+
+
+def _rank(S: Array) -> int:
+    """The directions in which the budget is contested."""
+    values = np.linalg.eigvalsh(S)
+    return int((values > factored.VANISHED**2 * values[-1]).sum())
 
 
 def _roughly(values: Array, residuals: Array) -> bool:

@@ -142,7 +142,7 @@ def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
     removed = surrogate.nonzero(h)
     if not removed.any() or removed.all():
         return removed
-    distances = np.sqrt(q)
+    distances = np.sqrt(np.maximum(q, 0.0))  # a score of nothing may be rounded below it
     nearest = float(distances[removed].min())
     if nearest == 0.0:
         return removed
