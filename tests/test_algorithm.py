@@ -76,7 +76,7 @@ def test_step_1_is_the_sequence_of_convex_problems_of_the_paper(surrogate, p, se
     close = 2e-2 if surrogate == "reweighted-l2" else 2e-3
     np.testing.assert_allclose(found.h, h, atol=close)
     # Removed is what has h != 0, as published; nothing is asked of rows that are too close to call.
-    zero = 0.5 * np.sqrt(SMOOTHING[-1] / (1.0 - p)) if surrogate == "reweighted-l2" else 1e-4
+    zero = np.sqrt(SMOOTHING[-1] / (1.0 - p)) if surrogate == "reweighted-l2" else 1e-4
     assert np.all(found.removed[h > zero + close])
     assert not np.any(found.removed[h < zero - close])
     np.testing.assert_allclose(found.mean, sample.X[~found.removed].mean(axis=0), atol=1e-12)

@@ -120,14 +120,13 @@ class ReweightedL2:
         return answer
 
     def nonzero(self, h: Array) -> Mask:
-        """The rows that the penalty sends away, or holds back with difficulty.
+        """The rows on the concave side of the penalty, from which they are sent away.
 
-        (h^2 + eps)^(p/2) turns from convex to concave at h = sqrt(eps / (1 - p)), from where rows
-        are sent away. On the convex side a row is held at an h that vanishes with eps, most of them
-        near 0; what is half way to the turning point is held there by the slack of the budget.
+        (h^2 + eps)^(p/2) turns from convex to concave at h = sqrt(eps / (1 - p)); on the convex
+        side a row is held at an h that vanishes with eps.
         """
         turning_point = float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
-        return h > 0.5 * turning_point
+        return h > turning_point
 
 
 def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
@@ -146,11 +145,11 @@ def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
     nearest = float(distances[removed].min())
     if nearest == 0.0:
         return removed
-    middle = min(nearest, float(np.median(distances[~removed])))
-    between = np.sort(distances[(distances >= middle) & (distances <= nearest)])
-    gaps = np.diff(between)
+    others = np.sort(distances[~removed & (distances <= nearest)])
+    outer = np.append(others[len(others) // 2 :], nearest)
+    gaps = np.diff(outer)
     if len(gaps) and gaps.max() > CLEARLY * gaps[-1]:
-        nearest = float(between[int(np.argmax(gaps)) + 1])
+        nearest = float(outer[int(np.argmax(gaps)) + 1])
     return removed | (distances >= nearest)
 
 

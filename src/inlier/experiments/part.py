@@ -131,6 +131,11 @@ class Setup:
     watch: Watch = field(repr=False)
     pictures: Images | None = None
 
+    @property
+    def timed_store(self) -> Path:
+        """Of fits that ran one at a time."""
+        return self.store.with_stem(f"{self.store.stem}-timed")
+
     def compare(
         self,
         stage: str,
@@ -149,7 +154,7 @@ class Setup:
             plans,
             n_jobs=1 if timed else self.n_jobs,
             timeout=TIMEOUT,
-            store=self.store.with_stem(f"{self.store.stem}-timed") if timed else self.store,
+            store=self.timed_store if timed else self.store,
             watch=lambda done, total, method: self.watch(stage, done, total),
         )
 

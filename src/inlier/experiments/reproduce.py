@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import platform
 import shlex
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from html import escape
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from joblib import cpu_count  # type: ignore[import-untyped]
 
-from inlier._files import replacing
 from inlier._validation import check_whole
 from inlier.comparison.run import check_n_jobs
 from inlier.comparison.store import Store
 from inlier.datasets import read_images
 from inlier.experiments import cost, figures, optimality, pictures, price, sweeps, tables
-from inlier.experiments.look import save
-from inlier.experiments.part import RESULT_COLUMNS, Part, Setup, Watch
+from inlier.experiments.page import write
+from inlier.experiments.part import Part, Setup, Watch
 
 # In the order of the page.
 EXPERIMENTS: dict[str, Callable[[Setup], Part]] = {
@@ -37,16 +33,7 @@ EXPERIMENTS: dict[str, Callable[[Setup], Part]] = {
     "price": price.run,
     "cost": cost.run,
 }
-VERSIONS = ("inlier", "numpy", "scipy", "scikit-learn", "matplotlib", "scikit-image")
-PAGE, TABLES, RESULTS, STORE = "README.md", "tables", "results.csv", "fits.sqlite"
-CSS = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 2rem 0 .5rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #8884; white-space: nowrap; }
-.wide { overflow-x: auto; }
-:root { color-scheme: light dark; }
-"""
+STORE = "fits.sqlite"
 
 
 @dataclass(frozen=True)
@@ -121,11 +108,11 @@ def reproduce(
         pictures_of_user = read_images(faces)
     folder.mkdir(parents=True, exist_ok=True)
     store = folder / STORE
+    setup = Setup(trials, quick, check_n_jobs(n_jobs), store, watch, pictures_of_user)
     if fresh:
-        for path in folder.glob(f"{store.stem}*{store.suffix}"):
+        for path in (store, setup.timed_store):
             with Store(path):  # it complains, if it is something else
                 path.unlink()
-    setup = Setup(trials, quick, check_n_jobs(n_jobs), store, watch, pictures_of_user)
     resumed = store.exists()
     begin = time.monotonic()
     parts = [run(setup) for run in chosen.values()]
@@ -133,7 +120,7 @@ def reproduce(
     how = f"Made by `{_command(trials, quick, None if only is None else list(chosen), faces)}`"
     if not resumed:
         how += f" in {seconds / 60.0:.1f} minutes on {cpu_count()} cores"
-    files = _write(folder, parts, how)
+    files = write(folder, parts, how)
     worse = tuple(cell for part in parts for cell in part.worse)
     return Reproduction(folder, tuple(files), worse, seconds)
 
@@ -168,59 +155,3 @@ def _command(trials: int, quick: bool, only: list[str] | None, faces: Any) -> st
         words += ["--only", name]
     words += ["--faces", Path(faces).name] if faces is not None else []
     return shlex.join(words)
-
-
-def _write(folder: Path, parts: Sequence[Part], how: str) -> list[Path]:
-    files = []
-    for part in parts:
-        for drawing in part.drawings:
-            files += save(drawing.figure, folder / drawing.name)
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in VERSIONS)
-    about = (
-        f"{how}, with Python {platform.python_version()}, {versions}. Draws have the seeds 0, 1, "
-        "2, ... in all experiments."
-    )
-    every = [table for part in parts for table in part.tables]
-    page = "\n\n".join(["# The paper, reproduced", about, *map(_chapter, parts)])
-    contents = {
-        PAGE: page + "\n",
-        f"{TABLES}.html": _html([table.html() for table in every], about),
-        f"{TABLES}.tex": "\n\n".join(table.latex() for table in every) + "\n",
-    }
-    for name, content in contents.items():
-        with replacing(folder / name) as unfinished:
-            unfinished.write_text(content, encoding="utf-8")
-        files.append(folder / name)
-    return [*files, _write_lines(folder / RESULTS, [line for part in parts for line in part.lines])]
-
-
-def _chapter(part: Part) -> str:
-    pieces = [f"## {part.title}", part.text]
-    pieces += [f"![{drawing.caption}]({drawing.name}.svg)" for drawing in part.drawings]
-    pieces += [table.markdown() for table in part.tables]
-    return "\n\n".join(pieces)
-
-
-def _html(tables_in_html: Sequence[str], about: str) -> str:
-    return "\n".join(
-        (
-            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
-            "<title>The paper, reproduced</title>",
-            f"<style>{CSS}</style>",
-            f"<h1>The paper, reproduced</h1>\n<p>{escape(about.replace('`', ''))}</p>",
-            *(f'<div class="wide">{table}</div>' for table in tables_in_html),
-            "</html>\n",
-        )
-    )
-
-
-def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
-    """Tidy: a line for each fit, a column for each thing that is known about it."""
-    with (
-        replacing(path) as unfinished,
-        open(unfinished, "w", newline="", encoding="utf-8") as file,
-    ):
-        writer = csv.DictWriter(file, RESULT_COLUMNS)
-        writer.writeheader()
-        writer.writerows(lines)
-    return path

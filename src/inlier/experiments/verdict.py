@@ -10,8 +10,9 @@ from enum import StrEnum
 CHANCE = 2.0 * math.sqrt(2.0)
 # Printed figures are rounded, and a spread over a few draws is itself uncertain.
 ROUNDED = 0.05
-# A single draw says little.
-SINGLE = 0.5
+# But a method that fails now and then varies much, and is no better for it; and a single draw says
+# nothing about chance.
+WIDEST = 0.5
 
 
 class Verdict(StrEnum):
@@ -31,9 +32,8 @@ def judge(error: float, error_se: float, printed: float) -> Verdict:
     """The verdict on a mean error with its standard error; a single draw has none (nan)."""
     if math.isnan(error):
         return Verdict.WORSE
-    band = SINGLE * printed
-    if not math.isnan(error_se):
-        band = max(CHANCE * error_se, ROUNDED * printed)
+    chance = math.inf if math.isnan(error_se) else CHANCE * error_se
+    band = min(max(chance, ROUNDED * printed), WIDEST * printed)
     if abs(error - printed) <= band:
         return Verdict.SAME
     return Verdict.BETTER if error < printed else Verdict.WORSE

@@ -1,0 +1,91 @@
+"""What is written: a page with all tables and figures, and the results behind them."""
+
+from __future__ import annotations
+
+import csv
+import platform
+from collections.abc import Sequence
+from html import escape
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from inlier._files import replacing
+from inlier.experiments.look import save
+from inlier.experiments.part import RESULT_COLUMNS, Part
+
+VERSIONS = ("inlier", "numpy", "scipy", "scikit-learn", "matplotlib", "scikit-image")
+PAGE, TABLES, RESULTS = "README.md", "tables", "results.csv"
+CSS = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 2rem 0 .5rem; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #8884; white-space: nowrap; }
+.wide { overflow-x: auto; }
+:root { color-scheme: light dark; }
+"""
+
+
+def write(folder: Path, parts: Sequence[Part], how: str) -> list[Path]:
+    """The page, its figures, the tables in two more ways, and the results behind them.
+
+    Parameters
+    ----------
+    folder : Path
+    parts : sequence of Part
+    how : str
+        The command, in Markdown.
+    """
+    files = []
+    for part in parts:
+        for drawing in part.drawings:
+            files += save(drawing.figure, folder / drawing.name)
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in VERSIONS)
+    about = (
+        f"{how}, with Python {platform.python_version()}, {versions}. Draws have the seeds 0, 1, "
+        "2, ... in all experiments."
+    )
+    every = [table for part in parts for table in part.tables]
+    page = "\n\n".join(["# The paper, reproduced", about, *map(_chapter, parts)])
+    contents = {
+        PAGE: page + "\n",
+        f"{TABLES}.html": _html([table.html() for table in every], about),
+        f"{TABLES}.tex": "\n\n".join(table.latex() for table in every) + "\n",
+    }
+    for name, content in contents.items():
+        with replacing(folder / name) as unfinished:
+            unfinished.write_text(content, encoding="utf-8")
+        files.append(folder / name)
+    return [*files, _write_lines(folder / RESULTS, [line for part in parts for line in part.lines])]
+
+
+def _chapter(part: Part) -> str:
+    pieces = [f"## {part.title}", part.text]
+    pieces += [f"![{drawing.caption}]({drawing.name}.svg)" for drawing in part.drawings]
+    pieces += [table.markdown() for table in part.tables]
+    return "\n\n".join(pieces)
+
+
+def _html(tables_in_html: Sequence[str], about: str) -> str:
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
+            "<title>The paper, reproduced</title>",
+            f"<style>{CSS}</style>",
+            f"<h1>The paper, reproduced</h1>\n<p>{escape(about.replace('`', ''))}</p>",
+            *(f'<div class="wide">{table}</div>' for table in tables_in_html),
+            "</html>\n",
+        )
+    )
+
+
+def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
+    """Tidy: a line for each fit, a column for each thing that is known about it."""
+    with (
+        replacing(path) as unfinished,
+        open(unfinished, "w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.DictWriter(file, RESULT_COLUMNS)
+        writer.writeheader()
+        writer.writerows(lines)
+    return path
