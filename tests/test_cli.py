@@ -159,7 +159,7 @@ def test_an_interruption_says_how_to_go_on(fake, tmp_path):
     fake(interrupted)
     answer = invoke("reproduce", "--out", tmp_path)
     assert answer.exit_code == 130 and answer.stdout == ""
-    assert answer.stderr == "Interrupted. The same command goes on from here.\n"
+    assert answer.stderr == "Interrupted. The same command, without --fresh, goes on from here.\n"
 
 
 @pytest.mark.parametrize(

@@ -463,3 +463,15 @@ def test_successive_least_squares_start_from_the_last_and_end_right(k):
     found = solver.least_squares(problem.u)
     assert problem.objective(found.weights) == pytest.approx(expected, rel=1e-5)
     np.testing.assert_allclose(found.weights, w, atol=1e-3)
+
+
+@pytest.mark.parametrize("d", [100, 600])
+@pytest.mark.parametrize("solve", [inlier.solve_l1, inlier.solve_least_squares])
+def test_one_hopeless_row_among_rows_within_the_budget(solve, d):
+    X = np.random.default_rng(0).standard_normal((50, d))
+    X[7] = 1e6
+    rest = np.delete(X, 7, axis=0)
+    solution = solve(X, np.zeros(d), 1.01 * np.linalg.norm(rest, 2) ** 2)
+    expected = np.arange(50) != 7
+    np.testing.assert_allclose(solution.weights, expected, atol=1e-6)
+    assert solution.converged and solution.objective == pytest.approx(1.0, abs=1e-5)

@@ -454,7 +454,7 @@ def test_lines_of_results(tmp_path):
     model = SettingB(50, 4, 0.2)
     found = made_up(model, ("mean",), {"mean": [0.5, 0.6]}, removed=3)
     one, other = tidy("mine", sweeps.Misjudged(model, 2.0), found)
-    assert (one["experiment"], one["data"], one["n"], one["told_sigma"]) == (
+    assert (one["experiment"], one["data"], one["n"], one["sigma_factor"]) == (
         "mine",
         "SettingB",
         50,
@@ -667,7 +667,7 @@ def test_the_second_time_nothing_is_fitted_and_nothing_changes(whole, small_data
         if path.name in ("README.md", "tables.html"):  # they say how long it took, if all was done
             old, new = contents[path.name].splitlines(), content.splitlines()
             apart = [a for a, b in zip(old, new, strict=True) if a != b]
-            assert len(apart) == 1 and b"minutes on" in apart[0]
+            assert len(apart) == 1 and b"minutes in" in apart[0]
         else:
             assert content == contents[path.name], path.name
 
@@ -686,7 +686,7 @@ def test_fresh_forgets(tmp_path, few):
     # The same draws give the same answers; only seconds differ.
     assert [line.pop("seconds") for line in before] != [line.pop("seconds") for line in after]
     assert before == after
-    assert "minutes on" in (made.folder / "README.md").read_text()
+    assert "minutes in" in (made.folder / "README.md").read_text()
 
 
 def test_the_other_half_is_done_after_an_interruption(tmp_path, few):

@@ -20,13 +20,13 @@ from inlier.problem import Subspace, scores
 from inlier.projection import Reduced, Within, cutting_planes
 from inlier.result import Step
 from inlier.spectral import Oracle
-from inlier.surrogates import Surrogate, removed_rows
+from inlier.surrogates import Surrogate
 
 # A step of a fit has to be near the optimum, not at it: the verdict on a row does not hang on it.
 NEAR = 1e-4
 # The relative amount by which the kept rows may exceed a budget that has been tightened.
 SLACK = 0.02
-# Rounding and the tolerance of a solver may shrink all weights by less than this.
+# Rounding may shrink all weights by less than this, a loose tolerance by about itself.
 LITTLE = 1e-3
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -60,6 +60,17 @@ class Step1(Protocol):
 
     def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum | None:
         """The minimum at a centre; None, if it is clear that not fewer rows are removed."""
+
+
+def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
+    """The rows with h != 0, and those that score as high as one of them.
+
+    At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
+    rows on the wrong side; a threshold on the score is a verdict that holds for new rows too.
+    """
+    removed = surrogate.nonzero(h)
+    lowest = float(q[removed].min()) if removed.any() else 0.0
+    return removed | (q >= lowest) if lowest > 0.0 else removed
 
 
 class Exactly:

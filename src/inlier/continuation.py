@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from inlier._typing import Array
-from inlier.problem import Subspace, scores
+from inlier.problem import Subspace
 from inlier.projection import Within, cutting_planes
 from inlier.result import Step
 from inlier.spectral import Oracle
-from inlier.surrogates import L1, Surrogate, removed_rows
+from inlier.surrogates import L1, Surrogate
 
 # A step may lower the budget as far as the centre it starts from is good: to about the fraction of
 # outliers, because after a step the squared error of the centre is about that part of B / n.
@@ -120,8 +120,7 @@ def tightening_was_right(
     addition, the second moment falls by less than FAR^2 variances.
     """
     P = arrival.subspace.seen_from(arrival.center, target)
-    answer = surrogate.minimise(Within(P, LOOSE_GAP))
-    n = len(answer.weights)
-    removed = removed_rows(surrogate, 1.0 - answer.weights, scores(P, answer.S))
-    extra = (n - n_kept) - int(removed.sum())
+    h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP)).weights
+    n = len(h)
+    extra = (n - n_kept) - int(surrogate.nonzero(h).sum())
     return extra * FAR**2 * variance <= target - variance * n_kept

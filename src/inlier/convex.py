@@ -7,8 +7,8 @@ All are minimised over the packing set W(x, B), with w = 1 - h:
     weighted least squares  sum_i (u_i h_i)^2
     weighted projection     1/2 sum_i s_i (w_i - t_i)^2
 
-In a few dimensions the interior point method solves them as they stand. In many, cutting planes go
-first, which take few passes where the multiplier has low rank, as it does unless the budget cuts
+In a few dimensions the interior point method solves them as they stand. In hundreds, cutting planes
+go first, which take few passes where the multiplier has low rank, as it does unless the budget cuts
 into the good rows. Then the factored dual is minimised; the l1 problems, which are not strongly
 convex, by proximal steps, whose length grows while they are easy.
 """
@@ -34,6 +34,7 @@ STALLED = 25
 # Cutting planes are given up beyond so many directions, or rounds.
 PLANES_MOST = 16
 ROUNDS_MOST = 8
+# What one round for a start is solved to.
 LOOSE = 1e-2
 # Iterations of L-BFGS before the proximal centre, and the rank, are updated.
 INNER_ITER = 40
@@ -154,10 +155,11 @@ class Whole:
         table, center = self.oracle.table, self.center
         n_passes = table.n_passes
         unit = problem.unit
-        problem = problem.measured_in(unit)
+        whole = problem.measured_in(unit)
+        problem = self._without_hopeless(whole)
         free = np.ones(self.n) if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
         free = np.where(self._hopeless, 0.0, free)
-        best = _Best(problem, self.budget)
+        best = _Best(problem, self.budget, whole.scale - problem.scale)
         best.offer_multiplier(np.empty((0, len(center))), np.zeros(self.n))
         easy = len(center) <= SMALL or bool(self._hopeless.all())
         if easy:
@@ -246,10 +248,15 @@ class Whole:
                 break
         return 1
 
+    def _without_hopeless(self, problem: Packing | Projection) -> Packing | Projection:
+        """The problem for the other rows: of these, next to nothing can be kept."""
+        if isinstance(problem, Packing):
+            return Packing(np.where(self._hopeless, 0.0, problem.u))
+        return Projection(np.where(self._hopeless, 0.0, problem.t), problem.s)
+
     def _target(self, problem: Packing | Projection, w: Array, tau: float) -> Projection:
         """What is projected next: for the packing SDP, the proximal step from w."""
-        target = Projection.proximal(problem.u, w, tau) if isinstance(problem, Packing) else problem
-        return Projection(np.where(self._hopeless, 0.0, target.t), target.s)
+        return Projection.proximal(problem.u, w, tau) if isinstance(problem, Packing) else problem
 
     def _spectrum(self, weights: Array, tol: float, dense: int = DENSE) -> Spectrum:
         return self.oracle.accurately(self.center, weights, tol * self.budget, dense)
@@ -282,9 +289,9 @@ def _factor(S: Array) -> Array:
 
 
 def _rank(S: Array) -> int:
-    """The directions in which the budget is contested."""
+    """In how many directions the budget is contested."""
     values = np.linalg.eigvalsh(S)
-    return int((values > factored.VANISHED**2 * values[-1]).sum())
+    return int((values > factored.VANISHED**2 * values.max(initial=0.0)).sum())
 
 
 def _roughly(values: Array, residuals: Array) -> bool:
@@ -292,10 +299,18 @@ def _roughly(values: Array, residuals: Array) -> bool:
 
 
 class _Best:
-    """The best weights and the best multiplier so far; together they are the certificate."""
+    """The best weights and the best multiplier so far; together they are the certificate.
 
-    def __init__(self, problem: Packing | Projection, budget: float) -> None:
-        self.problem, self.budget = problem, budget
+    Parameters
+    ----------
+    problem : Packing or Projection
+    budget : float
+    lost : float
+        What the rows that are not in the problem cost in any case.
+    """
+
+    def __init__(self, problem: Packing | Projection, budget: float, lost: float) -> None:
+        self.problem, self.budget, self.lost = problem, budget, lost
         self.objective, self.dual_objective = np.inf, -np.inf
 
     @property
@@ -342,9 +357,9 @@ class _Best:
         return Solution(
             weights=self.weights,
             shrunk=self.shrunk,
-            objective=unit * self.objective,
-            dual_objective=unit * self.dual_objective,
-            scale=unit * self.problem.scale,
+            objective=unit * (self.objective + self.lost),
+            dual_objective=unit * (self.dual_objective + self.lost),
+            scale=unit * (self.problem.scale + self.lost),
             budget=self.budget,
             lambda_max=self.lambda_max,
             residual=self.residual,

@@ -24,8 +24,6 @@ SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
 # first makes all rows equal; below the last the penalty begins to keep weak outliers that the
 # slack of the budget can pay for (docs/engine.md).
 SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
-# A gap so many times as wide as another is clearly wider.
-CLEARLY = 2.0
 # An h below this is zero but for rounding.
 ZERO = 1e-6
 
@@ -127,30 +125,6 @@ class ReweightedL2:
         """
         turning_point = float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
         return h > turning_point
-
-
-def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
-    """The rows with h != 0, and those that belong to them by their scores.
-
-    At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
-    rows on the wrong side, and the slack of the budget keeps some of the outliers. So the cut is
-    moved to the widest gap between the distances, the roots of the scores, from the middle of the
-    other rows to the nearest that is removed, if it is clearly wider than the one where the cut
-    was. A threshold on the score is a verdict that holds for new rows too.
-    """
-    removed = surrogate.nonzero(h)
-    if not removed.any() or removed.all():
-        return removed
-    distances = np.sqrt(np.maximum(q, 0.0))  # a score of nothing may be rounded below it
-    nearest = float(distances[removed].min())
-    if nearest == 0.0:
-        return removed
-    others = np.sort(distances[~removed & (distances <= nearest)])
-    outer = np.append(others[len(others) // 2 :], nearest)
-    gaps = np.diff(outer)
-    if len(gaps) and gaps.max() > CLEARLY * gaps[-1]:
-        nearest = float(outer[int(np.argmax(gaps)) + 1])
-    return removed | (distances >= nearest)
 
 
 def surrogate(name: SurrogateName, p: float) -> Surrogate:

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 # As shells have it.
 INTERRUPTED = 130
@@ -57,12 +64,12 @@ def reproduce(
             console=console,
             disable=not console.is_terminal,
         ) as progress:
-            bars: dict[str, object] = {}
+            bars: dict[str, TaskID] = {}
 
             def watch(stage: str, done: int, total: int) -> None:
                 if stage not in bars:
                     bars[stage] = progress.add_task(stage, total=total)
-                progress.update(bars[stage], completed=done)  # type: ignore[arg-type]
+                progress.update(bars[stage], completed=done)
 
             made = run(
                 out,
@@ -75,7 +82,7 @@ def reproduce(
                 watch=watch,
             )
     except KeyboardInterrupt:
-        console.print("Interrupted. The same command goes on from here.")
+        console.print("Interrupted. The same command, without --fresh, goes on from here.")
         raise typer.Exit(INTERRUPTED) from None
     except (ValueError, ImportError, OSError) as error:
         console.print(f"Error: {error}", markup=False, highlight=False, soft_wrap=True)

@@ -111,6 +111,11 @@ def compare(
     >>> comparison.summary()[0].exact
     3
     """
+    # Before anything is fitted.
+    n_jobs, timeout = check_n_jobs(n_jobs), _check_timeout(timeout)
+    if store is not None:
+        with Store(store):
+            pass
     planned = plan(
         data, methods, trials=trials, alpha=alpha, sigma=sigma, random_state=random_state
     )
@@ -183,9 +188,7 @@ def carry_out(
     watch: Watch = lambda done, total, method: None,
 ) -> list[Comparison]:
     """The comparisons that were planned, in this order; for the parameters see `compare`."""
-    n_jobs = check_n_jobs(n_jobs)
-    if timeout is not None:
-        timeout = check_number(timeout, "timeout", hint=" Give None for no limit.")
+    n_jobs, timeout = check_n_jobs(n_jobs), _check_timeout(timeout)
     with ExitStack() as stack:
         kept = None if store is None else stack.enter_context(Store(store))
         jobs = [
@@ -334,6 +337,12 @@ def check_n_jobs(n_jobs: Any) -> int:
         return check_whole(n_jobs, "n_jobs")
     except ValueError as error:
         raise ValueError(f"{error} -1 stands for all cores.") from None
+
+
+def _check_timeout(timeout: Any) -> float | None:
+    if timeout is None:
+        return None
+    return check_number(timeout, "timeout", hint=" Give None for no limit.")
 
 
 def _first_seed(random_state: Any, trials: int) -> int:

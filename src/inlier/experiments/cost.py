@@ -9,14 +9,14 @@ from inlier.comparison import Comparison, Row
 from inlier.datasets import SettingA
 from inlier.experiments.columns import COLUMNS, IN_TABLES
 from inlier.experiments.look import legend_beside, lines, new_figure, styled
-from inlier.experiments.part import Drawing, Part, Setup, Table, number, tidy
+from inlier.experiments.part import Drawing, Part, Setup, Table, draws, number, tidy
 
 D, ROWS = 50, (250, 500, 1000, 2000, 5000, 10_000)
 N, COLUMNS_OF_DATA = 1000, (10, 25, 50, 100, 200, 400)
 ALPHA, TRIALS = 0.2, 2
 
 TEXT = f"""\
-Setting A, alpha = {ALPHA}; one thread, one fit at a time, median of {{trials}} draws. A pass is one
+Setting A, alpha = {ALPHA}; one thread, one fit at a time, mean of {{draws}}. A pass is one
 reading of the data. Left: {D} columns. Right: {N} rows."""
 
 
@@ -33,7 +33,7 @@ def run(setup: Setup) -> Part:
         _table(f"{N} x d: seconds (passes), by d", columns, over_columns),
     ]
     figure = _drawn(((rows, over_rows, "rows, n"), (columns, over_columns, "columns, d")))
-    text = TEXT.format(trials=trials)
+    text = TEXT.format(draws=draws(trials))
     tidied = [
         line
         for model, comparison in zip(models, found, strict=True)

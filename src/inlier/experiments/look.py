@@ -31,7 +31,6 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "inlier",  # the same file from the same figures
 }
 GOOD, BAD = "#4477AA", "#CC3311"
-# Below the smallest error that is drawn there is a line for those that are 0.
 DPI = 200
 
 
@@ -92,10 +91,11 @@ def floor_of(values: Iterable[float]) -> float:
     return 10.0 ** (math.floor(math.log10(min(positive)) * 2.0) / 2.0 - 0.5) if positive else 0.1
 
 
-def zero_tick(axes: Axes, zero: float) -> None:
-    """Ticks in plain digits on a logarithmic axis, and one for 0 below a break."""
+def zero_tick(panels: Sequence[Axes], zero: float) -> None:
+    """Ticks in plain digits on the logarithmic axis of all panels, and one for 0 below a break."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
+    axes = panels[0]
     axes.set_yscale("log")
     top = axes.get_ylim()[1]
     first, last = math.ceil(math.log10(zero) + 0.1), math.floor(math.log10(top))
@@ -104,8 +104,9 @@ def zero_tick(axes: Axes, zero: float) -> None:
     axes.yaxis.set_major_formatter(
         FuncFormatter(lambda y, _: "0" if y <= 1.01 * zero else f"{y:g}")
     )
-    axes.axhline(zero * 10.0**0.25, color="0.6", lw=0.8, ls=":")
     axes.set_ylim(bottom=zero)
+    for each in panels:
+        each.axhline(zero * 10.0**0.25, color="0.6", lw=0.8, ls=":")
 
 
 def legend_beside(figure: Figure, axes: Any) -> None:

@@ -178,7 +178,7 @@ RESULT_COLUMNS = (
     "n",
     "d",
     "alpha",
-    "told_sigma",
+    "sigma_factor",
     "method",
     "trial",
     "seed",
@@ -199,13 +199,18 @@ def tidy(experiment: str, model: Any, comparison: Comparison) -> list[dict[str, 
         "n": model.n,
         "d": model.d,
         "alpha": model.alpha,
-        "told_sigma": getattr(model, "factor", 1.0),
+        "sigma_factor": getattr(model, "factor", 1.0),
     }
     of_record = [name for name in RESULT_COLUMNS if name not in about]
     return [
         {**about, **{name: getattr(record, name) for name in of_record}}
         for record in comparison.records
     ]
+
+
+def draws(trials: int) -> str:
+    """In words."""
+    return "one draw" if trials == 1 else f"{trials} draws"
 
 
 def number(value: float | None) -> str:

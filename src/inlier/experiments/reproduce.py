@@ -11,8 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from joblib import cpu_count  # type: ignore[import-untyped]
-
 from inlier._validation import check_whole
 from inlier.comparison.run import check_n_jobs
 from inlier.comparison.store import Store
@@ -68,8 +66,9 @@ def reproduce(
 ) -> Reproduction:
     """Run the paper's experiments, and others, and write a page with all tables and figures.
 
-    Finished fits are kept in the folder, in ``fits.sqlite``: after an interruption only what is
-    missing is done. Delete it, or pass `fresh`, after a change of the code.
+    Finished fits are kept in the folder, in ``fits.sqlite`` and, where they are timed,
+    ``fits-timed.sqlite``: after an interruption only what is missing is done, and the half minute
+    of "figures", "l0" and "price". Pass `fresh` after a change of the code.
 
     Parameters
     ----------
@@ -113,13 +112,13 @@ def reproduce(
         for path in (store, setup.timed_store):
             with Store(path):  # it complains, if it is something else
                 path.unlink()
-    resumed = store.exists()
+    resumed = store.exists() or setup.timed_store.exists()
     begin = time.monotonic()
     parts = [run(setup) for run in chosen.values()]
     seconds = time.monotonic() - begin
     how = f"Made by `{_command(trials, quick, None if only is None else list(chosen), faces)}`"
     if not resumed:
-        how += f" in {seconds / 60.0:.1f} minutes on {cpu_count()} cores"
+        how += f" in {seconds / 60.0:.1f} minutes in {setup.n_jobs} processes"
     files = write(folder, parts, how)
     worse = tuple(cell for part in parts for cell in part.worse)
     return Reproduction(folder, tuple(files), worse, seconds)

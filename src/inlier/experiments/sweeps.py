@@ -11,7 +11,7 @@ from inlier.comparison import Comparison
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.columns import COLUMNS, IN_TABLES
 from inlier.experiments.look import floor_of, legend_beside, lines, new_figure, styled, zero_tick
-from inlier.experiments.part import Drawing, Part, Setup, Table, number, tidy
+from inlier.experiments.part import Drawing, Part, Setup, Table, draws, number, tidy
 
 SETTINGS = {"Setting A": SettingA, "Setting B": SettingB}
 WITH_MEAN = ("mean", *IN_TABLES)
@@ -73,7 +73,7 @@ def over_alpha(setup: Setup) -> Part:
         setup,
         "alpha",
         "Error against the fraction of outliers",
-        f"{n} x {d}, {{trials}} draws. Methods that need alpha or sigma are told the true ones. "
+        f"{n} x {d}, {{draws}}. Methods that need alpha or sigma are told the true ones. "
         "Told nothing, `inlier` does not remove more than 45% of the rows.",
         {name: [kind(n, d, alpha) for alpha in alphas] for name, kind in SETTINGS.items()},
         alphas,
@@ -90,7 +90,7 @@ def over_sigma(setup: Setup) -> Part:
         setup,
         "sigma",
         "Error if sigma is wrong",
-        f"{n} x {d}, alpha = {alpha}, {{trials}} draws. Methods are told this multiple of the true "
+        f"{n} x {d}, alpha = {alpha}, {{draws}}. Methods are told this multiple of the true "
         "sigma; the last one is told nothing.",
         {
             name: [Misjudged(kind(n, d, alpha), factor) for factor in factors]
@@ -111,7 +111,7 @@ def over_dimension(setup: Setup) -> Part:
         setup,
         "dimension",
         "Error against the dimension",
-        f"n = {ROWS_PER_COLUMN} d, alpha = {alpha}, {{trials}} draws. Methods that need alpha or "
+        f"n = {ROWS_PER_COLUMN} d, alpha = {alpha}, {{draws}}. Methods that need alpha or "
         "sigma are told the true ones.",
         {
             name: [kind(ROWS_PER_COLUMN * d, d, alpha) for d in dimensions]
@@ -153,7 +153,7 @@ def _sweep(
     ]
     tidied = [line for model in every for line in tidy(f"error-{what}", model, found[id(model)])]
     figure = _drawn(by_setting, places, xlabel, logarithmic)
-    text = text.format(trials=trials)
+    text = text.format(draws=draws(trials))
     drawing = Drawing(f"error-{what}", f"{title}. {text}", figure)
     return Part(title, text, tables, [drawing], tidied)
 
@@ -181,7 +181,7 @@ def _drawn(
                 axes.xaxis.set_minor_locator(NullLocator())
                 shown = places if len(places) < 8 else [p for p in places if p not in (0.85, 1.2)]
                 axes.set_xticks(shown, [f"{place:g}" for place in shown])
-        zero_tick(panels[0], zero)
+        zero_tick(panels, zero)
         panels[0].set_ylabel("distance to the mean of the good rows")
         legend_beside(figure, panels[0])
     return figure
