@@ -146,7 +146,7 @@ def rows_of(cell: Cell, trials: int, jobs: int) -> dict[str, Row]:
         store=STORE,
         **cell.told,
     )
-    return {row.method: row for row in found.summary()}
+    return found.by_method()
 
 
 def table_of_errors(measured: Measured) -> list[str]:

@@ -15,7 +15,6 @@ import inlier.experiments
 from inlier.cli.app import app
 from inlier.experiments import EXPERIMENTS, Reproduction
 
-# The mark goes with the fault: part.py imports tabulate before anyone asks whether it is there.
 # A wide screen, no colours: lines are not broken.
 PLAIN = {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
 
@@ -199,7 +198,6 @@ def test_a_real_run(tmp_path):
     assert done.stdout.count("\n") == 1 and (out / "README.md").is_file()
 
 
-# The mark goes with the fault: rich breaks lines at 80 columns where there is no terminal.
 def test_a_real_error_has_one_line_and_no_traceback(tmp_path):
     out = tmp_path / ("a-long-name-" * 8)
     out.write_text("mine")

@@ -112,7 +112,7 @@ def test_what_columns_are_held_against():
 def test_every_printed_column_is_there():
     printed = {name for t in printed_tables().values() for row in t.errors.values() for name in row}
     assert printed <= {column.printed for column in COLUMNS.values()}
-    assert {c.name for c in COLUMNS.values() if c.is_ours} == {"paper-lp", "inlier-sigma", "inlier"}
+    assert {c.name for c in COLUMNS.values() if c.is_ours} == {"inlier-sigma", "inlier"}
 
 
 def lightness(color):
@@ -722,12 +722,12 @@ def test_worse_cells_are_reported(tmp_path, few, monkeypatch):
     monkeypatch.setattr(tables, "NUMBERS", (1,))
     monkeypatch.setattr(tables, "cells", lambda i: [cell])
     made = reproduce(tmp_path, trials=2, only=["tables"], n_jobs=1)
-    assert isinstance(made, Reproduction) and len(made.worse) == 3
+    assert isinstance(made, Reproduction) and len(made.worse) == 2
     assert {text.partition(" in Table")[0] for text in made.worse} == {
-        COLUMNS[name].label for name in ("paper-lp", "inlier-sigma", "inlier")
+        COLUMNS[name].label for name in ("inlier-sigma", "inlier")
     }
     page = (tmp_path / "README.md").read_text()
-    assert "there are 3" in page.replace("\n", " ") and all(text in page for text in made.worse)
+    assert "there are 2" in page.replace("\n", " ") and all(text in page for text in made.worse)
 
 
 def test_workers_find_the_same(tmp_path, few, monkeypatch):

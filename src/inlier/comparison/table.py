@@ -176,6 +176,10 @@ class Comparison:
 
         return sorted(rows, key=place)
 
+    def by_method(self) -> dict[str, Row]:
+        """The rows of `summary`, by the name of the method."""
+        return {row.method: row for row in self.summary()}
+
     def distances(self) -> tuple[tuple[str, ...], Array]:
         """Distances between the methods' answers.
 

@@ -73,7 +73,7 @@ COLUMNS = {
         Column(_KNOWN["lrv"], "LRV", "#999933", "<", "lrv"),
         Column(_KNOWN["cdg"], "CDG", "#44AA99", ">", "cdg"),
         Column(_KNOWN["paper-l1"], "l1", "#AA4499", "P", "l1"),
-        Column(_KNOWN["paper-lp"], "lp", "#332288", "s", "lp", is_ours=True),
+        Column(_KNOWN["paper-lp"], "lp", "#332288", "s", "lp"),
         Column(_REWEIGHTED_L1, "lp by re-weighted l1", "#117733", "D", against="lp"),
         Column(_KNOWN["inlier-sigma"], "inlier, told sigma", "#882255", "o", None, "lp", True),
         Column(_KNOWN["inlier"], "inlier, told nothing", "#CC6677", "*", None, "lp", True),

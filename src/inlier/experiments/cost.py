@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from inlier.comparison import Comparison, Row
+from inlier.comparison import Comparison
 from inlier.datasets import SettingA
 from inlier.experiments.columns import COLUMNS, IN_TABLES
 from inlier.experiments.look import legend_beside, lines, new_figure, styled
@@ -43,12 +43,8 @@ def run(setup: Setup) -> Part:
     return Part("Time and passes", text, tables, [drawing], tidied)
 
 
-def _by_method(comparison: Comparison) -> dict[str, Row]:
-    return {row.method: row for row in comparison.summary()}
-
-
 def _table(caption: str, places: Sequence[int], found: Sequence[Comparison]) -> Table:
-    rows = [_by_method(comparison) for comparison in found]
+    rows = [comparison.by_method() for comparison in found]
     return Table(
         caption,
         ["", *map(str, places)],
@@ -69,7 +65,7 @@ def _drawn(sides: Sequence[tuple[Sequence[int], Sequence[Comparison], str]]) -> 
         figure = new_figure(8.4, 5.4)
         grid = figure.subplots(2, 2, sharex="col", sharey="row")
         for side, (places, found, xlabel) in enumerate(sides):
-            rows = [_by_method(comparison) for comparison in found]
+            rows = [comparison.by_method() for comparison in found]
             for axes, what in zip(grid[:, side], ("seconds", "passes"), strict=True):
                 values = {name: [getattr(row[name], what) for row in rows] for name in IN_TABLES}
                 lines(axes, places, values)

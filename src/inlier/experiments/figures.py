@@ -109,7 +109,7 @@ def _indicator(sample: Sample, surrogate: str) -> Array:
 
 def _indicators(sample: Sample) -> Drawing:
     """h by l1 and by lp, about the coordinate-wise median."""
-    rows = np.arange(1, N + 1)
+    rows, bad = np.arange(1, N + 1), sample.is_outlier
     with styled():
         figure = new_figure(7.0, 2.7)
         panels = figure.subplots(1, 2, sharey=True)
@@ -117,8 +117,8 @@ def _indicators(sample: Sample) -> Drawing:
             column = COLUMNS[name]
             h = _indicator(sample, name)
             axes.plot(
-                rows[sample.is_outlier],
-                h[sample.is_outlier],
+                rows[bad],
+                h[bad],
                 "o",
                 ms=8,
                 mfc="none",
@@ -128,10 +128,10 @@ def _indicators(sample: Sample) -> Drawing:
                 clip_on=False,
             )
             axes.plot(rows, h, "o", ms=3, color=column.color, mew=0, label="$h_i$", clip_on=False)
-            kept = int((h[sample.is_outlier] < 0.5).sum())
-            also = int((h[~sample.is_outlier] > 1e-3).sum())
+            removed = SURROGATES[name].nonzero(h)
+            found, good = int((removed & bad).sum()), int((removed & ~bad).sum())
             axes.set_title(
-                f"{column.label}: {also} good rows above 0.001, {kept} outliers below 0.5"
+                f"{column.label}: removes {found} of {bad.sum()} outliers, {good} good rows"
             )
             axes.set_xlabel("row")
             axes.set_xlim(0, N + 1)

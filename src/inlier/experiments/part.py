@@ -12,6 +12,7 @@ from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from inlier.comparison import Comparison
 from inlier.comparison.run import Plan, carry_out, plan
+from inlier.comparison.table import COLUMNS
 from inlier.datasets import Images
 from inlier.experiments.columns import contenders
 
@@ -171,24 +172,9 @@ class Setup:
         return found
 
 
-# Of the tidy results.
-RESULT_COLUMNS = (
-    "experiment",
-    "data",
-    "n",
-    "d",
-    "alpha",
-    "sigma_factor",
-    "method",
-    "trial",
-    "seed",
-    "status",
-    "error",
-    "exact",
-    "removed",
-    "passes",
-    "seconds",
-)
+# Of the tidy results: what a comparison knows of a fit, but for messages, and where it belongs.
+OF_FIT = COLUMNS[1:-1]
+RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", "sigma_factor", *OF_FIT)
 
 
 def tidy(experiment: str, model: Any, comparison: Comparison) -> list[dict[str, Any]]:
@@ -201,9 +187,8 @@ def tidy(experiment: str, model: Any, comparison: Comparison) -> list[dict[str, 
         "alpha": model.alpha,
         "sigma_factor": getattr(model, "factor", 1.0),
     }
-    of_record = [name for name in RESULT_COLUMNS if name not in about]
     return [
-        {**about, **{name: getattr(record, name) for name in of_record}}
+        {**about, **{name: getattr(record, name) for name in OF_FIT}}
         for record in comparison.records
     ]
 

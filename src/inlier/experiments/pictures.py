@@ -53,7 +53,7 @@ def _printed() -> dict[str, float]:
 
 
 def _table(model: Images, comparison: Comparison) -> Table:
-    rows = {row.method: row for row in comparison.summary()}
+    rows = comparison.by_method()
     bad = model.n_outliers
     return Table(
         f"{model.name}: {model.n} pictures of {'{} x {}'.format(*model.shape)}, {bad} of them bad",

@@ -159,8 +159,8 @@ def _sweep(
 
 
 def _errors(comparisons: Sequence[Comparison], names: tuple[str, ...]) -> Values:
-    rows = [{row.method: row.error for row in found.summary()} for found in comparisons]
-    return {name: [row[name] for row in rows] for name in names}
+    rows = [found.by_method() for found in comparisons]
+    return {name: [row[name].error for row in rows] for name in names}
 
 
 def _drawn(

@@ -26,8 +26,8 @@ this library's own, with sigma and with nothing given. A zero is exact: the very
 Behind each figure stands how it compares with the printed one: `+` better, `=` in the same band,
 `-` worse. The band is twice the standard error of the difference, if the printed figure varies as
 much as ours, at least 5% and at most 50% of it. Our own columns, and lp by re-weighted l1, are held
-against the printed lp or, where there is none, against l1. A worse cell of lp or of the last two
-columns is a failure; there {failures}."""
+against the printed lp or, where there is none, against l1. A worse cell of the last two columns is
+a failure; there {failures}."""
 
 
 INEXACT = """\
@@ -78,7 +78,7 @@ def run(setup: Setup) -> Part:
     if inexact:
         text += f"\n\n{INEXACT}"
         head = ["table", "data", "column", "draws", "not exact", "fewer removed"]
-        tables.append(Table("Where ours, told sigma, are not exact", head, inexact))
+        tables.append(Table("Where lp, and ours told sigma, are not exact", head, inexact))
     text += f"\n\n{_mismatches(verdicts)}"
     return Part("The paper's tables", text, tables, (), lines, worse)
 
@@ -91,6 +91,9 @@ What does not match the paper:
 - **0.069 in Table 3**, for lp at alpha = 0.1: it is larger than the 0.0123 of l1 beside it, though
   the text says that lp performs best, and than the errors at larger alpha. 0.0069 was probably
   meant. Cells are judged by the figure as printed.
+- **lp** is {lp}. Algorithm 1 as published starts at the coordinate-wise median. In Setting A with
+  400 columns that is so far off that its first step may remove nearly all rows, good ones too, and
+  it ends there. Ours, told sigma, lowers the budget in steps and does not.
 - **l1** is {l1}, and lp by re-weighted l1 {reweighted}; the worse ones are in Setting A. The convex
   problems are solved to a duality gap of 1e-6. The budget n sigma^2 is larger than the good rows
   need, (1 - alpha) n sigma^2, and at the optimum l1 spends the difference on keeping outliers. The
@@ -107,6 +110,7 @@ def _mismatches(verdicts: dict[str, list[Verdict | None]]) -> str:
 
     return MISMATCHES.format(
         que=counts("que"),
+        lp=counts("paper-lp"),
         l1=counts("paper-l1"),
         reweighted=counts("paper-lp-reweighted-l1"),
         iterative=counts("iterative-filtering"),
@@ -120,7 +124,7 @@ def _table(i: int, chosen: list[Cell], found: list[Comparison]) -> Table:
     fixed = ", ".join(f"{name} = {value:g}" for name, value in printed.fixed.items())
     rows = []
     for cell, comparison in zip(chosen, found, strict=True):
-        measured = {row.method: row for row in comparison.summary()}
+        measured = comparison.by_method()
         theirs, ours = [f"{cell.value:g}", "paper"], ["", "here"]
         for name in IN_TABLES:
             column, row = COLUMNS[name], measured[name]
@@ -166,8 +170,8 @@ def _inexact(i: int, cell: Cell, comparison: Comparison) -> list[list[str]]:
     bad = cell.model.n_outliers
     rows = []
     for column in COLUMNS.values():
-        told_sigma = column.is_ours and "sigma" in column.method.needs
-        records = comparison.of(column.name) if told_sigma else []
+        by_lp = (column.is_ours or column.printed == "lp") and "sigma" in column.method.needs
+        records = comparison.of(column.name) if by_lp else []
         missed = [record for record in records if record.exact is False]
         # A fit that is not within its budget has something to say about it.
         fewer = sum((record.removed or 0) < bad and not record.message for record in missed)
