@@ -324,7 +324,6 @@ def test_cells_of_ours_that_are_worse():
     assert sorted(text.partition(" in Table 1")[0] for text in worse) == [
         "inlier, told nothing",
         "inlier, told sigma",
-        "lp",
     ]
     assert all("1, printed 0.1" in text and str(cell.model) in text for text in worse)
     errors["inlier"] = [NAN, NAN]
