@@ -39,7 +39,7 @@ def run(setup: Setup) -> Part:
         for model, comparison in zip(models, found, strict=True)
         for line in tidy("cost", model, comparison)
     ]
-    drawing = Drawing("cost", f"Seconds and passes. {text}", figure)
+    drawing = Drawing("cost", "Seconds and passes", figure)
     return Part("Time and passes", text, tables, [drawing], tidied)
 
 

@@ -16,11 +16,13 @@ from inlier.experiments.part import RESULT_COLUMNS, Part
 
 VERSIONS = ("inlier", "numpy", "scipy", "scikit-learn", "matplotlib", "scikit-image")
 PAGE, TABLES, RESULTS = "README.md", "tables", "results.csv"
+MARKS = "Behind a figure: + better than printed, = in the same band, - worse."
 CSS = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 2rem 0 .5rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #8884; white-space: nowrap; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid #8884; vertical-align: bottom; }
+td { white-space: nowrap; }
 .wide { overflow-x: auto; }
 :root { color-scheme: light dark; }
 """
@@ -72,7 +74,7 @@ def _html(tables_in_html: Sequence[str], about: str) -> str:
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
             "<title>The paper, reproduced</title>",
             f"<style>{CSS}</style>",
-            f"<h1>The paper, reproduced</h1>\n<p>{escape(about.replace('`', ''))}</p>",
+            f"<h1>The paper, reproduced</h1>\n<p>{escape(about.replace('`', ''))} {MARKS}</p>",
             *(f'<div class="wide">{table}</div>' for table in tables_in_html),
             "</html>\n",
         )

@@ -59,7 +59,7 @@ def run(setup: Setup) -> Part:
     ]
     head = ["data", "budget of the kept rows", "price there", f"price at {TO:g}"]
     table = Table("The price at the budget of the rows that were kept, and below", head, rows)
-    drawing = Drawing("price", f"The price path. {TEXT}", _drawn(paths))
+    drawing = Drawing("price", "The price path", _drawn(paths))
     return Part("The price of the budget", TEXT, [table], [drawing])
 
 

@@ -154,7 +154,7 @@ def _sweep(
     tidied = [line for model in every for line in tidy(f"error-{what}", model, found[id(model)])]
     figure = _drawn(by_setting, places, xlabel, logarithmic)
     text = text.format(draws=draws(trials))
-    drawing = Drawing(f"error-{what}", f"{title}. {text}", figure)
+    drawing = Drawing(f"error-{what}", title, figure)
     return Part(title, text, tables, [drawing], tidied)
 
 
