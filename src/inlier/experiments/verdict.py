@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 
-# Both figures are means over 20 draws, unless fewer were asked for; the printed one comes without its
-# standard error, which is taken to be that of ours. Twice that of their difference is chance.
+# Both figures are means over 20 draws, unless fewer were asked for; the printed one comes without
+# its standard error, which is taken to be that of ours. Twice that of their difference is chance.
 CHANCE = 2.0 * math.sqrt(2.0)
 # Printed figures are rounded, and a spread over a few draws is itself uncertain.
 ROUNDED = 0.05
