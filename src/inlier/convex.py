@@ -155,11 +155,10 @@ class Whole:
         table, center = self.oracle.table, self.center
         n_passes = table.n_passes
         unit = problem.unit
-        whole = problem.measured_in(unit)
-        problem = self._without_hopeless(whole)
+        problem = problem.measured_in(unit)
         free = np.ones(self.n) if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
         free = np.where(self._hopeless, 0.0, free)
-        best = _Best(problem, self.budget, whole.scale - problem.scale)
+        best = _Best(problem, self.budget)
         best.offer_multiplier(np.empty((0, len(center))), np.zeros(self.n))
         easy = len(center) <= SMALL or bool(self._hopeless.all())
         if easy:
@@ -189,6 +188,11 @@ class Whole:
         """Solve within a subspace, and add to it what breaks the budget, while it stays small."""
         center, aim = self.center, self._aim
         breaking = spectrum.values > aim
+        if not breaking.any() and not len(subspace.basis):  # only hopeless rows are beyond it
+            spectrum = self.oracle(
+                center, self._hopeless.astype(np.float64), _roughly, ROUGH_PASSES
+            )
+            breaking = spectrum.values > aim
         # With few columns passes cost less than the interior point method: one round for a start.
         most = ROUNDS_MOST if len(center) > DENSE else 1
         for n_rounds in range(1, most + 1):
@@ -248,15 +252,10 @@ class Whole:
                 break
         return 1
 
-    def _without_hopeless(self, problem: Packing | Projection) -> Packing | Projection:
-        """The problem for the other rows: of these, next to nothing can be kept."""
-        if isinstance(problem, Packing):
-            return Packing(np.where(self._hopeless, 0.0, problem.u))
-        return Projection(np.where(self._hopeless, 0.0, problem.t), problem.s)
-
     def _target(self, problem: Packing | Projection, w: Array, tau: float) -> Projection:
         """What is projected next: for the packing SDP, the proximal step from w."""
-        return Projection.proximal(problem.u, w, tau) if isinstance(problem, Packing) else problem
+        target = Projection.proximal(problem.u, w, tau) if isinstance(problem, Packing) else problem
+        return Projection(np.where(self._hopeless, 0.0, target.t), target.s)
 
     def _spectrum(self, weights: Array, tol: float, dense: int = DENSE) -> Spectrum:
         return self.oracle.accurately(self.center, weights, tol * self.budget, dense)
@@ -299,18 +298,10 @@ def _roughly(values: Array, residuals: Array) -> bool:
 
 
 class _Best:
-    """The best weights and the best multiplier so far; together they are the certificate.
+    """The best weights and the best multiplier so far; together they are the certificate."""
 
-    Parameters
-    ----------
-    problem : Packing or Projection
-    budget : float
-    lost : float
-        What the rows that are not in the problem cost in any case.
-    """
-
-    def __init__(self, problem: Packing | Projection, budget: float, lost: float) -> None:
-        self.problem, self.budget, self.lost = problem, budget, lost
+    def __init__(self, problem: Packing | Projection, budget: float) -> None:
+        self.problem, self.budget = problem, budget
         self.objective, self.dual_objective = np.inf, -np.inf
 
     @property
@@ -357,9 +348,9 @@ class _Best:
         return Solution(
             weights=self.weights,
             shrunk=self.shrunk,
-            objective=unit * (self.objective + self.lost),
-            dual_objective=unit * (self.dual_objective + self.lost),
-            scale=unit * (self.problem.scale + self.lost),
+            objective=unit * self.objective,
+            dual_objective=unit * self.dual_objective,
+            scale=unit * self.problem.scale,
             budget=self.budget,
             lambda_max=self.lambda_max,
             residual=self.residual,
