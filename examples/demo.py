@@ -13,20 +13,11 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_digits
 
 import inlier
 
 OUTPUT = Path("out/demo.png")
 KEPT, REMOVED = "#0072B2", "#D55E00"  # told apart by everyone
-
-
-def contaminated_zeros(n_ones: int = 60) -> tuple[np.ndarray, np.ndarray]:
-    """All zeros of the digits data and some ones, shuffled; with the truth about each row."""
-    X, digit = load_digits(return_X_y=True)
-    rows = np.concatenate([np.flatnonzero(digit == 0), np.flatnonzero(digit == 1)[:n_ones]])
-    rows = np.random.default_rng(0).permutation(rows)
-    return X[rows], digit[rows] == 1
 
 
 def draw(X: np.ndarray, is_one: np.ndarray, result: inlier.RobustMeanResult, path: Path) -> None:
@@ -72,7 +63,8 @@ def draw(X: np.ndarray, is_one: np.ndarray, result: inlier.RobustMeanResult, pat
 
 def main() -> None:
     """Fit, print, draw."""
-    X, is_one = contaminated_zeros()
+    sample = inlier.datasets.digits(good=0, bad=1).sample(random_state=0)
+    X, is_one = sample.X, sample.is_outlier
     result = inlier.robust_mean(X)
 
     truth = X[~is_one].mean(axis=0)

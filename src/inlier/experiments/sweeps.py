@@ -138,9 +138,10 @@ def _sweep(
     """Errors of some methods over one quantity, in a panel for each setting."""
     trials = 1 if setup.quick else min(setup.trials, TRIALS)
     every = [model for of_setting in models.values() for model in of_setting]
-    found = dict(zip(map(id, every), setup.compare(title, every, names, trials), strict=True))
+    found = setup.compare(title, every, names, trials)
+    in_turn = iter(found)
     by_setting = {
-        setting: _errors([found[id(model)] for model in of_setting], names)
+        setting: _errors([next(in_turn) for _ in of_setting], names)
         for setting, of_setting in models.items()
     }
     tables = [
@@ -151,7 +152,11 @@ def _sweep(
         )
         for setting, values in by_setting.items()
     ]
-    tidied = [line for model in every for line in tidy(f"error-{what}", model, found[id(model)])]
+    tidied = [
+        line
+        for model, comparison in zip(every, found, strict=True)
+        for line in tidy(f"error-{what}", model, comparison)
+    ]
     figure = _drawn(by_setting, places, xlabel, logarithmic)
     text = text.format(draws=draws(trials))
     drawing = Drawing(f"error-{what}", title, figure)

@@ -69,8 +69,8 @@ def run(setup: Setup) -> Part:
             lines += tidy(f"table{i}", cell.model, comparison)
             worse += _worse(i, cell, comparison)
             inexact += _inexact(i, cell, comparison)
-            for row in comparison.summary():
-                verdicts[row.method].append(_verdict(COLUMNS[row.method], row, cell))
+            for name, row in comparison.by_method().items():
+                verdicts[name].append(_verdict(COLUMNS[name], row, cell))
     text = TEXT.format(
         draws=draws(trials),
         failures=f"are {len(worse)}: {'; '.join(worse)}" if worse else "is none",
