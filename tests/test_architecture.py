@@ -30,16 +30,17 @@ LAYERS: list[set[str]] = [
     {"problem"},
     {"spectral"},
     {"data"},
+    {"_arrays"},
     {"_typing", "_files"},
 ]
 
 # These stand beside the engine: they know each other and the data, nothing else.
 ASIDE = {"theory", "datasets", "_validation", "scatter"}
-ASIDE_MAY_IMPORT = ASIDE | {"data", "_typing"}
+ASIDE_MAY_IMPORT = ASIDE | {"data", "_arrays", "_typing"}
 
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 
-HEAVY = ["matplotlib", "pandas", "polars", "torch", "cvxpy"]
+HEAVY = ["matplotlib", "pandas", "polars", "torch", "dask", "zarr", "h5py", "pyarrow", "cvxpy"]
 
 
 def unit(parts: tuple[str, ...]) -> str:

@@ -6,19 +6,24 @@ import numbers
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 from scipy.sparse import issparse
 
-from inlier._typing import Array
-from inlier.data import Table
+from inlier._arrays import dtype_name, highest, is_real, median, on_host, pieces
+from inlier._typing import Array, Rows
+from inlier.data import Table, as_table, check_finite, is_elsewhere
 
 CHECK_ELEMENTS = 1 << 22
+CHECK_DEVICE = 1 << 27
 
 
 def check_table(X: Any, name: str = "X") -> Any:
     """A two-dimensional array, memory map or sparse matrix of finite real numbers, not copied."""
+    if is_elsewhere(X):
+        return as_table(X, name)
     if issparse(X):
         X = X.tocsr()  # type: ignore[attr-defined]
-    else:
+    elif not _is_device_array(X):
         if hasattr(X, "to_numpy"):  # data frames of pandas and polars
             X = X.to_numpy()
         if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
@@ -36,15 +41,20 @@ def check_table(X: Any, name: str = "X") -> Any:
         raise ValueError(
             f"{name} must have at least 2 rows and 1 column, but has {n} rows and {d} columns."
         )
-    if X.dtype.kind == "O":
+    if dtype_name(X) == "object":
         X = _as_array(X, name).reshape(n, d)
-    if X.dtype.kind not in "buif":
+    if not is_real(X):
         raise ValueError(
             f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
             "columns first."
         )
     _check_finite(X, name)
     return X
+
+
+def _is_device_array(X: Any) -> bool:
+    """Whether X is an array of another library than numpy."""
+    return is_array_api_obj(X) and not isinstance(X, np.ndarray | np.generic)
 
 
 def _as_array(X: Any, name: str) -> Array:
@@ -59,25 +69,12 @@ def _as_array(X: Any, name: str) -> Array:
 
 
 def _check_finite(X: Any, name: str) -> None:
-    if X.dtype.kind != "f":
-        return
     sparse = issparse(X)
-    values: Array = X.data.reshape(-1, 1) if sparse else X
-    rows = max(1, CHECK_ELEMENTS // values.shape[1])
-    for start in range(0, len(values), rows):
-        block = values[start : start + rows]
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(np.sum(block)):  # cheap, and enough unless large numbers cancel
-                continue
-        bad = ~np.isfinite(block)
-        if bad.any():
-            i, j = np.argwhere(bad)[0]
-            where = "" if sparse else f", the first at row {start + i}, column {j}"
-            kind = "NaN" if np.isnan(block[i, j]) else "infinity"
-            raise ValueError(
-                f"{name} contains NaN or infinity ({kind}{where}). Drop or impute such rows before "
-                "the fit."
-            )
+    values: Any = X.data.reshape(-1, 1) if sparse else X
+    on_device = not isinstance(values, np.ndarray)
+    rows = max(1, (CHECK_DEVICE if on_device else CHECK_ELEMENTS) // values.shape[1])
+    for part in pieces(values.shape[0], rows):
+        check_finite(values[part, :], name, None if sparse else part.start)
 
 
 def check_number(
@@ -123,7 +120,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 def check_vector(value: Any, name: str, length: int, what: str) -> Array:
     """A finite vector with one entry for each row or column of X."""
-    vector = _as_array(value, name)
+    vector = _as_array(on_host(value) if _is_device_array(value) else value, name)
     if vector.shape != (length,) or vector.dtype.kind not in "buif":
         raise ValueError(
             f"{name} must be a vector of {length} numbers, one for each {what} of X, but has shape "
@@ -151,18 +148,18 @@ def largest_distance(dtype: np.dtype[Any]) -> float:
     return min(float(np.finfo(dtype).max ** 0.42), 1e70)
 
 
-def check_range(table: Table, center: Array, distances: Array) -> None:
+def check_range(table: Table, center: Array, distances: Rows) -> None:
     """Whether the squared distances of the rows from a centre can be computed with."""
-    if not float(np.sqrt(np.median(distances))) < 1e-4 * largest_distance(table.dtype):
+    if not float(np.sqrt(median(distances))) < 1e-4 * largest_distance(table.dtype):
         raise ValueError(
             "X is out of range: half of its rows lie so far from the others that the squares of "
             "their distances are no numbers any more. Measure X in other units."
         )
     smallest = float(np.sqrt(np.finfo(table.dtype).tiny)) * 1e4
-    farthest = float(np.sqrt(distances.max()))
+    farthest = float(np.sqrt(highest(distances)))
     if farthest == 0.0:  # the same rows, or squares that are rounded to zero
-        mean = np.full((1, len(distances)), 1.0 / len(distances))
-        farthest = float(np.abs(table.combine(center, mean)).max())
+        mean = table.rows(1.0 / table.shape[0])
+        farthest = float(np.abs(table.combine(center, mean[None, :])).max())
     if 0.0 < farthest < smallest:
         raise ValueError(
             "X is out of range: its rows lie so near to each other that the squares of their "

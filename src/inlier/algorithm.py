@@ -14,7 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import count, double, every, lowest, namespace, some, total
+from inlier._typing import Array, Rows
 from inlier.convex import Whole
 from inlier.problem import Subspace, scores
 from inlier.projection import Reduced, Within, cutting_planes
@@ -37,9 +38,9 @@ class Minimum:
 
     center: Array
     budget: float
-    h: Array
-    scores: Array
-    removed: Mask
+    h: Rows
+    scores: Rows
+    removed: Rows
     directions: Array
     """k x d, with their prices: Lambda = directions^T diag(prices) directions / budget."""
     prices: Array
@@ -52,7 +53,7 @@ class Minimum:
     @property
     def n_removed(self) -> int:
         """||h||_0."""
-        return int(self.removed.sum())
+        return count(self.removed)
 
 
 class Step1(Protocol):
@@ -62,15 +63,15 @@ class Step1(Protocol):
         """The minimum at a centre; None, if it is clear that not fewer rows are removed."""
 
 
-def removed_rows(surrogate: Surrogate, h: Array, q: Array) -> Mask:
+def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
     """The rows with h != 0, and those that score as high as one of them.
 
     At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
     rows on the wrong side; a threshold on the score is a verdict that holds for new rows too.
     """
     removed = surrogate.nonzero(h)
-    lowest = float(q[removed].min()) if removed.any() else 0.0
-    return removed | (q >= lowest) if lowest > 0.0 else removed
+    least = lowest(namespace(q).where(removed, q, np.inf))
+    return removed | (q >= least) if 0.0 < least < np.inf else removed
 
 
 class Exactly:
@@ -99,7 +100,7 @@ class Exactly:
         little = solution.shrunk > 1.0 - max(LITTLE, 2.0 * self.tol)
         unshrunk = 1.0 - solution.weights / solution.shrunk if little else h
         removed = self.surrogate.nonzero(unshrunk)
-        weights = solution.weights if self.soft or removed.all() else np.where(removed, 0.0, 1.0)
+        weights = solution.weights if self.soft or every(removed) else double(~removed)
         return Minimum(
             center,
             budget,
@@ -146,7 +147,7 @@ class Rounded:
     def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum | None:
         """See `Step1`."""
         P = self.subspace.seen_from(center, budget)
-        if np.isfinite(fewer_than) and self._removed(P, self._reduced(P)).sum() >= fewer_than:
+        if np.isfinite(fewer_than) and count(self._removed(P, self._reduced(P))) >= fewer_than:
             return None  # a subspace relaxes the problem: the whole space keeps no more rows
         solved = cutting_planes(
             self._reduced,
@@ -163,9 +164,9 @@ class Rounded:
         h = 1.0 - solved.weights
         q = scores(self.subspace.seen_from(center, budget), solved.S)
         removed = removed_rows(self.surrogate, h, q)
-        weights = solved.weights if removed.all() else np.where(removed, 0.0, 1.0)
-        if np.array_equal(weights, solved.checked):  # the oracle has seen their mean
-            mean = center + solved.spectrum.drift / max(float(weights.sum()), TINY)
+        weights = solved.weights if every(removed) else double(~removed)
+        if every(weights == solved.checked):  # the oracle has seen their mean
+            mean = center + solved.spectrum.drift / max(total(weights), TINY)
         else:
             mean = self.oracle.table.mean(weights, center)
         return Minimum(
@@ -180,15 +181,15 @@ class Rounded:
             mean,
         )
 
-    def _reduced(self, P: Array) -> Reduced:
+    def _reduced(self, P: Rows) -> Reduced:
         return self.surrogate.minimise(Within(P, NEAR))
 
-    def _removed(self, P: Array, answer: Reduced) -> Mask:
+    def _removed(self, P: Rows, answer: Reduced) -> Rows:
         return removed_rows(self.surrogate, 1.0 - answer.weights, scores(P, answer.S))
 
-    def _kept(self, P: Array, answer: Reduced) -> Array:
+    def _kept(self, P: Rows, answer: Reduced) -> Rows:
         removed = self._removed(P, answer)
-        return answer.weights if removed.all() else np.where(removed, 0.0, 1.0)
+        return answer.weights if every(removed) else double(~removed)
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ def alternate(
     """
     best: Minimum | None = None
     for n_iter in range(1, max_iter + 1):
-        allowed = budget(None if best is None else len(best.h) - best.n_removed)
+        allowed = budget(None if best is None else best.h.shape[0] - best.n_removed)
         found = step1(center, allowed, np.inf if best is None else best.n_removed)
         if found is None:
             assert best is not None
@@ -240,7 +241,7 @@ def alternate(
                 "algorithm 1",
                 allowed,
                 float(found.n_removed),
-                float(found.h.sum()),
+                total(found.h),
                 len(found.prices),
                 found.lambda_max,
                 oracle.table.n_passes,
@@ -249,9 +250,9 @@ def alternate(
         if best is not None and found.n_removed >= best.n_removed:
             return Fit(best, n_iter, converged=best.solved)
         best, center = found, found.mean
-        if found.removed.all():
+        if every(found.removed):
             return Fit(found, n_iter, converged=False)
-        if not found.removed.any():
+        if not some(found.removed):
             return Fit(found, n_iter, converged=found.solved)
     assert best is not None
     return Fit(best, max_iter, converged=False)

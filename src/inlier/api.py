@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from inlier._arrays import double, on_host
 from inlier._typing import Array
 from inlier._validation import (
     check_choice,
@@ -139,8 +140,8 @@ def robust_mean(
             "rows must be a number. Measure X and sigma in other units."
         )
     options = Options(algorithm, named_surrogate(surrogate, p), prune, max_iter, tol)
-    metric = metric_of(scatter, X, random)
     original = as_table(X)
+    metric = metric_of(scatter, original, random)
     table = original if metric is None else original.in_metric(metric)
     if not isinstance(start, str) and metric is not None:
         start = metric.seen(check_vector(start, "start", d, "column")[None])[0]
@@ -169,7 +170,7 @@ def _in_units_of_the_data(
 ) -> RobustMeanResult:
     """A result that was found in other coordinates; sigma and the budget stay in theirs."""
     location = original.mean(
-        result.support.astype(np.float64), metric.restored(result.location[None])[0]
+        double(result.support), metric.restored(on_host(result.location)[None])[0]
     )
     rule = result.rule
     if isinstance(rule, Multiplier):
@@ -201,7 +202,7 @@ def _in_units_of_the_data(
         rule = GroupRule(tuple(groups))
     return replace(
         result,
-        location=location.astype(original.dtype, copy=False),
+        location=original.beside(location.astype(original.dtype)),
         message=f"{result.message} (Sigma and distances are in units of the scatter.)",
         rule=rule,
         groups=tuple(groups),

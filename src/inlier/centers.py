@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._arrays import count, median, namespace, total
+from inlier._typing import Array, Rows
 from inlier.data import Table
 
 # Rows nearer than this to a point, in median distances, are taken to be at it: sparse tables know
@@ -22,7 +23,7 @@ class GeometricMedianPoint(NamedTuple):
     """The point with the smallest sum of distances, and how it was found."""
 
     location: Array
-    distances: Array
+    distances: Rows
     """Of the rows from it."""
     residual: float
     """Norm of the smallest subgradient of the mean distance at the location: at most 1, and 0 at
@@ -35,7 +36,7 @@ class _Look(NamedTuple):
     """What a pair of passes says about a point."""
 
     center: Array
-    distances: Array
+    distances: Rows
     step: Array
     residual: float
     rounding: float
@@ -63,12 +64,10 @@ def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> G
     stretch = 1.0
     n_iter = 1
     while not _done(now, tol) and n_iter < max_iter and now.unit < np.inf:
-        nearest = int(np.argmin(now.distances))
-        if AT < now.distances[nearest] / now.unit < NEAR and nearest not in tested:
+        nearest = int(namespace(now.distances).argmin(now.distances))
+        if AT < float(now.distances[nearest]) / now.unit < NEAR and nearest not in tested:
             tested.add(nearest)
-            unit = np.zeros((1, table.shape[0]))
-            unit[0, nearest] = 1.0
-            row = _look(table, now.center + table.combine(now.center, unit)[0])
+            row = _look(table, table.some(np.array([nearest]))[0].astype(np.float64))
             n_iter += 1
             if _done(row, tol):
                 now = row
@@ -93,22 +92,23 @@ def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> G
 
 
 def _look(table: Table, center: Array) -> _Look:
-    distances = np.sqrt(table.sq_distances(center))
-    unit = float(np.median(distances))
+    distances = table.sq_distances(center) ** 0.5
+    unit = median(distances)
     if not 0.0 < unit < np.inf:
         # Half of the rows at one point outweigh all others; of rows too far to square nothing is
         # known.
         residual = 0.0 if unit == 0.0 else 1.0
         return _Look(center, distances, np.zeros_like(center), residual, 0.0, unit)
     apart = distances > AT * unit
-    inverse = np.where(apart, 1.0 / np.where(apart, distances, 1.0), 0.0)
-    pull = table.combine(center, inverse[None])[0]
-    strength, held = float(np.linalg.norm(pull)), float((~apart).sum())
+    xp = namespace(distances)
+    inverse = xp.where(apart, 1.0 / xp.where(apart, distances, 1.0), 0.0)
+    pull = table.combine(center, inverse[None, :])[0]
+    strength, held = float(np.linalg.norm(pull)), float(count(~apart))
     excess = max(0.0, strength - held)
-    step = pull * (excess / (strength * float(inverse.sum()))) if excess > 0.0 else 0.0 * pull
+    step = pull * (excess / (strength * total(inverse))) if excess > 0.0 else 0.0 * pull
     far_off = float(np.linalg.norm(center)) / unit * np.finfo(np.float64).eps
     rounding = 8.0 * (float(np.finfo(table.dtype).eps) + far_off)
-    return _Look(center, distances, step, excess / len(distances), rounding, unit)
+    return _Look(center, distances, step, excess / table.shape[0], rounding, unit)
 
 
 def _done(look: _Look, tol: float) -> bool:
@@ -117,9 +117,10 @@ def _done(look: _Look, tol: float) -> bool:
 
 def _better(new: _Look, old: _Look) -> bool:
     """Whether the sum of distances is smaller; where rounding hides that, the residual."""
-    known = np.isfinite(new.distances) & np.isfinite(old.distances)
+    xp = namespace(new.distances)
+    known = xp.isfinite(new.distances) & xp.isfinite(old.distances)
     # Row by row, because beside one distant row the sum does not show the others.
-    change = float((new.distances[known] - old.distances[known]).mean())
+    change = float(xp.mean(new.distances[known] - old.distances[known]))
     noise = old.rounding * old.unit
     return change < -noise or (change <= noise and new.residual < old.residual)
 

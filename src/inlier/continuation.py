@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._arrays import count, namespace, total
+from inlier._typing import Array, Rows
 from inlier.problem import Subspace
 from inlier.projection import Within, cutting_planes
 from inlier.result import Step
@@ -36,20 +37,20 @@ class Arrival:
     """Where the continuation ends: at the target budget, with a good centre."""
 
     center: Array
-    weights: Array
+    weights: Rows
     subspace: Subspace
 
 
-def nearest_half(distances: Array) -> float:
+def nearest_half(distances: Rows) -> float:
     """A budget that the nearest half of the rows satisfies: the sum of their squared distances."""
-    half = len(distances) // 2
-    return float(np.sum(np.partition(distances, half)[: half + 1]))
+    half = distances.shape[0] // 2
+    return total(namespace(distances).sort(distances)[: half + 1])
 
 
 def continuation(
     oracle: Oracle,
     center: Array,
-    distances: Array,
+    distances: Rows,
     target: float,
     notify: Callable[[Step], None] = lambda step: None,
 ) -> Arrival:
@@ -71,10 +72,10 @@ def continuation(
     # No budget above this one is worth looking at, and under it no row can have more than these
     # weights: only very distant rows have less than 1.
     enough = max(nearest_half(distances), float(np.finfo(np.float64).tiny))
-    weights = enough / np.maximum(distances, enough)
+    weights = enough / namespace(distances).clip(distances, enough, None)
     spectrum = oracle(center, weights, lambda values, residuals: residuals[0] <= 0.1 * values[0], 4)
     budget = float(spectrum.values[0])
-    subspace = Subspace.empty(n, center)
+    subspace = Subspace.empty(table, center)
     seen_from = center
     while budget > target:
         budget = max(target, FACTOR * budget)
@@ -91,21 +92,21 @@ def continuation(
             trim=LOOSE_GAP,
         )
         weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
+        kept = total(weights)
         notify(
             Step(
                 "continuation",
                 budget,
-                float((weights < 0.5).sum()),
-                n - float(weights.sum()),
+                float(count(weights < 0.5)),
+                n - kept,
                 len(solved.S),
                 float(spectrum.values[0]),
                 table.n_passes,
             )
         )
-        total = float(weights.sum())
-        if total < 1.0:  # less than one row fits: the target cannot be satisfied
+        if kept < 1.0:  # less than one row fits: the target cannot be satisfied
             break
-        seen_from, center = center, center + spectrum.drift / total
+        seen_from, center = center, center + spectrum.drift / kept
     return Arrival(center, weights, subspace)
 
 
@@ -121,6 +122,6 @@ def tightening_was_right(
     """
     P = arrival.subspace.seen_from(arrival.center, target)
     h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP)).weights
-    n = len(h)
-    extra = (n - n_kept) - int(surrogate.nonzero(h).sum())
-    return extra * FAR**2 * variance <= target - variance * n_kept
+    n = h.shape[0]
+    extra = (n - n_kept) - count(surrogate.nonzero(h))
+    return bool(extra * FAR**2 * variance <= target - variance * n_kept)

@@ -130,10 +130,10 @@ class Whole:
     ) -> None:
         self.oracle, self.center, self.budget = oracle, center, budget
         self.tol, self.max_steps = tol, max_steps
-        self.n = oracle.table.shape[0]
+        self.ones = oracle.table.rows(1.0)
         # Aimed a little inside, so that the answer itself stays within the budget.
         self._aim = budget / (1.0 + tol / 4.0)
-        self._subspace: Subspace | None = Subspace.empty(self.n, center)
+        self._subspace: Subspace | None = Subspace.empty(oracle.table, center)
         self._R: Array | None = None
         self._distances = oracle.table.sq_distances(center)
         self._hopeless = self._distances > HOPELESS * budget
@@ -156,10 +156,10 @@ class Whole:
         n_passes = table.n_passes
         unit = problem.unit
         problem = problem.measured_in(unit)
-        free = np.ones(self.n) if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
+        free = self.ones if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
         free = np.where(self._hopeless, 0.0, free)
         best = _Best(problem, self.budget)
-        best.offer_multiplier(np.empty((0, len(center))), np.zeros(self.n))
+        best.offer_multiplier(np.empty((0, len(center))), 0.0 * self.ones)
         easy = len(center) <= SMALL or bool(self._hopeless.all())
         if easy:
             best.offer_weights(free, self._spectrum(free, tol))
@@ -274,7 +274,7 @@ class Whole:
 
 
 def _within(problem: Packing | Projection, P: Array, tol: float) -> Reduced:
-    solver = Within(P, tol)
+    solver = Within(P, tol, exactly=True)
     if isinstance(problem, Packing):
         return solver.packing(problem.u)
     return solver.project(problem.t, problem.s)

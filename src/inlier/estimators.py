@@ -158,7 +158,8 @@ class RobustMean(OutlierMixin, MeanEstimator):
             At most zero; the higher, the more normal. Minus infinity beyond the radius of `prune`.
         """
         check_is_fitted(self, "result_")
-        return -self.result_.rule.scores(as_table(self._validated(X)))
+        scores: NDArray[np.float64] = self.result_.rule.scores(as_table(self._validated(X)))
+        return -scores
 
     def decision_function(self, X: Any) -> Array:
         """`score_samples` minus `offset_`: negative for outliers.

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import count, like, mixed, namespace, on_host, some, total
+from inlier._typing import Array, Mask, Rows
+from inlier.data import Table
 from inlier.spectral import Spectrum
 
 # A direction joins a subspace if the square of its part outside is above this; below, the rows seen
@@ -29,27 +31,26 @@ ABSURD = 1e100
 NOTHING = 1e-300
 
 
-def scores(P: Array, S: Array) -> Array:
+def scores(P: Rows, S: Array) -> Rows:
     """q_i = p_i^T S p_i: what the budget would gain, at its price, if row i went."""
-    q: Array = np.einsum("ij,ij->j", P, S @ P)
-    return q
+    return namespace(P).sum(P * mixed(S, P), axis=0)
 
 
-def second_moment(P: Array, w: Array) -> Array:
+def second_moment(P: Rows, w: Rows) -> Array:
     """P diag(w) P^T, the constrained matrix within the subspace."""
-    return (P * w) @ P.T
+    return on_host((P * w) @ P.T)
 
 
 @dataclass(frozen=True)
 class Packing:
     """The weighted packing SDP, min sum_i u_i h_i = sum(u) - max sum_i u_i w_i; u = 1 is l1."""
 
-    u: Array
+    u: Rows
 
     @property
     def unit(self) -> float:
         """The size of the coefficients."""
-        return float(self.u.mean())
+        return total(self.u) / len(self.u)
 
     def measured_in(self, unit: float) -> Packing:
         """The same problem with its objective divided by a unit."""
@@ -58,53 +59,55 @@ class Packing:
     @property
     def scale(self) -> float:
         """The objective at w = 0, to which gaps are related."""
-        return float(self.u.sum())
+        return total(self.u)
 
-    def objective(self, w: Array) -> float:
+    def objective(self, w: Rows) -> float:
         """sum_i u_i h_i."""
         return float(self.u @ (1.0 - w))
 
-    def dual_objective(self, q: Array, price: float) -> float:
+    def dual_objective(self, q: Rows, price: float) -> float:
         """No w in W has a smaller objective; q are the scores under S, price is tr(S)."""
-        return self.scale - price - float(np.maximum(self.u - q, 0.0).sum())
+        return self.scale - price - total(namespace(q).clip(self.u - q, 0.0, None))
 
-    def best_multiple(self, q: Array, price: float) -> float:
+    def best_multiple(self, q: Rows, price: float) -> float:
         """The multiple of S with the largest dual objective, found exactly.
 
         a tr(S) + sum_i (u_i - a q_i)_+ is convex and piecewise linear in a; kinks at u_i / q_i.
         """
-        scored = (q > NOTHING) & np.isfinite(q)
-        if price <= 0.0 or not np.any(scored):
+        xp = namespace(q)
+        scored = (q > NOTHING) & xp.isfinite(q)
+        if price <= 0.0 or not some(scored):
             return 0.0
-        kinks = self.u[scored] / q[scored]
-        order = np.argsort(kinks)
+        q = q[scored]
+        kinks = self.u[scored] / q
+        order = xp.argsort(kinks)
         # The slope just below a kink is the price less the scores of the rows that still pay there.
-        paying = np.cumsum(q[scored][order][::-1])[::-1]
-        last = int(np.searchsorted(-paying, -price)) - 1  # beyond it the slope is positive
-        return 0.0 if last < 0 else float(kinks[order[last]])
+        paying = xp.flip(xp.cumulative_sum(xp.flip(xp.take(q, order))))
+        last = count(paying > price) - 1  # beyond it the slope is positive
+        return 0.0 if last < 0 else float(kinks[int(order[last])])
 
 
 @dataclass(frozen=True)
 class Projection:
     """The weighted projection, min 1/2 sum_i s_i (w_i - t_i)^2."""
 
-    t: Array
-    s: Array
+    t: Rows
+    s: Rows
 
     @classmethod
-    def least_squares(cls, u: Array) -> Projection:
+    def least_squares(cls, u: Rows) -> Projection:
         """min sum_i (u_i - u_i w_i)^2, the step of re-weighted l2."""
-        return cls(np.ones(len(u)), 2.0 * u * u)
+        return cls(namespace(u).ones_like(u), 2.0 * u * u)
 
     @classmethod
-    def proximal(cls, u: Array, w: Array, tau: float) -> Projection:
+    def proximal(cls, u: Rows, w: Rows, tau: float) -> Projection:
         """The proximal step from w of length tau for the packing SDP with weights u."""
-        return cls(w + tau * u, np.full(len(u), 1.0 / tau))
+        return cls(w + tau * u, namespace(u).full_like(u, 1.0 / tau))
 
     @property
     def unit(self) -> float:
         """The size of the coefficients."""
-        return float(self.s.mean())
+        return total(self.s) / len(self.s)
 
     def measured_in(self, unit: float) -> Projection:
         """The same problem with its objective divided by a unit."""
@@ -113,23 +116,22 @@ class Projection:
     @property
     def scale(self) -> float:
         """The objective at w = 0, to which gaps are related."""
-        return self.objective(np.zeros(len(self.t)))
+        return self.objective(0.0 * self.t)
 
-    def objective(self, w: Array) -> float:
+    def objective(self, w: Rows) -> float:
         """1/2 sum_i s_i (w_i - t_i)^2."""
         return float(self.s @ (w - self.t) ** 2) / 2.0
 
-    def weights(self, q: Array) -> Array:
+    def weights(self, q: Rows) -> Rows:
         """The w that minimises the Lagrangian: what the scores q leave of each row."""
-        w: Array = np.clip(self.t - q / self.s, 0.0, 1.0)
-        return w
+        return namespace(q).clip(self.t - q / self.s, 0.0, 1.0)
 
-    def dual_objective(self, q: Array, price: float) -> float:
+    def dual_objective(self, q: Rows, price: float) -> float:
         """sum_i min_{0<=w<=1} [ s_i (w - t_i)^2 / 2 + w q_i ] - tr(S)."""
         w = self.weights(q)
         return self.objective(w) + float(w @ q) - price
 
-    def gap(self, w: Array, q: Array, S: Array, G: Array) -> float:
+    def gap(self, w: Rows, q: Rows, S: Array, G: Array) -> float:
         """Objective minus dual objective at (w, S), with G = I - P diag(w) P^T.
 
         A sum of terms that vanish at the optimum: the difference of the two would cancel.
@@ -139,7 +141,7 @@ class Projection:
         return float(away @ (slope - 0.5 * self.s * away)) + float(np.sum(S * G))
 
 
-def packing_bound(u: Array, q: Array, price: float) -> float:
+def packing_bound(u: Rows, q: Rows, price: float) -> float:
     """No w in W has sum_i u_i w_i above this: the dual of the packing SDP at the best multiple."""
     problem = Packing(u)
     a = problem.best_multiple(q, price)
@@ -161,44 +163,51 @@ class Subspace:
 
     basis: Array
     """V, k x d."""
-    projections: Array
+    projections: Rows
     """V (Y - 1 origin^T)^T, k x n."""
     origin: Array
 
     @classmethod
-    def empty(cls, n: int, origin: Array) -> Subspace:
+    def empty(cls, table: Table, origin: Array) -> Subspace:
         """No direction yet."""
-        return cls(np.empty((0, len(origin))), np.empty((0, n)), origin)
+        basis = np.empty((0, len(origin)))
+        return cls(basis, table.rows(0.0)[None, :][:0, :], origin)
 
-    def seen_from(self, center: Array, budget: float) -> Array:
+    def seen_from(self, center: Array, budget: float) -> Rows:
         """P: the rows about a centre, in units of the budget."""
+        rows = self.projections
         shift = self.basis @ (center - self.origin)
-        P: Array = (self.projections - shift[:, None]) / np.sqrt(budget)
-        return np.clip(P, -ABSURD, ABSURD, out=P)
+        P = (rows - like(shift[:, None], rows)) / float(np.sqrt(budget))
+        return namespace(P).clip(P, -ABSURD, ABSURD)
 
     def extended(self, spectrum: Spectrum, chosen: Array | Mask, center: Array) -> Subspace:
         """With the chosen Ritz vectors, which were computed about `center`, added."""
         new = spectrum.vectors[chosen]
-        rows = spectrum.projections[chosen] + (new @ (center - self.origin))[:, None]
+        picking = np.eye(len(spectrum.vectors))[chosen]
         within = new @ self.basis.T
+        shift = new @ (center - self.origin)
         new = new - within @ self.basis
-        rows = rows - within @ self.projections
         lengths, mixing = np.linalg.eigh(new @ new.T)
         kept = lengths > NEW
         mixing = (mixing[:, kept] / np.sqrt(lengths[kept])).T
+        seen, own = spectrum.projections, self.projections
+        rows = mixed(mixing @ picking, seen) + like((mixing @ shift)[:, None], seen)
+        rows = rows - mixed(mixing @ within, own)
         return Subspace(
             np.concatenate([self.basis, mixing @ new]),
-            np.concatenate([self.projections, mixing @ rows]),
+            namespace(own).concat([own, rows], axis=0),
             self.origin,
         )
 
-    def trimmed(self, S: Array, P: Array, relative: float) -> tuple[Subspace, Array]:
+    def trimmed(self, S: Array, P: Rows, relative: float) -> tuple[Subspace, Array]:
         """Only the directions that matter to the score of a row; the multiplier gets diagonal."""
         values, vectors = np.linalg.eigh(S)
-        matters = values * np.max((vectors.T @ P) ** 2, axis=1, initial=0.0)
+        matters = values
+        if len(values):
+            matters = values * on_host(namespace(P).max(mixed(vectors.T, P) ** 2, axis=1))
         kept = matters > relative * np.max(matters, initial=0.0)
         mixing = vectors[:, kept].T
         return (
-            Subspace(mixing @ self.basis, mixing @ self.projections, self.origin),
+            Subspace(mixing @ self.basis, mixed(mixing, self.projections), self.origin),
             np.diag(values[kept]),
         )

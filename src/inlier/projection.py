@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy.optimize import brentq
 
 from inlier import interior
-from inlier._typing import Array, Mask
-from inlier.problem import Projection, Subspace, scores
+from inlier._arrays import among, highest, like, namespace, on_host, some, total
+from inlier._typing import Array, Rows
+from inlier.problem import Projection, Subspace, scores, second_moment
 from inlier.spectral import Oracle, Spectrum
 
 # A row this many times (in square) farther out than the budget allows for one row has no weight.
@@ -26,15 +29,56 @@ HOPELESS = 1e8
 LONG = 1e7
 
 
+# Of more rows than these a sketch stands for all: what it says of the k x k multiplier is as
+# precise as the search needs, and the search looks at all rows.
+SKETCH_ROWS = 1 << 14
+# Above the budget by this much, the multiplier that a sketch gave is raised.
+SKETCH_SLACK = 1e-3
+
+
 @dataclass(frozen=True)
 class Reduced:
     """The solution of a problem within a subspace."""
 
-    weights: Array
+    weights: Rows
     S: Array
     """k x k multiplier of the matrix constraint."""
     iterate: interior.Iterate | None = None
     """Where the solution of a similar problem may start."""
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A few rows that stand for all of them, each for as many as it takes to be fair."""
+
+    rows: Rows
+    """Their indices."""
+    copies: Array
+    """How many rows each stands for."""
+
+    @classmethod
+    def of(cls, size: Rows, count: int) -> Sketch:
+        """Rows drawn one by one from strata; half of the chance is in proportion to their size.
+
+        So a row that takes much of the budget is there, however few are like it, and the sketch of
+        a sum of sizes has a relative error of about one over the root of the count.
+        """
+        xp = namespace(size)
+        n = size.shape[0]
+        chance = 0.5 / n + size * (0.5 / max(total(size), float(np.finfo(np.float64).tiny)))
+        edges = xp.cumulative_sum(chance)
+        points = (np.arange(count) + np.random.default_rng(0).random(count)) / count
+        rows = xp.searchsorted(edges, like(points * float(edges[-1]), size))
+        rows = xp.clip(rows, 0, n - 1)
+        return cls(rows, 1.0 / (count * on_host(xp.take(chance, rows))))
+
+    def seen(self, rows: Rows) -> Array:
+        """What belongs to the sketched rows, on the host."""
+        return on_host(namespace(rows).take(rows, self.rows, axis=-1))
+
+    def problem(self, problem: Projection) -> Projection:
+        """The problem that these rows are left with."""
+        return Projection(self.seen(problem.t), self.seen(problem.s) * self.copies)
 
 
 class Within:
@@ -42,83 +86,124 @@ class Within:
 
     Parameters
     ----------
-    P : array of shape (k, n)
+    P : Rows of shape (k, n)
         In units of the budget.
     tol : float
         Duality gap, relative to the objective at w = 0.
+    exactly : bool
+        Look at all rows, however many there are.
     """
 
-    def __init__(self, P: Array, tol: float) -> None:
-        self.P, self.tol = P, tol
-        self.n = P.shape[1]
+    def __init__(self, P: Rows, tol: float, exactly: bool = False) -> None:
+        self.P, self.tol, self.exactly = P, tol, exactly
+        xp = namespace(P)
+        self.ones = xp.ones_like(P[0, :]) if P.shape[0] else xp.sum(P, axis=0) + 1.0
         self.last: Reduced | None = None
+        self._size = xp.sum(P * P, axis=0)
 
-    def packing(self, u: Array, tau: float = LONG) -> Reduced:
+    def packing(self, u: Rows, tau: float = LONG) -> Reduced:
         """The packing SDP with weights u: one proximal step of length tau from w = 1."""
-        problem = Projection.proximal(u, np.ones(self.n), tau)
-        return self._project(problem, self.tol * float(u.sum()), None)
+        problem = Projection.proximal(u, self.ones, tau)
+        return self._project(problem, self.tol * total(u), None)
 
-    def least_squares(self, u: Array, loosely: bool = False) -> Reduced:
+    def least_squares(self, u: Rows, loosely: bool = False) -> Reduced:
         """The constrained least squares with weights u, from where the last one ended."""
         problem = Projection.least_squares(u)
         tol = max(self.tol, 1e-2) if loosely else self.tol
         value = problem.scale if self.last is None else problem.objective(self.last.weights)
-        self.last = self._project(problem, tol * max(value, 1e-3 * self.n), self.last)
+        self.last = self._project(problem, tol * max(value, 1e-3 * u.shape[0]), self.last)
         return self.last
 
-    def project(self, t: Array, s: Array) -> Reduced:
+    def project(self, t: Rows, s: Rows) -> Reduced:
         """The weighted projection of t in the metric s."""
         problem = Projection(t, s)
         return self._project(problem, self.tol * problem.scale, None)
 
+    @cached_property
+    def _sketch(self) -> Sketch | None:
+        """The rows that stand for all, if there are too many."""
+        n = self.ones.shape[0]
+        return None if self.exactly or n <= SKETCH_ROWS else Sketch.of(self._size, SKETCH_ROWS)
+
     def _project(self, problem: Projection, gap_tol: float, start: Reduced | None) -> Reduced:
-        P, k = self.P, len(self.P)
+        xp, k = namespace(self.P), self.P.shape[0]
         if k == 0:
-            return Reduced(np.clip(problem.t, 0.0, 1.0), np.empty((0, 0)))
-        size = np.einsum("ij,ij->j", P, P)
-        hopeless = size > HOPELESS
-        if hopeless.any():
+            return Reduced(xp.clip(problem.t, 0.0, 1.0), np.empty((0, 0)))
+        hopeless = self._size > HOPELESS
+        if some(hopeless):
             return self._without(hopeless, problem, gap_tol)
         if k == 1:
-            first = 1.0 if start is None else float(start.S[0, 0])
-            multiplier, w = _root(size, problem, gap_tol, first)
-            return Reduced(w, np.array([[multiplier]]))
-        iterate = interior.solve(P, problem, gap_tol, None if start is None else start.iterate)
-        return Reduced(iterate.weights(), iterate.S, iterate)
+            return self._along(problem, gap_tol, 1.0 if start is None else float(start.S[0, 0]))
+        warm = None if start is None else start.iterate
+        if self._sketch is None:
+            few = Projection(on_host(problem.t), on_host(problem.s))
+            iterate = interior.solve(on_host(self.P), few, gap_tol, warm)
+            return Reduced(like(iterate.weights(), self.P), iterate.S, iterate)
+        P = self._sketch.seen(self.P) * np.sqrt(self._sketch.copies)
+        iterate = interior.solve(P, self._sketch.problem(problem), gap_tol, warm)
+        return Reduced(*self._lifted(problem, iterate.S), iterate)
 
-    def _without(self, hopeless: Mask, problem: Projection, gap_tol: float) -> Reduced:
+    def _along(self, problem: Projection, gap_tol: float, first: float) -> Reduced:
+        """One direction: the exact solution, from that of the sketch if there is one."""
+        if self._sketch is not None:
+            size = self._sketch.seen(self._size) * self._sketch.copies
+            first, _ = _root(size, self._sketch.problem(problem), gap_tol, first)
+        multiplier, w = _root(self._size, problem, gap_tol, first)
+        return Reduced(w, np.array([[multiplier]]))
+
+    def _lifted(self, problem: Projection, S: Array) -> tuple[Rows, Array]:
+        """All weights under the multiplier of a sketch, which is raised to meet the budget."""
+        q = scores(self.P, S)
+
+        def excess(log_factor: float) -> float:
+            w = problem.weights(float(np.exp(log_factor)) * q)
+            return float(np.linalg.eigvalsh(second_moment(self.P, w))[-1]) - 1.0
+
+        factor = 1.0
+        if excess(0.0) > SKETCH_SLACK:
+            high = 0.1
+            while excess(high) > 0.0:
+                high *= 2.0
+            factor = float(np.exp(brentq(excess, 0.0, high, xtol=SKETCH_SLACK) + SKETCH_SLACK))
+        return problem.weights(factor * q), factor * S
+
+    def _without(self, hopeless: Rows, problem: Projection, gap_tol: float) -> Reduced:
         """Solve for the other rows; then price the hopeless ones out, at next to no cost to those.
 
         A direction p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
         """
-        rest = Within(np.where(hopeless, 0.0, self.P), self.tol)
-        target = Projection(np.where(hopeless, 0.0, problem.t), problem.s)
+        xp = namespace(self.P)
+        rest = Within(xp.where(hopeless, 0.0, self.P), self.tol, self.exactly)
+        target = Projection(xp.where(hopeless, 0.0, problem.t), problem.s)
         answer = rest._project(target, gap_tol, None)
-        far = self.P[:, hopeless]
-        far = far / np.einsum("ij,ij->j", far, far)
-        price = 2.0 * max(1.0, float(scores(rest.P, answer.S).max()))
-        weights = np.where(hopeless, 0.0, answer.weights)
-        return Reduced(weights, answer.S + price * (far @ far.T))
+        far = among(self.P, hopeless)
+        far = far / xp.sum(far * far, axis=0)
+        price = 2.0 * max(1.0, highest(scores(rest.P, answer.S)))
+        weights = xp.where(hopeless, 0.0, answer.weights)
+        return Reduced(weights, answer.S + price * on_host(far @ far.T))
 
 
-def _root(p2: Array, problem: Projection, gap_tol: float, first: float) -> tuple[float, Array]:
+def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[float, Rows]:
     """One direction: the root of the decreasing  sum_i p_i^2 clip(t_i - x p_i^2 / s_i, 0, 1) - 1.
 
     Newton's method inside a bracket; the function is piecewise linear.
     """
-    w = problem.weights(np.zeros(len(p2)))
-    if p2 @ w <= 1.0:
+    xp = namespace(p2)
+    steep = p2 / problem.s
+    w = xp.clip(problem.t, 0.0, 1.0)
+    if float(p2 @ w) <= 1.0:
         return 0.0, w
     low, high = 0.0, np.inf
     x = first if first > 0.0 else 1.0
     for _ in range(200):
-        w = problem.weights(x * p2)
+        free = problem.t - x * steep
+        w = xp.clip(free, 0.0, 1.0)
         over = float(p2 @ w) - 1.0
         # Of the duality gap only the complementarity |over| x is not zero.
         if abs(over) * x <= gap_tol and over <= interior.FEASIBLE:
             break
         low, high = (x, high) if over > 0.0 else (low, x)
-        slope = float((p2 * p2 / problem.s) @ ((w > 0.0) & (w < 1.0)))
+        slope = total(xp.where(w == free, p2 * steep, 0.0))
         newton = x + over / slope if slope > 0.0 else np.inf
         if not low < newton < min(high, 10.0 * x):
             newton = 10.0 * x if high == np.inf else (low + high) / 2.0
@@ -132,23 +217,23 @@ def _root(p2: Array, problem: Projection, gap_tol: float, first: float) -> tuple
 class Solved:
     """A problem solved in the whole space, as closely as the oracle was asked to look."""
 
-    weights: Array
+    weights: Rows
     S: Array
     """Multiplier in the subspace; diagonal."""
     subspace: Subspace
-    checked: Array
+    checked: Rows
     """The weights for which the budget was checked, and their spectrum."""
     spectrum: Spectrum
 
 
 def cutting_planes(
-    reduced: Callable[[Array], Reduced],
+    reduced: Callable[[Rows], Reduced],
     oracle: Oracle,
     center: Array,
     budget: float,
     subspace: Subspace,
     *,
-    checked: Callable[[Array, Reduced], Array] = lambda P, answer: answer.weights,
+    checked: Callable[[Rows, Reduced], Rows] = lambda P, answer: answer.weights,
     slack: float,
     max_passes: int,
     max_rounds: int,

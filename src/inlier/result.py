@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from inlier import theory
-from inlier._typing import Array, Mask
+from inlier._arrays import double, every, like, namespace, on_host
+from inlier._typing import Array, Mask, Rows
 from inlier.problem import fewest_removed
 from inlier.rules import Group, GroupRule, Multiplier, rule_of
 
@@ -171,7 +172,7 @@ class PathPoint:
     price: float
     rank: float
     share: float
-    removed: Array = field(repr=False)
+    removed: Rows = field(repr=False)
     location: Array = field(repr=False)
     certificate: Certificate = field(repr=False)
 
@@ -200,10 +201,10 @@ class MeanResult:
         How it ended and, if not well, what to try.
     """
 
-    location: Array
-    support: Mask = field(repr=False)
-    weights: Array = field(repr=False)
-    scores: Array = field(repr=False)
+    location: Any
+    support: Rows = field(repr=False)
+    weights: Rows = field(repr=False)
+    scores: Rows = field(repr=False)
     history: tuple[Step, ...] = field(repr=False)
     n_iter: int
     n_passes: int
@@ -211,9 +212,9 @@ class MeanResult:
     message: str
 
     @property
-    def outliers(self) -> Array:
+    def outliers(self) -> Rows:
         """Indices of the removed rows."""
-        return np.flatnonzero(~self.support)
+        return namespace(self.support).nonzero(~self.support)[0]
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ class RobustMeanResult(MeanResult):
         How the fit ended and, if not well, what to try.
     """
 
-    indicator: Array = field(repr=False)
+    indicator: Rows = field(repr=False)
     sigma: float
     budget: float
     certificate: Certificate
@@ -295,8 +296,8 @@ class RobustMeanResult(MeanResult):
         assert point is not None
         step = self.path[point]
         groups = self.groups[: range(len(self.path))[point]]
-        support = np.ones(len(self.support), dtype=np.bool_)
-        support[step.removed] = False
+        support = np.ones(self.support.shape[0], dtype=np.bool_)
+        support[on_host(step.removed)] = False
         return self._with(support, step.location, step.certificate, groups, step.sigma)
 
     def keep(self, group: int | Group) -> RobustMeanResult:
@@ -312,7 +313,12 @@ class RobustMeanResult(MeanResult):
         """
         if isinstance(group, Group):
             rows = group.rows
-            same = [i for i, own in enumerate(self.groups) if np.array_equal(own.rows, rows)]
+            sizes = [own.size for own in self.groups]
+            same = [
+                i
+                for i, own in enumerate(self.groups)
+                if sizes[i] == group.size and every(own.rows == rows)
+            ]
             if not same:
                 raise ValueError("group is not one of the groups of this result.")
             group = same[0]
@@ -323,11 +329,13 @@ class RobustMeanResult(MeanResult):
             )
         back = self.groups[group]
         groups = tuple(other for other in self.groups if other is not back)
-        support = self.support.copy()
-        support[back.rows] = True
-        n, m = len(support), int(self.support.sum())
+        support = on_host(self.support).copy()
+        m = int(support.sum())
+        support[on_host(back.rows)] = True
+        n = len(support)
         total = m + back.size
-        location = self.location + (back.mean - self.location) * (back.size / total)
+        kept = on_host(self.location).astype(np.float64)
+        location = kept + (back.mean - kept) * (back.size / total)
         # All these rows were there before the first of the groups left: their scatter was larger.
         top = max(back.budget, self.certificate.lambda_max)
         certificate = replace(
@@ -348,6 +356,8 @@ class RobustMeanResult(MeanResult):
         sigma: float,
     ) -> RobustMeanResult:
         kept, n = int(support.sum()), len(support)
+        inside, q = like(support, self.support), self.scores
+        xp = namespace(q)
         removed = max(self.certificate.n_removed, certificate.n_removed, 1)
         alpha = max(0.01, float(np.ceil(100.0 * removed / n)) / 100.0)
         metric = self.rule.metric if isinstance(self.rule, Multiplier) else None
@@ -355,12 +365,12 @@ class RobustMeanResult(MeanResult):
             metric = self.groups[0].metric
         return replace(
             self,
-            location=location.astype(self.location.dtype, copy=False),
-            support=support,
-            weights=np.where(support, 1.0, 0.0),
-            indicator=np.where(support, 0.0, 1.0),
+            location=like(location, self.location, self.location.dtype),
+            support=inside,
+            weights=double(inside),
+            indicator=double(~inside),
             # Without the data a score can only be moved to the side of the verdict.
-            scores=np.where(support, np.minimum(self.scores, 1.0), np.maximum(self.scores, OVER)),
+            scores=xp.where(inside, xp.clip(q, None, 1.0), xp.clip(q, OVER, None)),
             sigma=sigma,
             budget=certificate.budget,
             certificate=certificate,

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._arrays import like, namespace
+from inlier._typing import Array, Rows
 from inlier.data import Metric, Table
 from inlier.problem import packing_bound
 
@@ -43,12 +44,12 @@ class Multiplier:
     radius: float = np.inf
     metric: Metric | None = None
 
-    def scores(self, table: Table) -> Array:
+    def scores(self, table: Table) -> Rows:
         """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned."""
         q = self._unpruned(table, self.center)
         if np.isfinite(self.radius):
             far = _sq_distances(table, self.start, self.metric) > self.radius**2
-            q = np.where(far, np.inf, q)
+            q = namespace(q).where(far, np.inf, q)
         return q
 
     def most_kept(self, table: Table, center: Array, budget: float) -> float:
@@ -60,14 +61,14 @@ class Multiplier:
             return float(table.shape[0])
         q = self._unpruned(table, center)
         price = float(self.prices.sum()) * budget / self.budget
-        return packing_bound(np.ones(len(q)), q, price)
+        return packing_bound(table.rows(1.0), q, price)
 
-    def _unpruned(self, table: Table, center: Array) -> Array:
+    def _unpruned(self, table: Table, center: Array) -> Rows:
         if self.directions is None:
             return _sq_distances(table, center, self.metric) / self.budget
         with np.errstate(over="ignore"):  # a row too far away to square scores infinity
-            q: Array = self.prices @ table.project(center, self.directions) ** 2 / self.budget
-        return q
+            seen = table.project(center, self.directions) ** 2
+            return like(self.prices / self.budget, seen) @ seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class Group:
     """
 
     kind: str
-    rows: Array = field(repr=False)
+    rows: Rows = field(repr=False)
     mean: Array = field(repr=False)
     direction: Array = field(repr=False)
     center: Array = field(repr=False)
@@ -114,7 +115,7 @@ class Group:
     @property
     def size(self) -> int:
         """How many rows left."""
-        return len(self.rows)
+        return int(self.rows.shape[0])
 
     @property
     def p_value(self) -> float:
@@ -126,12 +127,12 @@ class Group:
         """Whether the distance from the centre decides, and not one direction."""
         return self.kind in ("apart", "distance", "tail")
 
-    def sizes(self, table: Table) -> Array:
+    def sizes(self, table: Table) -> Rows:
         """How far out each row of a table lies, as this group measures it; in one pass."""
         if self.by_distance:
-            return np.asarray(np.sqrt(_sq_distances(table, self.center, self.metric)))
-        seen = table.project(self.center, self.direction[None])[0]
-        return np.asarray(np.abs(seen) if self.side == 0 else self.side * seen)
+            return _sq_distances(table, self.center, self.metric) ** 0.5
+        seen = table.project(self.center, self.direction[None])[0, :]
+        return abs(seen) if self.side == 0 else self.side * seen
 
     def __repr__(self) -> str:
         return f"<Group of {self}>"
@@ -156,13 +157,14 @@ class GroupRule:
     groups: tuple[Group, ...]
     threshold: float = 1.0
 
-    def scores(self, table: Table) -> Array:
+    def scores(self, table: Table) -> Rows:
         """In one pass for each group."""
-        worst = np.zeros(table.shape[0])
+        worst = table.rows(0.0)
+        xp = namespace(worst)
         for group in self.groups:
             with np.errstate(over="ignore"):
-                ratio = np.maximum(group.sizes(table), 0.0) / group.cut
-                worst = np.maximum(worst, ratio**2)
+                ratio = xp.clip(group.sizes(table), 0.0, None) / group.cut
+                worst = xp.maximum(worst, ratio**2)
         return worst
 
 
@@ -175,7 +177,7 @@ def rule_of(
     return Multiplier(location, None, np.empty(0), budget, 1.0, location, metric=metric)
 
 
-def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Array:
+def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Rows:
     if metric is None:
         return table.sq_distances(center)
     return table.in_metric(metric).sq_distances(metric.seen(center[None])[0])

@@ -10,16 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from inlier._typing import Array
-from inlier.data import Metric
-from inlier.data.base import sampled_rows
+from inlier.data import Metric, Table
 
 
-def metric_of(scatter: Any, X: Any, random: np.random.Generator) -> Metric | None:
+def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric | None:
     """The coordinates for an argument `scatter`; None for those of the data."""
-    d = X.shape[1]
+    d = table.shape[1]
     if isinstance(scatter, str):
         if scatter in ("auto", "identity"):
             return None
@@ -28,12 +26,12 @@ def metric_of(scatter: Any, X: Any, random: np.random.Generator) -> Metric | Non
                 "scatter must be 'auto', 'identity', 'diagonal', a vector of variances, a scatter "
                 f"matrix or a factor of one, but is {scatter!r}."
             )
-        if issparse(X):
+        if table.sparse:
             raise ValueError(
                 "scatter='diagonal' measures how each column varies about its median, which says "
                 "nothing about a sparse column. Pass the variances of the columns as a vector."
             )
-        return Metric(*_column_scales(X, random))
+        return Metric(*_column_scales(table.sampled(random).astype(np.float64)))
     matrix = _as_numbers(scatter)
     if matrix.shape == (d,):
         if not (matrix > 0.0).all():
@@ -44,7 +42,7 @@ def metric_of(scatter: Any, X: Any, random: np.random.Generator) -> Metric | Non
             f"scatter must be a vector of {d} variances or a {d} x {d} matrix, one row and column "
             f"for each column of X, but has shape {matrix.shape}."
         )
-    if issparse(X):
+    if table.sparse:
         raise ValueError(
             "scatter must be 'identity' or a vector of variances if X is sparse: another one would "
             "make X dense."
@@ -57,7 +55,7 @@ def metric_of(scatter: Any, X: Any, random: np.random.Generator) -> Metric | Non
             "scatter must be positive definite: there are directions in which it allows no "
             "variation. Add a small multiple of the identity."
         ) from None
-    return Metric(np.median(X[sampled_rows(X.shape[0], random)], axis=0), factor)
+    return Metric(np.median(table.sampled(random), axis=0), factor)
 
 
 def _as_numbers(scatter: Any) -> Array:
@@ -75,13 +73,12 @@ def _as_numbers(scatter: Any) -> Array:
     return matrix
 
 
-def _column_scales(X: Any, random: np.random.Generator) -> tuple[Array, Array]:
+def _column_scales(rows: Array) -> tuple[Array, Array]:
     """The median of each column and its median absolute deviation, of at most a few hundred rows.
 
     A column of which more than half is one value has the mean absolute deviation instead; one that
     does not vary at all keeps its unit.
     """
-    rows = np.asarray(X[sampled_rows(X.shape[0], random)], dtype=np.float64)
     center = np.median(rows, axis=0)
     deviations = np.abs(rows - center)
     scales = np.median(deviations, axis=0)

@@ -69,7 +69,7 @@ def solve_l1(
     (1.0, 1)
     """
     solver = _solver(X, center, budget, tol, max_steps, random_state)
-    return _warned(solver.packing(_positive(weights, "weights", solver.n)))
+    return _warned(solver.packing(_positive(weights, "weights", len(solver.ones))))
 
 
 def solve_least_squares(
@@ -89,7 +89,7 @@ def solve_least_squares(
     Parameters and result as for `solve_l1`.
     """
     solver = _solver(X, center, budget, tol, max_steps, random_state)
-    return _warned(solver.least_squares(_positive(weights, "weights", solver.n)))
+    return _warned(solver.least_squares(_positive(weights, "weights", len(solver.ones))))
 
 
 def project(
@@ -117,8 +117,8 @@ def project(
         As for `solve_l1`.
     """
     solver = _solver(X, center, budget, tol, max_steps, random_state)
-    t = check_vector(target, "target", solver.n, "row")
-    return _warned(solver.project(t, _positive(metric, "metric", solver.n)))
+    t = check_vector(target, "target", len(solver.ones), "row")
+    return _warned(solver.project(t, _positive(metric, "metric", len(solver.ones))))
 
 
 def _solver(X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any) -> Whole:

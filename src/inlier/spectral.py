@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._arrays import mixed
+from inlier._typing import Array, Rows
 from inlier.data import Table
 
 # Directions whose squared length falls below this after orthogonalisation are rounding.
 NULL = 1e-10
-# Up to this many columns, the whole spectrum from one pass is as cheap as a few Krylov steps.
+# Up to this many columns, the whole spectrum is as cheap as a few Krylov steps.
 DENSE = 256
 MOST_PASSES = 60
 # What is close enough for the rows that are kept in the end, and how many passes it may take.
@@ -31,7 +32,7 @@ class Spectrum:
     values: Array
     vectors: Array
     """k x d, orthonormal rows."""
-    projections: Array
+    projections: Rows
     """k x n: the centred rows along each vector."""
     residuals: Array
     """||M v - theta v|| for each pair: an eigenvalue lies within it of theta."""
@@ -58,7 +59,7 @@ def orthonormal_rows(rows: Array, against: Array) -> Array:
 def top_eigenpairs(
     table: Table,
     center: Array,
-    weights: Array,
+    weights: Rows,
     start: Array,
     settled: Callable[[Array, Array], bool],
     max_passes: int,
@@ -82,13 +83,13 @@ def top_eigenpairs(
         The most pairs that are returned.
     """
     block = basis = orthonormal_rows(start, np.empty((0, start.shape[1])))
-    projections = np.empty((0, table.shape[0]))
+    projections: list[Rows] = []
     images = np.empty((0, table.shape[1]))
     drift = None
     for n_pass in range(1, max_passes + 1):
         moment = table.moment(center, weights, block)
         drift = moment.drift if drift is None else drift
-        projections = np.concatenate([projections, moment.projection])
+        projections.append(moment.projection)
         images = np.concatenate([images, moment.image])
         compressed = images @ basis.T
         values, mixing = np.linalg.eigh((compressed + compressed.T) / 2.0)
@@ -103,7 +104,11 @@ def top_eigenpairs(
             break
         basis = np.concatenate([basis, block])
     assert drift is not None
-    return Spectrum(values, vectors, mixing @ projections, residuals, drift)
+    first, *others = np.split(mixing, np.cumsum([p.shape[0] for p in projections])[:-1], axis=1)
+    seen = mixed(first, projections[0])
+    for part, projection in zip(others, projections[1:], strict=True):
+        seen += mixed(part, projection)
+    return Spectrum(values, vectors, seen, residuals, drift)
 
 
 class Oracle:
@@ -129,7 +134,7 @@ class Oracle:
     def __call__(
         self,
         center: Array,
-        weights: Array,
+        weights: Rows,
         settled: Callable[[Array, Array], bool],
         max_passes: int,
     ) -> Spectrum:
@@ -144,9 +149,9 @@ class Oracle:
         return spectrum
 
     def accurately(
-        self, center: Array, weights: Array, error: float, dense: int = DENSE
+        self, center: Array, weights: Rows, error: float, dense: int = DENSE
     ) -> Spectrum:
-        """The largest eigenvalue to within an error; up to `dense` columns, by one dense pass.
+        """The largest eigenvalue to within an error; up to `dense` columns, densely.
 
         Ritz values only grow, and their error, about residual^2 / gap, is far smaller than the
         residual. So the iteration ends when the largest has grown by little in two passes and its
@@ -165,8 +170,8 @@ class Oracle:
 
         return self(center, weights, settled, MOST_PASSES)
 
-    def closely(self, center: Array, weights: Array) -> Spectrum:
-        """The largest eigenvalue as closely as a few passes can tell, or one dense pass."""
+    def closely(self, center: Array, weights: Rows) -> Spectrum:
+        """The largest eigenvalue as closely as a few passes can tell, or densely."""
         if self.table.shape[1] <= DENSE:
             return self.densely(center, weights, self.block)
         return self(
@@ -176,10 +181,10 @@ class Oracle:
             CLOSE_PASSES,
         )
 
-    def densely(self, center: Array, weights: Array, count: int) -> Spectrum:
-        """So many of the largest eigenpairs, from the whole spectrum: one dense pass."""
-        moment = self.table.moment(center, weights, np.eye(self.table.shape[1]))
-        values, vectors = np.linalg.eigh((moment.image + moment.image.T) / 2.0)
+    def densely(self, center: Array, weights: Rows, count: int) -> Spectrum:
+        """So many of the largest eigenpairs, from the whole spectrum: two passes."""
+        scatter, drift = self.table.scatter(center, weights)
+        values, vectors = np.linalg.eigh(scatter)
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
-        residuals = np.linalg.norm(vectors @ moment.image - values[:, None] * vectors, axis=1)
-        return Spectrum(values, vectors, vectors @ moment.projection, residuals, moment.drift)
+        residuals = np.linalg.norm(vectors @ scatter - values[:, None] * vectors, axis=1)
+        return Spectrum(values, vectors, self.table.project(center, vectors), residuals, drift)

@@ -15,7 +15,8 @@ from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import highest
+from inlier._typing import Rows
 from inlier.projection import LONG
 
 SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
@@ -32,7 +33,7 @@ class Weighted(Protocol):
     """An answer with the weights w = 1 - h."""
 
     @property
-    def weights(self) -> Array:
+    def weights(self) -> Rows:
         """In [0, 1], one for each row."""
 
 
@@ -42,12 +43,13 @@ AnswerT = TypeVar("AnswerT", bound=Weighted, covariant=True)
 class Solver(Protocol[AnswerT]):
     """Where the convex problems are solved: within a subspace, or in the whole space."""
 
-    n: int
+    ones: Rows
+    """A weight of 1 for each row."""
 
-    def packing(self, u: Array, tau: float = ...) -> AnswerT:
+    def packing(self, u: Rows, tau: float = ...) -> AnswerT:
         """max sum_i u_i w_i."""
 
-    def least_squares(self, u: Array, loosely: bool = ...) -> AnswerT:
+    def least_squares(self, u: Rows, loosely: bool = ...) -> AnswerT:
         """min sum_i (u_i - u_i w_i)^2; loosely, if another re-weighting follows."""
 
 
@@ -57,7 +59,7 @@ class Surrogate(Protocol):
     def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
         """Its minimiser over the packing set."""
 
-    def nonzero(self, h: Array) -> Mask:
+    def nonzero(self, h: Rows) -> Rows:
         """The rows that count as removed."""
 
 
@@ -75,9 +77,9 @@ class L1:
 
     def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
         """See `Surrogate.minimise`."""
-        return solver.packing(np.ones(solver.n), self.tau)
+        return solver.packing(solver.ones, self.tau)
 
-    def nonzero(self, h: Array) -> Mask:
+    def nonzero(self, h: Rows) -> Rows:
         """See `Surrogate.nonzero`."""
         return h > ZERO
 
@@ -90,14 +92,14 @@ class ReweightedL1:
 
     def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
         """See `Surrogate.minimise`."""
-        h = np.ones(solver.n)
+        h = solver.ones
         for eps in SMOOTHING:
             u = (h + eps) ** (self.p - 1.0)
-            answer = solver.packing(u / u.max())
+            answer = solver.packing(u / highest(u))
             h = 1.0 - answer.weights
         return answer
 
-    def nonzero(self, h: Array) -> Mask:
+    def nonzero(self, h: Rows) -> Rows:
         """See `Surrogate.nonzero`."""
         return h > ZERO
 
@@ -110,14 +112,14 @@ class ReweightedL2:
 
     def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
         """See `Surrogate.minimise`."""
-        h = np.ones(solver.n)
+        h = solver.ones
         for eps in SMOOTHING:
             u = (h * h + eps) ** (self.p / 4.0 - 0.5)
             answer = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
             h = 1.0 - answer.weights
         return answer
 
-    def nonzero(self, h: Array) -> Mask:
+    def nonzero(self, h: Rows) -> Rows:
         """The rows on the concave side of the penalty, from which they are sent away.
 
         (h^2 + eps)^(p/2) turns from convex to concave at h = sqrt(eps / (1 - p)); on the convex

@@ -9,7 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from inlier import theory
-from inlier._typing import Array
+from inlier._arrays import (
+    count,
+    double,
+    every,
+    highest,
+    lowest,
+    median,
+    namespace,
+    scattered,
+    some,
+    total,
+)
+from inlier._typing import Array, Rows
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.continuation import Arrival, continuation, tightening_was_right
 from inlier.data import Rotation, Table
@@ -68,17 +80,18 @@ def fit_with_sigma(
     prune = options.prune
     distances = table.sq_distances(center)
     # A row that the budget cannot keep and that is far from where rows are only costs precision.
-    far = np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * float(np.median(distances))))
+    far = np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * median(distances)))
     if prune is not None:
         far = min(far, theory.far_radius(sigma, d, prune))
     near = distances <= far**2
-    if near.sum() < 2:
+    n_near = count(near)
+    if n_near < 2:
         raise ValueError(
-            f"prune={prune} leaves {near.sum()} of {n} rows within {far:.3g} of the start. Raise "
+            f"prune={prune} leaves {n_near} of {n} rows within {far:.3g} of the start. Raise "
             "sigma, or leave prune out."
         )
     radius = np.inf
-    if not near.all():
+    if n_near < n:
         table, radius, distances = whole.take(near), far, distances[near]
 
     steps: list[Step] = []
@@ -105,7 +118,7 @@ def fit_with_sigma(
     location = best.mean
     own = _weights(best)
     if rotation is not None:
-        if own.any():
+        if some(own > 0.0):
             location = table.mean(own, rotation.center)
         else:
             location = rotation.center + rotation.restore(location[None])[0]
@@ -115,14 +128,13 @@ def fit_with_sigma(
         lambda_max=float(spectrum.values[0]),
         residual=float(spectrum.residuals[0]),
         n=n,
-        n_removed=n - int(kept.sum()),
+        n_removed=n - count(kept),
         most_kept=multiplier.most_kept(whole, location, budget),
     )
-    support, indicator, weights = near.copy(), np.ones(n), np.zeros(n)
-    support[near] = kept
-    weights[near] = own
-    indicator[near] = np.where(kept, 0.0, np.maximum(best.h, ZERO))
-    if near.all() and multiplier.directions is not None:
+    xp = namespace(kept)
+    support, weights = scattered(kept, near, False), scattered(own, near, 0.0)
+    h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
+    if n_near == n and multiplier.directions is not None:
         scores = best.scores
     else:
         scores = multiplier.scores(whole)
@@ -133,10 +145,10 @@ def fit_with_sigma(
 
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
     return RobustMeanResult(
-        location=location.astype(table.dtype, copy=False),
+        location=whole.beside(location.astype(whole.dtype)),
         support=support,
         weights=weights,
-        indicator=indicator,
+        indicator=scattered(h, near, 1.0),
         scores=scores,
         sigma=sigma,
         budget=budget,
@@ -160,14 +172,14 @@ def _finished(
 ) -> tuple[Fit, Spectrum]:
     """Algorithm 1 where the continuation arrived, and the spectrum of what is kept."""
     surrogate, max_iter = options.surrogate, options.max_iter
-    m = max(1.0, float(arrival.weights.sum()))
+    m = max(1.0, total(arrival.weights))
 
     def tight(n_kept: int | None) -> float:
         return variance * (m if n_kept is None else n_kept)
 
     step1 = Rounded(oracle, surrogate, arrival.subspace)
     fit = alternate(step1, oracle, arrival.center, tight, max_iter, notify)
-    n_kept = len(fit.best.h) - fit.best.n_removed
+    n_kept = fit.best.h.shape[0] - fit.best.n_removed
     if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
         step1 = Rounded(oracle, surrogate, arrival.subspace)
         fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
@@ -190,9 +202,9 @@ def _constant(budget: float) -> Callable[[int | None], float]:
     return lambda n_kept: budget
 
 
-def _weights(best: Minimum) -> Array:
+def _weights(best: Minimum) -> Rows:
     """Those whose mean is the location: of the kept rows, or 1 - h where none is kept."""
-    return 1.0 - best.h if best.removed.all() else np.where(best.removed, 0.0, 1.0)
+    return 1.0 - best.h if every(best.removed) else double(~best.removed)
 
 
 def _multiplier(
@@ -200,22 +212,26 @@ def _multiplier(
 ) -> Multiplier:
     kept = ~best.removed
     center, directions = best.center, best.directions
-    if kept.all():
+    all_kept = every(kept)
+    if all_kept:
         center, directions = best.mean, directions[:0]
     if rotation is not None:
         restored = rotation.restore(np.concatenate([center[None], directions]))
         center, directions = rotation.center + restored[0], restored[1:]
-    if kept.all():
+    if all_kept:
         return Multiplier(center, None, np.empty(0), best.budget, 1.0, start, radius)
-    lowest = float(best.scores[~kept].min())
+    xp, q = namespace(best.scores), best.scores
     # Half way between the kept and the removed; below every score, if none is kept.
-    threshold = (float(best.scores[kept].max()) + lowest) / 2.0 if kept.any() else -1.0
+    threshold = -1.0
+    if some(kept):
+        beyond = lowest(xp.where(kept, np.inf, q))
+        threshold = (highest(xp.where(kept, q, -np.inf)) + beyond) / 2.0
     return Multiplier(center, directions, best.prices, best.budget, threshold, start, radius)
 
 
 def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
     n, removed = certificate.n, certificate.n_removed
-    if fit.best.removed.all():
+    if every(fit.best.removed):
         hint = "" if options.algorithm == "continuation" else ', or use algorithm="continuation"'
         return (
             "No row can be kept within the budget about the centre that was reached; the location "

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import count, double, every, median, namespace, on_host, some
+from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_range, largest_distance
 from inlier.data import Rotation, Table
 from inlier.result import (
@@ -61,16 +62,18 @@ def fit_without_sigma(
 
     table = whole
     distances = whole.sq_distances(start)
-    typical = float(np.sqrt(np.median(distances)))
+    typical = float(np.sqrt(median(distances)))
     check_range(whole, start, distances)
     largest = largest_distance(whole.dtype)
     far = min(ABSURD * typical, largest) if typical > 0.0 else largest
-    if np.sum(distances > far**2) > FEW * n:
+    if count(distances > far**2) > FEW * n:
         far = min(HOPELESS * typical, largest)
     near = distances <= far**2
-    if not near.all():
+    all_near = every(near)
+    if not all_near:
         table, distances = whole.take(near), distances[near]
-    rotation = Rotation.of(table, start) if Rotation.pays(table) and distances.any() else None
+    apart = some(distances > 0.0)
+    rotation = Rotation.of(table, start) if apart and Rotation.pays(table) else None
     seen = table if rotation is None else rotation.rotated
     oracle = Oracle(seen, random)
     first = start if rotation is None else np.zeros(seen.shape[1])
@@ -81,12 +84,13 @@ def fit_without_sigma(
     groups = found.groups
     if rotation is not None:
         groups, path = _restored(groups, path, rotation)
-    if not near.all():
+    if not all_near:
         groups, path = _with_absurd(whole, near, start, far, groups, path)
     chosen = path[len(groups)]
-    support = _mask(n, chosen.removed)
+    support = whole.beside(_mask(n, on_host(chosen.removed)))
+    weights = double(support)
     # Once more from the data: what was carried along has seen distant rows come and go.
-    location = whole.mean(support.astype(np.float64), chosen.location)
+    location = whole.mean(weights, chosen.location)
     # A row that differs by rounding alone breaks no budget.
     rule = rule_of(tuple(groups), location, max(chosen.budget, n * found.least_variance))
     message = _message(found, groups, chosen.certificate)
@@ -95,10 +99,10 @@ def fit_without_sigma(
         message = f"{message} {reason}"
         warnings.warn(message, WeakEvidenceWarning, stacklevel=3)
     return RobustMeanResult(
-        location=location.astype(whole.dtype, copy=False),
+        location=whole.beside(location.astype(whole.dtype)),
         support=support,
-        weights=np.where(support, 1.0, 0.0),
-        indicator=np.where(support, 0.0, 1.0),
+        weights=weights,
+        indicator=1.0 - weights,
         scores=rule.scores(whole),
         sigma=chosen.sigma,
         budget=chosen.budget,
@@ -115,6 +119,7 @@ def fit_without_sigma(
 
 
 def _mask(n: int, removed: Array) -> Mask:
+    """Of all rows but those."""
     kept = np.ones(n, dtype=np.bool_)
     kept[removed] = False
     return kept
@@ -142,18 +147,19 @@ def _restored(
 
 
 def _with_absurd(
-    whole: Table, near: Mask, start: Array, far: float, groups: list[Group], path: list[PathPoint]
+    whole: Table, near: Rows, start: Array, far: float, groups: list[Group], path: list[PathPoint]
 ) -> tuple[list[Group], list[PathPoint]]:
     """The absurdly distant rows as a first group, and all row numbers those of the whole table."""
-    n, rows = len(near), np.flatnonzero(near)
-    gone = np.flatnonzero(~near)
-    weights = (~near).astype(np.float64) / len(gone)
+    xp, n = namespace(near), near.shape[0]
+    rows, gone = xp.nonzero(near)[0], xp.nonzero(~near)[0]
+    n_gone = gone.shape[0]
+    weights = double(~near) / n_gone
     with np.errstate(over="ignore", invalid="ignore"):
-        offset = np.nan_to_num(whole.combine(start, weights[None])[0])
+        offset = np.nan_to_num(whole.combine(start, weights[None, :])[0])
         size = float(np.abs(offset).max())
         direction = offset / size if size > 0.0 else np.zeros_like(offset)
         mean = start + offset
-        middle = start + np.nan_to_num(whole.combine(start, np.full((1, n), 1.0 / n))[0])
+        middle = start + np.nan_to_num(whole.combine(start, whole.rows(1.0 / n)[None, :])[0])
     direction /= max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
     group = Group(
         kind="apart",
@@ -173,25 +179,25 @@ def _with_absurd(
         price=0.0,
         rank=0.0,
         share=1.0,
-        removed=np.empty(0, dtype=np.intp),
+        removed=gone[:0],
         location=middle,
         certificate=Certificate(np.inf, np.inf, np.inf, n, 0, float(n)),
     )
     moved = [
         replace(
             point,
-            removed=np.sort(np.concatenate([gone, rows[point.removed]])),
-            budget=point.budget * n / len(rows),
+            removed=xp.sort(xp.concat([gone, xp.take(rows, point.removed)])),
+            budget=point.budget * n / (n - n_gone),
             certificate=replace(
                 point.certificate,
-                budget=point.budget * n / len(rows),
+                budget=point.budget * n / (n - n_gone),
                 n=n,
-                n_removed=point.certificate.n_removed + len(gone),
+                n_removed=point.certificate.n_removed + n_gone,
             ),
         )
         for point in path
     ]
-    return [group, *(replace(g, rows=rows[g.rows]) for g in groups)], [everything, *moved]
+    return [group, *(replace(g, rows=xp.take(rows, g.rows)) for g in groups)], [everything, *moved]
 
 
 def _message(found: Selection, groups: list[Group], certificate: Certificate) -> str:

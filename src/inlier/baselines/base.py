@@ -143,7 +143,8 @@ class Run:
     def dense(self) -> Array:
         """The rows seen from the centre, n x d: a copy in double precision, in one pass."""
         if self.d <= self.n:
-            return self.table.project(self.center, np.eye(self.d)).T
+            rows: Array = self.table.project(self.center, np.eye(self.d)).T
+            return rows
         return self.table.combine(self.center, np.eye(self.n))
 
     def record(self, stage: str, weights: Array, variance: float, limit: float = np.nan) -> None:

@@ -84,7 +84,9 @@ class ChengDiakonikolasGe(Baseline):
         budget = float(spectrum.values[0]) / MOST
         if target == n or budget == 0.0:
             return Answer(np.ones(n), run.distances)
-        subspace = Subspace.empty(n, center).extended(spectrum, spectrum.values > budget, center)
+        subspace = Subspace.empty(run.table, center).extended(
+            spectrum, spectrum.values > budget, center
+        )
         n_iter, converged = 0, False
         while not converged and n_iter < self.max_iter:
             n_iter += 1

@@ -1,13 +1,28 @@
-"""Tables held in a numpy array or a memory-mapped file, read in blocks of rows."""
+"""Tables held in an array: of numpy, or of any library that follows the array API standard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
+from array_api_compat import device
 
-from inlier._typing import Array, Mask
-from inlier.data.base import Metric, Moment, Table, Weights, sampled_rows, working_dtype
+from inlier._arrays import (
+    double,
+    dtype_name,
+    like,
+    namespace,
+    on_host,
+    pieces,
+    with_part,
+    working_precision,
+)
+from inlier._typing import Array, Rows
+from inlier.data.base import Metric, Table
+from inlier.data.blocks import BlockTable
+from inlier.data.passes import Pass, Scatter
 
 # A block has to stay in a core's own cache between the two products of a fused pass. OpenBLAS
 # multiplies small matrices, up to 1e6 multiplications, without packing them, twice as fast: blocks
@@ -16,132 +31,136 @@ BLOCK_ELEMENTS = 1 << 16
 UNPACKED = 1_000_000
 LARGE_BLOCK_ELEMENTS = 1 << 18
 MIN_BLOCK_ROWS = 16
+# On a device a block is limited by the memory for what is made of it: a centred copy, or nothing.
+DEVICE_ELEMENTS = 1 << 28
+DEVICE_COPIED = 1 << 24
 # A Gram matrix is compute-bound: its blocks are wide enough for the multiplication to be fast.
 GRAM_ELEMENTS = 1 << 20
+# Up to this many elements the exact median of all columns is found by numpy.
+SORTED_ELEMENTS = 1 << 24
 
 
-class DenseTable(Table):
+class DenseTable(BlockTable):
     """Rows of a two-dimensional array of any real dtype and memory order.
-
-    No copy of the data is made. Rows in double precision are used where they lie and the centre is
-    taken off the products; other dtypes are centred block by block, in a buffer, because a product
-    of uncentred single-precision rows has already lost what distinguishes them.
 
     Parameters
     ----------
-    Y : ndarray of shape (n, d)
+    Y : array of shape (n, d)
+    kept : mask of shape (n,), optional
+        The rows that are looked at, on the host.
     """
 
-    def __init__(self, Y: Array) -> None:
-        super().__init__((Y.shape[0], Y.shape[1]))
+    def __init__(self, Y: Any, kept: Array | None = None) -> None:
+        n = Y.shape[0] if kept is None else int(kept.sum())
+        super().__init__((n, Y.shape[1]), working_precision(dtype_name(Y)))
         self._Y = Y
-        self.dtype = working_dtype(Y.dtype)
+        self._kept = kept
+        self._xp = namespace(Y)
 
-    def _block_rows(self, k: int) -> int:
-        """Rows in a block that is multiplied with k directions."""
-        small = k * BLOCK_ELEMENTS <= UNPACKED
-        elements = BLOCK_ELEMENTS if small else LARGE_BLOCK_ELEMENTS
-        return min(self.shape[0], max(MIN_BLOCK_ROWS, elements // self.shape[1]))
-
-    def _split(self, center: Array) -> tuple[Array | None, Array]:
-        """The part of the centre that is taken off the rows, and that left for their products."""
-        if self._Y.dtype == np.float64:
-            return None, center
-        taken = center.astype(self.dtype)
-        return taken, center - taken
-
-    def _blocks(self, taken: Array | None, k: int = 1) -> Iterator[tuple[slice, Array]]:
+    def _run(self, work: Pass, *inputs: Any, width: int = 1) -> tuple[Rows, list[Array]]:
+        """See `BlockTable._run`."""
         self.n_passes += 1
-        n, d = self.shape
-        height = self._block_rows(k)
-        buffer = np.empty((0 if taken is None else height, d), self.dtype)
-        for start in range(0, n, height):
-            rows = slice(start, min(n, start + height))
-            block = self._Y[rows]
-            if taken is not None:
-                out = buffer[: rows.stop - start]
-                block = np.subtract(block, taken, out=out, dtype=self.dtype)
-            yield rows, block
+        out: Rows = None
+        sums: list[Rows] = []
+        for rows, block in self._blocks(self._block_rows(work, width)):
+            own = [partial(x, rows) if callable(x) else x[..., rows] for x in inputs]
+            seen, parts = work(block, *own)
+            if seen is not None:
+                if out is None:
+                    out = self._empty((*seen.shape[:-1], self.shape[0]))
+                out = with_part(out, rows, seen)
+            for i, part in enumerate(parts):
+                if len(sums) == i:
+                    sums.append(part)
+                else:
+                    sums[i] += part
+        return out, [on_host(x) for x in sums]
 
-    def project(self, center: Array, basis: Array) -> Array:
-        """See `Table.project`."""
-        taken, left = self._split(center)
-        basis = basis.astype(self.dtype, copy=False)
-        out = np.empty((len(basis), self.shape[0]))
-        for rows, block in self._blocks(taken, len(basis)):
-            out[:, rows] = basis @ block.T
-        out -= (basis @ left)[:, None]
-        return out
+    def _block_rows(self, work: Pass, width: int) -> int:
+        if isinstance(self._Y, np.ndarray):
+            small = width * BLOCK_ELEMENTS <= UNPACKED
+            elements = BLOCK_ELEMENTS if small else LARGE_BLOCK_ELEMENTS
+        else:
+            view = getattr(work, "view", None)
+            copied = view is None or view.taken is not None or dtype_name(self._Y) != view.precision
+            elements = DEVICE_COPIED if copied or isinstance(work, Scatter) else DEVICE_ELEMENTS
+        return max(MIN_BLOCK_ROWS, elements // self.shape[1])
 
-    def moment(self, center: Array, weights: Weights, basis: Array) -> Moment:
-        """See `Table.moment`."""
-        n, d = self.shape
-        k = len(basis)
-        taken, left = self._split(center)
-        basis = basis.astype(self.dtype, copy=False)
-        shift = (basis @ left)[:, None].astype(self.dtype)
-        projection = np.empty((k, n))
-        image = np.zeros((k + 1, d))
-        total = np.zeros(k + 1)
-        weighted = np.empty((k + 1, self._block_rows(k + 1)), self.dtype)
-        for rows, block in self._blocks(taken, k + 1):
-            seen = basis @ block.T
-            seen -= shift
-            w = weights(rows, seen) if callable(weights) else weights[rows]
-            part = weighted[:, : seen.shape[1]]
-            np.multiply(seen, w, out=part[:k], casting="same_kind")
-            part[k] = w
-            projection[:, rows] = seen
-            image += part @ block
-            total += part.sum(axis=1)
-        image -= total[:, None] * left
-        return Moment(projection, image[:k], image[k])
+    def _blocks(self, height: int) -> Iterator[tuple[slice, Any]]:
+        """The rows block by block, where they lie."""
+        start = 0
+        for part in pieces(self._Y.shape[0], height):
+            block = self._Y[part, :]
+            if self._kept is not None:
+                inside = self._kept[part]
+                if not inside.all():
+                    block = self._rows_of(block, np.flatnonzero(inside))
+            if block.shape[0]:
+                yield slice(start, start + block.shape[0]), block
+            start += block.shape[0]
 
-    def combine(self, center: Array, coefficients: Array) -> Array:
-        """See `Table.combine`."""
-        taken, left = self._split(center)
-        coefficients = coefficients.astype(self.dtype, copy=False)
-        out = np.zeros((len(coefficients), self.shape[1]))
-        for rows, block in self._blocks(taken, len(coefficients)):
-            out += coefficients[:, rows] @ block
-        out -= coefficients.sum(axis=1)[:, None] * left
-        return out
+    def _rows_of(self, block: Any, rows: Array) -> Any:
+        if self._xp is np:  # whose take copies the whole of an array in Fortran order first
+            return block[rows]
+        return self._xp.take(block, like(rows, block), axis=0)
+
+    def _empty(self, shape: tuple[int, ...]) -> Rows:
+        return self._xp.empty(shape, dtype=self._xp.float64, **self._place())
+
+    def _place(self) -> dict[str, Any]:
+        return {} if self._xp is np else {"device": device(self._Y)}
+
+    def some(self, rows: Array) -> Array:
+        """See `Table.some`."""
+        if self._kept is not None:
+            rows = np.flatnonzero(self._kept)[rows]
+        return on_host(self._rows_of(self._Y, rows))
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""
-        rows = sampled_rows(self.shape[0], sample)
-        self.n_passes += isinstance(rows, slice)
-        return np.median(self._Y[rows], axis=0).astype(np.float64, copy=False)
+        n, d = self.shape
+        if sample is None and n * d <= SORTED_ELEMENTS:
+            self.n_passes += 1
+            rows = self.some(np.arange(n))
+            return np.median(rows, axis=0).astype(np.float64, copy=False)
+        return super().median(sample)
 
-    def sq_distances(self, center: Array) -> Array:
-        """See `Table.sq_distances`."""
-        taken, left = self._split(center)
-        out = np.empty(self.shape[0])
-        with np.errstate(over="ignore"):  # a row too far away to square is infinitely far
-            for rows, block in self._blocks(taken):
-                far = block - left
-                out[rows] = np.einsum("ij,ij->i", far, far)
-        return out
-
-    def take(self, rows: Mask) -> Table:
+    def take(self, rows: Rows) -> Table:
         """See `Table.take`."""
-        return DenseTable(self._Y[rows])
+        kept = on_host(rows)
+        if self._kept is not None:
+            among_all = self._kept.copy()
+            among_all[self._kept] = kept
+            kept = among_all
+        return DenseTable(self._Y, kept)
 
     def in_metric(self, metric: Metric) -> Table:
-        """See `Table.in_metric`."""
-        seen = np.empty(self.shape, self.dtype)
-        for rows, block in self._blocks(None):
-            seen[rows] = metric.seen(block)
+        """See `Table.in_metric`. In memory the new coordinates are computed once."""
+        self.n_passes += 1
+        precision = getattr(self._xp, self.dtype.name)
+        seen = self._xp.empty(self.shape, dtype=precision, **self._place())
+        height = max(MIN_BLOCK_ROWS, DEVICE_COPIED // self.shape[1])
+        for rows, block in self._blocks(height):
+            seen[rows, :] = self._xp.astype(metric.seen(double(block)), precision)
         return DenseTable(seen)
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""
         self.n_passes += 1
         n, d = self.shape
-        out = np.zeros((n, n))
         width = max(1, GRAM_ELEMENTS // n)
-        for start in range(0, d, width):
-            columns = slice(start, start + width)
-            block = np.subtract(self._Y[:, columns], center[columns], dtype=self.dtype)
-            out += block @ block.T
-        return out
+        out: Any = 0.0
+        for columns in pieces(d, width):
+            block = self._Y[:, columns]
+            if self._kept is not None:
+                block = self._rows_of(block, np.flatnonzero(self._kept))
+            block = self._xp.astype(
+                double(block) - like(center[columns], block),
+                getattr(self._xp, self.dtype.name),
+            )
+            out = out + double(block @ block.T)
+        return on_host(out)
+
+    def beside(self, x: Array) -> Any:
+        """See `Table.beside`."""
+        return like(x, self._Y)

@@ -1,9 +1,13 @@
 """What an algorithm may do with the data: five passes, and nothing else.
 
-Every algorithm of the package sees the n x d table Y through the methods of `Table`. Numpy
-arrays, memory-mapped files and sparse matrices implement them; nothing above knows which one
-it has. A pass is one read of Y, and the number of passes is the cost that does not depend on
-the machine, so each table counts its own.
+Every algorithm of the package sees the n x d table Y through the methods of `Table`. Arrays in
+memory or on a device, files, sparse matrices and Dask collections implement them; nothing above
+knows which one it has. A pass is one read of Y, and the number of passes is the cost that does not
+depend on the machine, so each table counts its own.
+
+What has an entry for each row (`Rows`: weights, distances, the rows seen along some directions) is
+an array of the library that holds the data, on the same device. What has an entry for each column
+is a numpy array.
 
 Directions are stored as rows: a basis V is k x d and the data seen along it, V A^T, is k x n,
 because skinny matrix products run about twice as fast in that layout.
@@ -14,18 +18,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from inlier._typing import Array, Mask
+from inlier._arrays import like, total
+from inlier._typing import Array, Rows
 
 
 class Moment(NamedTuple):
     """One fused pass of the weighted second moment; A = Y - 1 c^T, W = diag(w)."""
 
-    projection: Array
+    projection: Rows
     """V A^T, k x n: the rows seen along the basis."""
     image: Array
     """V A^T W A, k x d: the second moment applied to the basis."""
@@ -41,11 +47,17 @@ class Metric:
     factor: Array
     """L: lower triangular, d x d, or its diagonal, d."""
 
-    def seen(self, points: Array) -> Array:
-        """Points (k x d) in the new coordinates."""
+    @cached_property
+    def _inverse(self) -> Array:
         if self.factor.ndim == 1:
-            return np.asarray((points - self.origin) / self.factor)
-        return np.asarray(solve_triangular(self.factor, (points - self.origin).T, lower=True).T)
+            return np.asarray(1.0 / self.factor)
+        return np.asarray(solve_triangular(self.factor, np.eye(len(self.factor)), lower=True))
+
+    def seen(self, points: Rows) -> Rows:
+        """Points (k x d, of any library) in the new coordinates."""
+        inverse = like(self._inverse, points)
+        offset = points - like(self.origin, points)
+        return offset * inverse if inverse.ndim == 1 else offset @ inverse.T
 
     def restored(self, points: Array) -> Array:
         """Points of the new coordinates (k x d) in those of the data."""
@@ -55,12 +67,12 @@ class Metric:
 
     def directions(self, vectors: Array) -> Array:
         """Directions (k x d) along which the data show what these show in the new coordinates."""
-        if self.factor.ndim == 1:
-            return np.asarray(vectors / self.factor)
-        return np.asarray(solve_triangular(self.factor, vectors.T, lower=True, trans="T").T)
+        return np.asarray(
+            vectors * self._inverse if self.factor.ndim == 1 else vectors @ self._inverse
+        )
 
 
-Weights = Array | Callable[[slice, Array], Array]
+Weights = Rows | Callable[[slice, Rows], Rows]
 
 
 class Table(ABC):
@@ -73,20 +85,23 @@ class Table(ABC):
     ----------
     shape : tuple of int
         (n, d).
-    dtype : dtype
+    dtype : numpy dtype
         In which the data are read: single precision stays single precision.
     n_passes : int
         How many times the data have been read.
+    sparse : bool
+        Whether most entries are zeros that are not stored.
     """
 
     dtype: np.dtype[Any]
+    sparse = False
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape
         self.n_passes = 0
 
     @abstractmethod
-    def project(self, center: Array, basis: Array) -> Array:
+    def project(self, center: Array, basis: Array) -> Rows:
         """The rows seen along a basis, V A^T, k x n."""
 
     @abstractmethod
@@ -98,15 +113,19 @@ class Table(ABC):
         """
 
     @abstractmethod
-    def combine(self, center: Array, coefficients: Array) -> Array:
+    def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
+        """The whole second moment, A^T W A, d x d, and A^T w."""
+
+    @abstractmethod
+    def combine(self, center: Array, coefficients: Rows) -> Array:
         """Combinations of the rows, C A, k x d: the adjoint of `project`."""
 
-    def mean(self, weights: Array, center: Array) -> Array:
+    def mean(self, weights: Rows, center: Array) -> Array:
         """The weighted mean Y^T w / sum(w), d; `center` is near the data, and the mean of none."""
-        total = float(weights.sum())
-        if total == 0.0:
+        summed = total(weights)
+        if summed == 0.0:
             return center
-        mean: Array = center + self.combine(center, weights[None])[0] / total
+        mean: Array = center + self.combine(center, weights[None, :])[0] / summed
         return mean
 
     @abstractmethod
@@ -114,34 +133,46 @@ class Table(ABC):
         """The coordinate-wise median, d; of `SAMPLE_ROWS` rows, if a generator is given."""
 
     @abstractmethod
-    def sq_distances(self, center: Array) -> Array:
+    def sq_distances(self, center: Array) -> Rows:
         """||y_i - c||^2 for each row, n."""
 
     @abstractmethod
-    def take(self, rows: Mask) -> Table:
-        """A copy of some of the rows."""
+    def take(self, rows: Rows) -> Table:
+        """Some of the rows, given by a mask."""
 
     @abstractmethod
     def in_metric(self, metric: Metric) -> Table:
-        """A copy of the rows in other coordinates."""
+        """The rows in other coordinates."""
 
     @abstractmethod
     def gram(self, center: Array) -> Array:
         """A A^T, n x n: what `rotate` needs of a table with few rows and many columns."""
 
+    @abstractmethod
+    def some(self, rows: Array) -> Array:
+        """A few rows, by their numbers, on the host."""
+
+    def sampled_rows(self, random: np.random.Generator) -> Array:
+        """Which rows a sample consists of: at most `SAMPLE_ROWS`, at random, in their order."""
+        n = self.shape[0]
+        if n <= SAMPLE_ROWS:
+            self.n_passes += 1
+            return np.arange(n)
+        return np.sort(random.choice(n, SAMPLE_ROWS, replace=False))
+
+    def sampled(self, random: np.random.Generator) -> Array:
+        """A sample of the rows, on the host."""
+        return self.some(self.sampled_rows(random))
+
+    def beside(self, x: Array) -> Any:
+        """An array of the host as one of the library that holds the data."""
+        return x
+
+    def rows(self, value: float) -> Rows:
+        """A vector with this value for each row, as the passes take it."""
+        return self.beside(np.full(self.shape[0], value))
+
 
 # Odd, so that the median is one of the values; large enough that a random sample of data with 45%
 # outliers has a majority of good rows 99 times in 100.
 SAMPLE_ROWS = 501
-
-
-def sampled_rows(n: int, sample: np.random.Generator | None) -> Array | slice:
-    """Which rows a median looks at: all, or a random few in their order."""
-    if sample is None or n <= SAMPLE_ROWS:
-        return slice(None)
-    return np.sort(sample.choice(n, SAMPLE_ROWS, replace=False))
-
-
-def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Single precision for what fits into it, double for everything else."""
-    return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)

@@ -46,7 +46,9 @@ class Rotation:
         held[-1] = True
         lengths = np.sqrt(np.maximum(values[held], np.finfo(np.float64).tiny))
         vectors = vectors[:, held]
-        return cls(table, center, DenseTable(vectors * lengths), (vectors / lengths).T)
+        return cls(
+            table, center, DenseTable(table.beside(vectors * lengths)), (vectors / lengths).T
+        )
 
     def restore(self, vectors: Array) -> Array:
         """Vectors (k x r) in the original coordinates (k x d), in one pass."""

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
+from inlier._arrays import working_precision
 from inlier._typing import Array, Mask
-from inlier.data.base import Metric, Moment, Table, Weights, sampled_rows, working_dtype
+from inlier.data.base import Metric, Moment, Table, Weights
 
 
 class SparseTable(Table):
@@ -20,9 +21,11 @@ class SparseTable(Table):
         Turned into compressed rows if it is not in that format already.
     """
 
+    sparse = True
+
     def __init__(self, Y: Any) -> None:
         super().__init__((Y.shape[0], Y.shape[1]))
-        self.dtype = working_dtype(Y.dtype)
+        self.dtype = working_precision(Y.dtype.name)
         self._Y = Y.tocsr().astype(self.dtype, copy=False)
         if not self._Y.has_canonical_format:  # an entry given twice is a sum
             self._Y = self._Y.copy()
@@ -42,6 +45,11 @@ class SparseTable(Table):
         image = self._combined(center, weighted)
         return Moment(seen, image[:-1], image[-1])
 
+    def scatter(self, center: Array, weights: Array) -> tuple[Array, Array]:
+        """See `Table.scatter`."""
+        moment = self.moment(center, weights, np.eye(self.shape[1]))
+        return (moment.image + moment.image.T) / 2.0, moment.drift
+
     def combine(self, center: Array, coefficients: Array) -> Array:
         """See `Table.combine`."""
         self.n_passes += 1
@@ -49,9 +57,10 @@ class SparseTable(Table):
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""
-        rows = sampled_rows(self.shape[0], sample)
-        self.n_passes += isinstance(rows, slice)
-        median: Array = csc_median_axis_0(self._Y[rows].tocsc())
+        if sample is None:
+            self.n_passes += 1
+        rows = self._Y if sample is None else self._Y[self.sampled_rows(sample)]
+        median: Array = csc_median_axis_0(rows.tocsc())
         return median
 
     def sq_distances(self, center: Array) -> Array:
@@ -64,6 +73,11 @@ class SparseTable(Table):
             own = np.asarray(Y.power(2).sum(axis=1)).ravel()
         squared: Array = np.maximum(own - 2.0 * along + center @ center, 0.0)
         return squared
+
+    def some(self, rows: Array) -> Array:
+        """See `Table.some`."""
+        few: Array = self._Y[rows].toarray()
+        return few
 
     def take(self, rows: Mask) -> Table:
         """See `Table.take`."""

@@ -21,7 +21,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._typing import Array, Mask
+from inlier._arrays import (
+    count,
+    double,
+    every,
+    like,
+    lowest,
+    median,
+    namespace,
+    on_host,
+    some,
+)
+from inlier._typing import Array, Mask, Rows
 
 # The two constants of the choice.
 LEVEL = 1e-4
@@ -50,6 +61,7 @@ CLEAR = 0.125
 WIDTHS = np.linspace(0.15, 0.6, 6)
 PLACES = 40
 LOG_MODE_LEVEL = float(np.log(1e-3))
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,7 @@ class Cut:
 NOTHING = Cut()
 
 
-def centers(values: Array) -> tuple[Array, Array, Array]:
+def centers(values: Rows) -> tuple[Array, Array, Array]:
     """Centre, spread and standard error of the centre, for each row of ascending values (k x n).
 
     The mean of the half with the least variance (least trimmed squares) finds the majority even
@@ -85,101 +97,118 @@ def centers(values: Array) -> tuple[Array, Array, Array]:
     takes the precision that a half lacks. A spread of zero means that a quarter of all values or
     more coincide there, or that few values occur at all; then nothing can be said about the rest.
     """
-    k, n = values.shape
+    xp = namespace(values)
+    n = values.shape[1]
     half = n // 2 + 1
-    middle = values[:, n // 2, None]
+    middle = values[:, n // 2 : n // 2 + 1]
     z = values - middle
-    zeros = np.zeros((k, 1))
-    sums = np.concatenate([zeros, np.cumsum(z, axis=1)], axis=1)
-    squares = np.concatenate([zeros, np.cumsum(z * z, axis=1)], axis=1)
+    zeros = 0.0 * middle
+    sums = xp.concat([zeros, xp.cumulative_sum(z, axis=1)], axis=1)
+    squares = xp.concat([zeros, xp.cumulative_sum(z * z, axis=1)], axis=1)
     s1 = sums[:, half:] - sums[:, :-half]
     variance = squares[:, half:] - squares[:, :-half] - s1 * s1 / half
-    best = np.argmin(variance, axis=1)[:, None]
-    center = np.take_along_axis(s1, best, 1) / half
-    spread = np.sqrt(np.maximum(np.take_along_axis(variance, best, 1), 0.0) / half) * GAUSSIAN_HALF
+    best = xp.argmin(variance, axis=1)[:, None]
+    center = xp.take_along_axis(s1, best, axis=1) / half
+    least = xp.clip(xp.take_along_axis(variance, best, axis=1), 0.0, None)
+    spread = (least / half) ** 0.5 * GAUSSIAN_HALF
     # Where a quarter of all values is one value in the midst of that half, it is no scale.
     quarter = max(1, n // 4)
-    inside = np.take_along_axis(z, best + np.arange(half), 1)
-    width = np.min(inside[:, quarter:] - inside[:, :-quarter], axis=1, keepdims=True)
+    widths = z[:, quarter:] - z[:, :-quarter]
+    place = xp.broadcast_to(like(np.arange(n - quarter), best)[None, :], widths.shape)
+    inside = (place >= best) & (place < best + half - quarter)
+    width = xp.min(xp.where(inside, widths, np.inf), axis=1, keepdims=True)
     smallest = 1e-9 * (z[:, -1:] - z[:, :1])
-    spread = np.where(width > smallest, spread, 0.0)
+    spread = xp.where(width > smallest, spread, 0.0)
     # Nor is there one where only a few values occur at all.
-    distinct = 1 + np.sum(np.diff(z, axis=1) > smallest, axis=1, keepdims=True)
-    spread = np.where(distinct**2 > n, spread, 0.0)
-    reach = REACH * np.where(spread > 0.0, spread, 1.0)
+    steps = double(z[:, 1:] - z[:, :-1] > smallest)
+    distinct = 1.0 + xp.sum(steps, axis=1, keepdims=True)
+    spread = xp.where(distinct**2 > n, spread, 0.0)
+    reach = REACH * xp.where(spread > 0.0, spread, 1.0)
     for _ in range(20):
-        u = np.clip((z - center) / reach, -1.0, 1.0)
+        u = xp.clip((z - center) / reach, -1.0, 1.0)
         weight = (1.0 - u * u) ** 2
-        total = np.maximum(np.sum(weight, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-        moved = np.sum(weight * z, axis=1, keepdims=True) / total
-        moved = np.where(spread > 0.0, moved, center)
-        done = np.all(np.abs(moved - center) <= 1e-6 * reach)
+        summed = xp.clip(xp.sum(weight, axis=1, keepdims=True), TINY, None)
+        moved = xp.sum(weight * z, axis=1, keepdims=True) / summed
+        moved = xp.where(spread > 0.0, moved, center)
+        done = every(abs(moved - center) <= 1e-6 * reach)
         center = moved
         if done:
             break
-    u = np.clip((z - center) / reach, -1.0, 1.0)
-    pull = np.sum((u * (1.0 - u * u) ** 2) ** 2, axis=1, keepdims=True)
-    slope = np.sum((1.0 - u * u) * (1.0 - 5.0 * u * u), axis=1, keepdims=True)
-    error = np.where(spread > 0.0, reach * np.sqrt(pull) / np.maximum(slope, 0.05 * n), 0.0)
-    return (middle + center)[:, 0], spread[:, 0], error[:, 0]
+    u = xp.clip((z - center) / reach, -1.0, 1.0)
+    pull = xp.sum((u * (1.0 - u * u) ** 2) ** 2, axis=1, keepdims=True)
+    slope = xp.sum((1.0 - u * u) * (1.0 - 5.0 * u * u), axis=1, keepdims=True)
+    error = xp.where(spread > 0.0, reach * pull**0.5 / xp.clip(slope, 0.05 * n, None), 0.0)
+    found = on_host(xp.concat([middle + center, spread, error], axis=1))
+    return found[:, 0], found[:, 1], found[:, 2]
 
 
-def quarter_coincides(ascending: Array) -> Mask:
+def quarter_coincides(ascending: Rows) -> Mask:
     """Whether a quarter of the values of each row (k x n) are one value."""
     quarter = max(1, ascending.shape[1] // 4)
-    width = np.min(ascending[:, quarter:] - ascending[:, :-quarter], axis=1)
-    same: Mask = width <= 1e-9 * (ascending[:, -1] - ascending[:, 0])
+    width = namespace(ascending).min(ascending[:, quarter:] - ascending[:, :-quarter], axis=1)
+    same: Mask = on_host(width <= 1e-9 * (ascending[:, -1] - ascending[:, 0]))
     return same
 
 
-def log_binomial(more: Array, fewer: Array) -> Array:
+def log_binomial(more: Rows, fewer: Rows) -> Rows:
     """Chernoff's bound on the chance that a fair coin gives at least so many heads."""
-    more, fewer = np.asarray(more, float), np.asarray(fewer, float)
-    n = np.maximum(more + fewer, 1.0)
-    share = np.clip(more / n, 1e-300, 1.0)
-    rest = np.clip(fewer / n, 1e-300, 1.0)
-    bound = -(more * np.log(2.0 * share) + fewer * np.log(2.0 * rest))
-    return np.where(more > fewer, bound, 0.0)
+    xp = namespace(more)
+    n = xp.clip(more + fewer, 1.0, None)
+    share = xp.clip(more / n, 1e-300, 1.0)
+    rest = xp.clip(fewer / n, 1e-300, 1.0)
+    bound = -(more * xp.log(2.0 * share) + fewer * xp.log(2.0 * rest))
+    return xp.where(more > fewer, bound, 0.0)
 
 
-def mirror(values: Array, center: float, error: float, sides: tuple[int, ...] = (1, -1)) -> Cut:
+def log_coin(more: int, fewer: int) -> float:
+    """The same for two numbers."""
+    return float(log_binomial(np.array([float(more)]), np.array([float(fewer)]))[0])
+
+
+def mirror(values: Rows, center: float, error: float, sides: tuple[int, ...] = (1, -1)) -> Cut:
     """The side of ascending values that has a surplus over its mirror image."""
+    xp = namespace(values)
     z = values - center
     best = NOTHING
-    right, left = z[z > 0.0], -z[z < 0.0][::-1]
+    right, left = z[z > 0.0], xp.flip(-z[z < 0.0])
     for side in sides:
         here, there = (right, left) if side > 0 else (left, right)
-        if len(here) < 2:
+        if here.shape[0] < 2:
             continue
-        beyond = np.arange(len(here), 0, -1)
+        beyond = like(np.arange(here.shape[0], 0.0, -1.0), here)
         # A centre that is off by e moves a mirror image by 2 e.
-        safe = len(there) - np.searchsorted(there, here - 2.0 * STANDARD_ERRORS * error)
-        pure = 1 + safe <= GOOD_SHARE * beyond
-        if not pure.any():
+        safe = _at_least(there, here - 2.0 * STANDARD_ERRORS * error)
+        pure = 1.0 + safe <= GOOD_SHARE * beyond
+        if not some(pure):
             continue
-        log_p = float(np.where(pure, log_binomial(beyond, safe), 0.0).min())
-        log_p += _looks(len(values))
+        log_p = lowest(xp.where(pure, log_binomial(beyond, safe), 0.0)) + _looks(values.shape[0])
         if log_p >= best.log_p:
             continue
-        mirrored = len(there) - np.searchsorted(there, here)
+        mirrored = _at_least(there, here)
         worth = beyond - (1.0 + mirrored) / GOOD_SHARE
-        worth[: int(np.argmax(pure))] = -np.inf
+        first = int(xp.argmax(xp.astype(pure, xp.int64)))
+        worth = xp.concat([0.0 * worth[:first] - np.inf, worth[first:]])
         at = _widest_gap(here, beyond, worth)
         cut = float(here[at - 1] + here[at]) / 2.0
-        best = Cut(log_p, cut, side, float(1 + mirrored[at]) / float(beyond[at]))
+        best = Cut(log_p, cut, side, (1.0 + float(mirrored[at])) / float(beyond[at]))
     return best
 
 
-def surplus(values: Array, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
+def _at_least(ascending: Rows, sizes: Rows) -> Rows:
+    """How many of the ascending values are at least as large, for each size."""
+    return ascending.shape[0] - double(namespace(sizes).searchsorted(ascending, sizes))
+
+
+def surplus(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
     """The centre of values in any order, and the side of it that has a surplus."""
-    ascending = np.sort(values)
-    center, spread, error = centers(ascending[None])
+    ascending = namespace(values).sort(values)
+    center, spread, error = centers(ascending[None, :])
     if spread[0] == 0.0:
         return float(center[0]), NOTHING
     return float(center[0]), mirror(ascending, float(center[0]), float(error[0]), sides)
 
 
-def apart(sizes: Array) -> Cut:
+def apart(sizes: Rows) -> Cut:
     """Whether the largest sizes stand apart from all others, be it a single one.
 
     Far out, the logarithms of the sizes of good rows have independent exponential spacings,
@@ -187,37 +216,43 @@ def apart(sizes: Array) -> Cut:
     measured by the spacings just below it (Renyi's representation). It must also be half as wide as
     all that lies between it and the middle of the sizes.
     """
-    ascending = np.sort(sizes)
-    n = len(ascending)
+    xp = namespace(sizes)
+    ascending = xp.sort(sizes)
+    n = ascending.shape[0]
     # Copies of one row are one size, or their missing spacings would make any gap look large.
-    new = np.concatenate([[True], np.diff(ascending) > 1e-9 * ascending[1:]])
+    new = ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:]
+    new = xp.concat([like([True], new), new])
     distinct = ascending[new]
-    beyond = n - np.flatnonzero(new)
-    half, quarter = len(distinct) // 2, len(distinct) // 4
-    if len(distinct) < 10 or distinct[quarter] <= 0.0:
+    m = distinct.shape[0]
+    half, quarter = m // 2, m // 4
+    if m < 10 or float(distinct[quarter]) <= 0.0:
         return NOTHING
-    logs = np.log(distinct[quarter:])
+    beyond = n - double(xp.nonzero(new)[0])
+    logs = xp.log(distinct[quarter:])
     middle = half - quarter
-    gaps = np.diff(logs)
+    gaps = logs[1:] - logs[:-1]
     spacings = beyond[quarter + 1 :] * gaps
-    before = np.arange(len(spacings))
+    before = np.arange(spacings.shape[0])
     k = np.minimum(before, max(MOST_SPACINGS, int(np.sqrt(n))))
-    sums = np.concatenate([[0.0], np.cumsum(spacings)])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        typical = np.maximum((sums[before] - sums[before - k]) / k, np.finfo(np.float64).tiny)
-        # The ratio of an exponential variable to the mean of k others.
-        log_p = -k * np.log1p(spacings / typical / k)
-    spread = np.maximum(logs[:-1] - logs[middle], logs[middle] - logs[0])
-    wide = (gaps > 0.5 * spread) & (before > middle) & (k >= FEWEST_SPACINGS)
-    log_p = np.where(wide, log_p, 0.0)
-    at = int(np.argmin(log_p))
-    if log_p[at] == 0.0:
+    sums = xp.concat([0.0 * spacings[:1], xp.cumulative_sum(spacings)])
+    recent = xp.take(sums, like(before, sums)) - xp.take(sums, like(before - k, sums))
+    # The ratio of an exponential variable to the mean of k others.
+    number = like(np.maximum(k, 1.0), sums)
+    with np.errstate(over="ignore"):
+        log_p = -number * xp.log1p(spacings / xp.clip(recent / number, TINY, None) / number)
+    center = logs[middle]
+    spread = xp.maximum(logs[:-1] - center, center - logs[:1])
+    wide = (gaps > 0.5 * spread) & like((before > middle) & (k >= FEWEST_SPACINGS), sums)
+    log_p = xp.where(wide, log_p, 0.0)
+    at = int(xp.argmin(log_p))
+    found = float(log_p[at])
+    if found == 0.0:
         return NOTHING
-    cut = float(np.exp((logs[at] + logs[at + 1]) / 2.0))
-    return Cut(float(log_p[at]) + float(np.log(len(log_p) - middle)), cut, 0, 0.0)
+    cut = float(np.exp((float(logs[at]) + float(logs[at + 1])) / 2.0))
+    return Cut(found + float(np.log(len(before) - middle)), cut, 0, 0.0)
 
 
-def is_no_tail(sizes: Array, cut: float) -> bool:
+def is_no_tail(sizes: Rows, cut: float) -> bool:
     """Whether the rows beyond a cut are a group of their own: rows may also be skewed.
 
     Either they end sooner than a tail: beyond any point an exponential tail has a standard
@@ -225,62 +260,74 @@ def is_no_tail(sizes: Array, cut: float) -> bool:
     only falls: an interval that holds more rows than one as wide just inside it.
     """
     excess = sizes[sizes > cut] - cut
-    longest = min(SHORT, 1.0 - LEVEL_QUANTILE / np.sqrt(len(excess)))
-    return bool(excess.std() < longest * excess.mean()) or _has_mode(sizes, cut)
+    longest = min(SHORT, 1.0 - LEVEL_QUANTILE / np.sqrt(excess.shape[0]))
+    mean, deviation = _mean_and_deviation(excess)
+    short = bool(deviation < longest * mean)
+    return short or _has_mode(sizes, cut)
 
 
-def is_clear(sizes: Array, cut: float) -> bool:
+def is_clear(sizes: Rows, cut: float) -> bool:
     """Whether there is hardly any row half way between the centre and the rows beyond a cut."""
     beyond = sizes[sizes > cut]
-    far = float(np.median(beyond))
+    far = median(beyond)
     between = (sizes > far / 3.0) & (sizes < 2.0 * far / 3.0)
-    return bool(between.sum() <= CLEAR * len(beyond))
+    return bool(count(between) <= CLEAR * beyond.shape[0])
 
 
-def separation(sizes: Array, cut: float) -> float:
+def separation(sizes: Rows, cut: float) -> float:
     """How far apart the rows on both sides of a cut are, in units of how much they vary."""
     beyond = sizes > cut
-    outer, inner = sizes[beyond], sizes[~beyond]
-    varying = max(float(outer.std() + inner.std()), float(np.finfo(np.float64).tiny))
-    return float(outer.mean() - inner.mean()) / varying
+    outer, outer_deviation = _mean_and_deviation(sizes[beyond])
+    inner, inner_deviation = _mean_and_deviation(sizes[~beyond])
+    return (outer - inner) / max(outer_deviation + inner_deviation, TINY)
 
 
-def _has_mode(sizes: Array, cut: float) -> bool:
-    ascending = _spread_out(np.sort(sizes))
-    far = float(np.median(ascending[ascending > cut]))
-    for width in WIDTHS * far:
-        x = np.linspace(max(0.0, cut - 1.5 * width), far, PLACES)
-        at = np.searchsorted(ascending, np.stack([x, x + width, x + 2.0 * width]))
-        inner, outer = at[1] - at[0], at[2] - at[1]
-        if float(log_binomial(outer, inner).min()) < LOG_MODE_LEVEL:
-            return True
-    return False
+def _mean_and_deviation(x: Rows) -> tuple[float, float]:
+    xp = namespace(x)
+    return float(xp.mean(x)), float(xp.std(x))
 
 
-def _spread_out(ascending: Array) -> Array:
+def _has_mode(sizes: Rows, cut: float) -> bool:
+    xp = namespace(sizes)
+    ascending = _spread_out(xp.sort(sizes))
+    far = median(ascending[ascending > cut])
+    # All windows at once: for each of them the rows in it, and in the one just inside it.
+    x = np.stack([np.linspace(max(0.0, cut - 1.5 * w), far, PLACES) for w in WIDTHS * far])
+    edges = np.stack([x + step * (WIDTHS * far)[:, None] for step in range(3)])
+    at = on_host(xp.searchsorted(ascending, like(edges.ravel(), ascending))).reshape(edges.shape)
+    inner, outer = at[1] - at[0], at[2] - at[1]
+    return bool(lowest(log_binomial(outer.astype(float), inner.astype(float))) < LOG_MODE_LEVEL)
+
+
+def _spread_out(ascending: Rows) -> Rows:
     """Equal values spread evenly over their share of the line, lest a lattice look like modes."""
-    values, first, counts = np.unique(ascending, return_index=True, return_counts=True)
-    if len(values) < 2 or counts.max() == 1:
+    xp = namespace(ascending)
+    n = ascending.shape[0]
+    first = xp.concat([like([True], ascending), ascending[1:] > ascending[:-1]])
+    start = xp.nonzero(first)[0]
+    n_values = start.shape[0]
+    if n_values in (1, n):
         return ascending
+    values = xp.take(ascending, start)
+    counts = double(xp.concat([start[1:], like([n], start)]) - start)
     between = (values[1:] + values[:-1]) / 2.0
-    low = np.concatenate([[2.0 * values[0] - between[0]], between])
-    high = np.concatenate([between, [2.0 * values[-1] - between[-1]]])
-    place = (np.arange(len(ascending)) - np.repeat(first, counts) + 0.5) / np.repeat(counts, counts)
-    return np.asarray(np.repeat(low, counts) + place * np.repeat(high - low, counts))
+    low = xp.concat([2.0 * values[:1] - between[:1], between])
+    high = xp.concat([between, 2.0 * values[-1:] - between[-1:]])
+    which = xp.cumulative_sum(xp.astype(first, xp.int64)) - 1
+    place = like(np.arange(n) + 0.5, values) - xp.take(double(start), which)
+    return xp.take(low, which) + place / xp.take(counts, which) * xp.take(high - low, which)
 
 
-def same_side(values: Array, cut: Cut) -> float:
+def same_side(values: Rows, cut: Cut) -> float:
     """The additional evidence that rows which stand apart do so on one side.
 
     Given how far out they lie, the sides of good rows are coin tosses.
     """
-    right = int((values > cut.cut).sum())
-    left = int((values < -cut.cut).sum())
-    log_p = float(log_binomial(np.array(max(right, left)), np.array(min(right, left))))
-    return min(0.0, log_p + float(np.log(2.0)))
+    right, left = count(values > cut.cut), count(values < -cut.cut)
+    return min(0.0, log_coin(max(right, left), min(right, left)) + float(np.log(2.0)))
 
 
-def coherence(along: Array) -> float:
+def coherence(along: Rows) -> float:
     """Whether rows point the same way: the evidence that their leaving moves the mean.
 
     Parameters
@@ -289,10 +336,10 @@ def coherence(along: Array) -> float:
         For each row of a group, its product with the sum of all other rows of the group. For good
         rows its sign is a coin; long rows of a heavy tail point anywhere.
     """
-    same, opposite = int((along > 0.0).sum()), int((along <= 0.0).sum())
+    same, opposite = count(along > 0.0), count(along <= 0.0)
     if 1 + opposite > GOOD_SHARE * same:
         return 0.0
-    return float(log_binomial(np.array(same), np.array(opposite)))
+    return log_coin(same, opposite)
 
 
 def _looks(n: int) -> float:
@@ -300,16 +347,18 @@ def _looks(n: int) -> float:
     return float(np.log(max(1.0, np.log2(n))))
 
 
-def _widest_gap(ascending: Array, beyond: Array, worth: Array) -> int:
+def _widest_gap(ascending: Rows, beyond: Rows, worth: Rows) -> int:
     """Where to cut: in a wide gap, not far from where a cut is worth most.
 
     What a cut is worth is a count, known to the root of the rows beyond it; the wider a gap, the
     more of such errors it may be off.
     """
-    best = int(np.argmax(worth))
-    off = (worth[best] - worth) / np.sqrt(beyond[best])
-    gaps = np.diff(ascending, prepend=ascending[0])
-    with np.errstate(divide="ignore"):
-        merit = np.where(np.isfinite(off), np.log(gaps) - off**2, -np.inf)
-    at = int(np.argmax(merit))
-    return at if merit[at] > -np.inf else max(1, best)
+    xp = namespace(ascending)
+    best = int(xp.argmax(worth))
+    off = (worth[best] - worth) / beyond[best] ** 0.5
+    gaps = xp.concat([0.0 * ascending[:1], ascending[1:] - ascending[:-1]])
+    usable = xp.isfinite(off) & (gaps > 0.0)
+    merit = xp.log(xp.where(gaps > 0.0, gaps, 1.0)) - xp.where(usable, off, 0.0) ** 2
+    merit = xp.where(usable, merit, -np.inf)
+    at = int(xp.argmax(merit))
+    return at if float(merit[at]) > -np.inf else max(1, best)

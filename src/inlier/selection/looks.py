@@ -6,7 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import (
+    among,
+    count,
+    double,
+    every,
+    highest,
+    like,
+    median,
+    mixed,
+    namespace,
+    on_host,
+)
+from inlier._typing import Array, Rows
 from inlier.selection import evidence
 from inlier.selection.evidence import LOG_LEVEL, Cut
 from inlier.selection.pursuit import WINDOW, pursue
@@ -37,17 +49,20 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
     """Rows that stand apart, or that are many and point the same way; in four passes at most."""
     kept = found.kept
     # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
-    sizes, plain = near.sizes(), np.sqrt(near.distances)
-    gap = evidence.apart(sizes[kept])
+    sizes, plain = near.sizes(), near.distances**0.5
+    inside = sizes[kept]
+    gap = evidence.apart(inside)
     if gap.log_p < LOG_LEVEL:
         return Found("apart", gap, plain, near.center)
     # A row at the centre itself is near, and not infinitely so.
-    logs = np.log(np.maximum(sizes, max(1e-3 * float(np.median(sizes[kept])), TINY)))
-    center, tail = evidence.surplus(logs[kept], sides=(1,))
-    found.coincide |= float(np.median(sizes[kept])) <= ROUNDINGS * found.noise < sizes[kept].max()
+    typical = median(inside)
+    xp = namespace(inside)
+    logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
+    center, tail = evidence.surplus(logs, sides=(1,))
+    found.coincide |= typical <= ROUNDINGS * found.noise < highest(inside)
     candidates: list[tuple[str, Cut]] = []
     if tail.log_p < LOG_LEVEL:
-        separate = evidence.is_no_tail(logs[kept] - center, tail.cut)
+        separate = evidence.is_no_tail(logs - center, tail.cut)
         cut = replace(tail, cut=float(np.exp(center + tail.cut)), side=0)
         candidates.append(("distance" if separate else "tail", cut))
     if gap.log_p < 0.0:
@@ -65,7 +80,7 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
     return None
 
 
-def _along(oracle: Oracle, found: Selection, group: Found, members: Mask) -> Found | None:
+def _along(oracle: Oracle, found: Selection, group: Found, members: Rows) -> Found | None:
     """A distant group, cut along the way it points, if it is farther from the others there.
 
     By distance the nearest of its rows and the farthest good ones may overlap.
@@ -84,39 +99,40 @@ def _along(oracle: Oracle, found: Selection, group: Found, members: Mask) -> Fou
     return Found("direction", cut, sizes, point, line.direction)
 
 
-def _coherence(oracle: Oracle, near: Near, members: Mask) -> float:
+def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
     """Whether rows point the same way, each seen from another centre than the rest of them.
 
     Seen from one centre, all rows would share its error, and with many columns point away from it.
     """
     table = oracle.table
-    rows = np.flatnonzero(near.half & ~members)
-    if len(rows) < 4:
+    xp = namespace(members)
+    rows = near.half & ~members
+    if count(rows) < 4:
         return 0.0
-    halves = np.zeros((2, len(members)))
-    halves[0, rows[::2]] = 1.0 / len(rows[::2])
-    halves[1, rows[1::2]] = 1.0 / len(rows[1::2])
-    inside = members.astype(np.float64)
-    first, second, total = table.combine(near.center, np.concatenate([halves, inside[None]]))
-    others = total - inside.sum() * second
-    along, both = table.project(near.center, np.stack([others, first + second]))
-    own = near.distances - both + first @ second
-    return evidence.coherence((along - first @ others - own)[members])
+    even = xp.cumulative_sum(xp.astype(rows, xp.int64)) % 2 == 0
+    halves = [double(rows & ~even), double(rows & even)]
+    halves = [half / xp.sum(half) for half in halves]
+    first, second, summed = table.combine(near.center, xp.stack([*halves, double(members)]))
+    others = summed - count(members) * second
+    seen = table.project(near.center, np.stack([others, first + second]))
+    own = near.distances - seen[1, :] + float(first @ second)
+    return evidence.coherence((seen[0, :] - float(first @ others) - own)[members])
 
 
 def by_direction(oracle: Oracle, found: Selection) -> Found | None:
     """The clearest group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
-    seen = rows[:, kept]
-    ascending = np.sort(seen, axis=1)
+    seen = among(rows, kept)
+    ascending = namespace(seen).sort(seen, axis=1)
     centers, spreads, errors = evidence.centers(ascending)
-    varies = found.spectrum.values > found.least_variance * kept.sum()
+    varies = found.spectrum.values > found.least_variance * count(kept)
     found.coincide |= bool((varies & evidence.quarter_coincides(ascending)).any())
     signs = []
     for j in np.flatnonzero(varies & (spreads > 0.0)):
-        one_sided = evidence.mirror(ascending[j], float(centers[j]), float(errors[j]))
-        both_sides = evidence.apart(np.abs(seen[j] - centers[j]))
-        sides = evidence.same_side(seen[j] - centers[j], both_sides)
+        center, row = float(centers[j]), int(j)
+        one_sided = evidence.mirror(ascending[row, :], center, float(errors[j]))
+        both_sides = evidence.apart(abs(seen[row, :] - center))
+        sides = evidence.same_side(seen[row, :] - center, both_sides)
         both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
         cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
         # Many directions are looked at: the first pays least, and all together pay for one look.
@@ -125,7 +141,7 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
         if log_p >= LOG_LEVEL:
             found.doubt(replace(cut, log_p=log_p))
             break
-        start = Line(found.spectrum.vectors[where], rows[where], float(centers[where]))
+        start = Line(found.spectrum.vectors[where], rows[where, :], float(centers[where]))
         group = _refined(oracle, found, start, replace(cut, log_p=log_p), None)
         if group is not None:
             return group
@@ -138,15 +154,16 @@ def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> 
     white = whitened(oracle, found.mean, kept, found.least_variance)
     # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
     precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
-    rows = np.flatnonzero(kept)
+    rows = np.flatnonzero(on_host(kept))
     if len(rows) > MOST_PURSUED:
         rows = np.sort(random.choice(rows, MOST_PURSUED, replace=False))
-    looks = pursue(white.rows[:, rows], random)
+    sample = namespace(white.rows).take(white.rows, like(rows, white.rows), axis=1)
+    looks = pursue(on_host(sample), random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
     for log_p, mixing, center, cut in [look for look in looks if look[0] < LOG_LEVEL][:MOST_TURNED]:
         direction = mixing @ white.whitener
         length = float(np.linalg.norm(direction))
-        start = Line(direction / length, mixing @ white.rows / length, center / length)
+        start = Line(direction / length, mixed(mixing / length, white.rows), center / length)
         cut = replace(cut, log_p=log_p, cut=cut.cut / length)
         group = _refined(oracle, found, start, cut, precision)
         if group is not None:
@@ -172,15 +189,15 @@ def _refined(
         (line, cut), before = turned, members
         sizes = line.sizes(cut.side)
         members = kept & (sizes > cut.cut)
-        if np.array_equal(members, before):
+        if every(members == before):
             break
     if cut.side and not evidence.is_no_tail(sizes[kept], cut.cut):
-        found.tail = max(found.tail, int(members.sum()))
+        found.tail = max(found.tail, count(members))
         return None
-    few = kept.sum() - members.sum() < (1.0 - LARGE) * len(kept)
+    few = count(kept) - count(members) < (1.0 - LARGE) * kept.shape[0]
     if few and cut.side and not evidence.is_clear(sizes[kept], cut.cut):
         # It would hang on the numbers alone which rows are the good ones.
-        found.unclear = max(found.unclear, int(members.sum()))
+        found.unclear = max(found.unclear, count(members))
         return None
     kind = "direction" if precision is None else "metric"
     point = found.mean + line.center * line.direction
@@ -188,19 +205,19 @@ def _refined(
 
 
 def _turned(
-    oracle: Oracle, found: Selection, members: Mask, precision: Array | None
+    oracle: Oracle, found: Selection, members: Rows, precision: Array | None
 ) -> tuple[Line, Cut] | None:
     """The direction from the other rows to a group, and the cut there, if it shows one."""
     rest = found.kept & ~members
-    difference = members / members.sum() - rest / rest.sum()
-    offset = oracle.table.combine(found.mean, difference[None])[0]
+    difference = double(members) / count(members) - double(rest) / count(rest)
+    offset = oracle.table.combine(found.mean, difference[None, :])[0]
     direction = unit(offset if precision is None else precision @ offset)
-    rows = oracle.table.project(found.mean, direction[None])[0]
+    rows = oracle.table.project(found.mean, direction[None])[0, :]
     center, cut = evidence.surplus(rows[found.kept], sides=(1,))
     return (Line(direction, rows, center), cut) if cut.log_p < LOG_LEVEL else None
 
 
-def polished(found: Selection, white: White, group: Found, members: Mask) -> list[Found]:
+def polished(found: Selection, white: White, group: Found, members: Rows) -> list[Found]:
     """A last look at the rows of a group, in the metric of those that are kept.
 
     A direction of the data is not where a group is clearest if the others vary unevenly. Along
@@ -210,20 +227,22 @@ def polished(found: Selection, white: White, group: Found, members: Mask) -> lis
     if group.direction is None or group.cut.side == 0:
         return [group]
     roots = np.sqrt(white.shrinkage)
-    rows = white.rows * roots[:, None]
-    inside = rows[:, members]
-    offset = inside.mean(axis=1, keepdims=True)
-    variances, axes = np.linalg.eigh((inside - offset) @ (inside - offset).T / members.sum())
+    rows = white.rows * like(roots[:, None], white.rows)
+    xp = namespace(rows)
+    inside = among(rows, members)
+    offset = xp.mean(inside, axis=1, keepdims=True)
+    spread = on_host((inside - offset) @ (inside - offset).T) / count(members)
+    variances, axes = np.linalg.eigh(spread)
     halves = [members]
     if variances[-1] > WIDE**2:
-        positive = axes[:, -1] @ (rows - offset) > 0.0
+        positive = mixed(axes[:, -1], rows - offset) > 0.0
         halves = [members & positive, members & ~positive]
     parts = []
     for half in halves:
-        mixing = rows[:, half].mean(axis=1) * roots
+        mixing = on_host(xp.mean(among(rows, half), axis=1)) * roots
         direction = mixing @ white.whitener
         length = max(float(np.linalg.norm(direction)), TINY)
-        direction, seen = direction / length, mixing @ white.rows / length
+        direction, seen = direction / length, mixed(mixing / length, white.rows)
         center, cut = evidence.surplus(seen[found.kept | half], sides=(1,))
         if cut.log_p >= LOG_LEVEL:
             return [group]
@@ -237,9 +256,9 @@ def polished(found: Selection, white: White, group: Found, members: Mask) -> lis
 def is_uneven(oracle: Oracle, found: Selection) -> bool:
     """Whether whitening could show more, and can be done."""
     n, d = oracle.table.shape
-    m = int(found.kept.sum())
+    m = count(found.kept)
     if d > MOST_COLUMNS or n * d > MOST_WHITENED or d < 2 or m < FEWEST_ROWS:
         return False
-    total = float(oracle.table.sq_distances(found.mean) @ found.kept)
+    total = float(oracle.table.sq_distances(found.mean) @ double(found.kept))
     noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
     return bool(found.spectrum.values[0] > ANISOTROPIC * noise)

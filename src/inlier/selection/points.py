@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import among, count, double, namespace, some
+from inlier._typing import Array, Rows
 from inlier.problem import Subspace, packing_bound, scores
 from inlier.projection import Reduced, Within
 from inlier.result import Certificate, PathPoint
@@ -20,8 +21,8 @@ GAP = 1e-2
 
 
 def point_at(
-    kept: Mask, mean: Array, spectrum: Spectrum, subspace: Subspace, budget: float, share: float
-) -> tuple[PathPoint, Array]:
+    kept: Rows, mean: Array, spectrum: Spectrum, subspace: Subspace, budget: float, share: float
+) -> tuple[PathPoint, Rows]:
     """A point of the path, and the weights of its l1 problem, nearly solved.
 
     Parameters
@@ -52,14 +53,16 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
         return None
     solved = _nearly_solved(subspace, found.mean, budget)
     kept = found.kept & (solved.weights >= 0.5)
-    if not kept.any():
+    if not some(kept):
         return None  # no row fits on its own
-    leaving = subspace.seen_from(found.mean, budget)[:, found.kept & ~kept]
-    along = np.einsum("ij,ij->j", leaving, leaving.sum(axis=1, keepdims=True) - leaving)
-    share = min(1.0, 2.0 * float(np.mean(along <= 0.0))) if len(along) else 1.0
-    mean = oracle.table.mean(kept.astype(np.float64), found.mean)
+    leaving = among(subspace.seen_from(found.mean, budget), found.kept & ~kept)
+    xp = namespace(leaving)
+    along = xp.sum(leaving * (xp.sum(leaving, axis=1, keepdims=True) - leaving), axis=0)
+    n_leaving = along.shape[0]
+    share = min(1.0, 2.0 * count(along <= 0.0) / n_leaving) if n_leaving else 1.0
+    mean = oracle.table.mean(double(kept), found.mean)
     spectrum = spectrum_of(oracle, mean, kept)
-    budget = max(largest_of(spectrum) * len(kept) / float(kept.sum()), TINY)
+    budget = max(largest_of(spectrum) * kept.shape[0] / count(kept), TINY)
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S)
 
 
@@ -73,7 +76,7 @@ def _nearly_solved(subspace: Subspace, mean: Array, budget: float) -> Reduced:
 
 
 def _point(
-    kept: Mask,
+    kept: Rows,
     mean: Array,
     spectrum: Spectrum,
     subspace: Subspace,
@@ -81,17 +84,17 @@ def _point(
     share: float,
     S: Array,
 ) -> PathPoint:
-    n, m = len(kept), int(kept.sum())
+    n, m = kept.shape[0], count(kept)
     prices = np.linalg.eigvalsh(S) if len(S) else np.zeros(0)
-    total = float(prices.sum())
+    price = float(prices.sum())
     q = scores(subspace.seen_from(mean, budget), S)
     return PathPoint(
         budget=budget,
         sigma=float(np.sqrt(largest_of(spectrum) / m)),
-        price=total / n,
-        rank=1.0 / float(np.sum((prices / total) ** 2)) if total > 0.0 else 0.0,
+        price=price / n,
+        rank=1.0 / float(np.sum((prices / price) ** 2)) if price > 0.0 else 0.0,
         share=share,
-        removed=np.flatnonzero(~kept),
+        removed=namespace(kept).nonzero(~kept)[0],
         location=mean,
         certificate=Certificate(
             budget=budget,
@@ -99,6 +102,6 @@ def _point(
             residual=float(spectrum.residuals[0]),
             n=n,
             n_removed=n - m,
-            most_kept=packing_bound(np.ones(n), q, total),
+            most_kept=packing_bound(0.0 * q + 1.0, q, price),
         ),
     )

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import count, double, like, namespace, on_host, smallest, some, total
+from inlier._typing import Array, Rows
 from inlier.problem import Subspace
 from inlier.result import Step
 from inlier.rules import Group
@@ -26,7 +27,7 @@ MAJORITY = 0.55
 def select(
     oracle: Oracle,
     start: Array,
-    distances: Array,
+    distances: Rows,
     random: np.random.Generator,
     noise: float = 0.0,
     metric: bool = True,
@@ -49,9 +50,10 @@ def select(
     notify : callable
         Called after each round.
     """
-    near = Near(start, np.ones(len(distances), dtype=np.bool_), distances)
+    everything = distances >= 0.0
+    near = Near(start, everything, distances)
     for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
-        near = _nearest_half(oracle, near, np.ones_like(near.half))
+        near = _nearest_half(oracle, near, everything)
     found = _everything(oracle, near.center, noise)
     _extend_path(found, 1.0, notify, oracle)
     while len(found.groups) < MOST_GROUPS:
@@ -63,18 +65,18 @@ def select(
     if metric and found.groups and is_uneven(oracle, found):
         found = _last_look(oracle, found, notify)
     if oracle.table.shape[1] > DENSE:
-        found.spectrum = oracle.closely(found.mean, found.kept.astype(np.float64))
+        found.spectrum = oracle.closely(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
     return found
 
 
 def _everything(oracle: Oracle, near: Array, noise: float) -> Selection:
     """Before any group has left."""
-    n = oracle.table.shape[0]
-    kept = np.ones(n, dtype=np.bool_)
-    mean = oracle.table.mean(np.ones(n), near)
+    ones = oracle.table.rows(1.0)
+    mean = oracle.table.mean(ones, near)
+    kept = ones > 0.0
     spectrum = spectrum_of(oracle, mean, kept)
-    return Selection(kept, mean, spectrum, Subspace.empty(n, mean), noise=noise)
+    return Selection(kept, mean, spectrum, Subspace.empty(oracle.table, mean), noise=noise)
 
 
 def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
@@ -85,10 +87,11 @@ def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None])
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
     white = whitened(oracle, found.mean, found.kept, found.least_variance)
     for group, record in zip(found.looks, found.groups, strict=True):
-        members = np.zeros_like(found.kept)
-        members[record.rows] = True
+        members = np.zeros(found.kept.shape[0], dtype=np.bool_)
+        members[on_host(record.rows)] = True
+        members = like(members, found.kept)
         for part in polished(found, white, group, members):
-            if part.among(again.kept).any() and _remove(oracle, again, part):
+            if some(part.among(again.kept)) and _remove(oracle, again, part):
                 _extend_path(again, part.cut.share, notify, oracle)
     return again
 
@@ -96,12 +99,13 @@ def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None])
 def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
     """Take a group out, unless what is left would hardly be a majority."""
     members = group.among(found.kept)
-    left = int(found.kept.sum() - members.sum())
-    total = oracle.table.combine(found.mean, members[None].astype(np.float64))[0]
-    offset = total / members.sum()
+    size = count(members)
+    left = count(found.kept) - size
+    summed = oracle.table.combine(found.mean, double(members)[None, :])[0]
+    offset = summed / size
     record = Group(
         kind=group.kind,
-        rows=np.flatnonzero(members),
+        rows=namespace(members).nonzero(members)[0],
         mean=found.mean + offset,
         direction=group.direction if group.direction is not None else unit(offset),
         center=group.center,
@@ -111,13 +115,13 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
         share=group.cut.share,
         budget=largest_of(found.spectrum),
     )
-    if left < MAJORITY * len(members) - 1e-9:
+    if left < MAJORITY * members.shape[0] - 1e-9:
         found.refused = record
         return False
     found.groups.append(record)
     found.looks.append(group)
     found.kept = found.kept & ~members
-    found.mean = found.mean - total / left
+    found.mean = found.mean - summed / left
     found.spectrum = spectrum_of(oracle, found.mean, found.kept)
     found.subspace = _with_direction(oracle, found.subspace, record.direction)
     return True
@@ -139,12 +143,11 @@ def _next_group(
     return group
 
 
-def _nearest_half(oracle: Oracle, near: Near, kept: Mask) -> Near:
+def _nearest_half(oracle: Oracle, near: Near, kept: Rows) -> Near:
     """Seen from the mean of the half of the kept rows that are nearest now."""
-    order = np.argsort(np.where(kept, near.distances, np.inf), kind="stable")
-    half = np.zeros(len(kept), dtype=np.bool_)
-    half[order[: max(1, int(kept.sum()) // 2)]] = True
-    center = oracle.table.mean(half.astype(np.float64), near.center)
+    distances = namespace(kept).where(kept, near.distances, np.inf)
+    half = smallest(distances, max(1, count(kept) // 2))
+    center = oracle.table.mean(double(half), near.center)
     return Near(center, half, oracle.table.sq_distances(center))
 
 
@@ -159,7 +162,7 @@ def _extend_path(
     found: Selection, share: float, notify: Callable[[Step], None], oracle: Oracle
 ) -> None:
     """Record where the search stands."""
-    n, m = len(found.kept), int(found.kept.sum())
+    n, m = found.kept.shape[0], count(found.kept)
     top = largest_of(found.spectrum)
     budget = max(top * n / m, TINY)
     point, weights = point_at(found.kept, found.mean, found.spectrum, found.subspace, budget, share)
@@ -169,7 +172,7 @@ def _extend_path(
             "selection",
             point.budget,
             float(n - m),
-            n - float(weights.sum()),
+            n - total(weights),
             len(found.subspace.basis),
             top,
             oracle.table.n_passes,

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import count, double, namespace
+from inlier._typing import Array, Rows
 from inlier.problem import Subspace
 from inlier.result import PathPoint
 from inlier.rules import Group
@@ -25,7 +26,7 @@ TINY = float(np.finfo(np.float64).tiny)
 class Selection:
     """What is kept, and how it came to that."""
 
-    kept: Mask
+    kept: Rows
     mean: Array
     spectrum: Spectrum
     """Of the kept rows about their mean."""
@@ -65,50 +66,50 @@ class Found:
 
     kind: str
     cut: Cut
-    sizes: Array
+    sizes: Rows
     """Of all rows, those that have left too."""
     center: Array
     direction: Array | None = None
 
-    def among(self, rows: Mask) -> Mask:
+    def among(self, rows: Rows) -> Rows:
         """Its members among some rows."""
-        members: Mask = rows & (self.sizes > self.cut.cut)
-        return members
+        return rows & (self.sizes > self.cut.cut)
 
 
 class Near(NamedTuple):
     """How far the rows lie from the mean of the nearest half of them."""
 
     center: Array
-    half: Mask
-    distances: Array
+    half: Rows
+    distances: Rows
     """Squared, from the centre."""
 
-    def sizes(self) -> Array:
+    def sizes(self) -> Rows:
         """Distances in which no row has a part in its own centre.
 
         With many columns a row is near to a mean merely because it is one of the rows in it.
         """
-        m = float(self.half.sum())
-        return np.asarray(np.sqrt(self.distances) * np.where(self.half, m / max(m - 1.0, 0.5), 1.0))
+        m = count(self.half)
+        far = self.distances**0.5
+        return namespace(far).where(self.half, far * (m / max(m - 1.0, 0.5)), far)
 
 
 class Line(NamedTuple):
     """A direction, where the rows lie along it, seen from some point, and their centre there."""
 
     direction: Array
-    rows: Array
+    rows: Rows
     center: float
 
-    def sizes(self, side: int) -> Array:
+    def sizes(self, side: int) -> Rows:
         """How far the rows lie on one side of the centre, or on either, for side 0."""
         offsets = self.rows - self.center
-        return np.abs(offsets) if side == 0 else side * offsets
+        return abs(offsets) if side == 0 else side * offsets
 
 
-def spectrum_of(oracle: Oracle, mean: Array, kept: Mask) -> Spectrum:
+def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     """The directions in which the kept rows vary most."""
-    weights = kept.astype(np.float64)
+    weights = double(kept)
     if oracle.table.shape[1] <= DENSE:
         return oracle.accurately(mean, weights, 0.0)
     return oracle(mean, weights, lambda values, r: bool(r[0] <= 0.05 * values[0]), ROUND_PASSES)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._arrays import among, count, double, like, namespace, total
+from inlier._typing import Array, Rows
 from inlier.selection.state import TINY
 from inlier.spectral import Oracle
 
@@ -17,7 +18,7 @@ RELATIVE = 1e-10
 class White(NamedTuple):
     """All rows in coordinates in which some of them vary alike in all directions."""
 
-    rows: Array
+    rows: Rows
     """k x n, in the order of the variance that was divided out."""
     whitener: Array
     """k x d: the rows are these directions times the data, less the mean."""
@@ -25,29 +26,29 @@ class White(NamedTuple):
     """By how much a variance should be larger than it was measured, as the inverse."""
 
 
-def whitened(oracle: Oracle, mean: Array, kept: Mask, least_variance: float) -> White:
-    """In one pass for the whole second moment."""
-    m, d = int(kept.sum()), oracle.table.shape[1]
-    moment = oracle.table.moment(mean, kept.astype(np.float64), np.eye(d))
-    values, vectors = np.linalg.eigh((moment.image + moment.image.T) / (2.0 * m))
+def whitened(oracle: Oracle, mean: Array, kept: Rows, least_variance: float) -> White:
+    """In two passes: for the whole second moment, and along its directions."""
+    m, d = count(kept), oracle.table.shape[1]
+    scatter, _ = oracle.table.scatter(mean, double(kept))
+    values, vectors = np.linalg.eigh(scatter / m)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     held = values > max(RELATIVE * values[0], least_variance)
     held[0] = True
     values = np.maximum(values, TINY)
     values, vectors = values[held], vectors[:, held]
-    rows = vectors.T @ moment.projection
-    shrinkage = values / _shrunk(values, rows[:, kept], d)
+    rows = oracle.table.project(mean, vectors.T)
+    shrinkage = values / _shrunk(values, among(rows, kept), d)
     roots = np.sqrt(values)[:, None]
-    return White(rows / roots, vectors.T / roots, shrinkage)
+    return White(rows / like(roots, rows), vectors.T / roots, shrinkage)
 
 
-def _shrunk(values: Array, rows: Array, d: int) -> Array:
+def _shrunk(values: Array, rows: Rows, d: int) -> Array:
     """Eigenvalues of a covariance drawn to their mean, as far as Ledoit and Wolf (2004) advise."""
     unit = float(values[0])
     values, m = values / unit, rows.shape[1]
-    lengths = np.sum((rows / np.sqrt(unit)) ** 2, axis=0)
+    lengths = namespace(rows).sum((rows / float(np.sqrt(unit))) ** 2, axis=0)
     mean = float(values.sum()) / d
     squared = float(np.sum(values**2))
-    noise = (float(np.mean(lengths**2)) - squared) / m
+    noise = (total(lengths**2) / m - squared) / m
     weight = float(np.clip(noise / max(squared - d * mean**2, TINY), 1e-6, 1.0))
     return unit * ((1.0 - weight) * values + weight * mean)

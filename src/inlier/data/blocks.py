@@ -1,0 +1,105 @@
+"""Tables that are passed over in blocks of rows: all that does not depend on where these are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from inlier._typing import Array, Rows
+from inlier.data import medians
+from inlier.data.base import SAMPLE_ROWS, Moment, Table, Weights
+from inlier.data.passes import Combine, Distances, Histogram, Moments, Pass, Project, Scatter, View
+
+# Single-precision rows farther from the origin than so many typical distances lose precision.
+NEAR = 4.0
+# A look at how far the rows are from the origin, and from each other.
+LOOK_ROWS = 64
+
+
+class BlockTable(Table):
+    """A table of which blocks of rows can be read.
+
+    No copy of the data is made: a block is cast and centred, if it has to be, as it passes by.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : numpy dtype
+        Of the products: single or double precision.
+    """
+
+    def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        super().__init__(shape)
+        self.dtype = dtype
+        self._reach: float | None = None
+
+    @abstractmethod
+    def _run(self, work: Pass, *inputs: Any, width: int = 1) -> tuple[Rows, list[Array]]:
+        """Do a pass: what was seen of all rows, and the sums over all blocks, on the host.
+
+        Parameters
+        ----------
+        work : Pass
+        *inputs : Rows or callable
+            Along the last axis of each, what belongs to the rows of a block goes with it; a
+            callable is told which rows they are.
+        width : int
+            How many vectors a row is multiplied with.
+        """
+
+    def project(self, center: Array, basis: Array) -> Rows:
+        """See `Table.project`."""
+        return self._run(Project.along(basis, self._view(center)), width=len(basis))[0]
+
+    def moment(self, center: Array, weights: Weights, basis: Array) -> Moment:
+        """See `Table.moment`."""
+        work = Moments.along(basis, self._view(center))
+        seen, (image, totals) = self._run(work, weights, width=len(basis) + 1)
+        image -= totals[:, None] * work.view.left
+        return Moment(seen, image[:-1], image[-1])
+
+    def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
+        """See `Table.scatter`."""
+        work = Scatter(self._view(center, centred=True))
+        _, (image,) = self._run(work, weights, width=self.shape[1])
+        return (image[:-1] + image[:-1].T) / 2.0, image[-1]
+
+    def combine(self, center: Array, coefficients: Rows) -> Array:
+        """See `Table.combine`."""
+        work = Combine(self._view(center))
+        _, (image, totals) = self._run(work, coefficients, width=coefficients.shape[0])
+        image -= totals[:, None] * work.view.left
+        return image
+
+    def sq_distances(self, center: Array) -> Rows:
+        """See `Table.sq_distances`."""
+        return self._run(Distances(self._view(center, centred=True)))[0]
+
+    def median(self, sample: np.random.Generator | None = None) -> Array:
+        """See `Table.median`."""
+        n = self.shape[0]
+        if sample is not None:
+            return np.median(self.sampled(sample), axis=0).astype(np.float64, copy=False)
+        evenly = np.linspace(0, n - 1, SAMPLE_ROWS).astype(np.intp)
+        eps = float(np.finfo(self.dtype).eps)
+        return medians.median(n, self.some(evenly), self._count, eps)
+
+    def _count(self, histogram: Histogram) -> Array:
+        return self._run(histogram, width=histogram.n_bins)[1][0]
+
+    def _view(self, center: Array, centred: bool = False) -> View:
+        """About a centre; rows are centred first, if asked for or if they need it."""
+        if self.dtype == np.float32 and not centred:
+            if self._reach is None:
+                self._reach = NEAR * self._typical_distance()
+            centred = not float(np.linalg.norm(center)) <= self._reach
+        return View.about(center, self.dtype.name, centred)
+
+    def _typical_distance(self) -> float:
+        n = self.shape[0]
+        some = self.some(np.unique(np.linspace(0, n - 1, LOOK_ROWS).astype(np.intp)))
+        some = some.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.median(np.linalg.norm(some - np.median(some, axis=0), axis=1)))

@@ -1,0 +1,27 @@
+"""Whether a block holds numbers only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inlier._arrays import dtype_name, namespace, on_host
+from inlier._typing import Rows
+
+
+def check_finite(block: Rows, name: str, first: int | None) -> None:
+    """Raise if an entry is NaN or infinite; `first` is the number of the first row, if any."""
+    if "float" not in dtype_name(block):
+        return
+    xp = namespace(block)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if bool(xp.isfinite(xp.sum(block))):  # cheap, and enough unless large numbers cancel
+            return
+    bad = np.argwhere(on_host(~xp.isfinite(block)))
+    if len(bad):
+        i, j = (int(x) for x in bad[0])
+        where = "" if first is None else f", the first at row {first + i}, column {j}"
+        kind = "NaN" if bool(xp.isnan(block[i, j])) else "infinity"
+        raise ValueError(
+            f"{name} contains NaN or infinity ({kind}{where}). Drop or impute such rows before "
+            "the fit."
+        )
