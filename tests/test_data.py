@@ -124,7 +124,7 @@ class Case:
         assert_near(table.project(self.center, V), V @ A.T, tol)
         assert_near(table.combine(self.center, self.coefficients), self.coefficients @ A, tol)
         moment = table.moment(self.center, w, V)
-        assert_near(moment.projection, V @ A.T, tol)
+        assert_near(moment.projection.astype(np.float64), V @ A.T, tol)
         assert_near(moment.image, V @ (A.T * w) @ A, tol)
         np.testing.assert_allclose(moment.drift, A.T @ w, atol=tol * np.abs(A).sum(axis=0).max())
         mean = table.mean(w, self.center)
@@ -154,7 +154,7 @@ def test_combine(case):
 def test_moment(case):
     moment = case.table.moment(case.center, case.weights, case.basis)
     scatter = case.A.T @ np.diag(case.weights) @ case.A
-    assert_near(moment.projection, case.basis @ case.A.T, case.relative)
+    assert_near(moment.projection.astype(np.float64), case.basis @ case.A.T, case.relative)
     assert_near(moment.image, case.basis @ scatter, case.relative)
     assert_near(moment.drift, case.A.T @ case.weights, 10 * case.relative)
 
@@ -171,7 +171,7 @@ def test_moment_with_weights_that_depend_on_what_is_seen(case):
     assert sorted(asked) == list(range(n)), "each row is asked about once"
     seen = case.basis @ case.A.T
     w = 1.0 / (1.0 + np.square(seen).sum(axis=0) / 1e3)
-    assert_near(moment.projection, seen, case.relative)
+    assert_near(moment.projection.astype(np.float64), seen, case.relative)
     assert_near(moment.image, (seen * w) @ case.A, 10 * case.relative)
     assert_near(moment.drift, w @ case.A, 10 * case.relative)
 
@@ -616,7 +616,7 @@ def test_passes_of_a_rotated_table(wide):
     moment = rotation.rotated.moment(seen_from, wide.weights, V)
     A = wide.A - rotation.restore(seen_from[None])
     axes = rotation.restore(V)
-    assert_near(moment.projection, axes @ A.T, 100 * wide.relative)
+    assert_near(moment.projection.astype(np.float64), axes @ A.T, 100 * wide.relative)
     scatter = (A.T * wide.weights) @ A
     assert_near(rotation.restore(moment.image), axes @ scatter, 100 * wide.relative)
     drift = rotation.restore(moment.drift[None])[0]

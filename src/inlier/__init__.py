@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from inlier import theory
 from inlier.api import path, robust_mean
 from inlier.convex import Solution
+from inlier.data import open_table
 from inlier.result import (
     Certificate,
     MeanResult,
@@ -42,6 +43,7 @@ __all__ = [
     "compare",
     "datasets",
     "methods",
+    "open_table",
     "path",
     "project",
     "robust_mean",

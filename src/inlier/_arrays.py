@@ -45,6 +45,21 @@ def like(x: Any, rows: Rows, dtype: Any = None) -> Rows:
     return namespace(rows).asarray(x, dtype=dtype, device=device(rows))
 
 
+def counting(n: int, rows: Rows) -> Rows:
+    """0, 1, ..., n - 1 beside some rows, in double precision."""
+    xp = namespace(rows)
+    if xp is np:
+        return np.arange(n, dtype=np.float64)
+    return xp.arange(n, dtype=xp.float64, device=device(rows))
+
+
+def empty_like(x: Rows, shape: tuple[int, ...]) -> Rows:
+    """An array of another shape, with anything in it."""
+    if isinstance(x, np.ndarray):
+        return np.empty(shape, x.dtype)
+    return namespace(x).empty(shape, dtype=x.dtype, device=device(x))
+
+
 def double(x: Rows) -> Rows:
     """In double precision."""
     xp = namespace(x)
@@ -53,7 +68,7 @@ def double(x: Rows) -> Rows:
 
 def dtype_name(x: Any) -> str:
     """What the standard calls the dtype of an array."""
-    return str(x.dtype).rpartition(".")[2]
+    return getattr(x.dtype, "name", None) or str(x.dtype).rpartition(".")[2]
 
 
 def is_real(x: Any) -> bool:

@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from inlier._arrays import namespace
+from inlier._typing import Rows
+from inlier._validation import check_table, is_device_array
+from inlier.data import Table, is_elsewhere
 from inlier.result import MeanResult
 
 
@@ -33,6 +37,8 @@ class MeanEstimator(BaseEstimator):
     """
 
     def _validated(self, X: Any, fitting: bool = False) -> Any:
+        if is_elsewhere(X) or isinstance(X, Table) or is_device_array(X):
+            return self._validated_there(check_table(X), fitting)
         return validate_data(
             self,
             X,
@@ -41,6 +47,18 @@ class MeanEstimator(BaseEstimator):
             dtype=(np.float64, np.float32),
             ensure_min_samples=2 if fitting else 1,
         )
+
+    def _validated_there(self, X: Any, fitting: bool) -> Any:
+        """Data that scikit-learn would bring into memory as a whole."""
+        d = X.shape[1]
+        if fitting:
+            self.n_features_in_ = d
+        elif d != self.n_features_in_:
+            raise ValueError(
+                f"X has {d} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return X
 
     def _copied(self, result: MeanResult) -> Self:
         self.result_ = result
@@ -63,9 +81,16 @@ class MeanEstimator(BaseEstimator):
         ndarray of int, shape (n_samples,)
             +1 for the rows of `support_`, -1 for the others.
         """
-        return np.where(self.fit(X).support_, 1, -1)
+        return in_signs(self.fit(X).support_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def in_signs(good: Rows) -> NDArray[np.int_]:
+    """+1 where a row is good and -1 where it is not."""
+    xp = namespace(good)
+    signs: NDArray[np.int_] = 2 * xp.astype(good, xp.int64) - 1
+    return signs

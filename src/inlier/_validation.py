@@ -11,19 +11,21 @@ from scipy.sparse import issparse
 
 from inlier._arrays import dtype_name, highest, is_real, median, on_host, pieces
 from inlier._typing import Array, Rows
-from inlier.data import Table, as_table, check_finite, is_elsewhere
+from inlier.data import Table, check_finite, is_elsewhere, open_table
 
 CHECK_ELEMENTS = 1 << 22
-CHECK_DEVICE = 1 << 27
+CHECK_DEVICE = 1 << 30
 
 
 def check_table(X: Any, name: str = "X") -> Any:
-    """A two-dimensional array, memory map or sparse matrix of finite real numbers, not copied."""
+    """A table, array or sparse matrix of finite real numbers with rows and columns, not copied."""
+    if isinstance(X, Table):
+        return X
     if is_elsewhere(X):
-        return as_table(X, name)
+        return open_table(X, name=name)
     if issparse(X):
         X = X.tocsr()  # type: ignore[attr-defined]
-    elif not _is_device_array(X):
+    elif not is_device_array(X):
         if hasattr(X, "to_numpy"):  # data frames of pandas and polars
             X = X.to_numpy()
         if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
@@ -52,7 +54,7 @@ def check_table(X: Any, name: str = "X") -> Any:
     return X
 
 
-def _is_device_array(X: Any) -> bool:
+def is_device_array(X: Any) -> bool:
     """Whether X is an array of another library than numpy."""
     return is_array_api_obj(X) and not isinstance(X, np.ndarray | np.generic)
 
@@ -120,7 +122,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 def check_vector(value: Any, name: str, length: int, what: str) -> Array:
     """A finite vector with one entry for each row or column of X."""
-    vector = _as_array(on_host(value) if _is_device_array(value) else value, name)
+    vector = _as_array(on_host(value) if is_device_array(value) else value, name)
     if vector.shape != (length,) or vector.dtype.kind not in "buif":
         raise ValueError(
             f"{name} must be a vector of {length} numbers, one for each {what} of X, but has shape "

@@ -19,7 +19,7 @@ from inlier._validation import (
     check_whole,
 )
 from inlier.centers import geometric_median
-from inlier.data import Metric, Table, as_table
+from inlier.data import Metric, OnHost, Table, as_table
 from inlier.result import PathPoint, RobustMeanResult, Step
 from inlier.rules import GroupRule, Multiplier
 from inlier.scatter import metric_of
@@ -143,6 +143,8 @@ def robust_mean(
     original = as_table(X)
     metric = metric_of(scatter, original, random)
     table = original if metric is None else original.in_metric(metric)
+    if algorithm == "paper":  # its convex problems are solved on the host
+        table = OnHost(table)
     if not isinstance(start, str) and metric is not None:
         start = metric.seen(check_vector(start, "start", d, "column")[None])[0]
     center = _start(table, start, algorithm, random)
@@ -153,7 +155,21 @@ def robust_mean(
             result = fit_with_sigma(table, result.sigma, c1, center, options, random, callback)
     else:
         result = fit_with_sigma(table, sigma, c1, center, options, random, callback)
+    if algorithm == "paper":
+        result = _beside_the_data(result, original)
     return result if metric is None else _in_units_of_the_data(result, original, metric)
+
+
+def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult:
+    """A result with arrays of the library that holds the data."""
+    return replace(
+        result,
+        location=table.beside(result.location),
+        support=table.beside(result.support),
+        weights=table.beside(result.weights),
+        indicator=table.beside(result.indicator),
+        scores=table.beside(result.scores),
+    )
 
 
 def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator) -> Array:

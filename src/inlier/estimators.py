@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from inlier._estimator import MeanEstimator
+from inlier._estimator import MeanEstimator, in_signs
 from inlier._typing import Array
 from inlier.api import Algorithm, ScatterName, StartName, robust_mean
 from inlier.data import as_table
@@ -186,4 +186,4 @@ class RobustMean(OutlierMixin, MeanEstimator):
         ndarray of int, shape (n_samples,)
             +1 for inliers, whose decision function is not negative, and -1 for outliers.
         """
-        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+        return in_signs(self.decision_function(X) >= 0.0)

@@ -57,7 +57,7 @@ def project(
         return w[rows]
 
     def dual(x: Array) -> tuple[float, Array]:
-        image = table.moment(center, weigh, x.reshape(R.shape) / root).image
+        image = table.moment(center, weigh, x.reshape(R.shape) / root, drift=False).image
         # Without the constant s t^2 / 2, beside which the solver could not see its progress.
         value = float(x @ x) - float(w @ (problem.s * (0.5 * w - problem.t) + q))
         return value, 2.0 * (x - image.ravel() / root)

@@ -31,7 +31,9 @@ LONG = 1e7
 
 # Of more rows than these a sketch stands for all: what it says of the k x k multiplier is as
 # precise as the search needs, and the search looks at all rows.
-SKETCH_ROWS = 1 << 14
+SKETCH_ROWS = 1 << 12
+# Less than the error of a sketch; relative to the objective at w = 0.
+SKETCH_GAP = 5e-3
 # Above the budget by this much, the multiplier that a sketch gave is raised.
 SKETCH_SLACK = 1e-3
 
@@ -91,7 +93,8 @@ class Within:
     tol : float
         Duality gap, relative to the objective at w = 0.
     exactly : bool
-        Look at all rows, however many there are.
+        Look at all rows, however many there are. A proximal step of full length always does:
+        where it ends hangs on every row.
     """
 
     def __init__(self, P: Rows, tol: float, exactly: bool = False) -> None:
@@ -104,48 +107,51 @@ class Within:
     def packing(self, u: Rows, tau: float = LONG) -> Reduced:
         """The packing SDP with weights u: one proximal step of length tau from w = 1."""
         problem = Projection.proximal(u, self.ones, tau)
-        return self._project(problem, self.tol * total(u), None)
+        return self._project(problem, self.tol * total(u), None, self.exactly or tau >= LONG)
 
     def least_squares(self, u: Rows, loosely: bool = False) -> Reduced:
         """The constrained least squares with weights u, from where the last one ended."""
         problem = Projection.least_squares(u)
         tol = max(self.tol, 1e-2) if loosely else self.tol
         value = problem.scale if self.last is None else problem.objective(self.last.weights)
-        self.last = self._project(problem, tol * max(value, 1e-3 * u.shape[0]), self.last)
+        gap_tol = tol * max(value, 1e-3 * u.shape[0])
+        self.last = self._project(problem, gap_tol, self.last, self.exactly)
         return self.last
 
     def project(self, t: Rows, s: Rows) -> Reduced:
         """The weighted projection of t in the metric s."""
         problem = Projection(t, s)
-        return self._project(problem, self.tol * problem.scale, None)
+        return self._project(problem, self.tol * problem.scale, None, self.exactly)
 
     @cached_property
-    def _sketch(self) -> Sketch | None:
-        """The rows that stand for all, if there are too many."""
-        n = self.ones.shape[0]
-        return None if self.exactly or n <= SKETCH_ROWS else Sketch.of(self._size, SKETCH_ROWS)
+    def _sketch(self) -> Sketch:
+        """The rows that stand for all."""
+        return Sketch.of(self._size, SKETCH_ROWS)
 
-    def _project(self, problem: Projection, gap_tol: float, start: Reduced | None) -> Reduced:
+    def _project(
+        self, problem: Projection, gap_tol: float, start: Reduced | None, exactly: bool
+    ) -> Reduced:
         xp, k = namespace(self.P), self.P.shape[0]
         if k == 0:
             return Reduced(xp.clip(problem.t, 0.0, 1.0), np.empty((0, 0)))
         hopeless = self._size > HOPELESS
         if some(hopeless):
-            return self._without(hopeless, problem, gap_tol)
+            return self._without(hopeless, problem, gap_tol, exactly)
         if k == 1:
             return self._along(problem, gap_tol, 1.0 if start is None else float(start.S[0, 0]))
         warm = None if start is None else start.iterate
-        if self._sketch is None:
+        if exactly or self.ones.shape[0] <= SKETCH_ROWS:
             few = Projection(on_host(problem.t), on_host(problem.s))
             iterate = interior.solve(on_host(self.P), few, gap_tol, warm)
             return Reduced(like(iterate.weights(), self.P), iterate.S, iterate)
         P = self._sketch.seen(self.P) * np.sqrt(self._sketch.copies)
-        iterate = interior.solve(P, self._sketch.problem(problem), gap_tol, warm)
+        loose = max(gap_tol, SKETCH_GAP * problem.scale)
+        iterate = interior.solve(P, self._sketch.problem(problem), loose, warm)
         return Reduced(*self._lifted(problem, iterate.S), iterate)
 
     def _along(self, problem: Projection, gap_tol: float, first: float) -> Reduced:
         """One direction: the exact solution, from that of the sketch if there is one."""
-        if self._sketch is not None:
+        if self.ones.shape[0] > SKETCH_ROWS:
             size = self._sketch.seen(self._size) * self._sketch.copies
             first, _ = _root(size, self._sketch.problem(problem), gap_tol, first)
         multiplier, w = _root(self._size, problem, gap_tol, first)
@@ -167,15 +173,17 @@ class Within:
             factor = float(np.exp(brentq(excess, 0.0, high, xtol=SKETCH_SLACK) + SKETCH_SLACK))
         return problem.weights(factor * q), factor * S
 
-    def _without(self, hopeless: Rows, problem: Projection, gap_tol: float) -> Reduced:
+    def _without(
+        self, hopeless: Rows, problem: Projection, gap_tol: float, exactly: bool
+    ) -> Reduced:
         """Solve for the other rows; then price the hopeless ones out, at next to no cost to those.
 
         A direction p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
         """
         xp = namespace(self.P)
-        rest = Within(xp.where(hopeless, 0.0, self.P), self.tol, self.exactly)
+        rest = Within(xp.where(hopeless, 0.0, self.P), self.tol)
         target = Projection(xp.where(hopeless, 0.0, problem.t), problem.s)
-        answer = rest._project(target, gap_tol, None)
+        answer = rest._project(target, gap_tol, None, exactly)
         far = among(self.P, hopeless)
         far = far / xp.sum(far * far, axis=0)
         price = 2.0 * max(1.0, highest(scores(rest.P, answer.S)))

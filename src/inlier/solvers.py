@@ -16,7 +16,7 @@ from inlier._validation import (
     check_whole,
 )
 from inlier.convex import Solution, Whole
-from inlier.data import as_table
+from inlier.data import OnHost, as_table
 from inlier.spectral import Oracle
 
 # With a small budget the multiplier has a high rank: look for many eigenvectors at a time.
@@ -122,7 +122,7 @@ def project(
 
 
 def _solver(X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any) -> Whole:
-    table = as_table(check_table(X))
+    table = OnHost(as_table(check_table(X)))
     return Whole(
         Oracle(table, check_random_state(random_state), block=SOLVER_BLOCK),
         check_vector(center, "center", table.shape[1], "column"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._arrays import mixed
+from inlier._arrays import double, mixed
 from inlier._typing import Array, Rows
 from inlier.data import Table
 
@@ -87,7 +87,7 @@ def top_eigenpairs(
     images = np.empty((0, table.shape[1]))
     drift = None
     for n_pass in range(1, max_passes + 1):
-        moment = table.moment(center, weights, block)
+        moment = table.moment(center, weights, block, drift=drift is None)
         drift = moment.drift if drift is None else drift
         projections.append(moment.projection)
         images = np.concatenate([images, moment.image])
@@ -108,7 +108,7 @@ def top_eigenpairs(
     seen = mixed(first, projections[0])
     for part, projection in zip(others, projections[1:], strict=True):
         seen += mixed(part, projection)
-    return Spectrum(values, vectors, seen, residuals, drift)
+    return Spectrum(values, vectors, double(seen), residuals, drift)
 
 
 class Oracle:

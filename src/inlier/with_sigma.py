@@ -80,7 +80,7 @@ def fit_with_sigma(
     prune = options.prune
     distances = table.sq_distances(center)
     # A row that the budget cannot keep and that is far from where rows are only costs precision.
-    far = np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * median(distances)))
+    far = float(np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * median(distances))))
     if prune is not None:
         far = min(far, theory.far_radius(sigma, d, prune))
     near = distances <= far**2

@@ -19,7 +19,7 @@ import numpy as np
 from inlier._estimator import MeanEstimator
 from inlier._typing import Array, Mask
 from inlier._validation import check_number, check_random_state, check_range
-from inlier.data import Rotation, Table, as_table
+from inlier.data import OnHost, Rotation, Table, as_table
 from inlier.result import MeanResult, Step
 from inlier.spectral import Oracle
 
@@ -234,7 +234,7 @@ class Baseline(MeanEstimator, ABC):
         sklearn.exceptions.ConvergenceWarning
             If the method did not reach what it aims at; the message says what to try.
         """
-        table = as_table(self._validated(X, fitting=True))
+        table = OnHost(as_table(self._validated(X, fitting=True)))
         n, d = table.shape
         told = self._checked_needs()
         self._check(n, d)

@@ -108,7 +108,7 @@ class QuantumEntropy(Baseline):
         half = self.beta / (2.0 * spread.variance * float(weights.sum()))
         term = total = run.random.standard_normal((self.n_sketches, run.d))
         for power in range(1, self._n_terms()):
-            term = run.table.moment(spread.mean, weights, term).image * (half / power)
+            term = run.table.moment(spread.mean, weights, term, drift=False).image * (half / power)
             total = total + term
         seen = run.table.project(spread.mean, total)
         return np.asarray((seen**2).sum(axis=0) / float((total**2).sum()))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
-from array_api_compat import device
 
 from inlier._arrays import (
     double,
     dtype_name,
+    empty_like,
     like,
     namespace,
     on_host,
@@ -22,7 +22,8 @@ from inlier._arrays import (
 from inlier._typing import Array, Rows
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable
-from inlier.data.passes import Pass, Scatter
+from inlier.data.medians import column_medians
+from inlier.data.passes import Pass
 
 # A block has to stay in a core's own cache between the two products of a fused pass. OpenBLAS
 # multiplies small matrices, up to 1e6 multiplications, without packing them, twice as fast: blocks
@@ -32,12 +33,43 @@ UNPACKED = 1_000_000
 LARGE_BLOCK_ELEMENTS = 1 << 18
 MIN_BLOCK_ROWS = 16
 # On a device a block is limited by the memory for what is made of it: a centred copy, or nothing.
-DEVICE_ELEMENTS = 1 << 28
+DEVICE_ELEMENTS = 1 << 30
 DEVICE_COPIED = 1 << 24
 # A Gram matrix is compute-bound: its blocks are wide enough for the multiplication to be fast.
 GRAM_ELEMENTS = 1 << 20
 # Up to this many elements the exact median of all columns is found by numpy.
 SORTED_ELEMENTS = 1 << 24
+
+
+def cached_rows(d: int, width: int) -> int:
+    """How many rows of d columns a block has on the host, if they meet so many vectors."""
+    small = width * BLOCK_ELEMENTS <= UNPACKED
+    elements = BLOCK_ELEMENTS if small else LARGE_BLOCK_ELEMENTS
+    return max(MIN_BLOCK_ROWS, elements // d)
+
+
+def collected(
+    blocks: Iterable[tuple[slice, Rows]],
+    n: int,
+    work: Pass,
+    inputs: tuple[Any, ...],
+) -> tuple[Rows, list[Array]]:
+    """What a pass sees of all n rows, and its sums; see `BlockTable._run`."""
+    out: Rows = None
+    sums: list[Rows] = []
+    for rows, block in blocks:
+        own = [partial(x, rows) if callable(x) else x[..., rows] for x in inputs]
+        seen, parts = work(block, *own)
+        if seen is not None:
+            if out is None and seen.shape[-1] < n:
+                out = empty_like(seen, (*seen.shape[:-1], n))
+            out = seen if out is None else with_part(out, rows, seen)
+        for i, part in enumerate(parts):
+            if len(sums) == i:
+                sums.append(part)
+            else:
+                sums[i] += part
+    return out, [on_host(x) for x in sums]
 
 
 class DenseTable(BlockTable):
@@ -56,34 +88,19 @@ class DenseTable(BlockTable):
         self._Y = Y
         self._kept = kept
         self._xp = namespace(Y)
+        self.in_cache = isinstance(Y, np.ndarray)
 
     def _run(self, work: Pass, *inputs: Any, width: int = 1) -> tuple[Rows, list[Array]]:
         """See `BlockTable._run`."""
         self.n_passes += 1
-        out: Rows = None
-        sums: list[Rows] = []
-        for rows, block in self._blocks(self._block_rows(work, width)):
-            own = [partial(x, rows) if callable(x) else x[..., rows] for x in inputs]
-            seen, parts = work(block, *own)
-            if seen is not None:
-                if out is None:
-                    out = self._empty((*seen.shape[:-1], self.shape[0]))
-                out = with_part(out, rows, seen)
-            for i, part in enumerate(parts):
-                if len(sums) == i:
-                    sums.append(part)
-                else:
-                    sums[i] += part
-        return out, [on_host(x) for x in sums]
+        blocks = self._blocks(self._block_rows(work, width))
+        return collected(blocks, self.shape[0], work, inputs)
 
     def _block_rows(self, work: Pass, width: int) -> int:
-        if isinstance(self._Y, np.ndarray):
-            small = width * BLOCK_ELEMENTS <= UNPACKED
-            elements = BLOCK_ELEMENTS if small else LARGE_BLOCK_ELEMENTS
-        else:
-            view = getattr(work, "view", None)
-            copied = view is None or view.taken is not None or dtype_name(self._Y) != view.precision
-            elements = DEVICE_COPIED if copied or isinstance(work, Scatter) else DEVICE_ELEMENTS
+        if self.in_cache:
+            return cached_rows(self.shape[1], width)
+        in_place = work.in_place and dtype_name(self._Y) == self.dtype.name
+        elements = DEVICE_ELEMENTS if in_place else DEVICE_COPIED
         return max(MIN_BLOCK_ROWS, elements // self.shape[1])
 
     def _blocks(self, height: int) -> Iterator[tuple[slice, Any]]:
@@ -104,12 +121,6 @@ class DenseTable(BlockTable):
             return block[rows]
         return self._xp.take(block, like(rows, block), axis=0)
 
-    def _empty(self, shape: tuple[int, ...]) -> Rows:
-        return self._xp.empty(shape, dtype=self._xp.float64, **self._place())
-
-    def _place(self) -> dict[str, Any]:
-        return {} if self._xp is np else {"device": device(self._Y)}
-
     def some(self, rows: Array) -> Array:
         """See `Table.some`."""
         if self._kept is not None:
@@ -121,8 +132,7 @@ class DenseTable(BlockTable):
         n, d = self.shape
         if sample is None and n * d <= SORTED_ELEMENTS:
             self.n_passes += 1
-            rows = self.some(np.arange(n))
-            return np.median(rows, axis=0).astype(np.float64, copy=False)
+            return column_medians(self.some(np.arange(n)))
         return super().median(sample)
 
     def take(self, rows: Rows) -> Table:
@@ -138,7 +148,7 @@ class DenseTable(BlockTable):
         """See `Table.in_metric`. In memory the new coordinates are computed once."""
         self.n_passes += 1
         precision = getattr(self._xp, self.dtype.name)
-        seen = self._xp.empty(self.shape, dtype=precision, **self._place())
+        seen = empty_like(self._xp.astype(self._Y[:1, :], precision), self.shape)
         height = max(MIN_BLOCK_ROWS, DEVICE_COPIED // self.shape[1])
         for rows, block in self._blocks(height):
             seen[rows, :] = self._xp.astype(metric.seen(double(block)), precision)
@@ -164,3 +174,7 @@ class DenseTable(BlockTable):
     def beside(self, x: Array) -> Any:
         """See `Table.beside`."""
         return like(x, self._Y)
+
+    def rows(self, value: float) -> Rows:
+        """See `Table.rows`."""
+        return self._xp.broadcast_to(self.beside(np.array([value])), (self.shape[0],))

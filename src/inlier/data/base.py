@@ -32,11 +32,11 @@ class Moment(NamedTuple):
     """One fused pass of the weighted second moment; A = Y - 1 c^T, W = diag(w)."""
 
     projection: Rows
-    """V A^T, k x n: the rows seen along the basis."""
+    """V A^T, k x n: the rows seen along the basis, in the precision of the data."""
     image: Array
     """V A^T W A, k x d: the second moment applied to the basis."""
     drift: Array
-    """A^T w, d: where the weighted mean lies, seen from the centre, times sum(w)."""
+    """A^T w, d: where the weighted mean lies, seen from the centre, times sum(w); or empty."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,11 @@ class Table(ABC):
         """The rows seen along a basis, V A^T, k x n."""
 
     @abstractmethod
-    def moment(self, center: Array, weights: Weights, basis: Array) -> Moment:
+    def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
         """The weighted second moment applied to a basis, in one read of Y.
 
         A weight that depends on how its row is seen along the basis can be given as a function
-        of the rows and of what is seen of them.
+        of the rows and of what is seen of them. The drift is one more product, if it is needed.
         """
 
     @abstractmethod

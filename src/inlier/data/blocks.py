@@ -7,13 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from inlier._arrays import double
 from inlier._typing import Array, Rows
 from inlier.data import medians
 from inlier.data.base import SAMPLE_ROWS, Moment, Table, Weights
-from inlier.data.passes import Combine, Distances, Histogram, Moments, Pass, Project, Scatter, View
+from inlier.data.passes import (
+    Combine,
+    Distances,
+    DriftingMoments,
+    Histogram,
+    Moments,
+    Pass,
+    Project,
+    Scatter,
+    View,
+)
 
 # Single-precision rows farther from the origin than so many typical distances lose precision.
-NEAR = 4.0
+NEAR = 2.0
 # A look at how far the rows are from the origin, and from each other.
 LOOK_ROWS = 64
 
@@ -28,7 +39,14 @@ class BlockTable(Table):
     shape : tuple of int
     dtype : numpy dtype
         Of the products: single or double precision.
+
+    Attributes
+    ----------
+    in_cache : bool
+        Whether blocks are so small that a centred copy of one costs next to nothing.
     """
+
+    in_cache = True
 
     def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         super().__init__(shape)
@@ -51,14 +69,15 @@ class BlockTable(Table):
 
     def project(self, center: Array, basis: Array) -> Rows:
         """See `Table.project`."""
-        return self._run(Project.along(basis, self._view(center)), width=len(basis))[0]
+        return double(self._run(Project.along(basis, self._view(center)), width=len(basis))[0])
 
-    def moment(self, center: Array, weights: Weights, basis: Array) -> Moment:
+    def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
         """See `Table.moment`."""
-        work = Moments.along(basis, self._view(center))
-        seen, (image, totals) = self._run(work, weights, width=len(basis) + 1)
-        image -= totals[:, None] * work.view.left
-        return Moment(seen, image[:-1], image[-1])
+        k, kind = len(basis), DriftingMoments if drift else Moments
+        work = kind.along(basis, self._view(center))
+        seen, (image, totals) = self._run(work, weights, width=k + drift)
+        image = image - totals[:, None] * work.view.left
+        return Moment(seen, image[:k], image[-1] if drift else np.empty(0))
 
     def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
         """See `Table.scatter`."""
@@ -70,18 +89,18 @@ class BlockTable(Table):
         """See `Table.combine`."""
         work = Combine(self._view(center))
         _, (image, totals) = self._run(work, coefficients, width=coefficients.shape[0])
-        image -= totals[:, None] * work.view.left
-        return image
+        combined: Array = image - totals[:, None] * work.view.left
+        return combined
 
     def sq_distances(self, center: Array) -> Rows:
         """See `Table.sq_distances`."""
-        return self._run(Distances(self._view(center, centred=True)))[0]
+        return double(self._run(Distances(self._view(center, centred=self.in_cache)))[0])
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""
         n = self.shape[0]
         if sample is not None:
-            return np.median(self.sampled(sample), axis=0).astype(np.float64, copy=False)
+            return medians.column_medians(self.sampled(sample))
         evenly = np.linspace(0, n - 1, SAMPLE_ROWS).astype(np.intp)
         eps = float(np.finfo(self.dtype).eps)
         return medians.median(n, self.some(evenly), self._count, eps)
@@ -102,4 +121,4 @@ class BlockTable(Table):
         some = self.some(np.unique(np.linspace(0, n - 1, LOOK_ROWS).astype(np.intp)))
         some = some.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.median(np.linalg.norm(some - np.median(some, axis=0), axis=1)))
+            return float(np.median(np.linalg.norm(some - medians.column_medians(some), axis=1)))

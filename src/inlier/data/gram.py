@@ -52,4 +52,4 @@ class Rotation:
 
     def restore(self, vectors: Array) -> Array:
         """Vectors (k x r) in the original coordinates (k x d), in one pass."""
-        return self.original.combine(self.center, vectors @ self.mixing)
+        return self.original.combine(self.center, self.original.beside(vectors @ self.mixing))

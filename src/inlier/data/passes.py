@@ -10,9 +10,8 @@ the centre is taken off the product.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -20,7 +19,17 @@ from inlier._arrays import double, like, namespace, on_host
 from inlier._typing import Array, Rows
 
 Seen = tuple[Rows | None, tuple[Rows, ...]]
-Pass = Callable[..., Seen]
+
+
+class Pass(Protocol):
+    """What is done with each block."""
+
+    @property
+    def in_place(self) -> bool:
+        """Whether nothing as large as the block is made of it."""
+
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+        """Look at a block, with what belongs to its rows."""
 
 
 @dataclass(frozen=True)
@@ -70,25 +79,42 @@ class Project:
         basis = basis.astype(view.precision, copy=False)
         return cls(view, basis, (basis.astype(np.float64, copy=False) @ view.left)[:, None])
 
+    @property
+    def in_place(self) -> bool:
+        return self.view.taken is None
+
     def seen(self, Y: Rows) -> Rows:
         """A block, as products see it, along the basis."""
-        return double(like(self.basis, Y) @ Y.T) - like(self.shift, Y)
+        return like(self.basis, Y) @ Y.T - like(self.shift, Y, Y.dtype)
 
-    def __call__(self, block: Rows) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
         return self.seen(self.view.of(block)), ()
 
 
 @dataclass(frozen=True)
 class Moments(Project):
-    """V A^T, and the weighted sums of `Combine` for V A^T W with w below it."""
+    """V A^T, and the sums of `Combine` for V A^T W."""
 
-    def __call__(self, block: Rows, weights: Any = None) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+        (weights,) = inputs
         Y = self.view.of(block)
         xp = namespace(Y)
         seen = self.seen(Y)
         w = weights(seen) if callable(weights) else weights
-        weighted = xp.concat([seen * w, w[None, :]], axis=0)
-        return seen, combined(weighted, Y)
+        return seen, combined(self.weighted(seen, xp.astype(w, Y.dtype, copy=False)), Y)
+
+    def weighted(self, seen: Rows, w: Rows) -> Rows:
+        """What the rows are multiplied with."""
+        return seen * w
+
+
+@dataclass(frozen=True)
+class DriftingMoments(Moments):
+    """The same with w below V A^T W."""
+
+    def weighted(self, seen: Rows, w: Rows) -> Rows:
+        """What the rows are multiplied with."""
+        return namespace(seen).concat([seen * w, w[None, :]], axis=0)
 
 
 @dataclass(frozen=True)
@@ -97,21 +123,35 @@ class Combine:
 
     view: View
 
-    def __call__(self, block: Rows, coefficients: Rows) -> Seen:
-        return None, combined(coefficients, self.view.of(block))
+    @property
+    def in_place(self) -> bool:
+        return self.view.taken is None
+
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+        return None, combined(inputs[0], self.view.of(block))
 
 
 @dataclass(frozen=True)
 class Distances:
-    """||a||^2."""
+    """||a||^2; in single precision near the origin without a centred copy."""
 
     view: View
 
-    def __call__(self, block: Rows) -> Seen:
+    @property
+    def in_place(self) -> bool:
+        return self.view.taken is None and self.view.precision == "float32"
+
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
         far = self.view.of(block)
-        far = far - like(self.view.left, far, far.dtype)
+        xp, left = namespace(far), like(self.view.left, far, far.dtype)
         with np.errstate(over="ignore"):  # a row too far away to square is infinitely far
-            return double(namespace(far).vecdot(far, far)), ()
+            if self.in_place:
+                own = double(xp.linalg.vector_norm(far, axis=1)) ** 2
+                along = double(far @ left)
+                squared = own - 2.0 * along + float(self.view.left @ self.view.left)
+                return xp.clip(squared, 0.0, None), ()
+            far = far - left
+            return xp.vecdot(far, far), ()
 
 
 @dataclass(frozen=True)
@@ -119,8 +159,10 @@ class Scatter:
     """A^T W A, with A^T w below it."""
 
     view: View
+    in_place = False
 
-    def __call__(self, block: Rows, weights: Rows) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+        (weights,) = inputs
         far = self.view.of(block)
         far = far - like(self.view.left, far, far.dtype)
         xp = namespace(far)
@@ -140,8 +182,9 @@ class Histogram:
     width: Array
     """Of a bin, for each column; not 0."""
     n_bins: int
+    in_place = False
 
-    def __call__(self, block: Rows) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
         if not hasattr(namespace(block), "bincount"):  # which the standard does not know
             block = on_host(block)
         xp = namespace(block)
@@ -157,7 +200,7 @@ def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:
     """Combinations of rows as they are, and the sums of the coefficients."""
     xp = namespace(Y)
     image = xp.astype(coefficients, Y.dtype, copy=False) @ Y
-    return double(image), xp.sum(coefficients, axis=1)
+    return double(image), xp.sum(coefficients, axis=1, dtype=xp.float64)
 
 
 def _cast(block: Rows, precision: str) -> Rows:

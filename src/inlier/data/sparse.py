@@ -36,7 +36,7 @@ class SparseTable(Table):
         self.n_passes += 1
         return self._seen(center, basis)
 
-    def moment(self, center: Array, weights: Weights, basis: Array) -> Moment:
+    def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
         """See `Table.moment`."""
         self.n_passes += 1
         seen = self._seen(center, basis)

@@ -23,6 +23,7 @@ from scipy.special import ndtri
 
 from inlier._arrays import (
     count,
+    counting,
     double,
     every,
     like,
@@ -114,8 +115,9 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
     # Where a quarter of all values is one value in the midst of that half, it is no scale.
     quarter = max(1, n // 4)
     widths = z[:, quarter:] - z[:, :-quarter]
-    place = xp.broadcast_to(like(np.arange(n - quarter), best)[None, :], widths.shape)
-    inside = (place >= best) & (place < best + half - quarter)
+    place = counting(n - quarter, values)[None, :]
+    first = double(best)
+    inside = (place >= first) & (place < first + (half - quarter))
     width = xp.min(xp.where(inside, widths, np.inf), axis=1, keepdims=True)
     smallest = 1e-9 * (z[:, -1:] - z[:, :1])
     spread = xp.where(width > smallest, spread, 0.0)
@@ -175,7 +177,7 @@ def mirror(values: Rows, center: float, error: float, sides: tuple[int, ...] = (
         here, there = (right, left) if side > 0 else (left, right)
         if here.shape[0] < 2:
             continue
-        beyond = like(np.arange(here.shape[0], 0.0, -1.0), here)
+        beyond = here.shape[0] - counting(here.shape[0], here)
         # A centre that is off by e moves a mirror image by 2 e.
         safe = _at_least(there, here - 2.0 * STANDARD_ERRORS * error)
         pure = 1.0 + safe <= GOOD_SHARE * beyond
@@ -232,24 +234,26 @@ def apart(sizes: Rows) -> Cut:
     middle = half - quarter
     gaps = logs[1:] - logs[:-1]
     spacings = beyond[quarter + 1 :] * gaps
-    before = np.arange(spacings.shape[0])
-    k = np.minimum(before, max(MOST_SPACINGS, int(np.sqrt(n))))
-    sums = xp.concat([0.0 * spacings[:1], xp.cumulative_sum(spacings)])
-    recent = xp.take(sums, like(before, sums)) - xp.take(sums, like(before - k, sums))
+    n_gaps = spacings.shape[0]
+    before = counting(n_gaps, spacings)
+    most = max(MOST_SPACINGS, int(np.sqrt(n)))
+    sums = xp.concat([0.0 * spacings[:1], xp.cumulative_sum(spacings)])[:-1]
+    earlier = xp.concat([0.0 * sums[: min(most, n_gaps)], sums[: max(0, n_gaps - most)]])
+    recent = sums - earlier
     # The ratio of an exponential variable to the mean of k others.
-    number = like(np.maximum(k, 1.0), sums)
+    number = xp.clip(before, 1.0, float(most))
     with np.errstate(over="ignore"):
         log_p = -number * xp.log1p(spacings / xp.clip(recent / number, TINY, None) / number)
     center = logs[middle]
     spread = xp.maximum(logs[:-1] - center, center - logs[:1])
-    wide = (gaps > 0.5 * spread) & like((before > middle) & (k >= FEWEST_SPACINGS), sums)
+    wide = (gaps > 0.5 * spread) & (before > max(middle, FEWEST_SPACINGS - 1))
     log_p = xp.where(wide, log_p, 0.0)
     at = int(xp.argmin(log_p))
     found = float(log_p[at])
     if found == 0.0:
         return NOTHING
     cut = float(np.exp((float(logs[at]) + float(logs[at + 1])) / 2.0))
-    return Cut(found + float(np.log(len(before) - middle)), cut, 0, 0.0)
+    return Cut(found + float(np.log(n_gaps - middle)), cut, 0, 0.0)
 
 
 def is_no_tail(sizes: Rows, cut: float) -> bool:
@@ -314,7 +318,7 @@ def _spread_out(ascending: Rows) -> Rows:
     low = xp.concat([2.0 * values[:1] - between[:1], between])
     high = xp.concat([between, 2.0 * values[-1:] - between[-1:]])
     which = xp.cumulative_sum(xp.astype(first, xp.int64)) - 1
-    place = like(np.arange(n) + 0.5, values) - xp.take(double(start), which)
+    place = counting(n, values) + 0.5 - xp.take(double(start), which)
     return xp.take(low, which) + place / xp.take(counts, which) * xp.take(high - low, which)
 
 

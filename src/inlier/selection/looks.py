@@ -17,6 +17,7 @@ from inlier._arrays import (
     mixed,
     namespace,
     on_host,
+    pieces,
 )
 from inlier._typing import Array, Rows
 from inlier.selection import evidence
@@ -41,6 +42,8 @@ TURNS = 3
 MOST_TURNED = 3
 # The search in the metric looks at no more rows than these, at random; the groups are of all.
 MOST_PURSUED = 5000
+# Elements of the rows along several directions whose centres are found together.
+CENTERED_AT_ONCE = 1 << 20
 # If more than this fraction leaves, a group has to be clear of the others.
 LARGE = 1.0 / 3.0
 
@@ -124,7 +127,10 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
     kept, rows = found.kept, found.spectrum.projections
     seen = among(rows, kept)
     ascending = namespace(seen).sort(seen, axis=1)
-    centers, spreads, errors = evidence.centers(ascending)
+    # In pieces, because what centres are made from is many times as large.
+    some = pieces(seen.shape[0], max(1, CENTERED_AT_ONCE // seen.shape[1]))
+    parts = [evidence.centers(ascending[part, :]) for part in some]
+    centers, spreads, errors = (np.concatenate(one) for one in zip(*parts, strict=True))
     varies = found.spectrum.values > found.least_variance * count(kept)
     found.coincide |= bool((varies & evidence.quarter_coincides(ascending)).any())
     signs = []

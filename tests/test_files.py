@@ -1,0 +1,634 @@
+"""Tables in files: the same passes as in memory, in bounded memory, with errors that help."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inlier.data import Metric
+from inlier.data import files as files_module
+from inlier.data.arrays import DenseTable
+from inlier.data.files import FileTable, open_file
+
+SHAPE = (37, 6)
+DTYPES = [np.float32, np.float64, np.int16]
+SMALL = 64 * SHAPE[1] * 5  # bytes: parts of at most 5 rows
+
+
+def numbers(shape: tuple[int, int], dtype: Any, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-60, 61, shape).astype(dtype)
+
+
+# -- the homes that a table may have --------------------------------------------------------------
+
+
+def npy(X: np.ndarray, folder: Path) -> Path:
+    np.save(folder / "table.npy", X)
+    return folder / "table.npy"
+
+
+def memory_map(X: np.ndarray, folder: Path) -> np.memmap:
+    with open(folder / "table.bin", "wb") as file:
+        file.write(b"0123456789abcdef")
+        file.write(X.tobytes())
+    return np.memmap(folder / "table.bin", X.dtype, "r", 16, X.shape)
+
+
+def part_of_a_map(X: np.ndarray, folder: Path) -> np.memmap:
+    larger = np.full((2 * X.shape[0] + 3, X.shape[1] + 2), 99, X.dtype)
+    larger[3::2, 1:-1] = X
+    return np.load(npy(larger, folder), mmap_mode="r")[3::2, 1:-1]
+
+
+def changed_map(X: np.ndarray, folder: Path) -> np.memmap:
+    mapped = np.load(npy(np.zeros_like(X), folder), mmap_mode="c")
+    mapped[:] = X
+    return mapped
+
+
+def zarr_array(X: np.ndarray, folder: Path, chunks: tuple[int, int] = (4, 4)) -> Any:
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(folder / "t.zarr", shape=X.shape, chunks=chunks, dtype=X.dtype)
+    array[:] = X
+    return array
+
+
+def zarr_shards(X: np.ndarray, folder: Path) -> str:
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(
+        folder / "t.zarr", shape=X.shape, chunks=(2, 3), shards=(4, 6), dtype=X.dtype
+    )
+    array[:] = X
+    return str(folder / "t.zarr")
+
+
+def zarr_group(X: np.ndarray, folder: Path) -> str:
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(folder / "g.zarr", mode="w")
+    for key, values in {"table": X, "ids": X[:, 0]}.items():
+        group.create_array(key, shape=values.shape, dtype=values.dtype)[:] = values
+    return str(folder / "g.zarr")
+
+
+def hdf5(X: np.ndarray, folder: Path) -> Path:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "table.h5", "w") as file:
+        file.create_dataset("inner/table", data=X, chunks=(4, 3), compression="gzip")
+        file.create_dataset("ids", data=np.arange(len(X)))
+    return folder / "table.h5"
+
+
+def hdf5_dataset(X: np.ndarray, folder: Path) -> Any:
+    h5py = pytest.importorskip("h5py")
+    file = h5py.File(folder / "table.h5", "w")
+    return file.create_dataset("table", data=X)
+
+
+def arrow_table(X: np.ndarray, folder: Path | None = None) -> Any:
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.table({f"c{j}": column for j, column in enumerate(X.T)})
+
+
+def parquet(X: np.ndarray, folder: Path) -> Path:
+    from pyarrow.parquet import write_table
+
+    write_table(arrow_table(X), folder / "table.parquet", row_group_size=11)
+    return folder / "table.parquet"
+
+
+def parquet_folder(X: np.ndarray, folder: Path) -> Path:
+    from pyarrow.parquet import write_table
+
+    (folder / "parts").mkdir()
+    for i, part in enumerate(np.array_split(X, 3)):
+        write_table(arrow_table(part), folder / "parts" / f"{i}.parquet", row_group_size=4)
+    return folder / "parts"
+
+
+def parquet_dataset(X: np.ndarray, folder: Path) -> Any:
+    from pyarrow.dataset import dataset
+
+    return dataset(parquet_folder(X, folder))
+
+
+def parquet_file(X: np.ndarray, folder: Path) -> Any:
+    from pyarrow.parquet import ParquetFile
+
+    return ParquetFile(parquet(X, folder))
+
+
+HOMES: dict[str, Callable[[np.ndarray, Path], Any]] = {
+    "npy": npy,
+    "npy, text": lambda X, folder: str(npy(X, folder)),
+    "npy, Fortran": lambda X, folder: npy(np.asfortranarray(X), folder),
+    "npy, big endian": lambda X, folder: npy(X.astype(X.dtype.newbyteorder(">")), folder),
+    "memory map": memory_map,
+    "memory map of a .npy": lambda X, folder: np.load(npy(X, folder), mmap_mode="r"),
+    "part of a memory map": part_of_a_map,
+    "memory map that was written to": changed_map,
+    "zarr": zarr_array,
+    "zarr, large chunks": lambda X, folder: zarr_array(X, folder, (100, 100)),
+    "zarr, shards": zarr_shards,
+    "zarr, group": zarr_group,
+    "hdf5": hdf5,
+    "hdf5, named": lambda X, folder: f"{hdf5(X, folder)}::inner/table",
+    "hdf5, dataset": hdf5_dataset,
+    "arrow": arrow_table,
+    "parquet": parquet,
+    "parquet, folder": parquet_folder,
+    "parquet, dataset": parquet_dataset,
+    "parquet, file": parquet_file,
+}
+
+
+@pytest.fixture(params=list(HOMES))
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[np.ndarray], Any]:
+    return lambda X: HOMES[request.param](X, tmp_path)
+
+
+# -- every verb against a table in memory ---------------------------------------------------------
+
+
+def assert_same(table: Any, expected: Any, relative: float, exact_median: bool = True) -> None:
+    """All verbs of two tables with the same rows."""
+    n, d = expected.shape
+    assert table.shape == (n, d)
+    assert table.dtype == expected.dtype
+    rng = np.random.default_rng(1)
+    center, w = rng.standard_normal(d), rng.random(n)
+    V = np.linalg.qr(rng.standard_normal((d, min(3, d))))[0].T
+    C = rng.standard_normal((2, n))
+
+    def same(verb: Callable[[Any], Any]) -> None:
+        ours, theirs = verb(table), verb(expected)
+        assert type(ours) is np.ndarray and ours.dtype == theirs.dtype
+        largest = np.abs(theirs).max(initial=1e-300)
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=relative * largest)
+
+    def weigh(rows: slice, seen: np.ndarray) -> np.ndarray:
+        return w[rows] / (1.0 + np.square(seen).sum(axis=0))
+
+    same(lambda t: t.project(center, V))
+    for weights in (w, weigh):
+        for i in range(3):
+            same(lambda t, i=i, weights=weights: t.moment(center, weights, V)[i])
+    same(lambda t: t.scatter(center, w)[0])
+    same(lambda t: t.scatter(center, w)[1])
+    same(lambda t: t.combine(center, C))
+    same(lambda t: t.mean(w, center))
+    same(lambda t: t.sq_distances(center))
+    same(lambda t: t.gram(center))
+    if exact_median:  # which takes many passes if little memory is allowed
+        same(lambda t: t.median())
+    same(lambda t: t.median(np.random.default_rng(3)))
+    same(lambda t: t.rows(2.0))
+    for rows in (np.arange(n), np.array([n - 1, 0, n // 2, 0])):
+        np.testing.assert_allclose(table.some(rows), expected.some(rows), rtol=relative, atol=1e-6)
+        assert type(table.some(rows)) is np.ndarray
+
+
+def views(table: Any) -> dict[str, Any]:
+    """The table, some of its rows, and both in other coordinates."""
+    n, d = table.shape
+    rng = np.random.default_rng(2)
+    some = rng.random(n) < 0.4
+    some[: n // 3] = False  # blocks of which nothing is left
+    origin = rng.standard_normal(d)
+    diagonal = Metric(origin, 1.0 + rng.random(d))
+    triangle = Metric(origin, np.tril(rng.standard_normal((d, d))) + 3.0 * np.eye(d))
+    taken = table.take(some)
+    return {
+        "all": table,
+        "taken": taken,
+        "taken twice": taken.take(rng.random(taken.shape[0]) < 0.7),
+        "diagonal": table.in_metric(diagonal),
+        "triangle": table.in_metric(triangle),
+        "both": taken.in_metric(diagonal).in_metric(triangle),
+        "taken after": table.in_metric(diagonal).take(some),
+    }
+
+
+@pytest.mark.parametrize("memory", [SMALL, 2**30])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_verb(home, dtype, memory):
+    X = numbers(SHAPE, dtype)
+    # What is in columns has a floating point type; the rows are the same.
+    ours, theirs = views(open_file(home(X), memory=memory)), views(DenseTable(X))
+    for name, expected in theirs.items():
+        # Rows in new coordinates are rounded to single precision by both.
+        relative = 1e-12 if dtype == np.float64 else 1e-4
+        try:
+            assert_same(ours[name], expected, relative, name in ("all", "taken"))
+        except AssertionError as error:
+            raise AssertionError(f"of the rows {name!r}") from error
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 19, 20, 21])
+def test_borders_of_blocks(tmp_path, monkeypatch, n):
+    monkeypatch.setattr(files_module, "READ_BYTES", 5 * 4 * 8)  # 5 rows
+    X = numbers((n, 4), np.float64)
+    assert_same(open_file(npy(X, tmp_path)), DenseTable(X), 1e-12)
+    assert_same(open_file(zarr_array(X, tmp_path, (2, 2))), DenseTable(X), 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble, np.bool_, np.int64, np.uint8])
+def test_other_numbers(tmp_path, dtype):
+    X = (numbers((20, 3), np.int64) + 60).astype(dtype)
+    assert_same(open_file(npy(X, tmp_path), memory=2000), DenseTable(X), 1e-4)
+
+
+def test_more_columns_than_rows(home):
+    X = numbers((9, 90), np.float64)
+    # Groups of columns: 40 of them are held at a time.
+    assert_same(open_file(home(X), memory=64 * 9 * 40), DenseTable(X), 1e-12)
+
+
+def test_single_precision_far_from_the_origin(tmp_path):
+    X = (np.random.default_rng(0).standard_normal((400, 20)) + 1e4).astype(np.float32)
+    table, center = open_file(npy(X, tmp_path), memory=64 * 20 * 30), X[0].astype(np.float64)
+    exact = np.square(X.astype(np.float64) - center).sum(axis=1)
+    np.testing.assert_allclose(table.sq_distances(center), exact, rtol=1e-5)
+
+
+# -- cost -----------------------------------------------------------------------------------------
+
+
+class Counted:
+    """An array that counts how often each row is read."""
+
+    chunks = (4, 6)
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X, self.shape, self.dtype = X, X.shape, X.dtype
+        self.reads = np.zeros(len(X), int)
+        self.slices: list[slice] = []
+
+    def __getitem__(self, key: tuple[slice, slice]) -> np.ndarray:
+        self.reads[key[0]] += 1
+        self.slices.append(key[0])
+        return self.X[key].copy()
+
+
+def counted(X: np.ndarray, memory: int) -> tuple[Counted, FileTable]:
+    array = Counted(X)
+    return array, FileTable(files_module.SlicedSource(lambda: nullcontext(array)), "X", memory)
+
+
+def test_a_verb_is_one_pass_and_reads_every_row_once():
+    n, d = SHAPE
+    array, table = counted(numbers(SHAPE, np.float64), SMALL)
+    center, w, V = np.zeros(d), np.ones(n), np.eye(2, d)
+    for count, call in enumerate(
+        (
+            lambda: table.project(center, V),
+            lambda: table.moment(center, w, V),
+            lambda: table.scatter(center, w),
+            lambda: table.combine(center, w[None]),
+            lambda: table.sq_distances(center),
+            lambda: table.take(w > 0).sq_distances(center),
+        )
+    ):
+        call()
+        assert (array.reads == count + 1).all()
+    assert table.n_passes == 5, "another table counts its own"
+
+
+def test_blocks_are_whole_chunks(monkeypatch):
+    monkeypatch.setattr(files_module, "READ_BYTES", 11 * 6 * 8)  # 11 rows
+    array, table = counted(numbers(SHAPE, np.float64), 2**30)
+    table.sq_distances(np.zeros(6))
+    assert [rows.start for rows in array.slices] == list(range(0, 37, 8))
+
+
+def test_views_are_no_pass():
+    array, table = counted(numbers(SHAPE, np.float64), SMALL)
+    views(table)
+    assert not array.reads.any()
+    assert table.n_passes == 0
+
+
+def test_a_few_rows_of_parquet_do_not_read_all_groups(tmp_path, monkeypatch):
+    table = open_file(parquet(numbers(SHAPE, np.float64), tmp_path))
+    read = []
+    original = files_module.ParquetSource._of_group
+    monkeypatch.setattr(
+        files_module.ParquetSource,
+        "_of_group",
+        lambda self, file, j, rows: read.append(j) or original(self, file, j, rows),
+    )
+    table.some(np.array([30, 12, 13]))
+    assert read == [1, 2]
+
+
+# -- entries that are not finite ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", [SMALL, 2**30])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_the_first_pass_names_what_is_not_finite(home, memory, bad):
+    X = numbers(SHAPE, np.float32)
+    X[23, 4] = bad
+    X[30, 1] = np.nan
+    kind = "NaN" if np.isnan(bad) else "infinity"
+    message = rf"^table contains NaN or infinity \({kind}, the first at row 23, column 4\)"
+    table = open_file(home(X), "table", memory)
+    for call in (
+        lambda: table.sq_distances(np.zeros(6)),
+        lambda: table.take(np.arange(37) >= 10).scatter(np.zeros(6), np.ones(27)),
+        lambda: table.some(np.arange(37)),
+        lambda: table.gram(np.zeros(6)),
+        lambda: table.median(),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_finite_entries_are_checked_once(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(files_module, "check_finite", lambda *args: seen.append(args[2]))
+    table = open_file(npy(numbers(SHAPE, np.float64), tmp_path), memory=SMALL)
+    other = table.take(np.arange(37) > 3)
+    table.sq_distances(np.zeros(6))
+    assert seen[0] == 0 and seen == sorted(seen) and len(seen) > 5
+    count = len(seen)
+    table.sq_distances(np.zeros(6))
+    other.sq_distances(np.zeros(6))
+    assert len(seen) == count
+
+
+def test_missing_entries_of_arrow(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    columns = {"a": [1, 2, None, 4], "b": [True, False, True, None]}
+    table = open_file(pyarrow.table(columns))
+    with pytest.raises(ValueError, match="NaN, the first at row 2, column 0"):
+        table.sq_distances(np.zeros(2))
+
+
+def test_types_of_arrow():
+    pyarrow = pytest.importorskip("pyarrow")
+    from decimal import Decimal
+
+    table = pyarrow.table(
+        {
+            "small": pyarrow.array([1, 2, 3], pyarrow.int8()),
+            "half": pyarrow.array(np.array([0.5, 1.5, 2.5], np.float16)),
+            "bool": [True, False, True],
+        }
+    )
+    assert open_file(table).dtype == np.float32
+    np.testing.assert_array_equal(
+        open_file(table).some(np.arange(3)), [[1, 0.5, 1], [2, 1.5, 0], [3, 2.5, 1]]
+    )
+    exact = table.append_column("decimal", pyarrow.array([Decimal("1.25")] * 3))
+    assert open_file(exact).dtype == np.float64
+    assert open_file(exact).some(np.array([1]))[0, 3] == 1.25
+
+
+# -- interruptions --------------------------------------------------------------------------------
+
+
+def reading_threads() -> list[str]:
+    return [t.name for t in threading.enumerate() if t.name.startswith("inlier-read")]
+
+
+def open_files(folder: Path) -> list[str]:
+    links = Path("/proc/self/fd")
+    if not links.exists():
+        pytest.skip("this system does not tell which files are open")
+    targets = []
+    for link in links.iterdir():
+        try:
+            targets.append(str(link.readlink()))
+        except OSError:
+            continue
+    return [target for target in targets if target.startswith(str(folder))]
+
+
+@pytest.mark.parametrize("make", [npy, hdf5, parquet, parquet_folder])
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_nothing_is_left_behind_after_an_interruption(tmp_path, monkeypatch, make, error):
+    monkeypatch.setattr(files_module, "READ_BYTES", 1)
+    table = open_file(make(numbers(SHAPE, np.float64), tmp_path))
+    alive = []
+
+    def weigh(rows: slice, seen: np.ndarray) -> np.ndarray:
+        if rows.start >= 10:
+            alive.extend(reading_threads())
+            raise error
+        return np.ones(seen.shape[1])
+
+    with pytest.raises(error):
+        table.moment(np.zeros(6), weigh, np.eye(2, 6))
+    assert alive, "another thread was reading"
+    assert not reading_threads()
+    assert not open_files(tmp_path)
+    table.sq_distances(np.zeros(6))
+    assert not reading_threads()
+    assert not open_files(tmp_path)
+
+
+def test_an_error_of_the_reader_is_raised():
+    array, table = counted(numbers(SHAPE, np.float64), SMALL)
+    array.X = array.X[:20]
+    with pytest.raises(RuntimeError, match="had 37 rows when it was opened, and 20"):
+        table.sq_distances(np.zeros(6))
+    array.X = None
+    with pytest.raises(TypeError):
+        table.sq_distances(np.zeros(6))
+    assert not reading_threads()
+
+
+def test_a_file_that_became_shorter(tmp_path):
+    path = npy(numbers(SHAPE, np.float64), tmp_path)
+    table = open_file(path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="has become shorter"):
+        table.sq_distances(np.zeros(6))
+
+
+# -- errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", [0, -5, 1.5, "1 GB", None, True, np.nan])
+def test_memory_is_a_number_of_bytes(tmp_path, memory):
+    path = npy(numbers(SHAPE, np.float64), tmp_path)
+    with pytest.raises(ValueError, match=r"^memory must be a whole number of bytes"):
+        open_file(path, memory=memory)
+
+
+def test_memory_for_one_row(tmp_path):
+    path = npy(numbers(SHAPE, np.float64), tmp_path)
+    with pytest.raises(ValueError, match=r"^memory=383 .* 6 columns: allow at least 384 bytes"):
+        open_file(path, memory=383)
+    open_file(path, memory=384).sq_distances(np.zeros(6))
+
+
+@pytest.mark.parametrize("shape", [(5,), (), (2, 3, 4)])
+def test_two_dimensions(tmp_path, shape):
+    with pytest.raises(ValueError, match=r"^data must be a table .* has shape"):
+        open_file(npy(np.zeros(shape), tmp_path), "data")
+
+
+@pytest.mark.parametrize("shape", [(1, 5), (0, 5), (5, 0)])
+def test_at_least_two_rows(tmp_path, shape):
+    with pytest.raises(ValueError, match=r"^data must have at least 2 rows and 1 column, but has"):
+        open_file(npy(np.zeros(shape), tmp_path), "data")
+
+
+@pytest.mark.parametrize("dtype", [complex, "U3", "datetime64[s]", object])
+def test_real_numbers(tmp_path, dtype):
+    with pytest.raises(ValueError, match=r"^data must hold real numbers, but has dtype"):
+        open_file(npy(np.zeros((5, 2), int).astype(dtype), tmp_path), "data")
+
+
+def test_a_column_of_words():
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"a": [1.0, 2.0], "city": ["Rome", "Oslo"]})
+    with pytest.raises(ValueError, match=r"its column 'city' has type string. Select or encode"):
+        open_file(table)
+
+
+def test_files_with_different_columns(tmp_path):
+    from pyarrow.parquet import write_table
+
+    folder = parquet_folder(numbers(SHAPE, np.float64), tmp_path)
+    write_table(arrow_table(numbers((5, 2), np.float64)), folder / "9.parquet")
+    with pytest.raises(ValueError, match="different columns"):
+        open_file(folder)
+
+
+def test_no_such_file(tmp_path):
+    for path in (tmp_path / "none.npy", f"{tmp_path}/none.h5::table"):
+        with pytest.raises(FileNotFoundError, match=r"^data='.*none.*there is no such file"):
+            open_file(path, "data")
+
+
+def test_unknown_suffix(tmp_path):
+    (tmp_path / "table.csv").write_text("1,2\n3,4\n")
+    with pytest.raises(ValueError, match=r"^data='.*' ends in '.csv'.*Give a .npy"):
+        open_file(tmp_path / "table.csv", "data")
+    with pytest.raises(ValueError, match=r"folder without .parquet files"):
+        open_file(tmp_path, "data")
+    with pytest.raises(TypeError, match=r"^data must be a .npy.*but is of type list"):
+        open_file([[1, 2]], "data")
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".h5", ".parquet"])
+def test_files_that_are_something_else(tmp_path, suffix):
+    (tmp_path / f"table{suffix}").write_bytes(b"something else, and long enough for any header")
+    with pytest.raises(ValueError, match=r"^data='.*' is not a"):
+        open_file(tmp_path / f"table{suffix}", "data")
+
+
+def test_a_file_that_is_cut_off(tmp_path):
+    path = npy(numbers(SHAPE, np.float64), tmp_path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="is cut off: 1904 bytes are announced, and 1804"):
+        open_file(path)
+
+
+def test_which_dataset(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "two.h5", "w") as file:
+        file["a"] = file["b"] = np.zeros((4, 2))
+    with pytest.raises(ValueError, match=r"holds 2 tables: \['a', 'b'\]. Name one of them"):
+        open_file(tmp_path / "two.h5")
+    with pytest.raises(ValueError, match=r"has no dataset 'c', but \['a', 'b'\]"):
+        open_file(f"{tmp_path}/two.h5::c")
+    assert open_file(f"{tmp_path}/two.h5::b").shape == (4, 2)
+
+
+def test_which_array_of_zarr(tmp_path):
+    path = zarr_group(numbers(SHAPE, np.float64), tmp_path)
+    assert open_file(f"{path}::table").shape == SHAPE
+    with pytest.raises(ValueError, match=r"has no table 'ids', but \['table'\]"):
+        open_file(f"{path}::ids")
+    (tmp_path / "empty.zarr").mkdir()
+    with pytest.raises(ValueError, match=r"^data='.*' is not a folder of zarr"):
+        open_file(tmp_path / "empty.zarr", "data")
+
+
+@pytest.mark.parametrize(("package", "file"), [("zarr", "t.zarr"), ("h5py", "t.h5")])
+def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, package, file):
+    (tmp_path / file).mkdir()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf'{package} is needed: pip install "inlier\[files\]"'):
+        open_file(tmp_path / file)
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+BOUNDED = """
+    import resource, sys
+    import numpy as np
+    from inlier.data import Metric
+    from inlier.data.files import open_file
+
+    path, limit, memory = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    resource.setrlimit(getattr(resource, sys.argv[4]), (limit, limit))
+    try:
+        np.ones(limit // 8)
+    except MemoryError:
+        pass
+    else:
+        raise SystemExit("the limit does not hold")
+    table = open_file(path, memory=memory)
+    n, d = table.shape
+    center, w, V = np.full(d, 0.5), np.ones(n), np.eye(8, d)
+    distances = table.sq_distances(center)
+    moment = table.moment(center, w, V)
+    table.combine(center, w[None])
+    few = table.take(distances > np.median(distances))
+    few.in_metric(Metric(center, np.ones(d))).sq_distances(center)
+    np.testing.assert_allclose(moment.projection[0, :3], table.some(np.arange(3))[:, 0] - 0.5)
+    np.testing.assert_allclose(moment.image[0, 0], np.square(moment.projection[0]).sum(), rtol=1e-4)
+"""
+
+
+def sparse_npy(path: Path, n: int, d: int) -> None:
+    """Zeros that take no place on the disk, with a row of ones here and there."""
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": "<f4", "fortran_order": False, "shape": (n, d)}
+        )
+        start = file.tell()
+        file.truncate(start + 4 * n * d)
+        for row in range(0, n, n // 50):
+            file.seek(start + 4 * row * d)
+            file.write(np.full(d, row % 7, "<f4").tobytes())
+
+
+def run_within(limit: int, memory: int, path: Path, which: str = "RLIMIT_DATA") -> None:
+    pytest.importorskip("resource")
+    if sys.platform != "linux":
+        pytest.skip("the limit holds on Linux only")
+    command = [sys.executable, "-c", textwrap.dedent(BOUNDED), str(path), str(limit), str(memory)]
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    done = subprocess.run(
+        [*command, which],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, **threads},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_memory_is_bounded(tmp_path):
+    sparse_npy(tmp_path / "table.npy", 50_000, 2_048)  # 400 MB
+    run_within(250_000_000, 2**26, tmp_path / "table.npy")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["RLIMIT_DATA", "RLIMIT_AS"])
+def test_memory_of_a_large_table_is_bounded(tmp_path, which):
+    sparse_npy(tmp_path / "table.npy", 500_000, 2_048)  # 4 GB
+    run_within(600_000_000, 2**28, tmp_path / "table.npy", which)
