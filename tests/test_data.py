@@ -96,7 +96,7 @@ def dense64(data: Any) -> np.ndarray:
 def assert_near(actual: np.ndarray, expected: np.ndarray, relative: float) -> None:
     """Every entry is right to within `relative` of the largest."""
     assert actual.shape == expected.shape
-    assert actual.dtype == np.float64
+    assert actual.dtype in (np.float64, np.float32)
     largest = np.abs(expected).max(initial=0.0)
     np.testing.assert_allclose(actual, expected, rtol=0.0, atol=relative * max(largest, 1e-300))
 
@@ -329,7 +329,7 @@ def test_gram_agrees_with_the_distances(drawn, seed):
 def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
     monkeypatch.setattr(dense_module, "BLOCK_ELEMENTS", 1)
     monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 16)
-    monkeypatch.setattr(dense_module, "GRAM_ELEMENTS", 2 * n)
+    monkeypatch.setattr(dense_module, "WIDE_ELEMENTS", 2 * n)
     Case(np.asarray(whole_numbers((n, 7)), dtype=dtype, order=order), k=2).check_all()
 
 
@@ -338,7 +338,7 @@ def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
 def test_blocks_of_few_elements(monkeypatch, n, d):
     monkeypatch.setattr(dense_module, "BLOCK_ELEMENTS", 12)
     monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 1)
-    monkeypatch.setattr(dense_module, "GRAM_ELEMENTS", 30)
+    monkeypatch.setattr(dense_module, "WIDE_ELEMENTS", 30)
     Case(real_numbers((n, d)), k=1).check_all()
 
 
@@ -415,7 +415,7 @@ def test_the_data_are_not_modified(case):
     case.check_all()
     case.table.median()
     rotation = Rotation.of(case.table, case.center)
-    rotation.restore(np.eye(1, rotation.rotated.shape[1]))
+    rotation.directions(np.eye(1, rotation.rotated.shape[1])).restored()
     for was, now in zip(before, parts_of(case.data), strict=True):
         np.testing.assert_array_equal(was, now)
     np.testing.assert_array_equal(center, case.center)
@@ -487,7 +487,7 @@ def test_wide_sparse_is_never_densified(forbid_densifying, name):
     table = as_table(data)
     forbid_densifying((n, d))
     rotation = Rotation.of(table, table.median())
-    rotation.restore(np.eye(1, rotation.rotated.shape[1]))
+    rotation.directions(np.eye(1, rotation.rotated.shape[1])).restored()
     robust_mean(data, sigma=80.0)
 
 
@@ -601,11 +601,11 @@ def test_rotation_is_undone(wide):
     rotation = Rotation.of(wide.table, wide.center)
     r = rotation.rotated.shape[1]
     before = wide.table.n_passes
-    axes = rotation.restore(np.eye(r))
+    axes = rotation.directions(np.eye(r)).restored()
     assert wide.table.n_passes == before + 1
     np.testing.assert_allclose(axes @ axes.T, np.eye(r), atol=100 * wide.relative)
     rows = rotation.rotated.project(np.zeros(r), np.eye(r)).T
-    assert_near(rotation.restore(rows), wide.A, 100 * wide.relative)
+    assert_near(rotation.directions(rows).restored(), wide.A, 100 * wide.relative)
 
 
 def test_passes_of_a_rotated_table(wide):
@@ -614,12 +614,12 @@ def test_passes_of_a_rotated_table(wide):
     seen_from = np.linspace(-1.0, 1.0, r)
     V = np.linalg.qr(np.random.default_rng(0).standard_normal((r, 2)))[0].T
     moment = rotation.rotated.moment(seen_from, wide.weights, V)
-    A = wide.A - rotation.restore(seen_from[None])
-    axes = rotation.restore(V)
+    A = wide.A - rotation.directions(seen_from[None]).restored()
+    axes = rotation.directions(V).restored()
     assert_near(moment.projection.astype(np.float64), axes @ A.T, 100 * wide.relative)
     scatter = (A.T * wide.weights) @ A
-    assert_near(rotation.restore(moment.image), axes @ scatter, 100 * wide.relative)
-    drift = rotation.restore(moment.drift[None])[0]
+    assert_near(rotation.directions(moment.image).restored(), axes @ scatter, 100 * wide.relative)
+    drift = rotation.directions(moment.drift[None]).restored()[0]
     assert_near(drift, A.T @ wide.weights, 100 * wide.relative)
 
 
@@ -647,7 +647,7 @@ def test_rotation_of_rows_that_span_little(rows, dtype):
     assert np.isfinite(coordinates).all()
     np.testing.assert_allclose(coordinates @ coordinates.T, A @ A.T, atol=atol)
     if rank:
-        axes = rotation.restore(np.eye(r))
+        axes = rotation.directions(np.eye(r)).restored()
         np.testing.assert_allclose(axes @ axes.T, np.eye(r), atol=atol)
 
 

@@ -596,7 +596,6 @@ NO_TABLES: dict[str, Any] = {
     "a list": [1.0, 2.0, 3.0],
     "a number": 3.0,
     "None": None,
-    "a word": "table",
     "strings": np.array([["a", "b"], ["c", "d"]]),
     "a list of strings": [["a", "b"], ["c", "d"]],
     "strings in pandas": pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}),

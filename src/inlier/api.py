@@ -19,7 +19,7 @@ from inlier._validation import (
     check_whole,
 )
 from inlier.centers import geometric_median
-from inlier.data import Metric, OnHost, Table, as_table
+from inlier.data import Metric, OnHost, Rotation, Table, as_table, central_row
 from inlier.result import PathPoint, RobustMeanResult, Step
 from inlier.rules import GroupRule, Multiplier
 from inlier.scatter import metric_of
@@ -147,14 +147,17 @@ def robust_mean(
         table = OnHost(table)
     if not isinstance(start, str) and metric is not None:
         start = metric.seen(check_vector(start, "start", d, "column")[None])[0]
-    center = _start(table, start, algorithm, random)
+    is_auto = isinstance(start, str) and start == "auto" and algorithm == "continuation"
+    central = is_auto and Rotation.pays(table)
+    center = central_row(table) if central else _start(table, start, algorithm, random)
     if sigma is None:
         in_metric = isinstance(scatter, str) and scatter == "auto"
-        result = fit_without_sigma(table, center, random, in_metric, callback)
+        result = fit_without_sigma(table, center, central, random, in_metric, callback)
         if algorithm == "paper":
-            result = fit_with_sigma(table, result.sigma, c1, center, options, random, callback)
+            sigma = result.sigma
+            result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
     else:
-        result = fit_with_sigma(table, sigma, c1, center, options, random, callback)
+        result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
     if algorithm == "paper":
         result = _beside_the_data(result, original)
     return result if metric is None else _in_units_of_the_data(result, original, metric)

@@ -1,4 +1,4 @@
-"""Where Algorithm 1 may start, beside the coordinate-wise median: the geometric median."""
+"""Where a fit may start, beside the coordinate-wise median: the geometric median."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from inlier.data import Table
 AT = 1e-8
 # A row this near may be the median itself, which the iterates would only approach.
 NEAR = 1e-2
+# A start need not be good, but must not depend on the order or the unit of the rows.
+START_TOL = 1e-10
+START_ITER = 200
 # Past steps that an extrapolated one is made of.
 MEMORY = 5
 
@@ -89,6 +92,12 @@ def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> G
             stretch *= 2.0
         now = after
     return GeometricMedianPoint(now.center, now.distances, now.residual, n_iter, _done(now, tol))
+
+
+def central_point(table: Table) -> tuple[Array, Rows]:
+    """Where to start among few rows: their geometric median, roughly, and squared distances."""
+    found = geometric_median(table, START_TOL, START_ITER)
+    return found.location, found.distances**2
 
 
 def _look(table: Table, center: Array) -> _Look:

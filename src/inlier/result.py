@@ -11,6 +11,7 @@ import numpy as np
 from inlier import theory
 from inlier._arrays import double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
+from inlier.data import LooksLater
 from inlier.problem import fewest_removed
 from inlier.rules import Group, GroupRule, Multiplier, rule_of
 
@@ -144,7 +145,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class PathPoint:
+class PathPoint(LooksLater):
     """One point on the way down in the budget.
 
     Attributes

@@ -8,12 +8,12 @@ import numpy as np
 
 from inlier._arrays import like, namespace
 from inlier._typing import Array, Rows
-from inlier.data import Metric, Table
+from inlier.data import LooksLater, Metric, Table
 from inlier.problem import packing_bound
 
 
 @dataclass(frozen=True)
-class Multiplier:
+class Multiplier(LooksLater):
     """Lambda = V^T diag(prices) V / budget: the directions that decide about a row.
 
     Attributes
@@ -72,7 +72,7 @@ class Multiplier:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class Group(LooksLater):
     """Rows that left together.
 
     Attributes

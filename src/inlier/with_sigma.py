@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from inlier._arrays import (
 )
 from inlier._typing import Array, Rows
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
+from inlier.centers import central_point
 from inlier.continuation import Arrival, continuation, tightening_was_right
 from inlier.data import Rotation, Table
 from inlier.result import Certificate, RobustMeanResult, Step
@@ -56,6 +57,7 @@ def fit_with_sigma(
     sigma: float,
     c1: float,
     center: Array,
+    central: bool,
     options: Options,
     random: np.random.Generator,
     callback: Callable[[Step], object] | None,
@@ -69,6 +71,8 @@ def fit_with_sigma(
         The budget is c1^2 n sigma^2.
     center : array of shape (d,)
         Where to start.
+    central : bool
+        Whether a better start may be found in the coordinates of the rows.
     options : Options
     random : numpy.random.Generator
     callback : callable, optional
@@ -104,6 +108,8 @@ def fit_with_sigma(
     rotation = Rotation.of(table, center) if Rotation.pays(table) else None
     seen = table if rotation is None else rotation.rotated
     first = center if rotation is None else np.zeros(seen.shape[1])
+    if rotation is not None and central:
+        first, distances = central_point(seen)
     oracle = Oracle(seen, random)
     if options.algorithm == "paper":
         exactly = Exactly(oracle, options.surrogate, options.tol)
@@ -121,23 +127,28 @@ def fit_with_sigma(
         if some(own > 0.0):
             location = table.mean(own, rotation.center)
         else:
-            location = rotation.center + rotation.restore(location[None])[0]
-    multiplier = _multiplier(best, rotation, center, radius)
+            location = rotation.points(location).restored()
+    there = _multiplier(best, first, radius)
+    multiplier = there if rotation is None else _restored(there, rotation)
+    # Nothing but a row that has left before the fit needs the data once more in all columns.
+    on_table, rule, mean = seen, there, best.mean
+    if n_near < n:
+        on_table, rule, mean = whole, multiplier, location
     certificate = Certificate(
         budget=budget,
         lambda_max=float(spectrum.values[0]),
         residual=float(spectrum.residuals[0]),
         n=n,
         n_removed=n - count(kept),
-        most_kept=multiplier.most_kept(whole, location, budget),
+        most_kept=rule.most_kept(on_table, mean, budget),
     )
     xp = namespace(kept)
     support, weights = scattered(kept, near, False), scattered(own, near, 0.0)
     h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
-    if n_near == n and multiplier.directions is not None:
+    if n_near == n and there.directions is not None:
         scores = best.scores
     else:
-        scores = multiplier.scores(whole)
+        scores = rule.scores(on_table)
     converged = fit.converged and certificate.feasible
     message = _message(fit, certificate, options)
     if not converged:
@@ -207,17 +218,23 @@ def _weights(best: Minimum) -> Rows:
     return 1.0 - best.h if every(best.removed) else double(~best.removed)
 
 
-def _multiplier(
-    best: Minimum, rotation: Rotation | None, start: Array, radius: float
-) -> Multiplier:
+def _restored(there: Multiplier, rotation: Rotation) -> Multiplier:
+    """From the coordinates of the rows' span to those of the data."""
+    directions = there.directions
+    return replace(
+        there,
+        center=rotation.points(there.center),
+        directions=None if directions is None else rotation.directions(directions),
+        start=rotation.center,
+    )
+
+
+def _multiplier(best: Minimum, start: Array, radius: float) -> Multiplier:
     kept = ~best.removed
     center, directions = best.center, best.directions
     all_kept = every(kept)
     if all_kept:
         center, directions = best.mean, directions[:0]
-    if rotation is not None:
-        restored = rotation.restore(np.concatenate([center[None], directions]))
-        center, directions = rotation.center + restored[0], restored[1:]
     if all_kept:
         return Multiplier(center, None, np.empty(0), best.budget, 1.0, start, radius)
     xp, q = namespace(best.scores), best.scores

@@ -11,6 +11,7 @@ import numpy as np
 from inlier._arrays import count, double, every, median, namespace, on_host, some
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_range, largest_distance
+from inlier.centers import central_point
 from inlier.data import Rotation, Table
 from inlier.result import (
     Certificate,
@@ -36,6 +37,7 @@ DOUBTFUL = np.log(1e-2)
 def fit_without_sigma(
     whole: Table,
     start: Array,
+    central: bool,
     random: np.random.Generator,
     metric: bool,
     callback: Callable[[Step], object] | None,
@@ -47,6 +49,8 @@ def fit_without_sigma(
     whole : Table
     start : array of shape (d,)
         Any robust centre.
+    central : bool
+        Whether a better one may be found in the coordinates of the rows.
     random : numpy.random.Generator
     metric : bool
         Whether to look in the metric of the rows as well.
@@ -77,12 +81,21 @@ def fit_without_sigma(
     seen = table if rotation is None else rotation.rotated
     oracle = Oracle(seen, random)
     first = start if rotation is None else np.zeros(seen.shape[1])
+    if rotation is not None and central:
+        first, distances = central_point(seen)
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
     found = select(oracle, first, distances, random, noise, metric, notify)
     below = below_the_edge(oracle, found)
     path = found.path if below is None else [*found.path, below]
     groups = found.groups
+    # A row that differs by rounding alone breaks no budget.
+    least = n * found.least_variance
+    scores: Rows = None
     if rotation is not None:
+        if all_near:  # the same there, without another look at all columns
+            chosen = path[len(groups)]
+            there = rule_of(tuple(groups), chosen.location, max(chosen.budget, least))
+            scores = there.scores(seen)
         groups, path = _restored(groups, path, rotation)
     if not all_near:
         groups, path = _with_absurd(whole, near, start, far, groups, path)
@@ -90,9 +103,8 @@ def fit_without_sigma(
     support = whole.beside(_mask(n, on_host(chosen.removed)))
     weights = double(support)
     # Once more from the data: what was carried along has seen distant rows come and go.
-    location = whole.mean(weights, chosen.location)
-    # A row that differs by rounding alone breaks no budget.
-    rule = rule_of(tuple(groups), location, max(chosen.budget, n * found.least_variance))
+    location = whole.mean(weights, start if rotation is not None else chosen.location)
+    rule = rule_of(tuple(groups), location, max(chosen.budget, least))
     message = _message(found, groups, chosen.certificate)
     reason = _distrust(found, groups, n)
     if reason:
@@ -103,7 +115,7 @@ def fit_without_sigma(
         support=support,
         weights=weights,
         indicator=1.0 - weights,
-        scores=rule.scores(whole),
+        scores=rule.scores(whole) if scores is None else scores,
         sigma=chosen.sigma,
         budget=chosen.budget,
         certificate=chosen.certificate,
@@ -129,21 +141,16 @@ def _restored(
     groups: list[Group], path: list[PathPoint], rotation: Rotation
 ) -> tuple[list[Group], list[PathPoint]]:
     """From the coordinates of the rows' span to those of the data."""
-    vectors = [vector for g in groups for vector in (g.mean, g.center, g.direction)]
-    vectors += [point.location for point in path]
-    back = rotation.restore(np.stack(vectors))
-    origin = rotation.center
     groups = [
         replace(
             group,
-            mean=origin + back[3 * i],
-            center=origin + back[3 * i + 1],
-            direction=back[3 * i + 2],
+            mean=rotation.points(group.mean),
+            center=rotation.points(group.center),
+            direction=rotation.directions(group.direction),
         )
-        for i, group in enumerate(groups)
+        for group in groups
     ]
-    locations = origin + back[3 * len(groups) :]
-    return groups, [replace(p, location=x) for p, x in zip(path, locations, strict=True)]
+    return groups, [replace(p, location=rotation.points(p.location)) for p in path]
 
 
 def _with_absurd(

@@ -287,7 +287,7 @@ class Baseline(MeanEstimator, ABC):
         if location is None:
             location = seen.mean(answer.weights, origin)
         elif rotation is not None:
-            location = origin + rotation.restore(location[None])[0]
+            location = rotation.points(location).restored()
         n = len(near)
         weights, scores = np.zeros(n), np.full(n, np.inf)
         weights[near] = answer.weights / max(float(answer.weights.max()), np.finfo(float).tiny)

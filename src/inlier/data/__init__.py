@@ -12,16 +12,18 @@ from scipy.sparse import issparse
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.finite import check_finite
-from inlier.data.gram import Rotation
+from inlier.data.gram import LooksLater, Rotation, central_row
 from inlier.data.host import OnHost
 
 __all__ = [
+    "LooksLater",
     "Metric",
     "Moment",
     "OnHost",
     "Rotation",
     "Table",
     "as_table",
+    "central_row",
     "check_finite",
     "is_elsewhere",
     "open_table",

@@ -23,7 +23,7 @@ from inlier._typing import Array, Rows
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable
 from inlier.data.medians import column_medians
-from inlier.data.passes import Pass
+from inlier.data.passes import Pass, View
 
 # A block has to stay in a core's own cache between the two products of a fused pass. OpenBLAS
 # multiplies small matrices, up to 1e6 multiplications, without packing them, twice as fast: blocks
@@ -35,8 +35,10 @@ MIN_BLOCK_ROWS = 16
 # On a device a block is limited by the memory for what is made of it: a centred copy, or nothing.
 DEVICE_ELEMENTS = 1 << 30
 DEVICE_COPIED = 1 << 24
-# A Gram matrix is compute-bound: its blocks are wide enough for the multiplication to be fast.
-GRAM_ELEMENTS = 1 << 20
+# A table with no more rows than these, and more columns, is gone through in blocks of columns.
+WIDE_ROWS = 512
+WIDE_ELEMENTS = 1 << 21
+LOOK_COLUMNS = 1 << 14
 # Up to this many elements the exact median of all columns is found by numpy.
 SORTED_ELEMENTS = 1 << 24
 
@@ -88,6 +90,8 @@ class DenseTable(BlockTable):
         self._Y = Y
         self._kept = kept
         self._xp = namespace(Y)
+        self._wide = n < self.shape[1] and n <= WIDE_ROWS
+        self._gram: tuple[Array, Array] | None = None
         self.in_cache = isinstance(Y, np.ndarray)
 
     def _run(self, work: Pass, *inputs: Any, width: int = 1) -> tuple[Rows, list[Array]]:
@@ -154,22 +158,69 @@ class DenseTable(BlockTable):
             seen[rows, :] = self._xp.astype(metric.seen(double(block)), precision)
         return DenseTable(seen)
 
-    def gram(self, center: Array) -> Array:
-        """See `Table.gram`."""
+    def combine(self, center: Array, coefficients: Rows) -> Array:
+        """See `Table.combine`. Of a table with few rows, in the precision of the data."""
+        if not self._wide:
+            return super().combine(center, coefficients)
         self.n_passes += 1
         n, d = self.shape
-        width = max(1, GRAM_ELEMENTS // n)
+        view = self._view(center)
+        out = np.empty((coefficients.shape[0], d), self.dtype)
+        totals = on_host(self._xp.sum(coefficients, axis=1))[:, None]
+        C = self._xp.astype(coefficients, getattr(self._xp, self.dtype.name), copy=False)
+        for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
+            part = view.columns(columns)
+            out[:, columns] = on_host(C @ part.of(self._columns(columns)))
+            out[:, columns] -= totals * part.left
+        return out
+
+    def sq_distances(self, center: Array) -> Rows:
+        """See `Table.sq_distances`. Of a table with few rows, from its Gram matrix."""
+        if not self._wide:
+            return super().sq_distances(center)
+        squared = np.diag(self.gram(center))
+        # Of a row too far away to square nothing is known but that.
+        return self.beside(np.where(np.isfinite(squared), np.maximum(squared, 0.0), np.inf))
+
+    def gram(self, center: Array) -> Array:
+        """See `Table.gram`. The last one is remembered."""
+        if self._gram is None or self._gram[0] is not center:
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._gram = (center, self._products(center))
+        return self._gram[1]
+
+    def _products(self, center: Array) -> Array:
+        self.n_passes += 1
+        n, d = self.shape
+        near = self._is_near(center)
+        view = View.about(center, self.dtype.name, centred=not near)
         out: Any = 0.0
-        for columns in pieces(d, width):
-            block = self._Y[:, columns]
-            if self._kept is not None:
-                block = self._rows_of(block, np.flatnonzero(self._kept))
-            block = self._xp.astype(
-                double(block) - like(center[columns], block),
-                getattr(self._xp, self.dtype.name),
-            )
+        along: Any = 0.0
+        own = 0.0
+        for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
+            part = view.columns(columns)
+            block = part.of(self._columns(columns))
+            if near:
+                along = along + double(block @ like(part.left, block, block.dtype))
+                own += float(part.left @ part.left)
             out = out + double(block @ block.T)
-        return on_host(out)
+        gram = on_host(out)
+        if near:
+            along = on_host(along)
+            gram = gram - along[:, None] - along + own
+        return gram
+
+    def _columns(self, columns: slice) -> Any:
+        block = self._Y[:, columns]
+        return block if self._kept is None else self._rows_of(block, np.flatnonzero(self._kept))
+
+    def _glimpse(self) -> Array:
+        """See `BlockTable._glimpse`."""
+        if not self._wide:
+            return super()._glimpse()
+        d = self.shape[1]
+        step = max(1, d // LOOK_COLUMNS)
+        return on_host(self._columns(slice(0, d, step)))
 
     def beside(self, x: Array) -> Any:
         """See `Table.beside`."""

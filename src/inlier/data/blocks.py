@@ -111,14 +111,19 @@ class BlockTable(Table):
     def _view(self, center: Array, centred: bool = False) -> View:
         """About a centre; rows are centred first, if asked for or if they need it."""
         if self.dtype == np.float32 and not centred:
-            if self._reach is None:
-                self._reach = NEAR * self._typical_distance()
-            centred = not float(np.linalg.norm(center)) <= self._reach
+            centred = not self._is_near(center)
         return View.about(center, self.dtype.name, centred)
 
-    def _typical_distance(self) -> float:
-        n = self.shape[0]
-        some = self.some(np.unique(np.linspace(0, n - 1, LOOK_ROWS).astype(np.intp)))
-        some = some.astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.median(np.linalg.norm(some - medians.column_medians(some), axis=1)))
+    def _is_near(self, center: Array) -> bool:
+        """Whether a centre is so near to the origin that rows may be multiplied where they lie."""
+        if self._reach is None:
+            some = self._glimpse().astype(np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                lengths = np.linalg.norm(some - medians.column_medians(some), axis=1)
+            # Of all columns, if only some of them were looked at.
+            self._reach = NEAR * float(np.median(lengths)) * (self.shape[1] / some.shape[1]) ** 0.5
+        return float(np.linalg.norm(center)) <= self._reach
+
+    def _glimpse(self) -> Array:
+        """A few rows, or a part of their columns."""
+        return self.some(np.unique(np.linspace(0, self.shape[0] - 1, LOOK_ROWS).astype(np.intp)))

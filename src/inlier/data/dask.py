@@ -24,7 +24,7 @@ import numpy as np
 
 from inlier._arrays import is_real, pieces, working_precision
 from inlier._typing import Array
-from inlier.data.arrays import GRAM_ELEMENTS, DenseTable
+from inlier.data.arrays import WIDE_ELEMENTS, DenseTable
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable
 from inlier.data.finite import check_finite
@@ -245,7 +245,7 @@ class DaskTable(BlockTable):
         self.n_passes += 1
         n = self.shape[0]
         rows = self._mapped("rows", self._X.dtype, _rows_kept, None)
-        columns = rows.rechunk({0: n, 1: max(1, GRAM_ELEMENTS // n)})
+        columns = rows.rechunk({0: n, 1: max(1, WIDE_ELEMENTS // n)})
         name = _unique("gram")
         graph = dict(ensure_dict(columns.__dask_graph__()))
         edges = np.concatenate([[0], np.cumsum(columns.chunks[1])])

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from inlier._typing import Array
-from inlier.data.arrays import DenseTable
+from inlier.data.arrays import WIDE_ROWS, DenseTable
 from inlier.data.base import Table
 
 # Above this many rows the eigenvectors of an n x n matrix cost more than the passes they save.
-MOST_ROWS = 512
+MOST_ROWS = WIDE_ROWS
+# A row is among the others if its median squared distance from them is not this much larger.
+CENTRAL = 4.0
 
 
 @dataclass(frozen=True)
@@ -39,17 +42,77 @@ class Rotation:
     @classmethod
     def of(cls, table: Table, center: Array) -> Rotation:
         """The coordinates with this centre as origin, in the precision of the data."""
-        center = center.astype(table.dtype).astype(np.float64)
+        rounded = center.astype(table.dtype, copy=False)
+        if not np.array_equal(rounded, center):
+            center = rounded.astype(np.float64)
         values, vectors = np.linalg.eigh(table.gram(center))
         # A direction below the rounding of the Gram matrix holds nothing.
-        held = values > len(values) * np.finfo(np.float64).eps * values[-1]
+        rounding = 10.0 * len(values) * np.finfo(np.float64).eps
+        if table.dtype == np.float32:
+            rounding = max(rounding, float(np.finfo(np.float32).eps))
+        held = values > rounding * values[-1]
         held[-1] = True
         lengths = np.sqrt(np.maximum(values[held], np.finfo(np.float64).tiny))
         vectors = vectors[:, held]
-        return cls(
-            table, center, DenseTable(table.beside(vectors * lengths)), (vectors / lengths).T
-        )
+        rotated = DenseTable(table.beside(vectors * lengths))
+        return cls(table, center, rotated, (vectors / lengths).T)
 
-    def restore(self, vectors: Array) -> Array:
-        """Vectors (k x r) in the original coordinates (k x d), in one pass."""
-        return self.original.combine(self.center, self.original.beside(vectors @ self.mixing))
+    def directions(self, vectors: Array) -> Any:
+        """Vectors (k x r, or one) in the original coordinates, as soon as they are needed."""
+        return Later(self, vectors, origin=False)
+
+    def points(self, vectors: Array) -> Any:
+        """Points (k x r, or one) in the original coordinates, as soon as they are needed."""
+        return Later(self, vectors, origin=True)
+
+
+class Later:
+    """Vectors in the original coordinates, worked out when they are first looked at: one pass.
+
+    Each has as many entries as the table has columns, and most are never looked at.
+    """
+
+    def __init__(self, rotation: Rotation, vectors: Array, origin: bool) -> None:
+        self._rotation, self._vectors, self._origin = rotation, vectors, origin
+
+    def restored(self) -> Array:
+        """As an array."""
+        rotation, table = self._rotation, self._rotation.original
+        mixing = np.atleast_2d(self._vectors) @ rotation.mixing
+        found = table.combine(rotation.center, table.beside(mixing))
+        if self._origin:
+            found = found + rotation.center
+        return found[0] if self._vectors.ndim == 1 else found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return np.asarray, (self.restored(),)  # without the table
+
+
+class LooksLater:
+    """A dataclass some of whose arrays may be there `Later`."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if isinstance(value, Later):
+            value = value.restored()
+            object.__setattr__(self, name, value)
+        return value
+
+
+def central_row(table: Table) -> Array:
+    """A row that is not far from most others, as origin: the first, if it is not.
+
+    Where that one is so far away that squares overflow, it is the coordinate-wise median.
+    """
+    first = table.some(np.array([0]))[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = table.gram(first)
+        squared = np.diag(gram)[:, None] + np.diag(gram) - 2.0 * gram
+        typical = np.median(np.nan_to_num(squared, nan=np.inf), axis=1)
+    best = int(np.argmin(typical))
+    if not np.isfinite(typical[best]):
+        return table.median()
+    if typical[0] <= CENTRAL * typical[best]:
+        return first
+    row: Array = table.some(np.array([best]))[0]
+    return row

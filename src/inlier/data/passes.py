@@ -58,6 +58,11 @@ class View:
         taken = center.astype(precision)
         return cls(precision, taken, center - taken)
 
+    def columns(self, part: slice) -> View:
+        """The same view of some columns."""
+        taken = None if self.taken is None else self.taken[part]
+        return View(self.precision, taken, self.left[part])
+
     def of(self, block: Rows) -> Rows:
         """The block as products see it."""
         block = _cast(block, self.precision)

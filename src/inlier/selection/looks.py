@@ -18,6 +18,7 @@ from inlier._arrays import (
     namespace,
     on_host,
     pieces,
+    some,
 )
 from inlier._typing import Array, Rows
 from inlier.selection import evidence
@@ -55,7 +56,7 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
     sizes, plain = near.sizes(), near.distances**0.5
     inside = sizes[kept]
     gap = evidence.apart(inside)
-    if gap.log_p < LOG_LEVEL:
+    if gap.log_p < LOG_LEVEL and some(kept & (plain > gap.cut)):
         return Found("apart", gap, plain, near.center)
     # A row at the centre itself is near, and not infinitely so.
     typical = median(inside)
@@ -72,6 +73,8 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
         candidates.append(("apart", gap))
     for kind, cut in candidates:
         members = kept & (plain > cut.cut)
+        if not some(members):
+            continue
         together = _coherence(oracle, near, members)
         # That rows stand apart and that they point the same way are two pieces of evidence.
         log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
@@ -128,8 +131,8 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
     seen = among(rows, kept)
     ascending = namespace(seen).sort(seen, axis=1)
     # In pieces, because what centres are made from is many times as large.
-    some = pieces(seen.shape[0], max(1, CENTERED_AT_ONCE // seen.shape[1]))
-    parts = [evidence.centers(ascending[part, :]) for part in some]
+    parts_of = pieces(seen.shape[0], max(1, CENTERED_AT_ONCE // seen.shape[1]))
+    parts = [evidence.centers(ascending[part, :]) for part in parts_of]
     centers, spreads, errors = (np.concatenate(one) for one in zip(*parts, strict=True))
     varies = found.spectrum.values > found.least_variance * count(kept)
     found.coincide |= bool((varies & evidence.quarter_coincides(ascending)).any())

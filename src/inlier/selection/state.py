@@ -87,11 +87,14 @@ class Near(NamedTuple):
     def sizes(self) -> Rows:
         """Distances in which no row has a part in its own centre.
 
-        With many columns a row is near to a mean merely because it is one of the rows in it.
+        With many columns a row is near to a mean merely because it is one of the rows in it. Of m
+        independent rows its squared distance is (m - 1) / m of a row's own length, and that of
+        another row (m + 1) / m.
         """
         m = count(self.half)
         far = self.distances**0.5
-        return namespace(far).where(self.half, far * (m / max(m - 1.0, 0.5)), far)
+        raised = far * float(np.sqrt((m + 1.0) / max(m - 1.0, 0.5)))
+        return namespace(far).where(self.half, raised, far)
 
 
 class Line(NamedTuple):

@@ -1,0 +1,108 @@
+"""Files of numpy, and memory maps."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Generator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from inlier._arrays import pieces
+from inlier._typing import Array
+from inlier.data.sources.base import Source, opening
+from inlier.data.sources.sliced import SlicedSource
+
+
+class RawSource(Source):
+    """Rows one after the other in a file, as numpy writes them.
+
+    They are read, not mapped: a memory map would have to find each page first, and keeps what it
+    has seen.
+
+    Parameters
+    ----------
+    path : path
+    shape : tuple of int
+    dtype : numpy dtype
+    offset : int
+        Where the first row begins.
+    """
+
+    def __init__(
+        self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int
+    ) -> None:
+        self.path = path
+        self.shape = shape
+        self.dtype = dtype
+        self.offset = offset
+
+    def blocks(self, height: int) -> Generator[Array]:
+        """See `Source.blocks`."""
+        n, d = self.shape
+        with open(self.path, "rb", buffering=0) as file:
+            file.seek(self.offset)
+            for rows in pieces(n, height):
+                yield self._filled(file, np.empty((rows.stop - rows.start, d), self.dtype))
+
+    def some(self, rows: Array, columns: slice) -> Array:
+        """See `Source.some`."""
+        d = self.shape[1]
+        start, stop, _ = columns.indices(d)
+        out = np.empty((len(rows), stop - start), self.dtype)
+        with open(self.path, "rb", buffering=0) as file:
+            for row, values in zip(rows.tolist(), out, strict=True):
+                file.seek(self.offset + (row * d + start) * self.dtype.itemsize)
+                self._filled(file, values)
+        return out
+
+    def _filled(self, file: Any, block: Array) -> Array:
+        raw = block.reshape(-1).view(np.uint8)
+        while len(raw):  # no system reads more than 2 GB at once
+            read = file.readinto(raw)
+            if not read:
+                raise ValueError(f"{str(self.path)!r} has become shorter since it was opened.")
+            raw = raw[read:]
+        return block
+
+
+def open_npy(path: Path, name: str) -> Source:
+    """A file of `numpy.save`."""
+    with opening("a file of numpy.save", name, ValueError), open(path, "rb") as file:
+        shape, in_columns, dtype = _header(file)
+        offset = file.tell()
+    needed, size = offset + int(np.prod(shape)) * dtype.itemsize, path.stat().st_size
+    if size < needed and not dtype.hasobject:
+        raise ValueError(
+            f"{name} is cut off: {needed} bytes are announced, and {size} are there. Write it "
+            "again."
+        )
+    if in_columns and len(shape) == 2:
+        return SlicedSource(
+            lambda: nullcontext(np.memmap(path, dtype, "r", offset, shape, order="F"))
+        )
+    return RawSource(path, shape, dtype, offset)
+
+
+def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)
+    if version == (2, 0):
+        return np.lib.format.read_array_header_2_0(file)
+    raise ValueError(f"version {version} of the format is for named columns only.")
+
+
+def of_map(X: np.memmap[Any, Any]) -> Source:
+    """A memory map: through its file, if it is certain to hold the same numbers."""
+    # A part of a map keeps its file's name, but not where in the file it begins, and a map that
+    # is copied as it is written to (mode "c") differs from its file.
+    whole = isinstance(X.base, mmap.mmap) and X.flags.c_contiguous and X.mode != "c"
+    if whole and X.filename is not None and os.path.isfile(X.filename):
+        path = Path(X.filename)
+        if path.stat().st_size >= X.offset + X.nbytes:
+            return RawSource(path, X.shape, X.dtype, X.offset)
+    return SlicedSource(lambda: nullcontext(X))

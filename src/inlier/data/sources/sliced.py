@@ -1,0 +1,55 @@
+"""Anything that can be opened and sliced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from inlier._arrays import pieces
+from inlier._typing import Array
+from inlier.data.sources.base import Source
+
+
+class SlicedSource(Source):
+    """Zarr arrays, HDF5 datasets, and memory maps that are not rows one after the other.
+
+    Parameters
+    ----------
+    opened : callable
+        Makes a context in which the array is open.
+    """
+
+    def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
+        self.opened = opened
+        with opened() as X:
+            self.shape = tuple(X.shape or ())
+            self.dtype = np.dtype(X.dtype)
+            # A shard of zarr holds many chunks, and is written and found as a whole.
+            stored = getattr(X, "shards", None) or getattr(X, "chunks", None)
+        if stored and len(stored) == 2:
+            self.stored = (int(stored[0]), int(stored[1]))
+
+    def blocks(self, height: int) -> Generator[Array]:
+        """See `Source.blocks`."""
+        with self.opened() as X:
+            for rows in pieces(self.shape[0], height):
+                yield _sliced(X, rows, slice(None))
+
+    def some(self, rows: Array, columns: slice) -> Array:
+        """See `Source.some`. Rows of one stored piece are read together."""
+        borders = np.flatnonzero(np.diff(rows // self.stored[0])) + 1
+        with self.opened() as X:
+            return np.concatenate(
+                [
+                    _sliced(X, slice(int(near[0]), int(near[-1]) + 1), columns)[near - near[0]]
+                    for near in np.split(rows, borders)
+                ]
+            )
+
+
+def _sliced(X: Any, rows: slice, columns: slice) -> Array:
+    block = np.asarray(X[rows, columns])
+    return block.copy() if isinstance(X, np.memmap) else block  # it is now that a map is read

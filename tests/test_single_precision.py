@@ -1,0 +1,252 @@
+"""Single precision everywhere: the support of double precision, also far from the origin."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inlier import RobustMeanResult, WeakEvidenceWarning, robust_mean
+from inlier.data import as_table
+from inlier.data.base import Metric
+from test_paper_cells import BIG, CELLS, SETTINGS, name_of
+
+SMALL_CELLS = [cell for cell in CELLS if cell[1] * cell[2] <= BIG]
+BIG_CELLS = [cell for cell in CELLS if cell[1] * cell[2] > BIG]
+OFFSETS = [0.0, 1e4]
+
+
+def as_numpy(X: np.ndarray) -> Any:
+    return X
+
+
+def as_torch(X: np.ndarray) -> Any:
+    return pytest.importorskip("torch").from_numpy(X)
+
+
+MAKERS = [as_numpy, as_torch]
+
+
+def host(x: Any) -> np.ndarray:
+    return x.numpy() if hasattr(x, "numpy") else np.asarray(x)
+
+
+def fit(X: Any, sigma: float | None) -> RobustMeanResult:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakEvidenceWarning)
+        return robust_mean(X, sigma=sigma)
+
+
+def moved(X: np.ndarray, offset: float) -> np.ndarray:
+    """In single precision, after the offset was added in double."""
+    return (X.astype(np.float32).astype(np.float64) + offset).astype(np.float32)
+
+
+def check_cell(cell: tuple[str, int, int, float], seed: int, offset: float, known: bool) -> None:
+    """The same numbers in both precisions have the same support, in numpy and in torch."""
+    setting, n, d, alpha = cell
+    sample = SETTINGS[setting](n=n, d=d, alpha=alpha).sample(seed)
+    X = moved(sample.X, offset)
+    same_numbers = X.astype(np.float64)
+    good = same_numbers[~sample.is_outlier]
+    # Of the rounded rows, because the budget of the good ones is tight.
+    sigma = float(np.linalg.norm(good - good.mean(axis=0), 2) / np.sqrt(len(good)))
+    expected = fit(same_numbers, sigma if known else None)
+    for make in MAKERS:
+        result = fit(make(X), sigma if known else None)
+        np.testing.assert_array_equal(host(result.support), expected.support)
+        location = host(result.location)
+        assert location.dtype == np.float32
+        # The mean itself is summed in double precision and rounded once.
+        rounded = np.spacing(np.abs(expected.location).astype(np.float32))
+        error = np.abs(location.astype(np.float64) - expected.location)
+        assert (error <= rounded + 1e-6).all()
+        assert result.n_passes == expected.n_passes
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("known", [True, False], ids=["sigma", "no sigma"])
+@pytest.mark.parametrize("cell", SMALL_CELLS, ids=name_of)
+def test_the_support_is_that_of_double_precision(cell, known, offset):
+    check_cell(cell, 0, offset, known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("known", [True, False], ids=["sigma", "no sigma"])
+@pytest.mark.parametrize("cell", BIG_CELLS, ids=name_of)
+def test_the_support_of_large_tables_is_that_of_double_precision(cell, known, offset):
+    check_cell(cell, 0, offset, known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offset", [*OFFSETS, -300.0])
+@pytest.mark.parametrize("known", [True, False], ids=["sigma", "no sigma"])
+@pytest.mark.parametrize("cell", SMALL_CELLS, ids=name_of)
+def test_the_support_is_that_of_double_precision_in_every_run(cell, known, offset):
+    for seed in range(1, 11):
+        check_cell(cell, seed, offset, known)
+
+
+@pytest.mark.parametrize(
+    "options", [{"algorithm": "paper"}, {"start": "geometric-median"}], ids=str
+)
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_other_ways_have_the_support_of_double_precision(offset, make, options):
+    sample = SETTINGS["B"](n=300, d=20, alpha=0.2).sample(0)
+    X = moved(sample.X, offset)
+    sigma = sample.sigma * (1.0 + 1e-4)
+    expected = robust_mean(X.astype(np.float64), sigma=sigma, **options)
+    result = robust_mean(make(X), sigma=sigma, **options)
+    np.testing.assert_array_equal(host(result.support), expected.support)
+
+
+# -- sums of many numbers -------------------------------------------------------------------------
+
+LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
+    "normal": lambda rng, shape: rng.standard_normal(shape),
+    # All on one side of the origin: a running sum grows, and what is added to it is rounded off.
+    "exponential": lambda rng, shape: rng.exponential(size=shape),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("offset", [0.0, 1.5, 1e4])
+@pytest.mark.parametrize("law", LAWS)
+def test_the_mean_of_a_million_rows_is_right(law, offset, make):
+    X = moved(LAWS[law](np.random.default_rng(0), (1_000_000, 3)), offset)
+    expected = X.mean(axis=0, dtype=np.float64)
+    spread = float(X.std(axis=0, dtype=np.float64).min())
+    table = as_table(make(X))
+    center = table.median(np.random.default_rng(0))
+    mean = table.mean(table.rows(1.0), center)
+    np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-6 * spread)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("law", LAWS)
+def test_the_second_moment_of_a_million_rows_is_right(law, make):
+    X = moved(LAWS[law](np.random.default_rng(1), (1_000_000, 3)), 1e4)
+    table = as_table(make(X))
+    center = table.median(np.random.default_rng(0))
+    weights = np.random.default_rng(2).random(len(X))
+    A = X.astype(np.float64) - center
+    expected = (A.T * weights) @ A
+    near = 1e-5 * np.abs(expected).max()
+    basis = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 2)))[0].T
+    moment = table.moment(center, table.beside(weights), basis)
+    np.testing.assert_allclose(moment.image, basis @ expected, rtol=0, atol=near)
+    np.testing.assert_allclose(moment.drift, A.T @ weights, rtol=0, atol=near)
+    scatter, drift = table.scatter(center, table.beside(weights))
+    np.testing.assert_allclose(scatter, expected, rtol=0, atol=near)
+    np.testing.assert_allclose(drift, A.T @ weights, rtol=0, atol=near)
+
+
+# -- each pass far from the origin ----------------------------------------------------------------
+
+
+class Far:
+    """Rows far from the origin in single precision, beside the same numbers in double."""
+
+    def __init__(self, make: Callable[[np.ndarray], Any], shape: tuple[int, int]) -> None:
+        rng = np.random.default_rng(4)
+        n, d = shape
+        X = moved(rng.standard_normal(shape), 1e4)
+        self.table = as_table(make(X))
+        self.Y = X.astype(np.float64)
+        # Not a number of single precision: what is left of it must not be lost.
+        self.center = self.Y.mean(axis=0) + rng.standard_normal(d) / 3.0
+        self.A = self.Y - self.center
+        self.basis = np.linalg.qr(rng.standard_normal((d, 3)))[0].T
+        self.weights = rng.random(n)
+        self.coefficients = rng.standard_normal((2, n))
+
+
+@pytest.fixture(params=MAKERS)
+def far(request: pytest.FixtureRequest) -> Far:
+    return Far(request.param, (800, 12))
+
+
+def assert_near(actual: Any, expected: np.ndarray, relative: float = 2e-6) -> None:
+    """To within a few roundings of single precision, of the spread and not of the offset."""
+    atol = relative * float(np.abs(expected).max())
+    np.testing.assert_allclose(host(actual), expected, rtol=0, atol=atol)
+
+
+def test_single_precision_is_kept(far):
+    assert far.table.dtype == np.float32
+
+
+def test_project_far_from_the_origin(far):
+    assert_near(far.table.project(far.center, far.basis), far.basis @ far.A.T)
+
+
+def test_moment_far_from_the_origin(far):
+    moment = far.table.moment(far.center, far.table.beside(far.weights), far.basis)
+    assert_near(moment.projection, far.basis @ far.A.T)
+    assert_near(moment.image, far.basis @ (far.A.T * far.weights) @ far.A)
+    assert_near(moment.drift, far.A.T @ far.weights)
+
+
+def test_scatter_far_from_the_origin(far):
+    scatter, drift = far.table.scatter(far.center, far.table.beside(far.weights))
+    assert_near(scatter, (far.A.T * far.weights) @ far.A)
+    assert_near(drift, far.A.T @ far.weights)
+
+
+def test_combine_far_from_the_origin(far):
+    # Coefficients of both signs cancel: by the size of what is summed, not of the sum.
+    size = np.abs(far.coefficients) @ np.abs(far.A)
+    combined = far.table.combine(far.center, far.table.beside(far.coefficients))
+    error = np.abs(combined - far.coefficients @ far.A)
+    assert (error <= 1e-6 * size).all()
+
+
+def test_mean_far_from_the_origin(far):
+    mean = far.table.mean(far.table.beside(far.weights), far.center)
+    expected = np.average(far.Y, axis=0, weights=far.weights)
+    np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-6)
+
+
+def test_distances_far_from_the_origin(far):
+    expected = np.square(far.A).sum(axis=1)
+    np.testing.assert_allclose(host(far.table.sq_distances(far.center)), expected, rtol=2e-6)
+
+
+def test_gram_far_from_the_origin(far):
+    assert_near(far.table.gram(far.center), far.A @ far.A.T)
+
+
+def test_median_far_from_the_origin(far):
+    np.testing.assert_array_equal(far.table.median(), np.median(far.Y, axis=0))
+
+
+def test_other_coordinates_far_from_the_origin(far):
+    scales = np.linspace(0.5, 2.0, 12)
+    seen = far.table.in_metric(Metric(far.center, scales))
+    assert seen.dtype == np.float32
+    assert_near(seen.some(np.arange(len(far.A))), far.A / scales)
+
+
+def test_some_of_the_rows_far_from_the_origin(far):
+    mask = np.arange(len(far.A)) % 3 > 0
+    kept = far.table.take(far.table.beside(mask))
+    assert_near(kept.project(far.center, far.basis), far.basis @ far.A[mask].T)
+    expected = np.square(far.A[mask]).sum(axis=1)
+    np.testing.assert_allclose(host(kept.sq_distances(far.center)), expected, rtol=2e-6)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_distances_of_rows_near_the_centre_do_not_cancel(offset, make):
+    """A tight group is told from its centre also where other rows spread widely."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((500, 8))
+    X[:50] = 1.0 + 0.02 * rng.standard_normal((50, 8))
+    X = moved(X, offset)
+    center = X[:50].astype(np.float64).mean(axis=0)
+    expected = np.square(X.astype(np.float64) - center).sum(axis=1)
+    distances = host(as_table(make(X)).sq_distances(center))
+    np.testing.assert_allclose(distances[:50], expected[:50], rtol=1e-2)
