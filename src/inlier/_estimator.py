@@ -39,7 +39,7 @@ class MeanEstimator(BaseEstimator):
     def _validated(self, X: Any, fitting: bool = False) -> Any:
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
         if not is_array and (is_elsewhere(X) or isinstance(X, Table) or is_device_array(X)):
-            return self._validated_there(check_table(X), fitting)
+            return self._validated_there(check_table(X, least_rows=2 if fitting else 1), fitting)
         return validate_data(
             self,
             X,

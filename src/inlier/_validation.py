@@ -17,7 +17,7 @@ CHECK_ELEMENTS = 1 << 22
 CHECK_DEVICE = 1 << 30
 
 
-def check_table(X: Any, name: str = "X") -> Any:
+def check_table(X: Any, name: str = "X", least_rows: int = 2) -> Any:
     """A table, array or sparse matrix of finite real numbers with rows and columns, not copied."""
     if isinstance(X, Table):
         return X
@@ -33,15 +33,18 @@ def check_table(X: Any, name: str = "X") -> Any:
                 f"{name} has masked entries. Fill them, or drop their rows, before the fit."
             )
         X = _as_array(X, name)
+    elif hasattr(X, "detach"):  # a fit is no part of a graph of gradients
+        X = X.detach()
     if X.ndim != 2:
         raise ValueError(
             f"{name} must be a table with rows and columns, but has shape {X.shape}. For a single "
             f"column pass {name}.reshape(-1, 1), for a single row there is no mean to estimate."
         )
     n, d = X.shape
-    if n < 2 or d < 1:
+    if n < least_rows or d < 1:
         raise ValueError(
-            f"{name} must have at least 2 rows and 1 column, but has {n} rows and {d} columns."
+            f"{name} must have at least {least_rows} rows and 1 column, but has {n} rows and {d} "
+            "columns."
         )
     if dtype_name(X) == "object":
         X = _as_array(X, name).reshape(n, d)

@@ -86,7 +86,7 @@ def fit_with_sigma(
     # A row that the budget cannot keep and that is far from where rows are only costs precision.
     far = float(np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * median(distances))))
     if prune is not None:
-        far = min(far, theory.far_radius(sigma, d, prune))
+        far = min(far, float(theory.far_radius(sigma, d, prune)))
     near = distances <= far**2
     n_near = count(near)
     if n_near < 2:

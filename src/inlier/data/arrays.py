@@ -103,7 +103,9 @@ class DenseTable(BlockTable):
     def _block_rows(self, work: Pass, width: int) -> int:
         if self.in_cache:
             return cached_rows(self.shape[1], width)
-        in_place = work.in_place and dtype_name(self._Y) == self.dtype.name
+        # Pieces of rows that do not lie one after the other would be copied by a product.
+        in_order = not hasattr(self._Y, "is_contiguous") or self._Y.is_contiguous()
+        in_place = work.in_place and in_order and dtype_name(self._Y) == self.dtype.name
         elements = DEVICE_ELEMENTS if in_place else DEVICE_COPIED
         return max(MIN_BLOCK_ROWS, elements // self.shape[1])
 
@@ -129,7 +131,10 @@ class DenseTable(BlockTable):
         """See `Table.some`."""
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
-        return on_host(self._rows_of(self._Y, rows))
+        few = self._rows_of(self._Y, rows)
+        if dtype_name(few) == "bfloat16":  # which numpy does not know
+            few = self._xp.astype(few, self._xp.float32)
+        return on_host(few)
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""
@@ -192,23 +197,18 @@ class DenseTable(BlockTable):
     def _products(self, center: Array) -> Array:
         self.n_passes += 1
         n, d = self.shape
-        near = self._is_near(center)
-        view = View.about(center, self.dtype.name, centred=not near)
+        view = View.about(center, self.dtype.name, centred=not self._is_near(center))
         out: Any = 0.0
         along: Any = 0.0
         own = 0.0
         for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
             part = view.columns(columns)
             block = part.of(self._columns(columns))
-            if near:
-                along = along + double(block @ like(part.left, block, block.dtype))
-                own += float(part.left @ part.left)
+            along = along + double(block @ like(part.left, block, block.dtype))
+            own += float(part.left @ part.left)
             out = out + double(block @ block.T)
-        gram = on_host(out)
-        if near:
-            along = on_host(along)
-            gram = gram - along[:, None] - along + own
-        return gram
+        along = on_host(along)
+        return np.asarray(on_host(out) - along[:, None] - along + own)
 
     def _columns(self, columns: slice) -> Any:
         block = self._Y[:, columns]

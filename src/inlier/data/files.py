@@ -21,7 +21,7 @@ import numpy as np
 
 from inlier._arrays import double, on_host, pieces, working_precision
 from inlier._typing import Array, Mask, Rows
-from inlier.data.arrays import SORTED_ELEMENTS, DenseTable, cached_rows, collected
+from inlier.data.arrays import SORTED_ELEMENTS, UNPACKED, DenseTable, cached_rows, collected
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable
 from inlier.data.finite import check_finite
@@ -36,6 +36,8 @@ MEMORY = 1 << 30
 # Large enough for a disk, so small that those under way are in the shared cache still when they
 # are computed with.
 READ_BYTES = 1 << 22
+# Of a part of a block: it and a copy of it stay in a core's own cache.
+PART_ELEMENTS = 1 << 17
 # Reading keeps up with no more.
 THREADS = 4
 # What an entry of a row takes in all: read (at most 16 bytes, twice), and in double precision as it
@@ -105,10 +107,13 @@ class FileTable(BlockTable):
 
     def _part_rows(self, width: int = 1, least: int = 1) -> int:
         """How many rows of a block are computed with at a time."""
-        height = max(least, cached_rows(self.shape[1], width))
+        d = self.shape[1]
+        # Parts as large as are still multiplied fast, since threads wait for each other between
+        # the products.
+        height = max(least, cached_rows(d, width), min(PART_ELEMENTS, UNPACKED // width) // d)
         # If few are kept, as many more are looked at.
         height = height * self._source.shape[0] // max(1, self.shape[0])
-        most = self._memory // (self._threads * ENTRY_BYTES * self.shape[1])
+        most = self._memory // (self._threads * ENTRY_BYTES * d)
         return max(1, min(height, most))
 
     def _parts(self, block: Block, height: int) -> Iterator[tuple[slice, Array]]:

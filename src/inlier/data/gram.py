@@ -47,13 +47,16 @@ class Rotation:
             center = rounded.astype(np.float64)
         values, vectors = np.linalg.eigh(table.gram(center))
         # A direction below the rounding of the Gram matrix holds nothing.
-        rounding = 10.0 * len(values) * np.finfo(np.float64).eps
+        rounding = 10.0 * len(values) * float(np.finfo(np.float64).eps)
         if table.dtype == np.float32:
             rounding = max(rounding, float(np.finfo(np.float32).eps))
         held = values > rounding * values[-1]
         held[-1] = True
         lengths = np.sqrt(np.maximum(values[held], np.finfo(np.float64).tiny))
         vectors = vectors[:, held]
+        # The sign of an eigenvector is an accident; the random directions of a fit see it.
+        largest = np.argmax(np.abs(vectors), axis=0)
+        vectors = vectors * np.sign(vectors[largest, np.arange(len(largest))])
         rotated = DenseTable(table.beside(vectors * lengths))
         return cls(table, center, rotated, (vectors / lengths).T)
 
@@ -82,7 +85,8 @@ class Later:
         found = table.combine(rotation.center, table.beside(mixing))
         if self._origin:
             found = found + rotation.center
-        return found[0] if self._vectors.ndim == 1 else found
+        restored: Array = found[0] if self._vectors.ndim == 1 else found
+        return restored
 
     def __reduce__(self) -> tuple[Any, ...]:
         return np.asarray, (self.restored(),)  # without the table
@@ -112,7 +116,6 @@ def central_row(table: Table) -> Array:
     best = int(np.argmin(typical))
     if not np.isfinite(typical[best]):
         return table.median()
-    if typical[0] <= CENTRAL * typical[best]:
-        return first
-    row: Array = table.some(np.array([best]))[0]
+    is_central = typical[0] <= CENTRAL * typical[best]
+    row: Array = first if is_central else table.some(np.array([best]))[0]
     return row

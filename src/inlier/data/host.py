@@ -80,6 +80,10 @@ class OnHost(Table):
         """See `Table.gram`."""
         return self._table.gram(center)
 
+    def sampled_rows(self, random: np.random.Generator) -> Array:
+        """See `Table.sampled_rows`."""
+        return self._table.sampled_rows(random)
+
     def some(self, rows: Array) -> Array:
         """See `Table.some`."""
         return self._table.some(rows)

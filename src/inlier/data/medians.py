@@ -11,10 +11,12 @@ from inlier.data.passes import Histogram
 
 # A value is looked for in so many bins, and then in as many within one of them.
 BINS = 1024
-MOST_PASSES = 12
+MOST_PASSES = 20
 # How much of what a sample spans is looked through first, on both sides of its middle.
 SHARE = 0.1
-TINY = float(np.finfo(np.float64).tiny)
+# By how much of its width a bin is widened on both sides.
+MARGIN = 1e-3
+TINY = 1e-300
 
 
 def column_medians(rows: Array) -> Array:
@@ -46,20 +48,30 @@ def _ranked(rank: int, sample: Array, count: Callable[[Histogram], Array], eps: 
     ascending: Array = np.sort(sample.astype(np.float64), axis=0)
     m = len(ascending)
     low: Array = ascending[int((0.5 - SHARE) * (m - 1))]
-    high = ascending[int(np.ceil((0.5 + SHARE) * (m - 1)))]
-    spread = ascending[-1] - ascending[0]
+    high: Array = ascending[int(np.ceil((0.5 + SHARE) * (m - 1)))]
+    # What the middle half of the sample spans: a few absurd values do not change it.
+    spread = ascending[3 * m // 4] - ascending[m // 4]
+    inside = np.zeros(low.shape, dtype=np.bool_)
     for _ in range(MOST_PASSES):
-        finest = np.maximum(eps * np.maximum(np.abs(low), np.abs(high)), eps**2 * spread) + TINY
-        if (high - low <= finest).all():
+        finest = eps * np.maximum(np.maximum(np.abs(low), np.abs(high)), eps * spread) + TINY
+        if (inside & (high - low <= finest)).all():
             break
         width = np.maximum((high - low) / BINS, finest / 4.0)
-        counts = count(Histogram(low, width, BINS))
+        with np.errstate(over="ignore"):
+            counts = count(Histogram(low, width, BINS))
         # The bin that holds the rank; the first and the last are all that lies outside.
         at = np.argmax(np.cumsum(counts, axis=1) > rank, axis=1)
-        reach = BINS * width
         below, above = at == 0, at == BINS + 1
         edge = low + (at - 1) * width
-        upper = np.where(above, low + (BINS + 1) * reach, edge + width)
-        high = np.where(below, low, upper)
-        low = np.where(below, low - BINS * reach, np.where(above, low + reach, edge))
-    return low
+        # A little more than the bin: a value at its edge may have been counted on either side.
+        inner_low, inner_high = edge - MARGIN * width, edge + (1.0 + MARGIN) * width
+        # Outside, as far as the sample goes, and then ever farther.
+        reach = BINS * (BINS * width + spread)
+        outer_low = np.minimum(ascending[0], low - reach)
+        outer_high = np.maximum(ascending[-1], high + reach)
+        inside = ~(below | above)
+        low, high = (
+            np.where(inside, inner_low, np.where(below, outer_low, high - width)),
+            np.where(inside, inner_high, np.where(below, low + width, outer_high)),
+        )
+    return np.asarray((low + high) / 2.0)

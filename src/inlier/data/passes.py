@@ -18,6 +18,9 @@ import numpy as np
 from inlier._arrays import double, like, namespace, on_host
 from inlier._typing import Array, Rows
 
+# A sum of so many terms in single precision has lost two digits, not four.
+ROWS_AT_ONCE = 1 << 14
+
 Seen = tuple[Rows | None, tuple[Rows, ...]]
 
 
@@ -161,7 +164,7 @@ class Distances:
 
 @dataclass(frozen=True)
 class Scatter:
-    """A^T W A, with A^T w below it."""
+    """A^T W A, and A^T w."""
 
     view: View
     in_place = False
@@ -171,9 +174,8 @@ class Scatter:
         far = self.view.of(block)
         far = far - like(self.view.left, far, far.dtype)
         xp = namespace(far)
-        w = xp.astype(weights, far.dtype, copy=False)[:, None]
-        weighted = xp.concat([(far * w).T, w.T], axis=0)
-        return None, (double(weighted @ far),)
+        w = xp.astype(weights, far.dtype, copy=False)
+        return None, (combined((far * w[:, None]).T, far)[0], combined(w[None, :], far)[0])
 
 
 @dataclass(frozen=True)
@@ -202,10 +204,21 @@ class Histogram:
 
 
 def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:
-    """Combinations of rows as they are, and the sums of the coefficients."""
+    """Combinations of rows as they are, and the sums of the coefficients, in double precision.
+
+    A product adds in the precision of its factors: no more rows than these at a time.
+    """
     xp = namespace(Y)
-    image = xp.astype(coefficients, Y.dtype, copy=False) @ Y
-    return double(image), xp.sum(coefficients, axis=1, dtype=xp.float64)
+    C = xp.astype(coefficients, Y.dtype, copy=False)
+    (k, n), d = C.shape, Y.shape[1]
+    n_pieces = n // ROWS_AT_ONCE
+    whole = n_pieces * ROWS_AT_ONCE
+    image = double(C[:, whole:] @ Y[whole:, :])
+    if n_pieces:
+        by_piece = xp.permute_dims(xp.reshape(C[:, :whole], (k, n_pieces, -1)), (1, 0, 2))
+        rows = xp.reshape(Y[:whole, :], (n_pieces, -1, d))
+        image = image + xp.sum(by_piece @ rows, axis=0, dtype=xp.float64)
+    return image, xp.sum(coefficients, axis=1, dtype=xp.float64)
 
 
 def _cast(block: Rows, precision: str) -> Rows:
