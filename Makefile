@@ -58,9 +58,13 @@ $(BIN)/python:
 	@echo "making $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
+# A build without CUDA, for the tests on the CPU; pyproject.toml asks for any recent one.
+TORCH ?= torch==2.13.0
+
 # Order-only: .venv/bin/python is a link, whose time is that of the interpreter behind it.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "installing inlier into $(VENV)"
+	@$(PIP) $(TORCH)
 	@$(PIP) -e '.[test]'
 	@touch $@
 

@@ -1,20 +1,21 @@
-"""How fast a table in a file is passed over, against plain reading of the same file.
+"""How fast a table in a file is passed over, against reading the same file with plain numpy.
 
-    python benchmarks/streaming.py                    a .npy file of 4 GB
+    python benchmarks/streaming.py                    a .npy file of 4 GB, in the page cache
+    python benchmarks/streaming.py --cold             the same from the disk
     python benchmarks/streaming.py --gigabytes 0.5    a smaller one
     python benchmarks/streaming.py --folder DIR       where it is written (a temporary folder)
     python benchmarks/streaming.py --threads 2        of the linear algebra (1)
-    python benchmarks/streaming.py --cold             not in the page cache when a read begins
+    python benchmarks/streaming.py --write            both into docs/results/streaming.md
 
-Unless --cold is given the file is read once first, so that every line sees it in the page cache,
-as far as that holds it: the lines then compare with copying from memory, the hardest case.
+Plain numpy is `np.fromfile`, a new array for each block of the size that the passes read. The line
+below it is the harder comparison: into one buffer, which then stays in the cache. From the page
+cache both are copies in memory; a pass, which computes, is compared with nothing that computes.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--gigabytes", type=float, default=4.0, help="size of the file (4)")
@@ -23,19 +24,23 @@ parser.add_argument("--dtype", choices=("float32", "float64"), default="float32"
 parser.add_argument("--folder", help="where the file is written (a temporary folder)")
 parser.add_argument("--threads", type=int, default=1, help="of the linear algebra (1)")
 parser.add_argument("--repeats", type=int, default=3, help="the fastest counts (3)")
-parser.add_argument("--cold", action="store_true", help="drop the file from the page cache")
+parser.add_argument("--cold", action="store_true", help="from the disk, not the page cache")
+parser.add_argument("--write", action="store_true", help="write docs/results/streaming.md")
+parser.add_argument("--page", help="another place for the page that --write writes")
 OPTIONS = parser.parse_args()
 
 # Read by the linear algebra libraries when numpy loads them.
 for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
     os.environ[f"{_library}_NUM_THREADS"] = str(OPTIONS.threads)
 
+import platform
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from pages import RESULTS, write_page
 
 from inlier.data import Table
 from inlier.data.arrays import DenseTable
@@ -59,18 +64,19 @@ def write(path: Path, n: int, d: int, dtype: str) -> None:
         table.flush()
 
 
-def read_into(path: Path) -> None:
-    """Into one buffer, of the size of the blocks of a pass."""
-    buffer = np.empty(READ_BYTES, np.uint8)
-    with open(path, "rb", buffering=0) as file:
-        while file.readinto(buffer):
+def read_new(path: Path) -> None:
+    """With numpy, into a new array for each block."""
+    dtype = np.dtype(OPTIONS.dtype)
+    with open(path, "rb") as file:
+        while len(np.fromfile(file, dtype, READ_BYTES // dtype.itemsize)):
             pass
 
 
-def read_new(path: Path) -> None:
-    """Into a new array for each block."""
+def read_into(path: Path) -> None:
+    """Into one buffer of the size of a block."""
+    buffer = np.empty(READ_BYTES, np.uint8)
     with open(path, "rb", buffering=0) as file:
-        while len(np.fromfile(file, np.uint8, READ_BYTES)):
+        while file.readinto(buffer):
             pass
 
 
@@ -84,13 +90,13 @@ def forget(path: Path) -> None:
         os.close(descriptor)
 
 
-def fastest(calls: dict[str, Callable[[], object]], path: Path | None) -> dict[str, float]:
+def fastest(calls: dict[str, Callable[[], object]], dropped: Path | None) -> dict[str, float]:
     """Seconds of each call, in turn, so that a slow moment of the machine meets all."""
     seconds = dict.fromkeys(calls, np.inf)
     for _ in range(OPTIONS.repeats):
         for title, call in calls.items():
-            if OPTIONS.cold and path is not None:
-                forget(path)
+            if dropped is not None:
+                forget(dropped)
             start = perf_counter()
             call()
             seconds[title] = min(seconds[title], perf_counter() - start)
@@ -121,52 +127,70 @@ def in_memory(path: Path) -> dict[str, float]:
     return {title: held.nbytes / took for title, took in seconds.items()}
 
 
-def measure(path: Path) -> None:
-    """Write the file, time everything, print a table."""
-    d = OPTIONS.columns
-    n = int(OPTIONS.gigabytes * 1e9 / (d * np.dtype(OPTIONS.dtype).itemsize))
-    write(path, n, d, OPTIONS.dtype)
-    size = path.stat().st_size
-    computing = in_memory(path)
-    read_into(path)
+def compared(path: Path, cold: bool, computing: dict[str, float]) -> str:
+    """A table of all rates, with a line on what the machine did beside."""
+    # Also if it is cached: pages that were written one by one are read slower than those that
+    # the system read ahead.
+    forget(path)
+    before = os.getloadavg()[0]
     start = perf_counter()
     table = open_file(path)
-    table.sq_distances(np.full(d, 0.01))
+    table.sq_distances(np.full(table.shape[1], 0.01))
     first = perf_counter() - start
     plain = {
-        "read into one buffer": lambda: read_into(path),
-        "np.fromfile in blocks": lambda: read_new(path),
+        "np.fromfile, new blocks": lambda: read_new(path),
+        "readinto, one buffer": lambda: read_into(path),
     }
-    seconds = fastest(plain | passes(table), path)
-    reading = size / min(seconds[title] for title in plain)
-    cache = "not in the page cache" if OPTIONS.cold else "in the page cache (read once before)"
-    print(
-        f"{n} x {d} {OPTIONS.dtype}, {size / 1e9:.1f} GB, {cache}; blocks of "
-        f"{READ_BYTES >> 20} MB; threads: {OPTIONS.threads} of the linear algebra and one that "
-        f"reads, on {os.cpu_count()} cores; fastest of {OPTIONS.repeats}. The first pass, "
-        f"sq_distances with the check for NaN, took {first:.2f} s.\n"
-    )
-    print(
-        f"| | seconds | GB/s | of plain reading (target {TARGET}) | the same in memory, GB/s | "
-        "of the slower of both |"
-    )
-    print("|---|---:|---:|---:|---:|---:|")
+    seconds = fastest(plain | passes(table), path if cold else None)
+    size = path.stat().st_size
+    numpy, buffer = (size / seconds[title] for title in plain)
+    lines = [
+        f"Load (processes that want a core, mean of a minute): {before:.2f} before, "
+        f"{os.getloadavg()[0]:.2f} after. The first pass, sq_distances from the disk with the "
+        f"check for NaN, took {first:.2f} s.",
+        "",
+        f"| | seconds | GB/s | of np.fromfile (target {TARGET}) | of one buffer | "
+        "in memory, GB/s | of the slower of np.fromfile and in memory |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     for title, took in seconds.items():
         rate = size / took
-        line = f"| {title} | {took:.2f} | {rate / 1e9:.2f} | {rate / reading:.2f} |"
+        line = f"| {title} | {took:.2f} | {rate / 1e9:.2f} | {rate / numpy:.2f} | "
+        line += f"{rate / buffer:.2f} |"
         if title in computing:
-            slower = min(computing[title], reading)
+            slower = min(computing[title], numpy)
             line += f" {computing[title] / 1e9:.2f} | {rate / slower:.2f} |"
         else:
             line += " | |"
-        print(line)
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def main() -> None:
-    """In a folder that is removed afterwards."""
+    """Write a file into a folder that is removed afterwards, time everything, print tables."""
+    d = OPTIONS.columns
+    n = int(OPTIONS.gigabytes * 1e9 / (d * np.dtype(OPTIONS.dtype).itemsize))
+    note = (
+        f"A .npy file, {n} x {d} {OPTIONS.dtype}, {OPTIONS.gigabytes:g} GB, in blocks of "
+        f"{READ_BYTES >> 20} MB, on {platform.processor() or platform.machine()} with "
+        f"{os.cpu_count()} cores. Threads: one that computes ({OPTIONS.threads} in the linear "
+        f"algebra) and one that reads; plain reading has one. Fastest of {OPTIONS.repeats}. Made "
+        "by `python benchmarks/streaming.py --write`."
+    )
     with tempfile.TemporaryDirectory(dir=OPTIONS.folder) as folder:
-        measure(Path(folder) / "table.npy")
+        path = Path(folder) / "table.npy"
+        write(path, n, d, OPTIONS.dtype)
+        computing = in_memory(path)
+        parts = []
+        for cold in (False, True) if OPTIONS.write else (OPTIONS.cold,):
+            title = "From the disk" if cold else "In the page cache"
+            parts.append(f"\n## {title}\n\n{compared(path, cold, computing)}")
+    text = "\n".join(parts)
+    print(note, text, sep="\n")
+    if OPTIONS.write:
+        page = Path(OPTIONS.page) if OPTIONS.page else RESULTS / "streaming.md"
+        write_page(page, "Tables in files", note, text)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -250,34 +250,6 @@ def test_no_rows(home):
             assert seen.some(none).dtype == table.dtype
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_any_number_of_threads_gives_the_same_numbers(tmp_path, monkeypatch, dtype):
-    monkeypatch.setattr(files_module, "READ_BYTES", 30 * 20 * 8)
-    X = np.random.default_rng(0).standard_normal((700, 20)).astype(dtype)
-    path, w, V = npy(X, tmp_path), np.random.default_rng(1).random(700), np.eye(3, 20)
-    answers = []
-    for threads in (1, 2, 5):
-        table = open_file(path)
-        table._threads = threads
-        table = table.take(w > 0.3)
-        table._threads = threads
-        few = w[w > 0.3]
-        answers.append(
-            (
-                *table.moment(V[0], few, V),
-                *table.moment(V[0], lambda rows, seen, few=few: few[rows], V),
-                *table.scatter(V[0], few),
-                table.sq_distances(V[0]),
-                table.median(),
-            )
-        )
-    for other in answers[1:]:
-        for ours, theirs in zip(other, answers[0], strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-    for shared, called in zip(answers[0][:3], answers[0][3:6], strict=True):
-        np.testing.assert_array_equal(shared, called)
-
-
 def test_functions_are_called_here_and_in_order(tmp_path, monkeypatch):
     monkeypatch.setattr(files_module, "READ_BYTES", 1)
     table = open_file(npy(numbers(SHAPE, np.float64), tmp_path))
@@ -289,15 +261,6 @@ def test_functions_are_called_here_and_in_order(tmp_path, monkeypatch):
 
     table.moment(np.zeros(6), weigh, np.eye(2, 6))
     assert seen == [(threading.main_thread(), row) for row in range(37)]
-
-
-def test_threads_warn_of_what_the_caller_wants_to_know(tmp_path):
-    X = np.full((8, 2), 1e200)
-    table = open_file(npy(X, tmp_path))
-    with np.errstate(over="ignore"):
-        table.scatter(np.zeros(2), np.ones(8))
-    with pytest.raises(FloatingPointError), np.errstate(over="raise"):
-        table.scatter(np.zeros(2), np.ones(8))
 
 
 @pytest.mark.parametrize("n", [2, 4, 5, 6, 20, 21])
@@ -426,7 +389,7 @@ def test_finite_entries_are_checked_once(tmp_path, monkeypatch):
     table = open_file(npy(numbers(SHAPE, np.float64), tmp_path), memory=SMALL)
     other = table.take(np.arange(37) > 3)
     table.sq_distances(np.zeros(6))
-    assert min(seen) == 0 and len(set(seen)) == len(seen) > 5
+    assert seen[0] == 0 and seen == sorted(seen) and len(seen) > 5
     count = len(seen)
     table.sq_distances(np.zeros(6))
     other.sq_distances(np.zeros(6))

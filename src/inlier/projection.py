@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
 
 from inlier import interior
 from inlier._arrays import among, highest, like, namespace, on_host, some, total
@@ -30,12 +29,17 @@ LONG = 1e7
 
 
 # Of more rows than these a sketch stands for all: what it says of the k x k multiplier is as
-# precise as the search needs, and the search looks at all rows.
-SKETCH_ROWS = 1 << 12
+# precise as the search needs, and the search looks at all rows. So many for each direction, at most
+# as many as that.
+SKETCH_ROWS = 1 << 13
+SKETCH_EACH = 1 << 10
 # Less than the error of a sketch; relative to the objective at w = 0.
 SKETCH_GAP = 5e-3
 # Above the budget by this much, the multiplier that a sketch gave is raised.
 SKETCH_SLACK = 1e-3
+# To within this part of itself. By hand, because scipy's root finders leave a cycle of references
+# behind that keeps what they looked at in the memory of a device.
+SKETCH_RAISE = 5e-3
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class Within:
     @cached_property
     def _sketch(self) -> Sketch:
         """The rows that stand for all."""
-        return Sketch.of(self._size, SKETCH_ROWS)
+        return Sketch.of(self._size, min(SKETCH_ROWS, SKETCH_EACH * max(2, self.P.shape[0])))
 
     def _project(
         self, problem: Projection, gap_tol: float, start: Reduced | None, exactly: bool
@@ -161,17 +165,17 @@ class Within:
         """All weights under the multiplier of a sketch, which is raised to meet the budget."""
         q = scores(self.P, S)
 
-        def excess(log_factor: float) -> float:
-            w = problem.weights(float(np.exp(log_factor)) * q)
+        def excess(factor: float) -> float:
+            w = problem.weights(factor * q)
             return float(np.linalg.eigvalsh(second_moment(self.P, w))[-1]) - 1.0
 
-        factor = 1.0
-        if excess(0.0) > SKETCH_SLACK:
-            high = 0.1
-            while excess(high) > 0.0:
-                high *= 2.0
-            factor = float(np.exp(brentq(excess, 0.0, high, xtol=SKETCH_SLACK) + SKETCH_SLACK))
-        return problem.weights(factor * q), factor * S
+        low, high = 1.0, 1.0
+        while excess(high) > SKETCH_SLACK:
+            low, high = high, 1.1 * high
+        while high - low > SKETCH_RAISE * low:
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if excess(middle) > SKETCH_SLACK else (low, middle)
+        return problem.weights(high * q), high * S
 
     def _without(
         self, hopeless: Rows, problem: Projection, gap_tol: float, exactly: bool

@@ -1,21 +1,21 @@
 """Tables in files: larger than memory, read block by block, one block ahead.
 
 `FileTable` does the passes, and knows of a file only what its `Source` tells: how to go through all
-rows in order, and how to look up a few. While one thread reads, a few others compute. What is held
-is a few blocks, and for each thread what is made of a cache-sized part of one of them.
+rows in order, and how to look up a few. A pass reads with one thread while it computes with
+another; what it holds is three blocks, and what is made of a cache-sized part of one of them.
+
+More threads that compute do not pay: a part takes less than 0.1 ms, a quarter of it in Python, and
+then they wait for each other longer than they compute.
 """
 
 from __future__ import annotations
 
 import numbers
-import os
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from contextvars import copy_context
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from threading import Event
+from typing import Any
 
 import numpy as np
 
@@ -26,33 +26,19 @@ from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
-from inlier.data.passes import Histogram, Pass, Seen
+from inlier.data.passes import Histogram, Pass
 from inlier.data.sources import Source, open_source
 
-T = TypeVar("T")
-S = TypeVar("S")
-
 MEMORY = 1 << 30
-# Large enough for a disk, so small that those under way are in the shared cache still when they
-# are computed with.
+# Large enough for a disk, small enough to be in the shared cache still when it is computed with.
 READ_BYTES = 1 << 22
 # Of a part of a block: it and a copy of it stay in a core's own cache.
 PART_ELEMENTS = 1 << 17
-# Reading keeps up with no more.
-THREADS = 4
-# What an entry of a row takes in all: read (at most 16 bytes, twice), and in double precision as it
-# is cast, centred, transformed and multiplied.
+# What an entry of a part takes: as it is read (at most 16 bytes, twice), and in double precision as
+# it is cast, centred, transformed and multiplied.
 ENTRY_BYTES = 64
-
-
-class Block(NamedTuple):
-    """A block of rows as it was read."""
-
-    first: int
-    """The number of its first row in the file."""
-    rows: slice
-    """Where its rows are among those that are kept."""
-    values: Array
+# Of the memory: three blocks (one that is read, one that was, one that is looked at) take half.
+SHARES = 6
 
 
 class FileTable(BlockTable):
@@ -76,69 +62,77 @@ class FileTable(BlockTable):
         self._source = source
         self._name = name
         self._memory = _checked_memory(memory, d, name)
-        self._threads = min(THREADS, os.cpu_count() or 1, self._memory // (ENTRY_BYTES * d))
         self._kept: Mask | None = None
         self._metrics: tuple[Metric, ...] = ()
         # Shared with the tables that `take` and `in_metric` make of this one.
         self._checked = [False]
 
     def _run(self, work: Pass, *inputs: Any, width: int = 1) -> tuple[Rows, list[Array]]:
-        """See `BlockTable._run`. Functions are called in this thread, for rows in their order."""
+        """See `BlockTable._run`."""
         self.n_passes += 1
         # Fewer rows than bins are dwarfed by their counts.
-        height = self._part_rows(width, work.n_bins if isinstance(work, Histogram) else 1)
-
-        def look(block: Block) -> tuple[slice, Seen]:
-            rows = block.rows
-            own = tuple(_from(rows.start, x) if callable(x) else x[..., rows] for x in inputs)
-            n = rows.stop - rows.start
-            seen, sums = collected(self._parts(block, height), n, work, own)
-            return rows, (seen, tuple(sums))
-
-        threads = 0 if any(callable(x) for x in inputs) else self._threads
-        with (
-            closing(self._blocks()) as blocks,
-            closing(_in_order(look, blocks, threads)) as looked,
-        ):
-            # The sums of the blocks are added in their order, whatever the number of threads.
-            out = collected(looked, self.shape[0], _Looked(), ())
-        self._checked[0] = True
-        return out
+        least = work.n_bins if isinstance(work, Histogram) else 1
+        with closing(self._blocks(self._part_rows(width, least))) as blocks:
+            return collected(blocks, self.shape[0], work, inputs)
 
     def _part_rows(self, width: int = 1, least: int = 1) -> int:
         """How many rows of a block are computed with at a time."""
         d = self.shape[1]
-        # Parts as large as are still multiplied fast, since threads wait for each other between
-        # the products.
+        # As many as are still multiplied without packing: what is made of a part, and the sums
+        # that are added to, take as long as the products if parts are small.
         height = max(least, cached_rows(d, width), min(PART_ELEMENTS, UNPACKED // width) // d)
         # If few are kept, as many more are looked at.
         height = height * self._source.shape[0] // max(1, self.shape[0])
-        most = self._memory // (self._threads * ENTRY_BYTES * d)
-        return max(1, min(height, most))
+        return max(1, min(height, self._memory // (ENTRY_BYTES * d)))
 
-    def _parts(self, block: Block, height: int) -> Iterator[tuple[slice, Array]]:
-        """The rows of a block that are kept, in the new coordinates, a few at a time."""
+    def _blocks(self, height: int) -> Generator[tuple[slice, Array]]:
+        """The rows that are kept, in the new coordinates, from at most `height` rows at a time."""
         start = 0
-        for part in pieces(len(block.values), height):
-            piece = self._native(block.values[part])
-            if not self._checked[0]:
-                check_finite(piece, self._name, block.first + part.start)
-            if self._kept is not None:
-                inside = self._kept[block.first + part.start : block.first + part.stop]
-                piece = piece if inside.all() else piece[inside]
-            if len(piece):
-                yield slice(start, start + len(piece)), self._seen(piece)
-                start += len(piece)
+        with closing(self._read_ahead()) as read:
+            for first, block in read:
+                for part in pieces(len(block), height):
+                    piece = self._native(block[part])
+                    if not self._checked[0]:
+                        check_finite(piece, self._name, first + part.start)
+                    if self._kept is not None:
+                        inside = self._kept[first + part.start : first + part.stop]
+                        piece = piece if inside.all() else piece[inside]
+                    if len(piece):
+                        yield slice(start, start + len(piece)), self._seen(piece)
+                        start += len(piece)
+        self._checked[0] = True
 
-    def _blocks(self) -> Generator[Block]:
-        """All rows of the file, one block ahead."""
-        first = start = 0
-        with closing(_ahead(self._source.blocks(self._block_rows()))) as blocks:
-            for values in blocks:
-                stop = first + len(values)
-                kept = len(values) if self._kept is None else int(self._kept[first:stop].sum())
-                yield Block(first, slice(start, start + kept), values)
-                first, start = stop, start + kept
+    def _read_ahead(self) -> Generator[tuple[int, Array]]:
+        """The blocks as they are stored, with the number of their first row.
+
+        While one is looked at, the next is read by a thread, which ends with this generator.
+        """
+        blocks = self._source.blocks(self._block_rows())
+        reader = ThreadPoolExecutor(1, thread_name_prefix="inlier-read")
+        begun = Event()
+
+        def read() -> Array | None:
+            begun.set()
+            return next(blocks, None)
+
+        def start() -> Future[Array | None]:
+            # Without waiting, the reader would wake up too late: each product gives Python's lock
+            # away for shorter than that takes.
+            begun.clear()
+            following = reader.submit(read)
+            begun.wait()
+            return following
+
+        first = 0
+        try:
+            following = start()
+            while (block := following.result()) is not None:
+                following = start()
+                yield first, block
+                first += len(block)
+        finally:
+            reader.shutdown(wait=True, cancel_futures=True)
+            blocks.close()
         if first != self._source.shape[0]:
             raise RuntimeError(
                 f"{self._name} had {self._source.shape[0]} rows when it was opened, and {first} "
@@ -149,8 +143,7 @@ class FileTable(BlockTable):
         """How many rows are read at a time: whole pieces of what is stored, if they fit."""
         n, d = self._source.shape
         row = d * self._source.dtype.itemsize
-        # A third of the memory: one is being read, one waits, each thread computes with one.
-        most = max(1, self._memory // 3 // (self._threads + 2) // row)
+        most = max(1, self._memory // SHARES // row)
         height = max(1, min(most, READ_BYTES // row))
         stored = self._source.stored[0]
         if stored <= most:
@@ -175,7 +168,8 @@ class FileTable(BlockTable):
         none = np.empty((0, self.shape[1]), self._source.dtype)[:, columns]
         found = self._native(self._source.some(wanted, columns) if len(wanted) else none)
         if not (self._checked[0] or _all_finite(found)):
-            self._columns(slice(0, 0))  # goes through all rows, and names the first such entry
+            for _ in self._blocks(self._part_rows()):  # until the first such entry, to name it
+                pass
         return found if np.array_equal(wanted, rows) else found[places]
 
     def some(self, rows: Array) -> Array:
@@ -188,6 +182,7 @@ class FileTable(BlockTable):
         """See `Table.median`."""
         n, d = self.shape
         if sample is None and n * d <= min(SORTED_ELEMENTS, self._memory // ENTRY_BYTES):
+            self.n_passes += 1
             return column_medians(self._columns(slice(0, d)))
         return super().median(sample)
 
@@ -218,6 +213,7 @@ class FileTable(BlockTable):
         self.n_passes += looked_up
         out = np.zeros((n, n))
         for columns in pieces(d, self._group_columns()):
+            self.n_passes += not looked_up
             rows = self._look_up(columns) if looked_up else self._columns(columns)
             out += DenseTable(rows).gram(center[columns])
         return out
@@ -241,73 +237,12 @@ class FileTable(BlockTable):
 
     def _columns(self, columns: slice) -> Array:
         """Some columns of all rows, from a read of the whole file."""
-        seen: Array = self._run(_Columns(columns, self.dtype))[0]
-        return seen.T
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """Some columns as they are."""
-
-    columns: slice
-    dtype: np.dtype[Any]
-    in_place = False
-
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
-        return block[:, self.columns].astype(self.dtype, copy=False).T, ()
-
-
-class _Looked:
-    """Blocks that were passed over already: what was seen has only to be put together."""
-
-    in_place = True
-
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
-        seen: Seen = block
-        return seen
-
-
-def _from(start: int, weigh: Callable[[slice, Rows], Rows]) -> Callable[[slice, Rows], Rows]:
-    """A function of rows that are counted from `start`."""
-    return lambda rows, seen: weigh(slice(start + rows.start, start + rows.stop), seen)
-
-
-def _ahead(items: Generator[T]) -> Generator[T]:
-    """The same items: while one is looked at, the next is made by a thread.
-
-    The thread ends, and what makes the items is closed, with this generator.
-    """
-    reader = ThreadPoolExecutor(1, thread_name_prefix="inlier-read")
-    try:
-        following = reader.submit(next, items, None)
-        while (item := following.result()) is not None:
-            following = reader.submit(next, items, None)
-            yield item
-    finally:
-        reader.shutdown(wait=True, cancel_futures=True)
-        items.close()
-
-
-def _in_order(function: Callable[[T], S], items: Iterable[T], threads: int) -> Generator[S]:
-    """What a function makes of each item, in their order, by so many threads, or in this one.
-
-    One item more than there are threads is under way.
-    """
-    if not threads:
-        yield from map(function, items)
-        return
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="inlier-pass")
-    waiting: deque[Future[S]] = deque()
-    try:
-        for item in items:
-            # In a context like that of the caller, in which numpy keeps what it warns of.
-            waiting.append(pool.submit(copy_context().run, function, item))
-            if len(waiting) > threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        n, width = self.shape[0], columns.stop - columns.start
+        out = np.empty((n, width), self.dtype)
+        with closing(self._blocks(self._part_rows())) as blocks:
+            for rows, block in blocks:
+                out[rows] = block[:, columns]
+        return out
 
 
 def open_file(X: Any, name: str = "X", memory: int = MEMORY) -> FileTable:

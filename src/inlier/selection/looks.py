@@ -43,8 +43,8 @@ TURNS = 3
 MOST_TURNED = 3
 # The search in the metric looks at no more rows than these, at random; the groups are of all.
 MOST_PURSUED = 5000
-# Elements of the rows along several directions whose centres are found together.
-CENTERED_AT_ONCE = 1 << 20
+# Elements of the rows along several directions that are looked at together.
+LOOKED_AT_ONCE = 1 << 20
 # If more than this fraction leaves, a group has to be clear of the others.
 LARGE = 1.0 / 3.0
 
@@ -129,32 +129,41 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
     """The clearest group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
     seen = among(rows, kept)
-    ascending = namespace(seen).sort(seen, axis=1)
-    # In pieces, because what centres are made from is many times as large.
-    parts_of = pieces(seen.shape[0], max(1, CENTERED_AT_ONCE // seen.shape[1]))
-    parts = [evidence.centers(ascending[part, :]) for part in parts_of]
-    centers, spreads, errors = (np.concatenate(one) for one in zip(*parts, strict=True))
-    varies = found.spectrum.values > found.least_variance * count(kept)
-    found.coincide |= bool((varies & evidence.quarter_coincides(ascending)).any())
+    least = found.least_variance * count(kept)
     signs = []
-    for j in np.flatnonzero(varies & (spreads > 0.0)):
-        center, row = float(centers[j]), int(j)
-        one_sided = evidence.mirror(ascending[row, :], center, float(errors[j]))
-        both_sides = evidence.apart(abs(seen[row, :] - center))
-        sides = evidence.same_side(seen[row, :] - center, both_sides)
-        both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
-        cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
-        # Many directions are looked at: the first pays least, and all together pay for one look.
-        signs.append((cut.log_p + float(np.log((j + 1) * (j + 2))), int(j), cut))
-    for log_p, where, cut in sorted(signs, key=lambda sign: sign[:2])[:MOST_TURNED]:
+    # In pieces, because what a look is made from is many times as large.
+    for part in pieces(seen.shape[0], max(1, LOOKED_AT_ONCE // seen.shape[1])):
+        some_signs, coincide = _signs(seen[part, :], found.spectrum.values[part] > least)
+        found.coincide |= coincide
+        for j, center, cut in some_signs:
+            # Many directions are looked at: the first pays least, all together pay for one look.
+            place = part.start + j
+            log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
+            signs.append((log_p, place, center, cut))
+    for log_p, where, center, cut in sorted(signs, key=lambda sign: sign[:2])[:MOST_TURNED]:
         if log_p >= LOG_LEVEL:
             found.doubt(replace(cut, log_p=log_p))
             break
-        start = Line(found.spectrum.vectors[where], rows[where, :], float(centers[where]))
+        start = Line(found.spectrum.vectors[where], rows[where, :], center)
         group = _refined(oracle, found, start, replace(cut, log_p=log_p), None)
         if group is not None:
             return group
     return None
+
+
+def _signs(seen: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
+    """What shows along some directions: centre and cut of each; and whether rows coincide."""
+    ascending = namespace(seen).sort(seen, axis=1)
+    centers, spreads, errors = evidence.centers(ascending)
+    signs = []
+    for j in (int(i) for i in np.flatnonzero(varies & (spreads > 0.0))):
+        center = float(centers[j])
+        one_sided = evidence.mirror(ascending[j, :], center, float(errors[j]))
+        both_sides = evidence.apart(abs(seen[j, :] - center))
+        sides = evidence.same_side(seen[j, :] - center, both_sides)
+        both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
+        signs.append((j, center, min(one_sided, both_sides, key=lambda cut: cut.log_p)))
+    return signs, bool((varies & evidence.quarter_coincides(ascending)).any())
 
 
 def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> Found | None:
