@@ -29,10 +29,11 @@ LONG = 1e7
 
 
 # Of more rows than these a sketch stands for all: what it says of the k x k multiplier is as
-# precise as the search needs, and the search looks at all rows. So many for each direction, at most
-# as many as that.
-SKETCH_ROWS = 1 << 13
-SKETCH_EACH = 1 << 10
+# precise as the search needs, and the search looks at all rows. A problem that need not be solved
+# closely makes do with fewer, so many for each direction.
+SKETCH_ROWS = 1 << 12
+SKETCH_LOOSELY = 1 << 10
+LOOSE = 1e-3
 # Less than the error of a sketch; relative to the objective at w = 0.
 SKETCH_GAP = 5e-3
 # Above the budget by this much, the multiplier that a sketch gave is raised.
@@ -130,7 +131,9 @@ class Within:
     @cached_property
     def _sketch(self) -> Sketch:
         """The rows that stand for all."""
-        return Sketch.of(self._size, min(SKETCH_ROWS, SKETCH_EACH * max(2, self.P.shape[0])))
+        k = max(2, self.P.shape[0])
+        enough = SKETCH_LOOSELY * k if self.tol >= LOOSE else SKETCH_ROWS
+        return Sketch.of(self._size, min(SKETCH_ROWS, enough))
 
     def _project(
         self, problem: Projection, gap_tol: float, start: Reduced | None, exactly: bool
@@ -149,8 +152,8 @@ class Within:
             iterate = interior.solve(on_host(self.P), few, gap_tol, warm)
             return Reduced(like(iterate.weights(), self.P), iterate.S, iterate)
         P = self._sketch.seen(self.P) * np.sqrt(self._sketch.copies)
-        loose = max(gap_tol, SKETCH_GAP * problem.scale)
-        iterate = interior.solve(P, self._sketch.problem(problem), loose, warm)
+        gap_tol = max(gap_tol, SKETCH_GAP * problem.scale)
+        iterate = interior.solve(P, self._sketch.problem(problem), gap_tol, warm)
         return Reduced(*self._lifted(problem, iterate.S), iterate)
 
     def _along(self, problem: Projection, gap_tol: float, first: float) -> Reduced:

@@ -4,15 +4,15 @@
 rows in order, and how to look up a few. A pass reads with one thread while it computes with
 another; what it holds is three blocks, and what is made of a cache-sized part of one of them.
 
-More threads that compute do not pay: a part takes less than 0.1 ms, a quarter of it in Python, and
-then they wait for each other longer than they compute.
+Two threads that compute are slower than one: a part takes 0.1 ms, a quarter of it in Python, and
+they wait for Python's lock at each turn.
 """
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from threading import Event
 from typing import Any
@@ -31,7 +31,9 @@ from inlier.data.sources import Source, open_source
 
 MEMORY = 1 << 30
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
-READ_BYTES = 1 << 22
+READ_BYTES = 1 << 23
+# After one part in so many of a block, it is made sure that the next one is being read.
+HEADS = 8
 # Of a part of a block: it and a copy of it stay in a core's own cache.
 PART_ELEMENTS = 1 << 17
 # What an entry of a part takes: as it is read (at most 16 bytes, twice), and in double precision as
@@ -78,8 +80,8 @@ class FileTable(BlockTable):
     def _part_rows(self, width: int = 1, least: int = 1) -> int:
         """How many rows of a block are computed with at a time."""
         d = self.shape[1]
-        # As many as are still multiplied without packing: what is made of a part, and the sums
-        # that are added to, take as long as the products if parts are small.
+        # As many as are still multiplied without packing: calls, and the sums that are added to,
+        # take half of the time if parts are small.
         height = max(least, cached_rows(d, width), min(PART_ELEMENTS, UNPACKED // width) // d)
         # If few are kept, as many more are looked at.
         height = height * self._source.shape[0] // max(1, self.shape[0])
@@ -115,20 +117,18 @@ class FileTable(BlockTable):
             begun.set()
             return next(blocks, None)
 
-        def start() -> Future[Array | None]:
-            # Without waiting, the reader would wake up too late: each product gives Python's lock
-            # away for shorter than that takes.
-            begun.clear()
-            following = reader.submit(read)
-            begun.wait()
-            return following
-
         first = 0
         try:
-            following = start()
+            following = reader.submit(read)
             while (block := following.result()) is not None:
-                following = start()
-                yield first, block
+                begun.clear()
+                following = reader.submit(read)
+                few = len(block) // HEADS
+                yield first, block[:few]
+                # Products that are all of a pass give Python's lock away for shorter than it takes
+                # the reader to wake up: it would read when nothing is left to compute.
+                begun.wait()
+                yield first + few, block[few:]
                 first += len(block)
         finally:
             reader.shutdown(wait=True, cancel_futures=True)
