@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all reproduce bench bench-noknobs bench-rivals lint clean
+.PHONY: help demo test test-all reproduce bench bench-noknobs bench-rivals bench-scale lint clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -42,6 +42,11 @@ bench-noknobs: $(VENV)/.installed ## errors with nothing given; DATA=folder for 
 
 bench-rivals: $(VENV)/.installed ## every method on every kind of data; DATA=folder for more
 	$(BIN)/python benchmarks/rivals.py --write $(if $(DATA),--data $(DATA))
+
+bench-scale: $(VENV)/.installed ## growth with n and d, files larger than memory, a cluster
+	$(BIN)/python benchmarks/scale.py --write
+	$(BIN)/python benchmarks/streaming.py --write
+	$(BIN)/python benchmarks/cluster.py --write
 
 lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
 	$(BIN)/ruff check .

@@ -40,6 +40,8 @@ ASIDE_MAY_IMPORT = ASIDE | {"data", "_arrays", "_typing"}
 
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 
+# What holds data. Optional, so the data layer loads them by name.
+HOMES = {"torch", "cupy", "jax", "dask", "distributed", "zarr", "h5py", "pyarrow"}
 HEAVY = ["matplotlib", "pandas", "polars", "torch", "dask", "zarr", "h5py", "pyarrow", "cvxpy"]
 
 
@@ -123,6 +125,23 @@ def test_imports_point_downwards(path):
     parts = dotted(path)
     imported = imported_units(path.read_text(encoding="utf-8"), parts, path.stem == "__init__")
     assert violations(unit(parts), imported) == []
+
+
+def libraries(source: str) -> set[str]:
+    """The packages that a file imports from, wherever in the file the import stands."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_no_algorithm_knows_where_data_live(path):
+    if unit(dotted(path)) != "data":
+        assert not libraries(path.read_text(encoding="utf-8")) & HOMES
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ pd = pytest.importorskip("pandas")
 
 from threadpoolctl import threadpool_info  # noqa: E402
 
+import inlier  # noqa: E402
 from inlier.data import Metric  # noqa: E402
 from inlier.data.arrays import DenseTable  # noqa: E402
 from inlier.data.dask import DaskTable, open_dask  # noqa: E402
@@ -358,3 +359,43 @@ def test_a_worker_that_dies_is_made_up_for(client):
         case.near(taken.sq_distances(case.center), expected)
         expected = case.dense.in_metric(metric).sq_distances(case.center)
         case.near(in_metric.sq_distances(case.center), expected)
+
+
+# -- whole fits ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [{"sigma": 1.2}, {}], ids=["sigma", "nothing"])
+def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client, given):
+    sample = inlier.datasets.SettingB(n=6000, d=20, alpha=0.2).sample(random_state=0)
+    data = da.from_array(sample.X, chunks=(1000, 20))
+    killed = []
+
+    def kill_one(step):
+        if not killed:
+            killed.extend(client.run(os.getpid).values())
+            os.kill(killed[0], signal.SIGKILL)
+
+    expected = inlier.robust_mean(sample.X, **given)
+    result = inlier.robust_mean(data, callback=kill_one, **given)
+    assert killed
+    np.testing.assert_array_equal(result.support, expected.support)
+    np.testing.assert_allclose(result.location, expected.location, rtol=0.0, atol=1e-12)
+    assert result.n_passes == expected.n_passes
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_a_fit_by_the_address_of_a_scheduler(cluster):
+    sample = inlier.datasets.SettingA(n=3000, d=40, alpha=0.1).sample(random_state=0)
+    data = da.from_array(sample.X, chunks=(800, 40))
+    table = inlier.open_table(data, client=cluster.scheduler_address)
+    with table._cluster.client:
+        result = inlier.robust_mean(table)
+    np.testing.assert_array_equal(result.support, ~sample.is_outlier)
+
+
+def test_a_rule_from_a_part_of_the_rows_judges_all_of_them():
+    sample = inlier.datasets.SettingB(n=8000, d=60, alpha=0.2).sample(random_state=0)
+    X = da.from_array(sample.X, chunks=(1000, 60))
+    model = inlier.RobustMean().fit(X[np.arange(0, 8000, 4)])
+    good = X.map_blocks(model.predict, drop_axis=1, dtype=int) > 0
+    assert (good.compute() == ~sample.is_outlier).mean() > 0.999

@@ -65,9 +65,13 @@ def robust_mean(
 
     Parameters
     ----------
-    X : array, memory map, sparse matrix or data frame of shape (n, d)
-        Any real dtype and memory order. Never changed or made dense, and not copied unless rows are
-        left out before the fit: those that `prune` names, and absurdly distant ones.
+    X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
+        Any real dtype and memory order. Never changed, copied or made dense. Arrays of torch, cupy
+        and other libraries that follow the array API standard stay on their device, and the
+        location and what has an entry for each row are arrays of the same kind. A path (.npy,
+        .zarr, .h5, .parquet), a memory map, a zarr array, an HDF5 dataset and Arrow data are read
+        block by block; Dask arrays and dataframes where their chunks are. `inlier.open_table` says
+        how much memory, and which cluster.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
     scatter : {"auto", "identity", "diagonal"} or array, default="auto"

@@ -82,7 +82,7 @@ class BlockTable(Table):
     def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
         """See `Table.scatter`."""
         work = Scatter(self._view(center, centred=True))
-        _, (image, drift) = self._run(work, weights, width=self.shape[1])
+        _, (image, drift) = self._run(work, weights)
         return (image + image.T) / 2.0, drift[0]
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
