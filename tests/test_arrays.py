@@ -1,6 +1,7 @@
 """Arrays of other libraries than numpy: the same answer, of the same kind, where the data are."""
 
 import dataclasses
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -772,3 +773,49 @@ def test_few_rows_need_no_sketch():
     P, u = rows_in_units_of_the_budget(2, 0, n=SKETCH_ROWS)
     by_default, exactly = (Within(P, 1e-5, exactly=e).least_squares(u) for e in (False, True))
     np.testing.assert_array_equal(by_default.weights, exactly.weights)
+
+
+# -- few rows and many columns ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "bool"])
+def test_whole_numbers_in_few_long_rows_do_not_overflow(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2 if dtype == "bool" else 100, (40, 300)).astype(dtype)
+    for given in ({}, {"sigma": 60.0}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = inlier.robust_mean(X, **given)
+            expected = inlier.robust_mean(X.astype(np.float64), **given)
+        np.testing.assert_array_equal(result.support, expected.support)
+        np.testing.assert_allclose(result.location, expected.location, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [30, 31])
+def test_a_first_row_too_far_away_to_square_is_no_origin(n):
+    X = np.random.default_rng(0).standard_normal((n, 100))
+    X[0] = 1e160
+    result = inlier.robust_mean(X)
+    assert list(result.outliers) == [0]
+
+
+def test_a_result_does_not_change_with_the_data():
+    sample = inlier.datasets.SettingB(n=100, d=400, alpha=0.2).sample(random_state=0)
+    X = sample.X.copy()
+    model = inlier.RobustMean().fit(X)
+    before = model.predict(sample.X)
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.predict(sample.X), before)
+    np.testing.assert_array_equal(before > 0, ~sample.is_outlier)
+
+
+def test_vectors_of_very_many_columns_are_restored_when_looked_at():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 1_000_000)).astype(np.float32)
+    X[:4] += 0.5
+    result = inlier.robust_mean(X)
+    np.testing.assert_array_equal(result.outliers, np.arange(4))
+    group = pickle.loads(pickle.dumps(result)).groups[0]
+    np.testing.assert_allclose(group.mean, X[:4].mean(axis=0), atol=1e-5)
+    assert np.linalg.norm(group.direction) == pytest.approx(1.0, abs=1e-4)
+    np.testing.assert_allclose(result.path[0].location, X.mean(axis=0), atol=1e-5)

@@ -459,14 +459,18 @@ class CountedTable(DenseTable):
         self.reads += 1
         return super()._blocks(height)
 
-    def some(self, rows):
-        # A few rows are not a read of the table, unless these are all of it.
-        self.reads += len(rows) == self.shape[0]
-        return super().some(rows)
+    def median(self, sample=None):
+        # A sample is not a read of the table, unless it is all of it.
+        self.reads += sample is None or self.shape[0] <= 501
+        return super().median(sample)
 
-    def gram(self, center):
+    def combine(self, center, coefficients):
+        self.reads += self._wide  # in blocks of columns
+        return super().combine(center, coefficients)
+
+    def _products(self, center):
         self.reads += 1
-        return super().gram(center)
+        return super()._products(center)
 
 
 @each

@@ -415,7 +415,7 @@ def test_the_data_are_not_modified(case):
     case.check_all()
     case.table.median()
     rotation = Rotation.of(case.table, case.center)
-    rotation.directions(np.eye(1, rotation.rotated.shape[1])).restored()
+    rotation.restored(np.eye(1, rotation.rotated.shape[1]))
     for was, now in zip(before, parts_of(case.data), strict=True):
         np.testing.assert_array_equal(was, now)
     np.testing.assert_array_equal(center, case.center)
@@ -487,7 +487,7 @@ def test_wide_sparse_is_never_densified(forbid_densifying, name):
     table = as_table(data)
     forbid_densifying((n, d))
     rotation = Rotation.of(table, table.median())
-    rotation.directions(np.eye(1, rotation.rotated.shape[1])).restored()
+    rotation.restored(np.eye(1, rotation.rotated.shape[1]))
     robust_mean(data, sigma=80.0)
 
 
@@ -601,11 +601,11 @@ def test_rotation_is_undone(wide):
     rotation = Rotation.of(wide.table, wide.center)
     r = rotation.rotated.shape[1]
     before = wide.table.n_passes
-    axes = rotation.directions(np.eye(r)).restored()
+    axes = rotation.restored(np.eye(r))
     assert wide.table.n_passes == before + 1
     np.testing.assert_allclose(axes @ axes.T, np.eye(r), atol=100 * wide.relative)
     rows = rotation.rotated.project(np.zeros(r), np.eye(r)).T
-    assert_near(rotation.directions(rows).restored(), wide.A, 100 * wide.relative)
+    assert_near(rotation.restored(rows), wide.A, 100 * wide.relative)
 
 
 def test_passes_of_a_rotated_table(wide):
@@ -614,12 +614,12 @@ def test_passes_of_a_rotated_table(wide):
     seen_from = np.linspace(-1.0, 1.0, r)
     V = np.linalg.qr(np.random.default_rng(0).standard_normal((r, 2)))[0].T
     moment = rotation.rotated.moment(seen_from, wide.weights, V)
-    A = wide.A - rotation.directions(seen_from[None]).restored()
-    axes = rotation.directions(V).restored()
+    A = wide.A - rotation.restored(seen_from[None])
+    axes = rotation.restored(V)
     assert_near(moment.projection.astype(np.float64), axes @ A.T, 100 * wide.relative)
     scatter = (A.T * wide.weights) @ A
-    assert_near(rotation.directions(moment.image).restored(), axes @ scatter, 100 * wide.relative)
-    drift = rotation.directions(moment.drift[None]).restored()[0]
+    assert_near(rotation.restored(moment.image), axes @ scatter, 100 * wide.relative)
+    drift = rotation.restored(moment.drift[None])[0]
     assert_near(drift, A.T @ wide.weights, 100 * wide.relative)
 
 
@@ -647,7 +647,7 @@ def test_rotation_of_rows_that_span_little(rows, dtype):
     assert np.isfinite(coordinates).all()
     np.testing.assert_allclose(coordinates @ coordinates.T, A @ A.T, atol=atol)
     if rank:
-        axes = rotation.directions(np.eye(r)).restored()
+        axes = rotation.restored(np.eye(r))
         np.testing.assert_allclose(axes @ axes.T, np.eye(r), atol=atol)
 
 

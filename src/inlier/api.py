@@ -92,7 +92,7 @@ def robust_mean(
         How sum_i h_i^p is minimised. "l1" ignores p.
     start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,)
         The first centre. "auto" is the coordinate-wise median, for the continuation of at most 501
-        randomly chosen rows.
+        randomly chosen rows or, of at most 512 rows with more columns, their geometric median.
     prune : float, optional
         Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start, which
         keeps at least a fraction 1 - prune of the good rows (see `inlier.theory.far_radius`).

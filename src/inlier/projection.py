@@ -26,8 +26,6 @@ from inlier.spectral import Oracle, Spectrum
 HOPELESS = 1e8
 # One proximal step this long solves the packing SDP to a relative error of 1 / (2 LONG).
 LONG = 1e7
-
-
 # Of more rows than these a sketch stands for all: what it says of the k x k multiplier is as
 # precise as the search needs, and the search looks at all rows. A problem that need not be solved
 # closely makes do with fewer, so many for each direction.
@@ -96,7 +94,8 @@ class Within:
     P : Rows of shape (k, n)
         In units of the budget.
     tol : float
-        Duality gap, relative to the objective at w = 0.
+        Duality gap, relative to the objective at w = 0. With more than `SKETCH_ROWS` rows it is the
+        gap of a sketch, whose answer meets the budget of all rows and may be short of the optimum.
     exactly : bool
         Look at all rows, however many there are. A proximal step of full length always does:
         where it ends hangs on every row.

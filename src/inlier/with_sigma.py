@@ -127,7 +127,7 @@ def fit_with_sigma(
         if some(own > 0.0):
             location = table.mean(own, rotation.center)
         else:
-            location = rotation.points(location).restored()
+            location = rotation.center + rotation.restored(location)
     there = _multiplier(best, first, radius)
     multiplier = there if rotation is None else _restored(there, rotation)
     # Nothing but a row that has left before the fit needs the data once more in all columns.
@@ -232,11 +232,8 @@ def _restored(there: Multiplier, rotation: Rotation) -> Multiplier:
 def _multiplier(best: Minimum, start: Array, radius: float) -> Multiplier:
     kept = ~best.removed
     center, directions = best.center, best.directions
-    all_kept = every(kept)
-    if all_kept:
-        center, directions = best.mean, directions[:0]
-    if all_kept:
-        return Multiplier(center, None, np.empty(0), best.budget, 1.0, start, radius)
+    if every(kept):
+        return Multiplier(best.mean, None, np.empty(0), best.budget, 1.0, start, radius)
     xp, q = namespace(best.scores), best.scores
     # Half way between the kept and the removed; below every score, if none is kept.
     threshold = -1.0

@@ -141,16 +141,16 @@ def _restored(
     groups: list[Group], path: list[PathPoint], rotation: Rotation
 ) -> tuple[list[Group], list[PathPoint]]:
     """From the coordinates of the rows' span to those of the data."""
-    groups = [
-        replace(
-            group,
-            mean=rotation.points(group.mean),
-            center=rotation.points(group.center),
-            direction=rotation.directions(group.direction),
-        )
-        for group in groups
-    ]
-    return groups, [replace(p, location=rotation.points(p.location)) for p in path]
+    points = [vector for group in groups for vector in (group.mean, group.center)]
+    there = rotation.points(np.stack(points + [point.location for point in path]))
+    k = len(groups)
+    if groups:
+        ways = rotation.directions(np.stack([group.direction for group in groups]))
+        groups = [
+            replace(group, mean=there[2 * i], center=there[2 * i + 1], direction=ways[i])
+            for i, group in enumerate(groups)
+        ]
+    return groups, [replace(p, location=there[2 * k + i]) for i, p in enumerate(path)]
 
 
 def _with_absurd(

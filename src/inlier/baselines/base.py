@@ -287,7 +287,7 @@ class Baseline(MeanEstimator, ABC):
         if location is None:
             location = seen.mean(answer.weights, origin)
         elif rotation is not None:
-            location = rotation.points(location).restored()
+            location = origin + rotation.restored(location)
         n = len(near)
         weights, scores = np.zeros(n), np.full(n, np.inf)
         weights[near] = answer.weights / max(float(answer.weights.max()), np.finfo(float).tiny)

@@ -91,7 +91,7 @@ class ChengDiakonikolasGe(Baseline):
         while not converged and n_iter < self.max_iter:
             n_iter += 1
             solved = cutting_planes(
-                lambda P: NEARLY.minimise(Within(P, GAP)),
+                lambda P: NEARLY.minimise(Within(P, GAP, exactly=True)),
                 oracle,
                 center,
                 budget,

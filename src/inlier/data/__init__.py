@@ -1,4 +1,4 @@
-"""The data, seen through five passes; one file for each home that they may have."""
+"""The data, seen through a few passes; one file for each home that they may have."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = 
         .parquet file, or to a folder of .parquet files.
     memory : int
         For files: a bound in bytes for the blocks that are held, and for what is made of them.
-        Vectors with an entry for each row come on top.
+        Vectors with an entry for each row come on top, and at first a sample of 501 rows.
     client : distributed.Client or str, optional
         For Dask: whose workers do the passes, or the address of its scheduler. By default the
         current client or, if there is none, threads of this process.

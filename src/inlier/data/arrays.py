@@ -20,7 +20,7 @@ from inlier._arrays import (
     working_precision,
 )
 from inlier._typing import Array, Rows
-from inlier.data.base import Metric, Table
+from inlier.data.base import SAMPLE_ROWS, Metric, Table
 from inlier.data.blocks import BlockTable
 from inlier.data.medians import column_medians
 from inlier.data.passes import Pass, View
@@ -37,7 +37,7 @@ DEVICE_ELEMENTS = 1 << 30
 DEVICE_COPIED = 1 << 24
 # A table with no more rows than these, and more columns, is gone through in blocks of columns.
 WIDE_ROWS = 512
-WIDE_ELEMENTS = 1 << 21
+WIDE_ELEMENTS = 1 << 20
 LOOK_COLUMNS = 1 << 14
 # Up to this many elements the exact median of all columns is found by numpy.
 SORTED_ELEMENTS = 1 << 24
@@ -105,7 +105,8 @@ class DenseTable(BlockTable):
             return cached_rows(self.shape[1], width)
         # Pieces of rows that do not lie one after the other would be copied by a product.
         in_order = not hasattr(self._Y, "is_contiguous") or self._Y.is_contiguous()
-        in_place = work.in_place and in_order and dtype_name(self._Y) == self.dtype.name
+        same = self._kept is None and dtype_name(self._Y) == self.dtype.name
+        in_place = work.in_place and in_order and same
         elements = DEVICE_ELEMENTS if in_place else DEVICE_COPIED
         return max(MIN_BLOCK_ROWS, elements // self.shape[1])
 
@@ -131,17 +132,17 @@ class DenseTable(BlockTable):
         """See `Table.some`."""
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
-        few = self._rows_of(self._Y, rows)
-        if dtype_name(few) == "bfloat16":  # which numpy does not know
-            few = self._xp.astype(few, self._xp.float32)
-        return on_host(few)
+        return self._fetched(self._rows_of(self._Y, rows))
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""
         n, d = self.shape
-        if sample is None and n * d <= SORTED_ELEMENTS:
+        if n <= SAMPLE_ROWS or (sample is None and n * d <= SORTED_ELEMENTS):
             self.n_passes += 1
-            return column_medians(self.some(np.arange(n)))
+            found = np.empty(d)
+            for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
+                found[columns] = column_medians(self._fetched(self._columns(columns)))
+            return found
         return super().median(sample)
 
     def take(self, rows: Rows) -> Table:
@@ -157,11 +158,12 @@ class DenseTable(BlockTable):
         """See `Table.in_metric`. In memory the new coordinates are computed once."""
         self.n_passes += 1
         precision = getattr(self._xp, self.dtype.name)
-        seen = empty_like(self._xp.astype(self._Y[:1, :], precision), self.shape)
         height = max(MIN_BLOCK_ROWS, DEVICE_COPIED // self.shape[1])
-        for rows, block in self._blocks(height):
-            seen[rows, :] = self._xp.astype(metric.seen(double(block)), precision)
-        return DenseTable(seen)
+        seen = [
+            self._xp.astype(metric.seen(double(block)), precision)
+            for _, block in self._blocks(height)
+        ]
+        return DenseTable(self._xp.concat(seen, axis=0))
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
         """See `Table.combine`. Of a table with few rows, in the precision of the data."""
@@ -214,13 +216,19 @@ class DenseTable(BlockTable):
         block = self._Y[:, columns]
         return block if self._kept is None else self._rows_of(block, np.flatnonzero(self._kept))
 
+    def _fetched(self, block: Any) -> Array:
+        """A part of the table on the host."""
+        if dtype_name(block) == "bfloat16":  # which numpy does not know
+            block = self._xp.astype(block, self._xp.float32)
+        return on_host(block)
+
     def _glimpse(self) -> Array:
         """See `BlockTable._glimpse`."""
         if not self._wide:
             return super()._glimpse()
         d = self.shape[1]
         step = max(1, d // LOOK_COLUMNS)
-        return on_host(self._columns(slice(0, d, step)))
+        return self._fetched(self._columns(slice(0, d, step)))
 
     def beside(self, x: Array) -> Any:
         """See `Table.beside`."""

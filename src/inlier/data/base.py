@@ -1,4 +1,4 @@
-"""What an algorithm may do with the data: five passes, and nothing else.
+"""What an algorithm may do with the data: a few passes, and nothing else.
 
 Every algorithm of the package sees the n x d table Y through the methods of `Table`. Arrays in
 memory or on a device, files, sparse matrices and Dask collections implement them; nothing above
@@ -79,7 +79,8 @@ class Table(ABC):
     """An n x d table that can be passed over.
 
     The centre c is taken off on the way; the centred table A = Y - 1 c^T is never stored.
-    Results are in double precision whatever the data are in.
+    Results are in double precision whatever the data are in, but for those that are as large as a
+    part of the data: what a moment sees of the rows, and combinations of few very long rows.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ def check_finite(block: Rows, name: str, first: int | None) -> None:
         return
     xp = namespace(block)
     with np.errstate(over="ignore", invalid="ignore"):
-        if bool(xp.isfinite(xp.sum(block))):  # cheap, and enough unless large numbers cancel
+        if bool(xp.isfinite(xp.sum(block))):  # cheap, and a proof; large numbers may overflow
             return
     bad = np.argwhere(on_host(~xp.isfinite(block)))
     if len(bad):

@@ -13,6 +13,8 @@ from inlier.data.base import Table
 
 # Above this many rows the eigenvectors of an n x n matrix cost more than the passes they save.
 MOST_ROWS = WIDE_ROWS
+# Vectors with more entries than these, together, are restored when they are looked at.
+AT_ONCE = 1 << 22
 # A row is among the others if its median squared distance from them is not this much larger.
 CENTRAL = 4.0
 
@@ -60,36 +62,47 @@ class Rotation:
         rotated = DenseTable(table.beside(vectors * lengths))
         return cls(table, center, rotated, (vectors / lengths).T)
 
-    def directions(self, vectors: Array) -> Any:
-        """Vectors (k x r, or one) in the original coordinates, as soon as they are needed."""
-        return Later(self, vectors, origin=False)
+    def restored(self, vectors: Array) -> Array:
+        """Vectors (k x r, or one) in the original coordinates, in one pass."""
+        mixing = np.atleast_2d(vectors) @ self.mixing
+        found = self.original.combine(self.center, self.original.beside(mixing))
+        restored: Array = found[0] if vectors.ndim == 1 else found
+        return restored
 
     def points(self, vectors: Array) -> Any:
-        """Points (k x r, or one) in the original coordinates, as soon as they are needed."""
-        return Later(self, vectors, origin=True)
+        """The same for points; of very many columns, as soon as they are looked at."""
+        return self._now_or_later(vectors, origin=True)
+
+    def directions(self, vectors: Array) -> Any:
+        """The same for directions; of very many columns, as soon as they are looked at."""
+        return self._now_or_later(vectors, origin=False)
+
+    def _now_or_later(self, vectors: Array, origin: bool) -> Any:
+        later = Later(self, vectors, origin)
+        many = np.atleast_2d(vectors).shape[0] * self.original.shape[1] > AT_ONCE
+        return later if many else later.worked_out()
 
 
 class Later:
     """Vectors in the original coordinates, worked out when they are first looked at: one pass.
 
-    Each has as many entries as the table has columns, and most are never looked at.
+    Each has as many entries as the table has columns, and most are never looked at. The data must
+    not change until then.
     """
 
     def __init__(self, rotation: Rotation, vectors: Array, origin: bool) -> None:
         self._rotation, self._vectors, self._origin = rotation, vectors, origin
 
-    def restored(self) -> Array:
+    def worked_out(self) -> Array:
         """As an array."""
-        rotation, table = self._rotation, self._rotation.original
-        mixing = np.atleast_2d(self._vectors) @ rotation.mixing
-        found = table.combine(rotation.center, table.beside(mixing))
-        if self._origin:
-            found = found + rotation.center
-        restored: Array = found[0] if self._vectors.ndim == 1 else found
-        return restored
+        found = self._rotation.restored(self._vectors)
+        return found + self._rotation.center if self._origin else found
+
+    def __getitem__(self, i: int) -> Later:
+        return Later(self._rotation, self._vectors[i], self._origin)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return np.asarray, (self.restored(),)  # without the table
+        return np.asarray, (self.worked_out(),)  # without the table
 
 
 class LooksLater:
@@ -98,7 +111,7 @@ class LooksLater:
     def __getattribute__(self, name: str) -> Any:
         value = super().__getattribute__(name)
         if isinstance(value, Later):
-            value = value.restored()
+            value = value.worked_out()
             object.__setattr__(self, name, value)
         return value
 
@@ -108,14 +121,19 @@ def central_row(table: Table) -> Array:
 
     Where that one is so far away that squares overflow, it is the coordinate-wise median.
     """
-    first = table.some(np.array([0]))[0]
+    first = _row(table, 0)
     with np.errstate(over="ignore", invalid="ignore"):
         gram = table.gram(first)
         squared = np.diag(gram)[:, None] + np.diag(gram) - 2.0 * gram
-        typical = np.median(np.nan_to_num(squared, nan=np.inf), axis=1)
+        typical = np.median(np.where(np.isnan(squared), np.inf, squared), axis=1)
     best = int(np.argmin(typical))
     if not np.isfinite(typical[best]):
         return table.median()
     is_central = typical[0] <= CENTRAL * typical[best]
-    row: Array = first if is_central else table.some(np.array([best]))[0]
+    return first if is_central else _row(table, best)
+
+
+def _row(table: Table, i: int) -> Array:
+    """In the precision of the products, in which whole numbers do not overflow."""
+    row: Array = table.some(np.array([i]))[0].astype(table.dtype)
     return row

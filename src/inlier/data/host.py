@@ -25,7 +25,7 @@ class OnHost(Table):
     def __init__(self, table: Table) -> None:
         self._table = table
         super().__init__(table.shape)
-        self.dtype = table.dtype
+        self.dtype, self.sparse = table.dtype, table.sparse
 
     @property
     def n_passes(self) -> int:

@@ -11,6 +11,9 @@ from inlier.data.passes import Histogram
 
 # A value is looked for in so many bins, and then in as many within one of them.
 BINS = 1024
+# Fewer if there are many columns: so many counts in all.
+MOST_COUNTS = 1 << 24
+FEWEST_BINS = 16
 MOST_PASSES = 20
 # How much of what a sample spans is looked through first, on both sides of its middle.
 SHARE = 0.1
@@ -44,29 +47,30 @@ def median(n: int, sample: Array, count: Callable[[Histogram], Array], eps: floa
 
 
 def _ranked(rank: int, sample: Array, count: Callable[[Histogram], Array], eps: float) -> Array:
-    """The value of that rank in each column; three passes, if the sample is like the rows."""
+    """The value of that rank in each column, in a few passes if the sample is like the rows."""
     ascending: Array = np.sort(sample.astype(np.float64), axis=0)
     m = len(ascending)
     low: Array = ascending[int((0.5 - SHARE) * (m - 1))]
     high: Array = ascending[int(np.ceil((0.5 + SHARE) * (m - 1)))]
     # What the middle half of the sample spans: a few absurd values do not change it.
     spread = ascending[3 * m // 4] - ascending[m // 4]
+    n_bins = max(FEWEST_BINS, min(BINS, MOST_COUNTS // len(low)))
     inside = np.zeros(low.shape, dtype=np.bool_)
     for _ in range(MOST_PASSES):
         finest = eps * np.maximum(np.maximum(np.abs(low), np.abs(high)), eps * spread) + TINY
         if (inside & (high - low <= finest)).all():
             break
-        width = np.maximum((high - low) / BINS, finest / 4.0)
+        width = np.maximum((high - low) / n_bins, finest / 4.0)
         with np.errstate(over="ignore"):
-            counts = count(Histogram(low, width, BINS))
+            counts = count(Histogram(low, width, n_bins))
         # The bin that holds the rank; the first and the last are all that lies outside.
         at = np.argmax(np.cumsum(counts, axis=1) > rank, axis=1)
-        below, above = at == 0, at == BINS + 1
+        below, above = at == 0, at == n_bins + 1
         edge = low + (at - 1) * width
         # A little more than the bin: a value at its edge may have been counted on either side.
         inner_low, inner_high = edge - MARGIN * width, edge + (1.0 + MARGIN) * width
         # Outside, as far as the sample goes, and then ever farther.
-        reach = BINS * (BINS * width + spread)
+        reach = n_bins * (n_bins * width + spread)
         outer_low = np.minimum(ascending[0], low - reach)
         outer_high = np.maximum(ascending[-1], high + reach)
         inside = ~(below | above)
