@@ -785,8 +785,8 @@ def test_whole_numbers_in_few_long_rows_do_not_overflow(dtype):
     for given in ({}, {"sigma": 60.0}):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = inlier.robust_mean(X, **given)
-            expected = inlier.robust_mean(X.astype(np.float64), **given)
+            result = robust_mean(X, **given)
+            expected = robust_mean(X.astype(np.float64), **given)
         np.testing.assert_array_equal(result.support, expected.support)
         np.testing.assert_allclose(result.location, expected.location, rtol=1e-5, atol=1e-5)
 
@@ -795,14 +795,14 @@ def test_whole_numbers_in_few_long_rows_do_not_overflow(dtype):
 def test_a_first_row_too_far_away_to_square_is_no_origin(n):
     X = np.random.default_rng(0).standard_normal((n, 100))
     X[0] = 1e160
-    result = inlier.robust_mean(X)
+    result = robust_mean(X)
     assert list(result.outliers) == [0]
 
 
 def test_a_result_does_not_change_with_the_data():
-    sample = inlier.datasets.SettingB(n=100, d=400, alpha=0.2).sample(random_state=0)
+    sample = SettingB(n=100, d=400, alpha=0.2).sample(random_state=0)
     X = sample.X.copy()
-    model = inlier.RobustMean().fit(X)
+    model = RobustMean().fit(X)
     before = model.predict(sample.X)
     X[:] = 0.0
     np.testing.assert_array_equal(model.predict(sample.X), before)
@@ -813,7 +813,7 @@ def test_vectors_of_very_many_columns_are_restored_when_looked_at():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20, 1_000_000)).astype(np.float32)
     X[:4] += 0.5
-    result = inlier.robust_mean(X)
+    result = robust_mean(X)
     np.testing.assert_array_equal(result.outliers, np.arange(4))
     group = pickle.loads(pickle.dumps(result)).groups[0]
     np.testing.assert_allclose(group.mean, X[:4].mean(axis=0), atol=1e-5)
