@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from inlier._arrays import dtype_name, highest, is_real, median, on_host, pieces
 from inlier._typing import Array, Rows
-from inlier.data import Table, check_finite, is_elsewhere, open_table
+from inlier.data import Table, check_finite, is_elsewhere, is_wide, open_table
 
 CHECK_ELEMENTS = 1 << 22
 CHECK_DEVICE = 1 << 30
@@ -75,6 +75,8 @@ def _as_array(X: Any, name: str) -> Array:
 
 def _check_finite(X: Any, name: str) -> None:
     sparse = issparse(X)
+    if not sparse and is_wide(X.shape):  # its Gram matrix tells, without another pass
+        return
     values: Any = X.data.reshape(-1, 1) if sparse else X
     on_device = not isinstance(values, np.ndarray)
     rows = max(1, (CHECK_DEVICE if on_device else CHECK_ELEMENTS) // values.shape[1])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from inlier.data.arrays import DenseTable
+from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.finite import check_finite
 from inlier.data.gram import LooksLater, Rotation, central_row
@@ -26,6 +26,7 @@ __all__ = [
     "central_row",
     "check_finite",
     "is_elsewhere",
+    "is_wide",
     "open_table",
 ]
 

@@ -22,6 +22,7 @@ from inlier._arrays import (
 from inlier._typing import Array, Rows
 from inlier.data.base import SAMPLE_ROWS, Metric, Table
 from inlier.data.blocks import BlockTable
+from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import Pass, View
 
@@ -35,7 +36,8 @@ MIN_BLOCK_ROWS = 16
 # On a device a block is limited by the memory for what is made of it: a centred copy, or nothing.
 DEVICE_ELEMENTS = 1 << 30
 DEVICE_COPIED = 1 << 24
-# A table with no more rows than these, and more columns, is gone through in blocks of columns.
+# A table with no more rows than these, and more columns, is gone through in blocks of columns. Of
+# more rows the eigenvectors of an n x n matrix cost more than the passes they save.
 WIDE_ROWS = 512
 WIDE_ELEMENTS = 1 << 20
 LOOK_COLUMNS = 1 << 14
@@ -74,6 +76,12 @@ def collected(
     return out, [on_host(x) for x in sums]
 
 
+def is_wide(shape: tuple[int, ...]) -> bool:
+    """Whether a table has few rows and more columns."""
+    n, d = shape
+    return n < d and n <= WIDE_ROWS
+
+
 class DenseTable(BlockTable):
     """Rows of a two-dimensional array of any real dtype and memory order.
 
@@ -90,7 +98,7 @@ class DenseTable(BlockTable):
         self._Y = Y
         self._kept = kept
         self._xp = namespace(Y)
-        self._wide = n < self.shape[1] and n <= WIDE_ROWS
+        self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
         self.in_cache = isinstance(Y, np.ndarray)
 
@@ -194,6 +202,8 @@ class DenseTable(BlockTable):
         if self._gram is None or self._gram[0] is not center:
             with np.errstate(over="ignore", invalid="ignore"):
                 self._gram = (center, self._products(center))
+            if not np.isfinite(np.diag(self._gram[1])).all():  # a look before would be a pass
+                check_finite(self._Y, "X", 0)
         return self._gram[1]
 
     def _products(self, center: Array) -> Array:

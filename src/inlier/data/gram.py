@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from inlier._typing import Array
-from inlier.data.arrays import WIDE_ROWS, DenseTable
+from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Table
 
-# Above this many rows the eigenvectors of an n x n matrix cost more than the passes they save.
-MOST_ROWS = WIDE_ROWS
 # Vectors with more entries than these, together, are restored when they are looked at.
 AT_ONCE = 1 << 22
 # A row is among the others if its median squared distance from them is not this much larger.
@@ -38,8 +36,7 @@ class Rotation:
     @staticmethod
     def pays(table: Table) -> bool:
         """Whether a fit is cheaper in the coordinates of the rows."""
-        n, d = table.shape
-        return n < d and n <= MOST_ROWS
+        return is_wide(table.shape)
 
     @classmethod
     def of(cls, table: Table, center: Array) -> Rotation:
