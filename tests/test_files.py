@@ -664,3 +664,37 @@ def test_memory_is_bounded(tmp_path):
 def test_memory_of_a_large_table_is_bounded(tmp_path, which):
     sparse_npy(tmp_path / "table.npy", 500_000, 2_048)  # 4 GB
     run_within(600_000_000, 2**28, tmp_path / "table.npy", which)
+
+
+FITTED = """
+    import resource, sys
+    import numpy as np
+    import inlier, sklearn
+
+    resource.setrlimit(resource.RLIMIT_DATA, (600_000_000, 600_000_000))
+    result = inlier.robust_mean(inlier.open_table(sys.argv[1], memory=2**27))
+    np.testing.assert_array_equal(result.support, np.arange(len(result.support)) % 10_000 >= 2_000)
+"""
+
+
+@pytest.mark.slow
+def test_a_fit_of_4_gb_keeps_to_600_mb(tmp_path):
+    pytest.importorskip("resource")
+    if sys.platform != "linux":
+        pytest.skip("the limit holds on Linux only")
+    path = tmp_path / "table.npy"
+    table = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(500_000, 2_048))
+    rng = np.random.default_rng(0)
+    for start in range(0, 500_000, 10_000):
+        block = rng.standard_normal((10_000, 2_048), dtype=np.float32)
+        block[:2_000] += 0.5
+        table[start : start + 10_000] = block
+    del table
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(FITTED), str(path)],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
