@@ -17,8 +17,11 @@ CHECK_ELEMENTS = 1 << 22
 CHECK_DEVICE = 1 << 30
 
 
-def check_table(X: Any, name: str = "X", least_rows: int = 2) -> Any:
-    """A table, array or sparse matrix of finite real numbers with rows and columns, not copied."""
+def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool = False) -> Any:
+    """A table, array or sparse matrix of finite real numbers with rows and columns, not copied.
+
+    `wide_later`, if few long rows need no look for NaN: a fit finds it in their Gram matrix.
+    """
     if isinstance(X, Table):
         return X
     if is_elsewhere(X):
@@ -53,7 +56,8 @@ def check_table(X: Any, name: str = "X", least_rows: int = 2) -> Any:
             f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
             "columns first."
         )
-    _check_finite(X, name)
+    if issparse(X) or not (wide_later and is_wide(X.shape)):
+        _check_finite(X, name)
     return X
 
 
@@ -75,8 +79,6 @@ def _as_array(X: Any, name: str) -> Array:
 
 def _check_finite(X: Any, name: str) -> None:
     sparse = issparse(X)
-    if not sparse and is_wide(X.shape):  # its Gram matrix tells, without another pass
-        return
     values: Any = X.data.reshape(-1, 1) if sparse else X
     on_device = not isinstance(values, np.ndarray)
     rows = max(1, (CHECK_DEVICE if on_device else CHECK_ELEMENTS) // values.shape[1])

@@ -124,7 +124,7 @@ def robust_mean(
     >>> bool((result.support == ~sample.is_outlier).all())
     True
     """
-    X = check_table(X)
+    X = check_table(X, wide_later=True)
     n, d = X.shape
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
