@@ -619,6 +619,11 @@ def test_what_is_no_table_is_refused(name):
         robust_mean(NO_TABLES[name], sigma=1.0)
 
 
+def test_a_word_is_taken_for_a_path_and_refused():
+    with pytest.raises(FileNotFoundError, match=r"X='table': there is no such file. Give the path"):
+        robust_mean("table", sigma=1.0)
+
+
 @pytest.mark.parametrize("solver", [solve_l1, solve_least_squares, project])
 @pytest.mark.parametrize("name", ["NaN", "one dimension", "strings", "complex", "one row"])
 def test_solvers_refuse_what_is_no_table(name, solver):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from inlier.data.arrays import DenseTable, is_wide
-from inlier.data.base import Metric, Moment, Table
+from inlier.data.base import MEMORY, Metric, Moment, Table
 from inlier.data.finite import check_finite
 from inlier.data.gram import LooksLater, Rotation, central_row
 from inlier.data.host import OnHost
@@ -33,7 +33,6 @@ __all__ = [
 # What has to be read from somewhere, by the library that it is from.
 FILES = ("zarr", "h5py", "pyarrow")
 CLUSTERS = ("dask", "dask_expr")
-MEMORY = 1 << 30
 
 
 def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = "X") -> Table:

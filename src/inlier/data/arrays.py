@@ -21,7 +21,7 @@ from inlier._arrays import (
 )
 from inlier._typing import Array, Rows
 from inlier.data.base import SAMPLE_ROWS, Metric, Table
-from inlier.data.blocks import BlockTable
+from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import Pass, View
@@ -155,12 +155,7 @@ class DenseTable(BlockTable):
 
     def take(self, rows: Rows) -> Table:
         """See `Table.take`."""
-        kept = on_host(rows)
-        if self._kept is not None:
-            among_all = self._kept.copy()
-            among_all[self._kept] = kept
-            kept = among_all
-        return DenseTable(self._Y, kept)
+        return DenseTable(self._Y, kept_among(self._kept, rows))
 
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. In memory the new coordinates are computed once."""

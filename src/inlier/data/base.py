@@ -177,3 +177,5 @@ class Table(ABC):
 # Odd, so that the median is one of the values; large enough that a random sample of data with 45%
 # outliers has a majority of good rows 99 times in 100.
 SAMPLE_ROWS = 501
+# Bytes for the blocks of a table that is read from somewhere, unless the user says otherwise.
+MEMORY = 1 << 30

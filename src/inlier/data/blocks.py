@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import double
-from inlier._typing import Array, Rows
+from inlier._arrays import double, on_host
+from inlier._typing import Array, Mask, Rows
 from inlier.data import medians
 from inlier.data.base import SAMPLE_ROWS, Moment, Table, Weights
 from inlier.data.passes import (
@@ -27,6 +27,16 @@ from inlier.data.passes import (
 NEAR = 2.0
 # A look at how far the rows are from the origin, and from each other.
 LOOK_ROWS = 64
+
+
+def kept_among(before: Mask | None, rows: Any) -> Mask:
+    """Of all rows, those that are kept of the ones that were kept before."""
+    kept: Mask = np.asarray(on_host(rows), dtype=np.bool_)
+    if before is None:
+        return kept
+    among_all = before.copy()
+    among_all[before] = kept
+    return among_all
 
 
 class BlockTable(Table):

@@ -15,7 +15,6 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from itertools import pairwise
 from operator import getitem
 from typing import Any
@@ -26,20 +25,14 @@ from inlier._arrays import is_real, pieces, working_precision
 from inlier._typing import Array
 from inlier.data.arrays import WIDE_ELEMENTS, DenseTable
 from inlier.data.base import Metric, Table
-from inlier.data.blocks import BlockTable
+from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
+from inlier.data.optional import optional
 from inlier.data.passes import Combine, Distances, Histogram, Pass, Project, Scatter
 
 
 def _imported(module: str) -> Any:
-    """A module of an optional package, which has no types."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"data held by Dask need the module {module}, which is missing or does not load: "
-            'pip install "inlier[dask]"'
-        ) from error
+    return optional(module, "For data held by Dask", "dask")
 
 
 dask = _imported("dask")
@@ -225,11 +218,7 @@ class DaskTable(BlockTable):
 
     def take(self, rows: Any) -> Table:
         """See `Table.take`. A mask of the rows is sent to the chunks; the rows stay there."""
-        kept = np.asarray(rows, dtype=bool)
-        if self._kept is not None:
-            among_all = self._kept.copy()
-            among_all[self._kept] = kept
-            kept = among_all
+        kept = kept_among(self._kept, rows)
         return DaskTable(self._X, self._name, self._cluster, kept, self._checked)
 
     def in_metric(self, metric: Metric) -> Table:

@@ -19,17 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import double, on_host, pieces, working_precision
+from inlier._arrays import double, pieces, working_precision
 from inlier._typing import Array, Mask, Rows
 from inlier.data.arrays import SORTED_ELEMENTS, UNPACKED, DenseTable, cached_rows, collected
-from inlier.data.base import Metric, Table
-from inlier.data.blocks import BlockTable
+from inlier.data.base import MEMORY, Metric, Table
+from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import Histogram, Pass
 from inlier.data.sources import Source, open_source
 
-MEMORY = 1 << 30
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
 READ_BYTES = 1 << 23
 # After one part in so many of a block, it is made sure that the next one is being read.
@@ -188,12 +187,7 @@ class FileTable(BlockTable):
 
     def take(self, rows: Rows) -> Table:
         """See `Table.take`. Rows that are not kept are dropped after they were read."""
-        kept: Mask = np.array(on_host(rows), bool)
-        if self._kept is not None:
-            among_all = self._kept.copy()
-            among_all[self._kept] = kept
-            kept = among_all
-        return self._again(kept, self._metrics)
+        return self._again(kept_among(self._kept, rows), self._metrics)
 
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. Rows are transformed after they were read, in each pass."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from inlier._typing import Array
+from inlier.data.optional import optional
 
 KNOWN = "a .npy, .zarr, .h5 or .parquet file, or a folder of .parquet files"
 
@@ -47,14 +47,8 @@ class Source(ABC):
 
 
 def package(module: str, name: str) -> Any:
-    """A module that not everybody has."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ImportError(
-            f"To read {name}, the package {module.partition('.')[0]} is needed: "
-            'pip install "inlier[files]"'
-        ) from None
+    """A module that reads files."""
+    return optional(module, f"To read {name}", "files")
 
 
 @contextmanager
