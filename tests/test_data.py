@@ -129,7 +129,10 @@ class Case:
         assert_near(table.project(self.center, V), V @ A.T, tol)
         combined = table.combine(self.center, self.coefficients)
         assert_near(
-            combined, self.coefficients @ A, tol, table.dtype if A.shape[1] > A.shape[0] else None
+            combined,
+            self.coefficients @ A,
+            tol,
+            table.dtype if A.shape[1] > A.shape[0] else np.float64,
         )
         moment = table.moment(self.center, w, V)
         assert_near(moment.projection, V @ A.T, tol, table.dtype)
