@@ -146,15 +146,19 @@ class Rounded:
 
     def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum | None:
         """See `Step1`."""
-        P = self.subspace.seen_from(center, budget)
-        if np.isfinite(fewer_than) and count(self._removed(P, self._reduced(P))) >= fewer_than:
-            return None  # a subspace relaxes the problem: the whole space keeps no more rows
+        first = None
+        if np.isfinite(fewer_than):
+            P = self.subspace.seen_from(center, budget)
+            first = self._reduced(P)
+            if count(self._removed(P, first)) >= fewer_than:
+                return None  # a subspace relaxes the problem: the whole space keeps no more rows
         solved = cutting_planes(
             self._reduced,
             self.oracle,
             center,
             budget,
             self.subspace,
+            first=first,
             checked=self._kept,
             slack=self.slack,
             max_passes=self.max_passes,

@@ -212,12 +212,13 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
     for _ in range(200):
         free = problem.t - x * steep
         w = xp.clip(free, 0.0, 1.0)
-        over = float(p2 @ w) - 1.0
+        curvature = xp.where(w == free, p2 * steep, 0.0)
+        spent, slope = on_host(xp.stack([p2 @ w, xp.sum(curvature)])).tolist()  # one wait for both
+        over = spent - 1.0
         # Of the duality gap only the complementarity |over| x is not zero.
         if abs(over) * x <= gap_tol and over <= interior.FEASIBLE:
             break
         low, high = (x, high) if over > 0.0 else (low, x)
-        slope = total(xp.where(w == free, p2 * steep, 0.0))
         newton = x + over / slope if slope > 0.0 else np.inf
         if not low < newton < min(high, 10.0 * x):
             newton = 10.0 * x if high == np.inf else (low + high) / 2.0
@@ -247,6 +248,7 @@ def cutting_planes(
     budget: float,
     subspace: Subspace,
     *,
+    first: Reduced | None = None,
     checked: Callable[[Rows, Reduced], Rows] = lambda P, answer: answer.weights,
     slack: float,
     max_passes: int,
@@ -264,6 +266,8 @@ def cutting_planes(
         The packing set W(center, budget).
     subspace : Subspace
         The first directions.
+    first : Reduced, optional
+        The answer within these, if it is known.
     checked : callable
         The weights for which the budget has to hold, given the rows P and the answer.
     slack : float
@@ -288,7 +292,7 @@ def cutting_planes(
 
     for n_round in range(1, max_rounds + 1):
         P = subspace.seen_from(center, budget)
-        answer = reduced(P)
+        answer = reduced(P) if first is None or n_round > 1 else first
         weights = checked(P, answer)
         spectrum = oracle(center, weights, settled, max_passes)
         trimmed, S = subspace.trimmed(answer.S, P, trim)

@@ -23,6 +23,8 @@ MOST_PASSES = 60
 # What is close enough for the rows that are kept in the end, and how many passes it may take.
 CLOSE = 1e-3
 CLOSE_PASSES = 8
+# Where nothing hangs on the value, because it is below a limit by more than its error.
+NOT_SO_CLOSE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -170,16 +172,20 @@ class Oracle:
 
         return self(center, weights, settled, MOST_PASSES)
 
-    def closely(self, center: Array, weights: Rows) -> Spectrum:
-        """The largest eigenvalue as closely as a few passes can tell, or densely."""
+    def closely(self, center: Array, weights: Rows, limit: float = 0.0) -> Spectrum:
+        """The largest eigenvalue as closely as a few passes can tell, or densely.
+
+        Less closely if it is clearly below a limit: a flat spectrum gives its edge away slowly.
+        """
         if self.table.shape[1] <= DENSE:
             return self.densely(center, weights, self.block)
-        return self(
-            center,
-            weights,
-            lambda values, residuals: bool(residuals[0] <= CLOSE * values[0]),
-            CLOSE_PASSES,
-        )
+
+        def settled(values: Array, residuals: Array) -> bool:
+            value, residual = float(values[0]), float(residuals[0])
+            clear = value + residual <= limit
+            return residual <= (NOT_SO_CLOSE if clear else CLOSE) * value
+
+        return self(center, weights, settled, CLOSE_PASSES)
 
     def densely(self, center: Array, weights: Rows, count: int) -> Spectrum:
         """So many of the largest eigenpairs, from the whole spectrum: two passes."""

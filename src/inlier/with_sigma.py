@@ -194,7 +194,7 @@ def _finished(
     if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
         step1 = Rounded(oracle, surrogate, arrival.subspace)
         fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
-    spectrum = oracle.closely(fit.best.mean, _weights(fit.best))
+    spectrum = oracle.closely(fit.best.mean, _weights(fit.best), budget)
     lowered = budget
     for _ in range(MOST_REPAIRS):
         top = float(spectrum.values[0])
@@ -205,7 +205,7 @@ def _finished(
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = Rounded(oracle, surrogate, subspace)
         fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
-        spectrum = oracle.closely(fit.best.mean, _weights(fit.best))
+        spectrum = oracle.closely(fit.best.mean, _weights(fit.best), budget)
     return fit, spectrum
 
 

@@ -24,9 +24,10 @@ TINY = 1e-300
 
 def column_medians(rows: Array) -> Array:
     """The median of each column of a few rows, by sorting: ten times as fast as numpy's."""
-    ascending = np.sort(np.ascontiguousarray(rows.T), axis=1).astype(np.float64, copy=False)
     n = len(rows)
-    return np.asarray((ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0)
+    ascending = np.sort(np.ascontiguousarray(rows.T), axis=1)
+    middle = ascending[:, [(n - 1) // 2, n // 2]].astype(np.float64, copy=False)
+    return np.asarray(middle.sum(axis=1) / 2.0)
 
 
 def median(n: int, sample: Array, count: Callable[[Histogram], Array], eps: float) -> Array:

@@ -93,7 +93,9 @@ class Project:
 
     def seen(self, Y: Rows) -> Rows:
         """A block, as products see it, along the basis."""
-        return like(self.basis, Y) @ Y.T - like(self.shift, Y, Y.dtype)
+        # Both on their way before the product: what follows a product on a device waits for it.
+        basis, shift = like(self.basis, Y), like(self.shift, Y, Y.dtype)
+        return basis @ Y.T - shift
 
     def __call__(self, block: Rows, *inputs: Any) -> Seen:
         return self.seen(self.view.of(block)), ()
