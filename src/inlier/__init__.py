@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from inlier import theory
 from inlier.api import path, robust_mean
+from inlier.certificate import Certificate
 from inlier.convex import Solution
 from inlier.data import open_table
+from inlier.explain import Explanation
 from inlier.result import (
-    Certificate,
     MeanResult,
     PathPoint,
     RobustMeanResult,
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "Comparison",
+    "Explanation",
     "Group",
     "MeanResult",
     "Method",

@@ -20,12 +20,12 @@ from inlier._validation import (
 )
 from inlier.centers import geometric_median
 from inlier.data import Metric, OnHost, Rotation, Table, as_table, central_row
-from inlier.result import PathPoint, RobustMeanResult, Step
+from inlier.result import Data, PathPoint, RobustMeanResult, Step
 from inlier.rules import GroupRule, Multiplier
 from inlier.scatter import metric_of
 from inlier.surrogates import SurrogateName
 from inlier.surrogates import surrogate as named_surrogate
-from inlier.with_sigma import Options, fit_with_sigma
+from inlier.with_sigma import Known, Options, fit_with_sigma
 from inlier.without_sigma import fit_without_sigma
 
 Algorithm = Literal["continuation", "paper"]
@@ -124,6 +124,7 @@ def robust_mean(
     >>> bool((result.support == ~sample.is_outlier).all())
     True
     """
+    given = X
     X = check_table(X, wide_later=True)
     n, d = X.shape
     if sigma is not None:
@@ -164,7 +165,43 @@ def robust_mean(
         result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
     if algorithm == "paper":
         result = _beside_the_data(result, original)
-    return result if metric is None else _in_units_of_the_data(result, original, metric)
+    if metric is not None:
+        result = _in_units_of_the_data(result, original, metric)
+    return replace(result, data=Data.of(given, original))
+
+
+def solve_again(
+    result: RobustMeanResult, *, sigma: float | None = None, p: float = 0.5
+) -> RobustMeanResult:
+    """The paper's problem once more, from where a fit has ended; see `RobustMeanResult.at`.
+
+    The directions of its rule are the first of the search, and its mean is the first centre.
+    """
+    data = result.known_data()
+    original = as_table(data.table)
+    n = original.shape[0]
+    c1 = float(np.sqrt(result.budget / n)) / result.sigma
+    rule = result.rule
+    metric, directions = rule.metric, rule.deciding
+    table = original if metric is None else original.in_metric(metric)
+    center = on_host(result.location).astype(np.float64)
+    if metric is not None:
+        center, directions = metric.seen(center[None])[0], directions @ metric.matrix
+    options = Options("continuation", named_surrogate("reweighted-l2", p), None, 100, 1e-6)
+    again = fit_with_sigma(
+        table,
+        result.sigma if sigma is None else sigma,
+        c1,
+        center,
+        False,
+        options,
+        np.random.default_rng(0),
+        None,
+        Known(result.support, directions),
+    )
+    if metric is not None:
+        again = _in_units_of_the_data(again, original, metric)
+    return replace(again, data=data)
 
 
 def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult:

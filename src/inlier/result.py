@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inlier import theory
 from inlier._arrays import double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
-from inlier.data import LooksLater
-from inlier.problem import fewest_removed
+from inlier._validation import check_number, check_table
+from inlier.certificate import Certificate
+from inlier.data import LooksLater, Table, as_table
+from inlier.explain import Explanation, explain
 from inlier.rules import Group, GroupRule, Multiplier, rule_of
+from inlier.spectral import Oracle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The first score above the threshold of a group.
 OVER = float(np.nextafter(1.0, 2.0))
@@ -54,96 +61,6 @@ class Step:
     n_passes: int
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What is known about an answer, computed at the answer.
-
-    Attributes
-    ----------
-    budget : float
-        B = c1^2 n sigma^2.
-    lambda_max : float
-        Largest eigenvalue of the scatter of the kept rows about their mean.
-    residual : float
-        Of that eigenpair: an eigenvalue of the scatter lies within it of `lambda_max`.
-    n, n_removed : int
-    most_kept : float
-        From the dual of the l1 problem: about this mean no w in [0, 1]^n within the budget has
-        a larger sum.
-    """
-
-    budget: float
-    lambda_max: float
-    residual: float
-    n: int
-    n_removed: int
-    most_kept: float
-
-    @property
-    def feasible(self) -> bool:
-        """Whether the kept rows stay within the budget."""
-        return self.lambda_max <= self.budget * (1.0 + 1e-9)
-
-    @property
-    def l0_lower_bound(self) -> int:
-        """About this mean, at least so many rows have to go."""
-        return fewest_removed(self.n, self.most_kept)
-
-    @property
-    def gap(self) -> float:
-        """Duality gap of the l1 problem at the kept rows, in rows."""
-        return self.most_kept - (self.n - self.n_removed)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap as a fraction of all rows."""
-        return self.gap / self.n
-
-    @property
-    def sigma_kept(self) -> float:
-        """Largest standard deviation of the kept rows in any direction; 0 if there are none."""
-        return float(np.sqrt(self.lambda_max / max(1, self.n - self.n_removed)))
-
-    def error_radius(self, alpha: Any, sigma: float | None = None) -> float | Array:
-        """How far the location can be from the mean of the good rows.
-
-        See `inlier.theory.error_radius`; it assumes that at most a fraction alpha of the rows is
-        bad and that the good rows have standard deviation at most sigma in every direction. An
-        array of fractions gives the curve over alpha; without sigma, that of the kept rows is used.
-        """
-        n_kept = self.n - self.n_removed
-        sigma = self.sigma_kept if sigma is None else sigma
-        if not np.isfinite(self.lambda_max):  # rows too far away to square
-            return np.full(np.shape(alpha), np.inf)[()]
-        radius: float | Array = theory.error_radius(self.sigma_kept, n_kept, self.n, alpha, sigma)
-        return radius
-
-    def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
-        """The error radius in plain words.
-
-        Parameters
-        ----------
-        alpha : float, optional
-            The fraction of bad rows that is assumed; as many as were removed, if not given, and at
-            least one row, or one in a hundred.
-        sigma : float, optional
-            The assumed bound on the good rows; that of the kept rows, if not given.
-        """
-        if alpha is None:
-            alpha = max(0.01, 1.0 / self.n, np.ceil(100.0 * self.n_removed / self.n) / 100.0)
-        if not np.isfinite(self.lambda_max):
-            return "Some of the kept rows are so far away that nothing is known about the mean."
-        sigma = self.sigma_kept if sigma is None else sigma
-        radius = float(self.error_radius(alpha, sigma))
-        assumed = (
-            f"If at most {100.0 * alpha:.3g}% of the rows are bad and the good rows vary by at "
-            f"most {sigma:.3g} in any direction"
-        )
-        if not np.isfinite(radius):
-            return f"{assumed}, nothing is known: all of the kept rows may be bad."
-        return f"{assumed}, the mean is within {radius:.3g} of that of the good rows."
-
-
 @dataclass(frozen=True, eq=False)
 class PathPoint(LooksLater):
     """One point on the way down in the budget.
@@ -176,6 +93,51 @@ class PathPoint(LooksLater):
     removed: Rows = field(repr=False)
     location: Array = field(repr=False)
     certificate: Certificate = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a result is about.
+
+    Attributes
+    ----------
+    table : Table
+        A reference, not a copy.
+    columns : tuple of str, optional
+        The names of the columns.
+    names : array of str, optional
+        The names of the rows.
+    """
+
+    table: Table
+    columns: tuple[str, ...] | None = None
+    names: Array | None = None
+
+    @classmethod
+    def of(cls, X: Any, table: Table | None = None, columns: Any = None, names: Any = None) -> Data:
+        """Data as users have them: data frames bring names along."""
+        table = as_table(check_table(X)) if table is None else table
+        n, d = table.shape
+        if columns is None:
+            columns = getattr(X, "columns", None)
+        if names is None:
+            index = getattr(X, "index", None)
+            # A pandas index that counts the rows names none of them.
+            if hasattr(index, "to_numpy") and type(index).__name__ != "RangeIndex":
+                names = index
+        names = None if names is None else np.asarray(names).astype(str)
+        columns = None if columns is None else tuple(str(name) for name in columns)
+        _check_length(columns, "columns", d, "column")
+        _check_length(names, "names", n, "row")
+        return cls(table, columns, names)
+
+
+def _check_length(names: Any, argument: str, length: int, what: str) -> None:
+    if names is not None and len(names) != length:
+        raise ValueError(
+            f"{argument} must have a name for each of the {length} {what}s of X, but has "
+            f"{len(names)}."
+        )
 
 
 @dataclass(frozen=True)
@@ -247,6 +209,8 @@ class RobustMeanResult(MeanResult):
     path : tuple of PathPoint
         From the budget of all rows to that of the kept ones, a point for each group that left, and
         on below it; empty if sigma was given.
+    data : Data, optional
+        What the fit was about: a reference, which a pickled result has no more.
     history : tuple of Step
     n_iter : int
         Iterations of Algorithm 1; without sigma, rounds of the search for groups.
@@ -264,31 +228,63 @@ class RobustMeanResult(MeanResult):
     rule: Multiplier | GroupRule = field(repr=False)
     groups: tuple[Group, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
+    data: Data | None = field(default=None, repr=False)
 
-    def at(self, point: int | None = None, *, sigma: float | None = None) -> RobustMeanResult:
-        """The answer at another point of the path, without a new fit.
-
-        Below the chosen point rows leave that belong to no group. The path stays with this result.
+    def at(
+        self,
+        point: int | None = None,
+        *,
+        sigma: float | None = None,
+        budget: float | None = None,
+        threshold: float | None = None,
+        p: float | None = None,
+    ) -> RobustMeanResult:
+        """Choose again, without a new fit: by one of the arguments.
 
         Parameters
         ----------
-        point : int, optional
-            Index into `path`.
-        sigma : float, optional
-            Instead: the point whose sigma is nearest.
+        point : int
+            Index into `path`. Below the chosen point rows leave that belong to no group.
+        sigma, budget : float
+            The point of the path that is nearest. Where there is no path, because sigma was given
+            to the fit, the paper's problem is solved again from where the fit ended, in some ten
+            passes over the data.
+        threshold : float
+            Rows with a higher score are removed, whatever the fit has said; some ten passes.
+        p : float
+            The power of h in the surrogate, at the same budget, from where the fit ended; some ten
+            passes.
+
+        Returns
+        -------
+        RobustMeanResult
+            It has no path of its own: that stays with this one.
         """
+        chosen = [x for x in (point, sigma, budget, threshold, p) if x is not None]
+        if len(chosen) != 1:
+            raise ValueError(
+                "Give one of point (an index into path), sigma, budget, threshold and p, but "
+                f"{len(chosen)} were given."
+            )
+        if threshold is not None:
+            return self._beyond(check_number(threshold, "threshold", at_least=0.0))
+        if p is not None:
+            return self._solved_again(p=check_number(p, "p", at_most=1.0))
+        if budget is not None:
+            # A budget is c1^2 n sigma^2, and c1 stays what it was.
+            ratio = check_number(budget, "budget", below=np.inf) / self.budget
+            sigma = self.sigma * float(np.sqrt(ratio))
+        if sigma is not None:
+            sigma = check_number(sigma, "sigma", below=np.inf)
+            if not self.path:
+                return self._solved_again(sigma=sigma)
+            logs = np.log([max(step.sigma, np.finfo(float).tiny) for step in self.path])
+            point = int(np.argmin(np.abs(logs - np.log(sigma))))
         if not self.path:
             raise ValueError(
                 "This result has no path: sigma was given to the fit, or it was itself taken from "
-                "a path. Call `at` on the result of robust_mean(X)."
+                "a path. Call `at` on the result of robust_mean(X), or give sigma instead of point."
             )
-        if (point is None) == (sigma is None):
-            raise ValueError("Give either point, an index into path, or sigma.")
-        if sigma is not None:
-            if not _is_number(sigma) or not 0.0 < sigma < np.inf:
-                raise ValueError(f"sigma must be a finite number above 0, but is {sigma!r}.")
-            logs = np.log([max(step.sigma, np.finfo(float).tiny) for step in self.path])
-            point = int(np.argmin(np.abs(logs - np.log(sigma))))
         if not _is_index(point, len(self.path)):
             raise ValueError(
                 f"point must be an index into path, which has {len(self.path)} points, but is "
@@ -300,6 +296,50 @@ class RobustMeanResult(MeanResult):
         support = np.ones(self.support.shape[0], dtype=np.bool_)
         support[on_host(step.removed)] = False
         return self._with(support, step.location, step.certificate, groups, step.sigma)
+
+    def _solved_again(self, **changes: float) -> RobustMeanResult:
+        again: RobustMeanResult = _above("api").solve_again(self, **changes)
+        return again
+
+    def _beyond(self, threshold: float) -> RobustMeanResult:
+        """The rows with a score above a threshold removed."""
+        table = as_table(self.known_data().table)
+        inside = self.scores <= threshold
+        kept = double(inside)
+        support = on_host(inside)
+        n, m = len(support), int(support.sum())
+        if m == 0:
+            raise ValueError(
+                f"threshold={threshold:g} is below every score, so that no row would be kept. The "
+                f"lowest score is {float(on_host(self.scores).min()):.4g}."
+            )
+        location = table.mean(kept, on_host(self.location).astype(np.float64))
+        metric = self.rule.metric
+        seen, center = table, location
+        if metric is not None:
+            seen, center = table.in_metric(metric), metric.seen(location[None])[0]
+        spectrum = Oracle(seen, np.random.default_rng(0)).closely(center, kept)
+        top = max(0.0, float(spectrum.values[0]))
+        certificate = Certificate(
+            budget=top * n / m,
+            lambda_max=top,
+            residual=float(spectrum.residuals[0]),
+            n=n,
+            n_removed=n - m,
+            most_kept=float(n),
+        )
+        groups = tuple(
+            replace(group, rows=group.rows[like(~support, group.rows)[group.rows]])
+            for group in self.groups
+        )
+        groups = tuple(group for group in groups if group.size)
+        chosen = self._with(support, location, certificate, groups, certificate.sigma_kept)
+        return replace(
+            chosen,
+            scores=self.scores,
+            rule=replace(self.rule, threshold=threshold),
+            n_passes=seen.n_passes + (table.n_passes if seen is not table else 0),
+        )
 
     def keep(self, group: int | Group) -> RobustMeanResult:
         """The answer with a group put back, without a new fit.
@@ -382,9 +422,112 @@ class RobustMeanResult(MeanResult):
             message=f"Kept {kept} of {n} rows by choice. {certificate.statement(alpha)}",
         )
 
+    def explain(self, row: int, X: Any = None) -> Explanation:
+        """Why a row got its score: directions and features, whose parts add up to it.
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+        Parameters
+        ----------
+        row : int
+            Its number, from 0; negative numbers count from the end.
+        X : array of shape (n, d), optional
+            The data, if this result has been pickled since the fit.
+        """
+        data = self.known_data() if X is None else Data.of(X)
+        n = data.table.shape[0]
+        if not _is_index(row, n):
+            raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
+        number = range(n)[row]
+        return explain(self.rule, number, data.table.some(np.array([number]))[0], data.columns)
+
+    def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
+        """The same result beside its data: after it was pickled, or to give names.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            What the fit was about.
+        columns : sequence of str, optional
+            The names of the columns.
+        names : sequence, optional
+            The names of the rows.
+        """
+        data = Data.of(X, columns=columns, names=names)
+        expected = (self.support.shape[0], self.location.shape[0])
+        if data.table.shape != expected:
+            raise ValueError(
+                f"X has shape {data.table.shape}, but the fit was about a table of shape "
+                f"{expected}."
+            )
+        return replace(self, data=data)
+
+    def known_data(self) -> Data:
+        """The data behind the result, or an error that says how to bring them back."""
+        if self.data is None:
+            raise ValueError(
+                "The data are not with this result any more: they are left out when a result is "
+                "pickled or copied. Bring them back with result.with_data(X)."
+            )
+        return self.data
+
+    @cached_property
+    def summary(self) -> Any:
+        """What a report is made of, an `inlier.summary.Summary`: some ten passes, once."""
+        return _above("summary").summarise(self)
+
+    def to_html(
+        self, path: Any = None, *, title: str = "", image: tuple[int, int] | None = None
+    ) -> str:
+        """A page that explains the answer: one file that needs no network.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it.
+        title : str, optional
+            What the data are called.
+        image : tuple of int, optional
+            Height and width, if each row is a grey image.
+        """
+        html: str = _above("report").page(self.summary, title=title, image=image, path=path)
+        return html
+
+    def _repr_html_(self) -> str:
+        html: str = _above("report").card(self)
+        return html
+
+    def plot_scores(self, ax: Axes | None = None) -> Axes:
+        """The score of every row, and the cut."""
+        return self._plotted("scores", ax)
+
+    def plot_means(self, ax: Axes | None = None) -> Axes:
+        """The columns in which the plain mean is off most, beside the median."""
+        return self._plotted("means", ax)
+
+    def plot_rows(self, ax: Axes | None = None) -> Axes:
+        """The rows in the two directions that matter most."""
+        return self._plotted("rows", ax)
+
+    def plot_spectrum(self, ax: Axes | None = None) -> Axes:
+        """How much all rows vary, and the kept ones, in the directions in which they vary most."""
+        return self._plotted("spectrum", ax)
+
+    def plot_path(self, ax: Axes | None = None) -> Axes:
+        """What leaves as the budget is lowered, its price, and the chosen point."""
+        return self._plotted("path", ax)
+
+    def _plotted(self, what: str, ax: Axes | None) -> Axes:
+        drawn: Axes = getattr(_above("plots"), what)(self.summary, ax)
+        return drawn
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the data, which may be larger than memory, and what was made of them."""
+        state = {name: value for name, value in self.__dict__.items() if name != "summary"}
+        return {**state, "data": None}
+
+
+def _above(module: str) -> Any:
+    """A module of a higher layer, which is made of results: loaded when it is asked for."""
+    return import_module(f"inlier.{module}")
 
 
 def _is_index(value: Any, length: int) -> bool:

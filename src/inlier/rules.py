@@ -44,6 +44,11 @@ class Multiplier(LooksLater):
     radius: float = np.inf
     metric: Metric | None = None
 
+    @property
+    def deciding(self) -> Array:
+        """The directions that decide about a row, k x d; none, if all count alike."""
+        return np.empty((0, len(self.center))) if self.directions is None else self.directions
+
     def scores(self, table: Table) -> Rows:
         """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned."""
         q = self._unpruned(table, self.center)
@@ -156,6 +161,16 @@ class GroupRule:
 
     groups: tuple[Group, ...]
     threshold: float = 1.0
+
+    @property
+    def metric(self) -> Metric | None:
+        """In which distances are measured, if not as the data are."""
+        return self.groups[0].metric
+
+    @property
+    def deciding(self) -> Array:
+        """The directions that decide about a row, k x d."""
+        return np.stack([group.direction for group in self.groups])
 
     def scores(self, table: Table) -> Rows:
         """In one pass for each group."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from inlier import theory
 from inlier._arrays import (
+    among,
     count,
     double,
     every,
@@ -17,6 +19,7 @@ from inlier._arrays import (
     lowest,
     median,
     namespace,
+    on_host,
     scattered,
     some,
     total,
@@ -24,11 +27,13 @@ from inlier._arrays import (
 from inlier._typing import Array, Rows
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import central_point
+from inlier.certificate import Certificate
 from inlier.continuation import Arrival, continuation, tightening_was_right
 from inlier.data import Rotation, Table
-from inlier.result import Certificate, RobustMeanResult, Step
+from inlier.problem import Subspace
+from inlier.result import RobustMeanResult, Step
 from inlier.rules import Multiplier
-from inlier.spectral import Oracle, Spectrum
+from inlier.spectral import Oracle, Spectrum, orthonormal_rows
 from inlier.surrogates import ZERO, Surrogate
 
 # Rows at such multiples (in square) of the budget and of the median distance leave before the fit.
@@ -52,6 +57,14 @@ class Options:
     tol: float
 
 
+class Known(NamedTuple):
+    """Where an earlier fit has ended."""
+
+    support: Rows
+    directions: Array
+    """k x d; they need not be orthonormal."""
+
+
 def fit_with_sigma(
     whole: Table,
     sigma: float,
@@ -61,6 +74,7 @@ def fit_with_sigma(
     options: Options,
     random: np.random.Generator,
     callback: Callable[[Step], object] | None,
+    known: Known | None = None,
 ) -> RobustMeanResult:
     """The answer for a known bound.
 
@@ -76,6 +90,8 @@ def fit_with_sigma(
     options : Options
     random : numpy.random.Generator
     callback : callable, optional
+    known : Known, optional
+        Go on from there, instead of lowering the budget step by step.
     """
     table = whole
     n, d = table.shape
@@ -116,7 +132,11 @@ def fit_with_sigma(
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
         spectrum = oracle.accurately(fit.best.mean, _weights(fit.best), options.tol * budget)
     else:
-        arrival = continuation(oracle, first, distances, budget, notify)
+        if known is None:
+            arrival = continuation(oracle, first, distances, budget, notify)
+        else:
+            kept = among(double(known.support)[None, :], near)[0, :]
+            arrival = Arrival(first, kept, _subspace(known.directions, table, rotation, first))
         fit, spectrum = _finished(oracle, options, arrival, budget, variance, notify)
 
     best = fit.best
@@ -207,6 +227,18 @@ def _finished(
         fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
         spectrum = oracle.closely(fit.best.mean, _weights(fit.best), budget)
     return fit, spectrum
+
+
+def _subspace(
+    directions: Array, table: Table, rotation: Rotation | None, center: Array
+) -> Subspace:
+    """The directions of an earlier fit, in the coordinates of this one."""
+    seen = table
+    if rotation is not None:
+        seen = rotation.rotated
+        directions = on_host(table.project(rotation.center, directions)) @ rotation.mixing.T
+    basis = orthonormal_rows(directions, np.empty((0, seen.shape[1])))
+    return Subspace(basis, seen.project(center, basis), center)
 
 
 def _constant(budget: float) -> Callable[[int | None], float]:

@@ -12,9 +12,9 @@ from inlier._arrays import count, double, every, median, namespace, on_host, som
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_range, largest_distance
 from inlier.centers import central_point
+from inlier.certificate import Certificate
 from inlier.data import Rotation, Table
 from inlier.result import (
-    Certificate,
     PathPoint,
     RobustMeanResult,
     Step,

@@ -47,6 +47,11 @@ class Metric:
     factor: Array
     """L: lower triangular, d x d, or its diagonal, d."""
 
+    @property
+    def matrix(self) -> Array:
+        """L, d x d."""
+        return np.diag(self.factor) if self.factor.ndim == 1 else self.factor
+
     @cached_property
     def _inverse(self) -> Array:
         if self.factor.ndim == 1:

@@ -6,9 +6,10 @@ import numpy as np
 
 from inlier._arrays import among, count, double, namespace, some
 from inlier._typing import Array, Rows
+from inlier.certificate import Certificate
 from inlier.problem import Subspace, packing_bound, scores
 from inlier.projection import Reduced, Within
-from inlier.result import Certificate, PathPoint
+from inlier.result import PathPoint
 from inlier.selection.state import TINY, Selection, spectrum_of
 from inlier.spectral import Oracle, Spectrum
 from inlier.surrogates import L1

@@ -1,0 +1,189 @@
+"""Why a row got its score: the directions that see it, and the features that put it there.
+
+A score is a square, a^T M a of a row a seen from a centre, with M a sum of the directions that
+decide. So it splits by direction, and each direction by feature: feature f adds a_f (M a)_f. A part
+below zero belongs to a feature that speaks for the row. The parts add up to the score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from inlier._typing import Array
+from inlier.data import Metric
+from inlier.rules import Group, GroupRule, Multiplier
+
+
+class Feature(NamedTuple):
+    """One column's part in a score."""
+
+    column: int
+    name: str
+    value: float
+    """Of the row."""
+    expected: float
+    """Of the centre that the row was seen from."""
+    contribution: float
+
+
+class Part(NamedTuple):
+    """One direction's part in a score."""
+
+    name: str
+    contribution: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a row got its score.
+
+    Attributes
+    ----------
+    row : int
+    score, threshold : float
+        A row with a score above the threshold is removed.
+    pruned : bool
+        Whether the row was too far away to be looked at: the score is then the square of its
+        distance, in units of the distance that was allowed.
+    directions : tuple of Part
+        Their contributions are not below 0, and add up to the score.
+    contributions : array of shape (d,)
+        One for each column; they have a sign, and add up to the score.
+    values, center : array of shape (d,)
+        The row, and where it was seen from.
+    columns : tuple of str, optional
+        The names of the columns.
+    """
+
+    row: int
+    score: float
+    threshold: float
+    pruned: bool
+    directions: tuple[Part, ...]
+    contributions: Array = field(repr=False)
+    values: Array = field(repr=False)
+    center: Array = field(repr=False)
+    columns: tuple[str, ...] | None = field(default=None, repr=False)
+
+    @property
+    def removed(self) -> bool:
+        """Whether the score is above the threshold."""
+        return self.score > self.threshold
+
+    def features(self, count: int = 10) -> tuple[Feature, ...]:
+        """The columns with the largest contributions, for or against the row."""
+        size = np.abs(self.contributions)
+        count = min(count, len(size))
+        largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)
+        return tuple(
+            Feature(
+                int(f),
+                named(self.columns, int(f)),
+                float(self.values[f]),
+                float(self.center[f]),
+                float(self.contributions[f]),
+            )
+            for f in largest[np.lexsort((largest, -size[largest]))]
+        )
+
+    def __str__(self) -> str:
+        verdict = "removed" if self.removed else "kept"
+        lines = [f"Row {self.row}: score {self.score:.4g}, {verdict} (the cut is at "
+                 f"{self.threshold:.4g})."]  # fmt: skip
+        lines += [f"  {part.contribution:10.4g}  {part.name}" for part in self.directions]
+        lines.append("Features:")
+        shown = self.features()
+        lines += [
+            f"  {f.contribution:+10.4g}  {f.name} = {f.value:.6g}, expected {f.expected:.6g}"
+            for f in shown
+        ]
+        rest = len(self.contributions) - len(shown)
+        if rest:
+            others = self.contributions.sum() - sum(f.contribution for f in shown)
+            lines.append(f"  {others:+10.4g}  {rest} other columns")
+        return "\n".join(lines)
+
+
+def named(columns: tuple[str, ...] | None, i: int) -> str:
+    """What a column is called."""
+    return f"x{i}" if columns is None else columns[i]
+
+
+def explain(
+    rule: Multiplier | GroupRule, row: int, values: Array, columns: tuple[str, ...] | None = None
+) -> Explanation:
+    """Why a rule gives a row its score.
+
+    Parameters
+    ----------
+    rule : Multiplier or GroupRule
+    row : int
+        Its number.
+    values : array of shape (d,)
+        The row itself.
+    columns : tuple of str, optional
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if isinstance(rule, GroupRule):
+        return _by_group(rule, row, values, columns)
+    return _by_multiplier(rule, row, values, columns)
+
+
+def _by_multiplier(
+    rule: Multiplier, row: int, values: Array, columns: tuple[str, ...] | None
+) -> Explanation:
+    from_start = _in_all_directions(values - rule.start, rule.metric)
+    if from_start.sum() > rule.radius**2:
+        parts = from_start / rule.radius**2
+        score = float(parts.sum())
+        away = (Part("farther from the start than rows were looked at", score),)
+        return Explanation(row, score, 1.0, True, away, parts, values, rule.start, columns)
+    offset = values - rule.center
+    why: tuple[Part, ...]
+    if rule.directions is None:
+        parts = _in_all_directions(offset, rule.metric) / rule.budget
+        why = (Part("distance from the mean", float(parts.sum())),)
+    else:
+        seen = rule.directions @ offset
+        prices = rule.prices / rule.budget
+        parts = offset * ((prices * seen) @ rule.directions)
+        why = tuple(
+            Part(f"direction {j + 1}", float(prices[j] * seen[j] ** 2))
+            for j in np.argsort(-prices * seen**2, kind="stable")
+        )
+    score = float(parts.sum())
+    return Explanation(row, score, rule.threshold, False, why, parts, values, rule.center, columns)
+
+
+def _by_group(
+    rule: GroupRule, row: int, values: Array, columns: tuple[str, ...] | None
+) -> Explanation:
+    """The group that it is most like decides alone."""
+    parts_of = [_within(group, values) for group in rule.groups]
+    i = int(np.argmax([parts.sum() for parts in parts_of]))
+    parts, group = parts_of[i], rule.groups[i]
+    score = float(parts.sum())
+    name = f"group {i + 1}: {group}" if score > rule.threshold else f"nearest to group {i + 1}"
+    why = (Part(name, score),)
+    return Explanation(row, score, rule.threshold, False, why, parts, values, group.center, columns)
+
+
+def _within(group: Group, values: Array) -> Array:
+    offset = values - group.center
+    if group.by_distance:
+        return _in_all_directions(offset, group.metric) / group.cut**2
+    seen = float(group.direction @ offset)
+    if group.side * seen < 0.0:  # on the other side of the centre
+        return np.zeros_like(offset)
+    return offset * group.direction * (seen / group.cut**2)
+
+
+def _in_all_directions(offset: Array, metric: Metric | None) -> Array:
+    """The parts of a squared distance."""
+    if metric is None:
+        return offset * offset
+    there = metric.seen((metric.origin + offset)[None])
+    return np.asarray(offset * metric.directions(there)[0])

@@ -1,0 +1,283 @@
+"""All that a reader wants to know about a result, in numbers: behind the report, plots and JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from inlier._arrays import double, on_host, total
+from inlier._typing import Array, Mask, Rows
+from inlier.certificate import Certificate
+from inlier.data import Rotation, Table, as_table
+from inlier.explain import Explanation, explain
+from inlier.result import PathPoint, RobustMeanResult
+from inlier.rules import GroupRule
+from inlier.spectral import DENSE, Oracle, Spectrum, orthonormal_rows
+
+# How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
+# many as a block of the search has.
+VALUES = 20
+# What a column varies by is estimated from so many kept rows, of many columns from fewer.
+SPREAD_ROWS = 2000
+SPREAD_ELEMENTS = 1 << 25
+FEWEST_ROWS = 50
+# The exact median of more entries than these takes passes of its own: a sample will do.
+MEDIAN_ELEMENTS = 1 << 24
+
+
+@dataclass(frozen=True)
+class View:
+    """The rows in the few directions that matter.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What each direction is.
+    directions : array of shape (k, d)
+        Orthonormal.
+    rows : array of shape (k, n)
+        Seen from the robust mean.
+    """
+
+    names: tuple[str, ...]
+    directions: Array = field(repr=False)
+    rows: Array = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A result and the data behind it, on the host.
+
+    Attributes
+    ----------
+    n, d : int
+    columns : tuple of str or None
+        The names of the columns; x0, x1, ... if there are none.
+    names : array of shape (n,) or None
+        The names of the rows.
+    support : boolean array of shape (n,)
+        The kept rows.
+    scores : array of shape (n,)
+        Infinite for rows that were too far away to be looked at.
+    threshold : float
+        Rows with a higher score are removed.
+    robust, plain, median, deviation : array of shape (d,)
+        For each column the mean of the kept rows, the mean of all rows, the median of all rows, and
+        the standard deviation of the kept rows (of a sample of them, if there are many).
+    offset : float
+        Distance between the plain and the robust mean.
+    offset_deviation : float
+        Standard deviation of the kept rows along the line between the two.
+    before, after : array
+        Largest standard deviations in any direction, in descending order: of all rows about the
+        plain mean, and of the kept rows about the robust mean.
+    view : View
+    worst : tuple of Explanation
+        Of the rows with the highest scores, in descending order.
+    group_of : int array of shape (n,)
+        Which of the groups a row left with; -1 for none.
+    groups : tuple of str
+        The groups in words.
+    path : tuple of PathPoint
+    chosen : int
+        The point of the path that is the answer.
+    sigma, budget : float
+    certificate : Certificate
+    converged : bool
+    message : str
+    """
+
+    n: int
+    d: int
+    columns: tuple[str, ...] | None = field(repr=False)
+    names: Array | None = field(repr=False)
+    support: Mask = field(repr=False)
+    scores: Array = field(repr=False)
+    threshold: float
+    robust: Array = field(repr=False)
+    plain: Array = field(repr=False)
+    median: Array = field(repr=False)
+    deviation: Array = field(repr=False)
+    offset: float
+    offset_deviation: float
+    before: Array = field(repr=False)
+    after: Array = field(repr=False)
+    view: View = field(repr=False)
+    worst: tuple[Explanation, ...] = field(repr=False)
+    group_of: Array = field(repr=False)
+    groups: tuple[str, ...]
+    path: tuple[PathPoint, ...] = field(repr=False)
+    chosen: int
+    sigma: float
+    budget: float
+    certificate: Certificate
+    converged: bool
+    message: str
+
+    @property
+    def n_removed(self) -> int:
+        """How many rows were removed."""
+        return self.n - int(self.support.sum())
+
+    @property
+    def shift(self) -> Array:
+        """How far the plain mean is off in each column, in deviations; 0 where nothing varies."""
+        off = self.plain - self.robust
+        shift: Array = np.zeros(self.d)
+        np.divide(off, self.deviation, out=shift, where=self.deviation > 0.0)
+        return shift
+
+    def row_name(self, i: int) -> str:
+        """What a row is called."""
+        return f"row {i}" if self.names is None else str(self.names[i])
+
+
+def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
+    """Look at the data once more, in some ten passes.
+
+    Parameters
+    ----------
+    result : RobustMeanResult
+    n_worst : int
+        How many rows are explained.
+    """
+    data = result.known_data()
+    table = as_table(data.table)
+    n, d = table.shape
+    columns = data.columns
+    support, scores = on_host(result.support), on_host(result.scores)
+    kept = double(result.support)
+    robust = on_host(result.location).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        plain = table.mean(table.rows(1.0), robust)
+        offset = plain - robust
+    length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
+    along = offset / length if 0.0 < length < np.inf else np.zeros(d)
+    whole, rest = _spectra(table, plain, robust, kept)
+    view = _view(result, table, robust, rest)
+    worst = np.argsort(-scores, kind="stable")[:n_worst]
+    group_of = np.full(n, -1)
+    for i, group in enumerate(result.groups):
+        group_of[on_host(group.rows)] = i
+    return Summary(
+        n=n,
+        d=d,
+        columns=columns,
+        names=data.names,
+        support=support,
+        scores=scores,
+        threshold=result.rule.threshold,
+        robust=robust,
+        plain=plain,
+        median=_medians(table),
+        deviation=_deviations(table, support),
+        offset=length,
+        offset_deviation=_deviation_along(table, robust, along, kept),
+        before=_deviations_of(whole, n),
+        after=_deviations_of(rest, max(1, int(support.sum()))),
+        view=view,
+        worst=tuple(
+            explain(result.rule, int(i), row, columns)
+            for i, row in zip(worst, table.some(worst), strict=True)
+        ),
+        group_of=group_of,
+        groups=tuple(str(group) for group in result.groups),
+        path=result.path,
+        chosen=len(result.groups),
+        sigma=result.sigma,
+        budget=result.budget,
+        certificate=result.certificate,
+        converged=result.converged,
+        message=result.message,
+    )
+
+
+def _spectra(
+    table: Table, plain: Array, robust: Array, kept: Rows
+) -> tuple[Spectrum | None, Spectrum]:
+    """Of all rows, unless some are too far away to square, and of the kept ones."""
+    rotation = Rotation.of(table, robust) if Rotation.pays(table) else None
+    seen = table if rotation is None else rotation.rotated
+    center = robust if rotation is None else np.zeros(seen.shape[1])
+    oracle = Oracle(seen, np.random.default_rng(0))
+
+    def spectrum(center: Array, weights: Rows) -> Spectrum:
+        d = seen.shape[1]
+        if d <= DENSE:
+            return oracle.densely(center, weights, min(d, VALUES))
+        return oracle.closely(center, weights)
+
+    middle = plain if rotation is None else seen.mean(seen.rows(1.0), center)
+    whole = None
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(middle).all() and np.isfinite(on_host(seen.sq_distances(middle))).all():
+            whole = spectrum(middle, seen.rows(1.0))
+    after = spectrum(center, kept)
+    if rotation is not None:
+        vectors = rotation.restored(after.vectors)
+        after = Spectrum(after.values, vectors, after.projections, after.residuals, after.drift)
+    return whole, after
+
+
+def _deviations_of(spectrum: Spectrum | None, m: int) -> Array:
+    if spectrum is None:
+        return np.empty(0)
+    return np.sqrt(np.maximum(spectrum.values, 0.0) / m)
+
+
+def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum) -> View:
+    """At most three directions: those that decided, and then those of the largest variance."""
+    rule = result.rule
+    wanted: list[tuple[str, Array]] = []
+    if isinstance(rule, GroupRule):
+        for i, group in enumerate(rule.groups):
+            if np.linalg.norm(group.direction) > 0.0:
+                wanted.append((f"towards group {i + 1}", group.direction))
+    elif rule.directions is not None:
+        order = np.argsort(-rule.prices, kind="stable")
+        wanted += [(f"direction {j + 1}", rule.directions[j]) for j in order]
+    wanted += [
+        (f"largest variance {j + 1} of the kept rows", vector)
+        for j, vector in enumerate(after.vectors)
+    ]
+    names: list[str] = []
+    basis = np.empty((0, table.shape[1]))
+    for name, vector in wanted:
+        if len(basis) == min(3, table.shape[1]):
+            break
+        new = orthonormal_rows(vector[None], basis)
+        if len(new) and float(new[0] @ vector) ** 2 > 0.05 * float(vector @ vector):
+            names.append(name)
+            basis = np.concatenate([basis, np.sign(new @ vector)[:, None] * new])
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = on_host(table.project(robust, basis))
+    return View(tuple(names), basis, rows)
+
+
+def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) -> float:
+    """Standard deviation of the kept rows in a direction, about a centre."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        seen = table.project(center, direction[None])[0, :]
+        inside = total(kept * (seen * (kept > 0.0)) ** 2)
+    return float(np.sqrt(inside / max(total(kept), 1.0)))
+
+
+def _medians(table: Table) -> Array:
+    n, d = table.shape
+    if table.sparse or n * d > MEDIAN_ELEMENTS:
+        return table.median(np.random.default_rng(0))
+    return table.median()
+
+
+def _deviations(table: Table, support: Mask) -> Array:
+    """Of each column, among the kept rows or, if there are many, a sample of them."""
+    rows = np.flatnonzero(support)
+    most = int(np.clip(SPREAD_ELEMENTS // table.shape[1], FEWEST_ROWS, SPREAD_ROWS))
+    if len(rows) > most:
+        rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+    if not len(rows):
+        return np.zeros(table.shape[1])
+    some: Any = table.some(rows)
+    return np.asarray(np.std(np.asarray(some, dtype=np.float64), axis=0))
