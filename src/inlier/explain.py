@@ -127,9 +127,10 @@ def explain(
     columns : tuple of str, optional
     """
     values = np.asarray(values, dtype=np.float64)
-    if isinstance(rule, GroupRule):
-        return _by_group(rule, row, values, columns)
-    return _by_multiplier(rule, row, values, columns)
+    with np.errstate(over="ignore"):  # a row too far away to square scores infinity
+        if isinstance(rule, GroupRule):
+            return _by_group(rule, row, values, columns)
+        return _by_multiplier(rule, row, values, columns)
 
 
 def _by_multiplier(

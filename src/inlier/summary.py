@@ -153,7 +153,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     with np.errstate(over="ignore", invalid="ignore"):
         plain = table.mean(table.rows(1.0), robust)
         offset = plain - robust
-    length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
+        length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
     along = offset / length if 0.0 < length < np.inf else np.zeros(d)
     whole, rest = _spectra(table, plain, robust, kept)
     view = _view(result, table, robust, rest)
@@ -232,7 +232,7 @@ def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum
     rule = result.rule
     wanted: list[tuple[str, Array]] = []
     if isinstance(rule, GroupRule):
-        for i, group in enumerate(rule.groups):
+        for i, group in enumerate(result.groups):
             if np.linalg.norm(group.direction) > 0.0:
                 wanted.append((f"towards group {i + 1}", group.direction))
     elif rule.directions is not None:
