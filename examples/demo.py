@@ -1,6 +1,7 @@
 """The mean handwritten zero, from a pile of scans into which ones have been mixed.
 
-Runs on data that come with scikit-learn. Prints what was found and draws it into out/demo.png.
+Runs on data that come with scikit-learn. Prints what was found, draws it into out/demo.png, and
+writes the report out/demo.html.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import inlier
 
 OUTPUT = Path("out/demo.png")
+REPORT = Path("out/demo.html")
 KEPT, REMOVED = "#0072B2", "#D55E00"  # told apart by everyone
 
 
@@ -83,7 +85,8 @@ def main() -> None:
         "the data"
     )
     draw(X, is_one, result, OUTPUT)
-    print(f"drawn into {OUTPUT}")
+    result.to_html(REPORT, title="Zeros, and some ones", image=(8, 8))
+    print(f"drawn into {OUTPUT}, and a report in {REPORT}")
 
 
 if __name__ == "__main__":

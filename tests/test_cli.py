@@ -1,16 +1,23 @@
 """The command line: what it prints, where, and with which exit code."""
 
+import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("typer")
 from typer.testing import CliRunner
 
+import inlier
 import inlier.experiments
 from inlier.cli.app import app
 from inlier.experiments import EXPERIMENTS, Reproduction
@@ -239,3 +246,224 @@ def test_what_breaks_inside_is_not_called_missing():
     # Another module that is missing is a fault of the installation, and is told as it is.
     done = shell("--version", code=WITHOUT.format(name="shutil"))
     assert "inlier[cli]" not in done.stderr and done.returncode == 1
+
+
+# inlier fit and inlier explain
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory):
+    """A table with names, a group column, a date, and 40 bad rows at the top."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 5)) * [1.0, 2.0, 3.0, 1.0, 1.0] + 10.0
+    X[:40] += np.array([30.0, 0.0, -30.0, 20.0, 0.0])
+    frame = pd.DataFrame(X, columns=["age", "height", "<script>", "w$x", "[b]x[/b]"])
+    frame.insert(0, "name", [f"p{i:03d}" for i in range(400)])
+    frame["seen"] = "2020-01-01"
+    frame["site"] = np.where(np.arange(400) % 2, "north", "south")
+    path = tmp_path_factory.mktemp("patients") / "patients.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+NAMED = ("--id-column", "name", "--exclude", "site")
+
+
+def test_the_verdict(patients):
+    done = invoke("fit", patients, *NAMED)
+    assert done.exit_code == 0
+    assert "Kept 360 of 400 rows; removed 40 (10%)." in done.stdout
+    assert "standard deviations of the kept rows in that direction" in done.stdout
+    assert "If at most 10% of the rows are bad" in done.stdout
+    assert "'seen'" in done.stdout  # left out, with a note
+    assert len(re.findall(r"^p0[0-3]\d ", done.stdout, flags=re.M)) == 10
+    assert "<script> = " in done.stdout
+    assert done.stderr == ""
+
+
+def test_the_numbers_are_those_of_the_library(patients, tmp_path):
+    done = invoke("fit", patients, *NAMED, "--json", tmp_path / "fit.json", "-q")
+    assert (done.exit_code, done.output) == (0, "")
+    record = json.loads((tmp_path / "fit.json").read_text())
+    X = pd.read_csv(patients).select_dtypes("number").to_numpy()
+    result = inlier.robust_mean(X)
+    (fit,) = record["fits"]
+    assert record["schema"] == "inlier/fit-1" and record["rows_read"] == 400
+    np.testing.assert_allclose(fit["mean"], X[result.support].mean(axis=0))
+    np.testing.assert_allclose(fit["plain_mean"], X.mean(axis=0))
+    np.testing.assert_allclose(fit["median"], np.median(X, axis=0), rtol=1e-6)
+    np.testing.assert_allclose(fit["deviation"], X[result.support].std(axis=0))
+    np.testing.assert_allclose(fit["score"], result.scores)
+    assert fit["is_kept"] == result.support.tolist()
+    assert fit["row"] == list(range(1, 401))
+    assert fit["name"][0] == "p000"
+    assert sorted(row for group in fit["groups"] for row in group["rows"]) == list(range(1, 41))
+    before = np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1] ** 0.5
+    np.testing.assert_allclose(fit["spectrum"]["before"], before)
+    worst = fit["worst"][0]
+    assert worst["row"] == 1 + int(np.argmax(result.scores))
+    total = sum(feature["contribution"] for feature in worst["features"])
+    assert total == pytest.approx(worst["score"])
+
+
+def test_documented_fields(patients):
+    """docs/command-line.md names every field, and no other."""
+    record = json.loads(invoke("fit", patients, "--json", "-").stdout)
+    text = (Path(__file__).parents[1] / "docs" / "command-line.md").read_text()
+    described = set(re.findall(r"^\| `([\w.\[\]]+)`", text, flags=re.M))
+
+    def fields(value, path=""):
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                yield f"{path}{name}"
+                yield from fields(inner, f"{path}{name}.")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            yield from fields(value[0], f"{path.removesuffix('.')}[].")
+
+    assert described == set(fields(record))
+
+
+def test_a_pipe(patients):
+    """Standard input to standard output, with nothing else there."""
+    done = subprocess.run(
+        [sys.executable, "-m", "inlier", "fit", "-", "--json", "-", "--exclude", "site"],
+        input=patients.read_bytes(),
+        capture_output=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["fits"][0]["removed"] == 40
+
+
+def test_the_files(patients, tmp_path):
+    written = {
+        name: tmp_path / name for name in ("mean.csv", "rows.csv", "clean.csv", "report.html")
+    }
+    options = [word for name, path in written.items() for word in (f"--{name.split('.')[0]}", path)]
+    done = invoke("fit", patients, *NAMED, *options)
+    assert done.exit_code == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(written)
+    lines = patients.read_bytes().splitlines(keepends=True)
+    assert written["clean.csv"].read_bytes() == b"".join(lines[:1] + lines[41:])
+    verdicts = pd.read_csv(written["rows.csv"])
+    assert verdicts["kept"].tolist() == [0] * 40 + [1] * 360
+    assert verdicts["name"][0] == "p000" and verdicts["row"].tolist() == list(range(1, 401))
+    means = pd.read_csv(written["mean.csv"], index_col="column")
+    X = pd.read_csv(patients)
+    np.testing.assert_allclose(means["mean"], X[means.index][40:].mean())
+    assert "p000" in written["report.html"].read_text()
+
+
+def test_groups_are_fitted_apart(patients, tmp_path):
+    done = invoke(
+        "fit", patients, "--group-by", "site", "--rows", tmp_path / "r.csv",
+        "--report", tmp_path / "r.html", "--clean", tmp_path / "c.parquet",
+    )  # fmt: skip
+    assert done.exit_code == 0
+    assert done.stdout.count("Kept 180 of 200 rows") == 2
+    assert "group north" in done.stdout and "group south" in done.stdout
+    assert pd.read_csv(tmp_path / "r.csv")["kept"].tolist() == [0] * 40 + [1] * 360
+    assert len(pd.read_parquet(tmp_path / "c.parquet")) == 360
+
+
+def test_missing_values(patients, tmp_path):
+    frame = pd.read_csv(patients)
+    frame.loc[50, "age"] = frame.loc[60, "w$x"] = np.nan
+    path = tmp_path / "holes.csv"
+    frame.to_csv(path, index=False)
+    refused = invoke("fit", path)
+    assert refused.exit_code == 2
+    assert "row 51, column 'age'" in refused.stderr and "--missing drop" in refused.stderr
+    dropped = json.loads(invoke("fit", path, "--missing", "drop", "--json", "-").stdout)
+    assert dropped["rows_dropped"] == 2
+    assert dropped["fits"][0]["row"] == [i for i in range(1, 401) if i not in (51, 61)]
+    imputed = json.loads(invoke("fit", path, "--missing", "impute-robust", "--json", "-").stdout)
+    assert imputed["entries_imputed"] == 2 and imputed["fits"][0]["rows"] == 400
+
+
+def test_choices(patients):
+    told = json.loads(invoke("fit", patients, "--sigma", "4", "--json", "-").stdout)["fits"][0]
+    X = pd.read_csv(patients).select_dtypes("number").to_numpy()
+    assert told["is_kept"] == inlier.robust_mean(X, sigma=4.0).support.tolist()
+    cut = json.loads(invoke("fit", patients, "--threshold", "1e9", "--json", "-").stdout)
+    assert cut["fits"][0]["removed"] == 0
+
+
+def test_what_did_not_converge_is_told_by_the_exit_code(patients):
+    done = invoke("fit", patients, "--sigma", "1e-3")
+    assert done.exit_code == 1
+    assert "Note: " in done.stdout and "larger sigma" in done.stdout
+
+
+def test_explain(patients):
+    done = invoke("explain", patients, "--row", "p003", *NAMED)
+    assert done.exit_code == 0
+    assert "p003: removed." in done.stdout and "[b]x[/b]" in done.stdout
+    by_number = json.loads(
+        invoke("explain", patients, "--row", "4", "--exclude", "site", "--json").stdout
+    )
+    result = inlier.robust_mean(pd.read_csv(patients).select_dtypes("number").to_numpy())
+    assert by_number["score"] == pytest.approx(result.scores[3])
+    assert by_number["row"] == 4 and by_number["removed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fit", "nowhere.csv"], "'nowhere.csv': there is no such file"),
+        (["fit", "{file}", "--columns", "agee"], "Did you mean 'age'"),
+        (["fit", "{file}", "--clean", "{file}"], "is the file that is read"),
+        (["fit", "{file}", "--clean", "x.xlsx"], ".parquet"),
+        (["fit", "{file}", "--report", "nowhere/x.html"], "there is no folder"),
+        (["fit", "{file}", "--mean", "a.csv", "--rows", "a.csv"], "same name"),
+        (["fit", "{file}", "--image", "3x3"], "9 pixels, but the table has 5"),
+        (["fit", "{file}", "--image", "three"], "such as 36x30"),
+        (["fit", "{file}", "--sigma", "-1"], "sigma must be"),
+        (["fit", "{file}", "--group-by", "name"], "no group has more than one row"),
+        (["explain", "{file}", "--row", "0"], "is not there: the file has 400 rows"),
+        (["explain", "{file}", "--row", "p003"], "there is no --id-column"),
+    ],
+)
+def test_mistakes_are_one_line(patients, words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = invoke(*[word.format(file=patients) for word in words])
+    assert done.exit_code == 2
+    assert done.stdout == "" and done.stderr.startswith("Error: ")
+    assert said in done.stderr and done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interruption_leaves_no_half_file(patients, tmp_path):
+    """A real SIGINT, while a large table is at work."""
+    path = tmp_path / "large.npy"
+    np.save(path, np.random.default_rng(0).standard_normal((60_000, 300)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inlier", "fit", path, "--clean", tmp_path / "clean.npy"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Interrupted" in said and "Traceback" not in said
+    assert [p.name for p in tmp_path.iterdir()] == ["large.npy"]
+
+
+def test_progress_is_shown_on_a_terminal(patients):
+    """What a pseudo-terminal gets to see."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "inlier", "fit", patients, "--json", "-"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"},
+        timeout=120,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert done.returncode == 0 and json.loads(done.stdout)
+    assert "fitting" in shown or "looking" in shown or "reading" in shown

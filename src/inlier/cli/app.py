@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from inlier.cli.explain import explain
+from inlier.cli.fit import fit
 from inlier.cli.reproduce import reproduce
 
 app = typer.Typer(
@@ -14,6 +16,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(fit)
+app.command()(explain)
 app.command()(reproduce)
 
 

@@ -16,9 +16,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-# As shells have it.
-INTERRUPTED = 130
-MISUSED = 2
+from inlier.cli.options import INTERRUPTED, MISUSED
+
 WORSE = 1
 
 

@@ -1,0 +1,106 @@
+"""`inlier explain`: why a row of a file was kept or removed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from inlier.cli import options as opt
+from inlier.cli.record import as_text, explanation_record
+from inlier.cli.verdict import show_explanation
+from inlier.cli.work import Fitted, complaints, fit_frame, listed, progress, row_names
+from inlier.io import Frame, read
+
+
+def explain(
+    file: opt.File,
+    row: Annotated[
+        str,
+        typer.Option(
+            help="Which row: its number, counted from 1 without the header, or, with --id-column, "
+            "its name."
+        ),
+    ],
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    id_column: opt.IdColumn = None,
+    group_by: opt.GroupBy = None,
+    missing: opt.MissingValues = opt.Missing.error,
+    delimiter: opt.Delimiter = None,
+    header: opt.Header = None,
+    key: opt.Key = None,
+    table: opt.Table = None,
+    query: opt.Query = None,
+    sigma: opt.Sigma = None,
+    scatter: opt.ScatterChoice = opt.Scatter.auto,
+    p: opt.Power = 0.5,
+    seed: opt.Seed = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Why a row got its score: directions and features, whose parts add up to it.
+
+    Exit codes: 0 done; 2 a wrong argument or a file that cannot be used; 130 interrupted.
+    """
+    errors = Console(stderr=True)
+    with complaints(errors):
+        with progress(errors, quiet=False) as tell:
+            frame = read(
+                file,
+                columns=listed(columns),
+                exclude=listed(exclude),
+                id_column=id_column,
+                group_by=group_by,
+                missing=missing.value,
+                delimiter=delimiter,
+                header=header,
+                key=key,
+                table=table,
+                query=query,
+            )
+            position = _position(frame, row)
+            fits, _ = fit_frame(
+                frame, tell, sigma=sigma, scatter=scatter.value, p=p, random_state=seed
+            )
+        fit = _fit_of(fits, position, row)
+        explanation = fit.result.explain(int(np.flatnonzero(fit.rows == position)[0]))
+        if json:
+            sys.stdout.write(as_text(explanation_record(explanation, frame, fit)))
+        else:
+            out = Console(highlight=False)
+            show_explanation(out, explanation, str(row_names(frame)[position]))
+        sys.stdout.flush()
+
+
+def _position(frame: Frame, row: str) -> int:
+    """Where a row is in the table."""
+    if frame.names is not None:
+        found = np.flatnonzero(frame.names == row)
+        if len(found) > 1:
+            raise ValueError(
+                f"--row {row!r} is the name of {len(found)} rows. Leave --id-column out and give "
+                f"a number: {', '.join(str(frame.rows[i] + 1) for i in found[:5])}."
+            )
+        if len(found):
+            return int(found[0])
+    if not row.isdecimal():
+        raise ValueError(
+            f"--row {row!r} is no number"
+            + (", and there is no --id-column." if frame.names is None else " and no row's name.")
+        )
+    found = np.flatnonzero(frame.rows == int(row) - 1)
+    if not len(found):
+        inside = 1 <= int(row) <= frame.n_read
+        why = "was dropped, because values are missing" if inside else "is not there"
+        raise ValueError(f"--row {row} {why}: the file has {frame.n_read} rows.")
+    return int(found[0])
+
+
+def _fit_of(fits: list[Fitted], position: int, row: str) -> Fitted:
+    for fit in fits:
+        if position in fit.rows:
+            return fit
+    raise ValueError(f"--row {row} is the only one of its group, which was not fitted.")

@@ -1,0 +1,216 @@
+"""`inlier fit`: one command on any file."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from inlier._files import check_place
+from inlier.cli import options as opt
+from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
+from inlier.cli.verdict import show
+from inlier.cli.work import Fitted, complaints, fit_frame, listed, progress
+from inlier.io import Frame, check_target, read, write
+
+
+def fit(
+    file: opt.File,
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    id_column: opt.IdColumn = None,
+    group_by: opt.GroupBy = None,
+    missing: opt.MissingValues = opt.Missing.error,
+    delimiter: opt.Delimiter = None,
+    header: opt.Header = None,
+    key: opt.Key = None,
+    table: opt.Table = None,
+    query: opt.Query = None,
+    sigma: opt.Sigma = None,
+    scatter: opt.ScatterChoice = opt.Scatter.auto,
+    p: opt.Power = 0.5,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Remove the rows with a higher score, whatever the fit says.",
+            rich_help_panel=opt.FITTING,
+        ),
+    ] = None,
+    seed: opt.Seed = 0,
+    mean: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the means (CSV): of the kept rows, of all, the medians.",
+            rich_help_panel=opt.WRITING,
+        ),
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(help="Write each row's verdict and score (CSV).", rich_help_panel=opt.WRITING),
+    ] = None,
+    clean: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the kept rows, in order and untouched: .csv, .parquet, .feather, .npy.",
+            rich_help_panel=opt.WRITING,
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a page that explains the answer (HTML).", rich_help_panel=opt.WRITING
+        ),
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HEIGHTxWIDTH",
+            help="Each row is a grey image: show them in the report.",
+            rich_help_panel=opt.WRITING,
+        ),
+    ] = None,
+    json: Annotated[
+        str | None,
+        typer.Option(
+            help="Write everything as JSON; - for standard output.", rich_help_panel=opt.WRITING
+        ),
+    ] = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """The mean of the good rows of a table, and which rows are bad.
+
+    Exit codes: 0 done; 1 done, but the fit did not converge (it says why); 2 a wrong argument or
+    a file that cannot be used; 130 interrupted. Rows are counted from 1, without the header.
+    """
+    errors = Console(stderr=True)
+    with complaints(errors), progress(errors, quiet) as tell:
+        shape = _image_shape(image)
+        targets = {"--mean": mean, "--rows": rows, "--clean": clean, "--report": report}
+        if json not in (None, "-"):
+            targets["--json"] = Path(str(json))
+        _check_targets(targets, file)
+        frame = read(
+            file,
+            columns=listed(columns),
+            exclude=listed(exclude),
+            id_column=id_column,
+            group_by=group_by,
+            missing=missing.value,
+            delimiter=delimiter,
+            header=header,
+            key=key,
+            table=table,
+            query=query,
+        )
+        if clean is not None:
+            check_target(frame, clean)
+        if shape is not None and shape[0] * shape[1] != len(frame.columns):
+            raise ValueError(
+                f"--image {image} has {shape[0] * shape[1]} pixels, but the table has "
+                f"{len(frame.columns)} columns."
+            )
+        fits, notes = fit_frame(
+            frame, tell, sigma=sigma, scatter=scatter.value, p=p, random_state=seed
+        )
+        if threshold is not None:
+            fits = [_chosen_again(one, threshold) for one in fits]
+        source = "standard input" if file == "-" else file
+        tell("looking at the result", None)
+        for one in fits:
+            one.result.summary  # noqa: B018 - worked out here, while there is a sign of progress
+        tell("writing", None)
+        _write(frame, fits, notes, targets, source, shape)
+        text = as_text(as_record(frame, fits, notes, source)) if json == "-" else ""
+    with complaints(errors):
+        if text:
+            sys.stdout.write(text)
+        elif not quiet:
+            out = Console(highlight=False)
+            for note in (*frame.notes, *notes):
+                out.print(note, markup=False, soft_wrap=True, style="dim")
+            for one in fits:
+                show(out, one)
+            for path in targets.values():
+                if path is not None:
+                    out.print(f"Wrote {path}", markup=False, soft_wrap=True)
+        sys.stdout.flush()
+    if not all(one.result.converged for one in fits):
+        raise typer.Exit(opt.NOT_CONVERGED)
+
+
+def _image_shape(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+)\s*[xX×]\s*(\d+)\s*", text)
+    if not found or "0" in (found[1], found[2]):
+        raise ValueError(f"--image must be a height and a width, such as 36x30, but is {text!r}.")
+    return int(found[1]), int(found[2])
+
+
+def _check_targets(targets: dict[str, Path | None], file: str) -> None:
+    """Better before a fit than after."""
+    wanted = {name: check_place(path, name) for name, path in targets.items() if path is not None}
+    if file != "-" and Path(file).exists():
+        for name, path in wanted.items():
+            if path.exists() and path.samefile(file):
+                raise ValueError(f"{name} {path} is the file that is read. Choose another name.")
+    if len(set(wanted.values())) < len(wanted):
+        raise ValueError("Two of the files to write have the same name. Choose different ones.")
+
+
+def _chosen_again(fit: Fitted, threshold: float) -> Fitted:
+    return Fitted(fit.group, fit.rows, fit.result.at(threshold=threshold), fit.weak)
+
+
+def _write(
+    frame: Frame,
+    fits: list[Fitted],
+    notes: list[str],
+    targets: dict[str, Path | None],
+    source: str,
+    image: tuple[int, int] | None,
+) -> None:
+    def target(name: str) -> Path | None:
+        return targets.get(name)
+
+    if (path := target("--mean")) is not None:
+        write_means(frame, fits, path)
+    if (path := target("--rows")) is not None:
+        write_rows(frame, fits, path)
+    if (path := target("--clean")) is not None:
+        kept = np.ones(len(frame.rows), dtype=np.bool_)
+        for one in fits:
+            kept[one.rows] = one.result.summary.support
+        write(frame, kept, path)
+    if (path := target("--report")) is not None:
+        _write_report(frame, fits, notes, path, source, image)
+    if (path := target("--json")) is not None:
+        write_json(as_record(frame, fits, notes, source), path)
+
+
+def _write_report(
+    frame: Frame,
+    fits: list[Fitted],
+    notes: list[str],
+    path: Path,
+    source: str,
+    image: tuple[int, int] | None,
+) -> None:
+    from inlier.report import page, pages
+
+    about: dict[str, Any] = {
+        "title": Path(source).name,
+        "image": image,
+        "path": path,
+        "notes": [*frame.notes, *notes],
+        "source": source,
+    }
+    if frame.groups is None:
+        page(fits[0].result.summary, **about)
+    else:
+        pages([(str(one.group), one.result.summary) for one in fits], **about)

@@ -1,0 +1,179 @@
+"""A fit as JSON and as tables of text: docs/command-line.md describes the fields."""
+
+from __future__ import annotations
+
+import csv
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inlier._files import replacing
+from inlier.cli.work import Fitted
+from inlier.explain import Explanation
+from inlier.io import Frame
+from inlier.summary import Summary
+
+SCHEMA = "inlier/fit-1"
+# The fractions of bad rows for which the radius of the certificate is given.
+ALPHAS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
+
+
+def as_record(frame: Frame, fits: list[Fitted], notes: list[str], source: str) -> dict[str, Any]:
+    """All that is known, in lists and numbers."""
+    return {
+        "schema": SCHEMA,
+        "version": version("inlier"),
+        "source": source,
+        "rows_read": frame.n_read,
+        "rows_dropped": frame.n_dropped,
+        "entries_imputed": frame.n_imputed,
+        "columns": list(frame.columns),
+        "notes": [*frame.notes, *notes],
+        "fits": [_fit_record(frame, fit) for fit in fits],
+    }
+
+
+def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
+    summary: Summary = fit.result.summary
+    certificate = summary.certificate
+    numbers = frame.rows[fit.rows] + 1
+    return {
+        "group": fit.group,
+        "rows": summary.n,
+        "kept": summary.n - summary.n_removed,
+        "removed": summary.n_removed,
+        "converged": summary.converged,
+        "weak_evidence": fit.weak,
+        "message": summary.message,
+        "mean": _numbers(summary.robust),
+        "plain_mean": _numbers(summary.plain),
+        "median": _numbers(summary.median),
+        "deviation": _numbers(summary.deviation),
+        "offset": _number(summary.offset),
+        "offset_deviation": _number(summary.offset_deviation),
+        "sigma": _number(summary.sigma),
+        "budget": _number(summary.budget),
+        "threshold": _number(summary.threshold),
+        "certificate": {
+            "statement": certificate.statement(),
+            "feasible": certificate.feasible,
+            "sigma_kept": _number(certificate.sigma_kept),
+            "lambda_max": _number(certificate.lambda_max),
+            "residual": _number(certificate.residual),
+            "fewest_removed": certificate.l0_lower_bound,
+            "error_radius": [
+                {"alpha": alpha, "radius": _number(float(certificate.error_radius(alpha)))}
+                for alpha in ALPHAS
+            ],
+        },
+        "spectrum": {"before": _numbers(summary.before), "after": _numbers(summary.after)},
+        "groups": [
+            {
+                "description": str(group),
+                "kind": group.kind,
+                "rows": numbers[np.sort(np.asarray(group.rows))].tolist(),
+                "log10_p": _number(group.log_p / float(np.log(10.0))),
+                "share": _number(group.share),
+            }
+            for group in fit.result.groups
+        ],
+        "path": [
+            {
+                "sigma": _number(point.sigma),
+                "budget": _number(point.budget),
+                "price": _number(point.price),
+                "removed": point.certificate.n_removed,
+                "chosen": i == summary.chosen,
+            }
+            for i, point in enumerate(summary.path)
+        ],
+        "row": numbers.tolist(),
+        "name": None if frame.names is None else frame.names[fit.rows].tolist(),
+        "is_kept": summary.support.tolist(),
+        "score": _numbers(summary.scores),
+        "worst": [explanation_record(e, frame, fit) for e in summary.worst],
+    }
+
+
+def explanation_record(explanation: Explanation, frame: Frame, fit: Fitted) -> dict[str, Any]:
+    """Why a row got its score."""
+    position = fit.rows[explanation.row]
+    return {
+        "row": int(frame.rows[position]) + 1,
+        "name": None if frame.names is None else str(frame.names[position]),
+        "score": _number(explanation.score),
+        "threshold": _number(explanation.threshold),
+        "removed": explanation.removed,
+        "pruned": explanation.pruned,
+        "directions": [
+            {"name": part.name, "contribution": _number(part.contribution)}
+            for part in explanation.directions
+        ],
+        "features": [
+            {
+                "column": feature.name,
+                "value": _number(feature.value),
+                "expected": _number(feature.expected),
+                "contribution": _number(feature.contribution),
+            }
+            for feature in explanation.features()
+        ],
+    }
+
+
+def write_json(record: dict[str, Any], path: Path) -> None:
+    """Under another name first."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(as_text(record), encoding="utf-8")
+
+
+def as_text(record: dict[str, Any]) -> str:
+    """One object, and a line break."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def write_means(frame: Frame, fits: list[Fitted], path: Path) -> None:
+    """One line for each column, or for each group and column."""
+    by_group = frame.groups is not None
+    heads = ["column", "mean", "plain_mean", "median", "deviation"]
+    with replacing(path) as unfinished, open(unfinished, "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["group", *heads] if by_group else heads)
+        for fit in fits:
+            s: Summary = fit.result.summary
+            for values in zip(frame.columns, s.robust, s.plain, s.median, s.deviation, strict=True):
+                line = [values[0], *(repr(float(value)) for value in values[1:])]
+                out.writerow([fit.group, *line] if by_group else line)
+
+
+def write_rows(frame: Frame, fits: list[Fitted], path: Path) -> None:
+    """One line for each row, in the order of the file."""
+    n = len(frame.rows)
+    scores = np.full(n, np.nan)
+    kept = np.ones(n, dtype=np.bool_)
+    left_with = np.full(n, -1)
+    for fit in fits:
+        s: Summary = fit.result.summary
+        scores[fit.rows], kept[fit.rows], left_with[fit.rows] = s.scores, s.support, s.group_of
+    with replacing(path) as unfinished, open(unfinished, "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        extra = ["name"] * (frame.names is not None) + ["group"] * (frame.groups is not None)
+        out.writerow(["row", *extra, "kept", "score", "left_with"])
+        for i in range(n):
+            line: list[Any] = [int(frame.rows[i]) + 1]
+            line += [] if frame.names is None else [frame.names[i]]
+            line += [] if frame.groups is None else [frame.groups[i]]
+            line += [int(kept[i]), "" if np.isnan(scores[i]) else repr(float(scores[i]))]
+            out.writerow([*line, int(left_with[i]) + 1 if left_with[i] >= 0 else ""])
+
+
+def _number(value: float) -> float | None:
+    """JSON knows neither infinity nor NaN."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _numbers(values: Any) -> list[float | None]:
+    return [_number(value) for value in np.asarray(values, dtype=np.float64).tolist()]

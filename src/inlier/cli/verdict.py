@@ -1,0 +1,109 @@
+"""A fit in a few lines for people."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from inlier.cli.work import Fitted
+from inlier.explain import Explanation
+from inlier.summary import Summary
+
+# Features that are named beside a row.
+FEATURES = 3
+LONGEST = 28
+
+
+def show(console: Console, fit: Fitted) -> None:
+    """Print the verdict."""
+    summary: Summary = fit.result.summary
+    if fit.group is not None:
+        console.rule(escape(f"group {fit.group}"), align="left")
+    console.print(f"[bold]{escape(headline(summary))}[/bold]", soft_wrap=True)
+    console.print(escape(distance(summary)), soft_wrap=True)
+    console.print(escape(summary.certificate.statement()), soft_wrap=True)
+    if fit.weak or not summary.converged:
+        console.print(f"[yellow]Note:[/yellow] {escape(summary.message)}", soft_wrap=True)
+    for i, group in enumerate(summary.groups):
+        console.print(f"  group {i + 1}: {escape(group)}", soft_wrap=True)
+    removed = [e for e in summary.worst if not summary.support[e.row]]
+    if removed:
+        console.print(_worst_rows(summary, removed))
+
+
+def headline(summary: Summary) -> str:
+    """How many rows are left."""
+    n, removed = summary.n, summary.n_removed
+    if removed == 0:
+        return f"Kept all {n:,} rows."
+    return f"Kept {n - removed:,} of {n:,} rows; removed {removed:,} ({100.0 * removed / n:.3g}%)."
+
+
+def distance(summary: Summary) -> str:
+    """How far the plain mean is off, in units that make sense."""
+    if not np.isfinite(summary.offset):
+        return "The plain mean is no number: some rows are too far away."
+    if summary.n_removed == 0:
+        return "The robust mean is the plain mean."
+    text = f"The plain mean is off by {summary.offset:.3g}"
+    spread = summary.offset_deviation
+    if spread > 0.0:
+        kept = summary.n - summary.n_removed
+        errors = summary.offset / (spread / float(np.sqrt(kept)))
+        text += (
+            f": {summary.offset / spread:.3g} standard deviations of the kept rows in that "
+            f"direction, or {errors:.3g} standard errors of their mean"
+        )
+    return f"{text}."
+
+
+def show_explanation(console: Console, explanation: Explanation, name: str) -> None:
+    """Print why a row got its score."""
+    verdict = "removed" if explanation.removed else "kept"
+    console.print(
+        f"[bold]{escape(name)}: {verdict}.[/bold] Its score is {explanation.score:.4g}; the cut is "
+        f"at {explanation.threshold:.4g}.",
+        soft_wrap=True,
+    )
+    for part in explanation.directions:
+        console.print(f"  {part.contribution:10.4g}  {escape(part.name)}", soft_wrap=True)
+    features = explanation.features()
+    table = Table("feature", box=None, pad_edge=False)
+    for head in ("value", "expected", "contribution"):
+        table.add_column(head, justify="right")
+    for f in features:
+        table.add_row(
+            escape(f.name), f"{f.value:.6g}", f"{f.expected:.6g}", f"{f.contribution:+.4g}"
+        )
+    rest = len(explanation.contributions) - len(features)
+    if rest:
+        others = float(explanation.contributions.sum()) - sum(f.contribution for f in features)
+        table.add_row(f"{rest:,} other columns", "", "", f"{others:+.4g}")
+    console.print(table)
+    console.print("Contributions add up to the score; those below 0 speak for the row.")
+
+
+def _worst_rows(summary: Summary, worst: list[Explanation]) -> Table:
+    table = Table(title="The worst rows", title_justify="left", box=None, pad_edge=False)
+    table.add_column("row", overflow="fold")
+    table.add_column("score", justify="right")
+    table.add_column("because of", overflow="fold")
+    for explanation in worst:
+        reasons = ", ".join(
+            f"{shortened(f.name)} = {f.value:.4g} (expected {f.expected:.4g})"
+            for f in explanation.features(FEATURES)
+            if f.contribution > 0.0
+        )
+        name = shortened(summary.row_name(explanation.row))
+        table.add_row(escape(name), f"{explanation.score:.3g}", escape(reasons))
+    return table
+
+
+def shortened(name: str) -> str:
+    """Long names lose their middle."""
+    if len(name) <= LONGEST:
+        return name
+    half = LONGEST // 2
+    return f"{name[: half - 1]}…{name[-half:]}"

@@ -1,0 +1,9 @@
+"""Files in, files out: a table of any common format, and its good rows again."""
+
+from __future__ import annotations
+
+from inlier.io.formats import FORMATS
+from inlier.io.reading import Frame, read
+from inlier.io.writing import TARGETS, check_target, write
+
+__all__ = ["FORMATS", "TARGETS", "Frame", "check_target", "read", "write"]

@@ -1,0 +1,28 @@
+"""Arrow IPC: Feather, and files or streams of record batches."""
+
+from __future__ import annotations
+
+from inlier.data.sources.base import opening
+from inlier.io.base import Format, Options, Place, arrow
+from inlier.io.parquet import of_table
+from inlier.io.tabular import Columns
+
+MAGIC = b"ARROW1"
+
+
+def load(place: Place, options: Options) -> Columns:
+    """Read an Arrow file or stream; both are called .arrow."""
+    pa, ipc = arrow(), arrow("pyarrow.ipc")
+    whole = place.read(len(MAGIC)) == MAGIC
+    with opening("an Arrow or Feather file", str(place), pa.ArrowException, OSError):
+        source = pa.BufferReader(place.read())
+        table = (ipc.open_file if whole else ipc.open_stream)(source).read_all()
+    return of_table(table, options)
+
+
+FORMAT = Format(
+    "Arrow or Feather",
+    (".arrow", ".feather", ".ipc"),
+    load,
+    begins=lambda head: head.startswith(MAGIC),
+)

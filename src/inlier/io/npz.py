@@ -1,0 +1,53 @@
+"""Files of `numpy.savez`: arrays with names."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from dataclasses import replace
+
+import numpy as np
+
+from inlier._typing import Array
+from inlier.data.sources.base import opening
+from inlier.io.base import ArrayContent, Format, Options, Place, picked
+
+MAGIC = b"PK\x03\x04"
+
+
+def load(place: Place, options: Options) -> ArrayContent:
+    """Read the array that is named, or the only one with two dimensions. Nothing is unpickled."""
+    tables: dict[str, Array] = {}
+    pickled = []
+    broken = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError)
+    with opening("a file of numpy.savez", str(place), *broken):
+        if place.read(len(MAGIC)) != MAGIC:
+            raise ValueError("it does not begin as one.")
+        with place.open() as file, np.load(file, allow_pickle=False) as found:
+            for name in found.files:
+                if options.key not in (None, name):
+                    tables[name] = np.empty(0)
+                    continue
+                try:
+                    array = found[name]
+                except ValueError as error:
+                    if "pickle" not in str(error) and "Object" not in str(error):
+                        raise
+                    pickled.append(name)
+                    continue
+                if getattr(array, "ndim", 0) == 2 or options.key == name:
+                    tables[name] = array
+    if not tables or options.key in pickled:
+        objects = ", but pickled objects, which are not loaded" if pickled else ""
+        raise ValueError(f"{place} holds no array with two dimensions{objects}.")
+    key = picked(tables, options.key, place)
+    return ArrayContent(np.asanyarray(tables[key]), place, replace(options, key=key))
+
+
+FORMAT = Format(
+    "NumPy archive",
+    (".npz",),
+    load,
+    ("key",),
+    lambda head: head.startswith(MAGIC) and b".npy" in head[:512],
+)

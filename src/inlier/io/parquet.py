@@ -1,0 +1,46 @@
+"""Parquet: a file, or a folder of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from inlier.data.sources.arrow import PARQUET
+from inlier.data.sources.base import opening
+from inlier.io.base import Format, Options, Place, arrow
+from inlier.io.tabular import INDEX, Columns, distinct, is_numeric
+
+MAGIC = b"PAR1"
+
+
+def load(place: Place, options: Options) -> Columns:
+    """Read a Parquet file, or those of a folder in the order of their names."""
+    pa, parquet = arrow(), arrow("pyarrow.parquet")
+    parts: list[Any] = [place.source]
+    if place.path is not None and place.path.is_dir():
+        parts = parts_of(place.path)
+    with opening("a Parquet file", str(place), pa.ArrowException, OSError):
+        table = pa.concat_tables([parquet.ParquetFile(part).read() for part in parts])
+    return of_table(table, options)
+
+
+def of_table(table: Any, options: Options) -> Columns:
+    """What an Arrow table holds; the index of a data frame is no column of numbers."""
+    names, notes = distinct(list(table.schema.names))
+    about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+    index = [name for name in about.get("index_columns", ()) if isinstance(name, str)]
+    reasons = {
+        j: INDEX
+        for j, name in enumerate(names)
+        if name in index and is_numeric(table.schema.types[j])
+    }
+    return Columns(table, names, options, reasons=reasons, notes=notes)
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """The Parquet files of a folder."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in PARQUET)
+
+
+FORMAT = Format("Parquet", PARQUET, load, begins=lambda head: head.startswith(MAGIC))

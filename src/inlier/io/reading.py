@@ -1,0 +1,146 @@
+"""A file becomes a table of numbers, and what belongs to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from inlier._typing import Array
+from inlier._validation import check_choice
+from inlier.io.base import Options, Original, Place, place_of, reading
+from inlier.io.columns import Names, choose
+from inlier.io.formats import check_options, recognise
+from inlier.io.missing import CHOICES, settle
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A table that was read from a file: numbers, and what belongs to them.
+
+    Attributes
+    ----------
+    X : array of shape (n, d), memory map, zarr array or HDF5 dataset
+        What `inlier.robust_mean` takes.
+    columns : tuple of str
+        Names of the d columns; "x0", "x1", ... where the file has none.
+    rows : array of shape (n,)
+        The numbers of these rows in the file, from 0.
+    n_read : int
+        How many records the file has.
+    names : array of str of shape (n,) or None
+        The id column.
+    groups : array of str of shape (n,) or None
+        The group column.
+    notes : tuple of str
+        Sentences for people: what was left out, dropped or imputed, and why.
+    n_imputed : int
+        How many entries are medians of their columns.
+    n_dropped : int
+        How many rows of the file were left out, because entries were missing.
+    original : Original
+        For `inlier.io.write`.
+    """
+
+    X: Any
+    columns: tuple[str, ...]
+    rows: Array
+    n_read: int
+    names: Array | None
+    groups: Array | None
+    notes: tuple[str, ...]
+    n_imputed: int
+    n_dropped: int
+    original: Original = field(repr=False)
+
+
+def read(
+    path: str | PathLike[str],
+    *,
+    columns: Names = None,
+    exclude: Names = None,
+    id_column: str | int | None = None,
+    group_by: str | int | None = None,
+    missing: str = "error",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    key: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+) -> Frame:
+    """The numbers of a file, of any format in `FORMATS`.
+
+    The columns that hold numbers are used, and the notes say which others there are. Arrays in
+    .npy, HDF5 and zarr files stay in them, if no columns are chosen and none of their entries is
+    missing.
+
+    Parameters
+    ----------
+    path : str or path
+        Its suffix tells the format or, if it has none, its first bytes do. Text may be packed by
+        gzip. "-" is standard input, which is read into memory.
+    columns, exclude : list of str or int, optional
+        Which columns to use, and which not: names, numbers from 0, or patterns such as "gene_*".
+    id_column, group_by : str or int, optional
+        Columns of text that belong to the rows, and are not used as numbers.
+    missing : {"error", "drop", "impute-robust"}
+        What to do about entries that are missing, NaN or infinite: refuse the file, leave their
+        rows out, or put the median of their column in their place.
+    delimiter : str, optional
+        For text: what stands between cells. By default it is found out.
+    header : bool, optional
+        For text: whether the first record holds names. By default it does if it is all text, or
+        text above numbers.
+    key : str, optional
+        For .npz, .mat, HDF5 and zarr: the name of the array.
+    table, query : str, optional
+        For SQLite: the name of the table, or a SELECT.
+
+    Returns
+    -------
+    Frame
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, or no table of numbers in it.
+    ImportError
+        If the package that reads the format is not there.
+    """
+    check_choice(missing, "missing", CHOICES)
+    options = Options(delimiter, header, key, table, query)
+    place = place_of(path)
+    format = recognise(place)
+    check_options(options, format, place)
+    with reading(place, format):
+        content = format.load(place, options)
+        _check_rows(content.n, "rows", place)
+        choice = choose(content, place, columns, exclude, id_column, group_by)
+        names = tuple(content.names[j] for j in choice.numbers)
+        whole = settle(content.numbers(choice.numbers), missing, names, place)
+        _check_rows(whole.X.shape[0], "rows without missing values", place)
+        ids, groups = (
+            None if j is None else content.words(j)[whole.rows]
+            for j in (choice.id_column, choice.group_by)
+        )
+    return Frame(
+        X=whole.X,
+        columns=tuple(names[j] for j in whole.columns),
+        rows=np.flatnonzero(whole.rows),
+        n_read=content.n,
+        names=ids,
+        groups=groups,
+        notes=(*content.notes, *choice.notes, *whole.notes),
+        n_imputed=whole.n_imputed,
+        n_dropped=content.n - int(whole.rows.sum()),
+        original=Original(
+            format, place, content.options, content.names, content.reasons, content.schema
+        ),
+    )
+
+
+def _check_rows(n: int, what: str, place: Place) -> None:
+    if n < 2:
+        raise ValueError(f"{place} must have at least 2 {what}, but has {n}.")
