@@ -306,8 +306,8 @@ def test_encodings(tmp_path, encoding, note):
 
 
 def test_semicolons_with_decimal_commas_are_not_taken_for_commas(tmp_path):
-    with pytest.raises(ValueError, match=r"no column of numbers to use. 2 columns .*'a', 'b'"):
-        read(text(tmp_path, "a;b\n1,5;2,5\n3,5;4,5\n"))
+    frame = read(text(tmp_path, "a;b\n1,5;2,5\n3,5;4,5\n"))
+    np.testing.assert_array_equal(frame.X, [[1.5, 2.5], [3.5, 4.5]])
 
 
 def test_names_that_are_the_same(tmp_path):
@@ -873,3 +873,21 @@ def test_packed_text_is_the_same_each_time(tmp_path):
     packed = (tmp_path / "a.csv.gz").read_bytes()
     assert packed == (tmp_path / "b.csv.gz").read_bytes()
     assert gzip.decompress(packed).decode() == GENES
+
+
+def test_decimal_commas(tmp_path):
+    path = tmp_path / "german.csv"
+    path.write_text("a;b;c\n1,5;2;x\n-0,25;3;y\n1e3;4;z\n;5;w\n")
+    frame = read(path, missing="drop")
+    expected = pd.read_csv(path, sep=";", decimal=",").dropna()[["a", "b"]]
+    np.testing.assert_array_equal(frame.X, expected.to_numpy())
+    assert any("decimal points in 'a'" in note for note in frame.notes)
+    write(frame, np.ones(3, bool), tmp_path / "clean.csv")
+    assert (tmp_path / "clean.csv").read_text() == "a;b;c\n1,5;2;x\n-0,25;3;y\n1e3;4;z\n"
+
+
+def test_thousands_are_no_decimals(tmp_path):
+    path = tmp_path / "thousands.csv"
+    path.write_text("a;b\n1,234,567;2\n2,345,678;3\n")
+    frame = read(path)
+    assert frame.columns == ("b",)

@@ -40,9 +40,17 @@ def load(place: Place, options: Options) -> Columns:
     cells = cells.slice(int(header))
     names, more = distinct([title or f"x{j}" for j, title in enumerate(titles)])
     columns, reasons = [], {}
+    commas = []
     for j, column in enumerate(cells.columns):
         numbers, reasons[j] = parsed(column)
+        if reasons[j] and delimiter != ",":
+            points, why = parsed(_with_points(column))
+            if not why:
+                numbers, reasons[j] = points, ""
+                commas.append(names[j])
         columns.append(numbers)
+    if commas:
+        more += (f"Commas were read as decimal points in {listed(commas)}.",)
     if len(names) > 1 and not titles[-1] and columns[-1].null_count == len(cells):
         reasons[len(names) - 1] = "nothing: the lines end in a delimiter"
     unnamed = [name for name, title in zip(names, titles, strict=True) if not title]
@@ -159,13 +167,18 @@ def _delimiter(text: bytes, given: str | None) -> str:
 
 
 def _is_number(cell: str, delimiter: str = ",") -> bool:
-    # A decimal comma speaks for another delimiter, although such cells are no numbers here.
+    # A decimal comma speaks for another delimiter.
     cell = cell.strip()
     try:
         float(cell if delimiter == "," else cell.replace(",", ".", 1))
     except ValueError:
         return cell in MISSING
     return True
+
+
+def _with_points(cells: Any) -> Any:
+    """With points for decimal commas, one in each cell."""
+    return arrow("pyarrow.compute").replace_substring(cells, ",", ".", max_replacements=1)
 
 
 def _first(cells: Any) -> list[str]:
