@@ -273,7 +273,7 @@ def test_the_verdict(patients):
     done = invoke("fit", patients, *NAMED)
     assert done.exit_code == 0
     assert "Kept 360 of 400 rows; removed 40 (10%)." in done.stdout
-    assert "standard deviations of the kept rows in that direction" in done.stdout
+    assert "times the standard deviation of the kept rows in that direction" in done.stdout
     assert "If at most 10% of the rows are bad" in done.stdout
     assert "'seen'" in done.stdout  # left out, with a note
     assert len(re.findall(r"^p0[0-3]\d ", done.stdout, flags=re.M)) == 10

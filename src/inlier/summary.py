@@ -23,6 +23,8 @@ VALUES = 20
 SPREAD_ROWS = 2000
 SPREAD_ELEMENTS = 1 << 25
 FEWEST_ROWS = 50
+# Means that differ by less than this part of themselves differ by rounding.
+SAME = 1e-9
 # The exact median of more entries than these takes passes of its own: a sample will do.
 MEDIAN_ELEMENTS = 1 << 24
 
@@ -123,11 +125,34 @@ class Summary:
 
     @property
     def shift(self) -> Array:
-        """How far the plain mean is off in each column, in deviations; 0 where nothing varies."""
-        off = self.plain - self.robust
-        shift: Array = np.zeros(self.d)
-        np.divide(off, self.deviation, out=shift, where=self.deviation > 0.0)
-        return shift
+        """How far the plain mean is off in each column, in deviations of the kept rows.
+
+        Infinite where only removed rows vary, and 0 where none does.
+        """
+        with np.errstate(all="ignore"):
+            off = self.plain - self.robust
+            alike = np.abs(off) <= SAME * np.abs(self.robust)
+            constant = np.where(alike, 0.0, np.copysign(np.inf, off))
+            return np.where(self.deviation > 0.0, off / self.deviation, constant)
+
+    def distance(self) -> str:
+        """How far the plain mean is off, in a sentence and in units that make sense."""
+        if not np.isfinite(self.offset):
+            return "The plain mean is worthless: some rows are too far away for it to be a number."
+        kept = self.n - self.n_removed
+        if kept == 0:
+            return "No row is kept, so there is nothing to compare the plain mean with."
+        if self.n_removed == 0:
+            return "Nothing was removed, so the robust mean is the plain mean."
+        text = f"The plain mean is off by {self.offset:.3g}"
+        spread = self.offset_deviation
+        if not spread > 0.0:
+            return f"{text}, in a direction in which the kept rows do not vary."
+        errors = self.offset / spread * float(np.sqrt(kept))
+        return (
+            f"{text}, which is {self.offset / spread:.3g} times the standard deviation of the kept "
+            f"rows in that direction, or {errors:.3g} standard errors of their mean."
+        )
 
     def row_name(self, i: int) -> str:
         """What a row is called."""

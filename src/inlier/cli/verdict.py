@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -22,7 +21,7 @@ def show(console: Console, fit: Fitted) -> None:
     if fit.group is not None:
         console.rule(escape(f"group {fit.group}"), align="left")
     console.print(f"[bold]{escape(headline(summary))}[/bold]", soft_wrap=True)
-    console.print(escape(distance(summary)), soft_wrap=True)
+    console.print(escape(summary.distance()), soft_wrap=True)
     console.print(escape(summary.certificate.statement()), soft_wrap=True)
     if fit.weak or not summary.converged:
         console.print(f"[yellow]Note:[/yellow] {escape(summary.message)}", soft_wrap=True)
@@ -39,24 +38,6 @@ def headline(summary: Summary) -> str:
     if removed == 0:
         return f"Kept all {n:,} rows."
     return f"Kept {n - removed:,} of {n:,} rows; removed {removed:,} ({100.0 * removed / n:.3g}%)."
-
-
-def distance(summary: Summary) -> str:
-    """How far the plain mean is off, in units that make sense."""
-    if not np.isfinite(summary.offset):
-        return "The plain mean is no number: some rows are too far away."
-    if summary.n_removed == 0:
-        return "The robust mean is the plain mean."
-    text = f"The plain mean is off by {summary.offset:.3g}"
-    spread = summary.offset_deviation
-    if spread > 0.0:
-        kept = summary.n - summary.n_removed
-        errors = summary.offset / (spread / float(np.sqrt(kept)))
-        text += (
-            f": {summary.offset / spread:.3g} standard deviations of the kept rows in that "
-            f"direction, or {errors:.3g} standard errors of their mean"
-        )
-    return f"{text}."
 
 
 def show_explanation(console: Console, explanation: Explanation, name: str) -> None:

@@ -21,7 +21,6 @@ from inlier.cli.options import INTERRUPTED, MISUSED
 from inlier.io import Frame, read
 from inlier.result import RobustMeanResult, Step
 
-
 # Of the functions behind the commands; each is an option here.
 ARGUMENTS = (
     *("columns", "exclude", "id_column", "group_by", "missing", "delimiter", "header", "key"),

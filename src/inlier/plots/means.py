@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._typing import Array
 from inlier.explain import named
 from inlier.plots.axes import KEPT, LARGEST, LINE, REMOVED, add_key, finished, new_axes, short_name
 from inlier.summary import Summary
@@ -32,7 +32,7 @@ def means(summary: Summary, ax: Axes | None = None) -> Axes:
         Where to draw; a new figure, if not given.
     """
     shift = np.nan_to_num(summary.shift, nan=np.inf)
-    unknown = _without_unit(summary)
+    unknown = np.isinf(summary.shift) & (summary.deviation == 0.0)
     order = np.argsort(-np.abs(shift), kind="stable")
     off = order[~unknown[order]][:COLUMNS]
     ax = new_axes(ax, 6.4, 1.3 + 0.24 * len(off))
@@ -75,15 +75,6 @@ def means(summary: Summary, ax: Axes | None = None) -> Axes:
     if 0 < len(off) < summary.d - hidden:
         ax.set_ylabel(f"{len(off)} of {summary.d} columns, those that are off most")
     return finished(ax, "x")
-
-
-def _without_unit(summary: Summary) -> Mask:
-    """Columns in which the kept rows agree, but not with the others."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        apart = np.abs(summary.plain - summary.robust)
-    same = apart <= 1e-9 * np.abs(summary.robust)
-    unknown: Mask = (summary.deviation == 0.0) & ~same
-    return unknown
 
 
 def _offset_axis(ax: Axes, values: Array) -> None:

@@ -1,0 +1,96 @@
+"""Numbers as a reader wants them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from inlier._typing import Array
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """So many significant digits; an exponent only where it is shorter."""
+    value = float(value)
+    if not math.isfinite(value):
+        return _special(value)
+    shown = f"{value:.{digits}g}"
+    if "e" in shown and 1.0 <= abs(value) < 1e6:
+        shown = f"{value:,.0f}"
+    return _typeset(shown)
+
+
+def fixed(value: float, decimals: int) -> str:
+    """So many digits after the point, if there is room; four digits, if decimals is below 0."""
+    value = float(value)
+    if not math.isfinite(value):
+        return _special(value)
+    if decimals < 0 or abs(value) >= 1e6:
+        return number(value, 4)
+    if abs(value) >= 1e3:
+        decimals = min(decimals, 1 if abs(value) < 1e4 else 0)
+    shown = f"{value:,.{decimals}f}"
+    return _typeset(shown.lstrip("-") if not shown.strip("-0.") else shown)
+
+
+def signed(value: float, decimals: int) -> str:
+    """With a plus, if it has one."""
+    return f"+{fixed(value, decimals)}" if value > 0.0 else fixed(value, decimals)
+
+
+def count(value: int) -> str:
+    """A whole number."""
+    return f"{value:,}"
+
+
+def counted(value: int, what: str) -> str:
+    """1 row, 2 rows."""
+    return f"{value:,} {what}{'' if value == 1 else 's'}"
+
+
+def percent(part: int, whole: int) -> str:
+    """A fraction; never 0% of something, never 100% of nearly all."""
+    share = 100.0 * part / max(1, whole)
+    if part > 0 and share < 0.1:
+        return "below 0.1%"
+    if part < whole and share > 99.9:
+        return "above 99.9%"
+    return f"{share:.3g}%" if share < 10.0 else f"{share:.1f}%".replace(".0%", "%")
+
+
+def decimals(sizes: Array) -> Array:
+    """Digits after the point that show three of each size; -1 where an exponent is better.
+
+    The same for all, if they are alike, so that the points stand below each other.
+    """
+    found = np.full(len(sizes), -1)
+    usable = np.isfinite(sizes) & (sizes > 1e-4)
+    if usable.any():
+        exponents = np.floor(np.log10(sizes[usable]))
+        if np.ptp(exponents) <= 1:
+            exponents[:] = exponents.min()
+        found[usable] = np.clip(2 - exponents, 0, 8).astype(int)
+    return found
+
+
+def alike(sizes: Array) -> int:
+    """As `decimals`, one number for all: three digits of the smallest that is not much smaller."""
+    sizes = sizes[np.isfinite(sizes)]
+    largest = sizes.max(initial=0.0)
+    return int(decimals(sizes[sizes >= largest / 100.0].min(initial=largest, keepdims=True))[0])
+
+
+def _special(value: float) -> str:
+    if math.isnan(value):
+        return "not a number"
+    return "∞" if value > 0.0 else f"{MINUS}∞"
+
+
+def _typeset(shown: str) -> str:
+    """1.2e-05 as 1.2e−5."""
+    if "e" in shown:
+        mantissa, exponent = shown.split("e")
+        shown = f"{mantissa}e{int(exponent)}"
+    return shown.replace("-", MINUS)
