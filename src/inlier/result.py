@@ -105,13 +105,13 @@ class Data:
         A reference, not a copy.
     columns : tuple of str, optional
         The names of the columns.
-    names : array of str, optional
+    index : sequence, optional
         The names of the rows.
     """
 
     table: Table
     columns: tuple[str, ...] | None = None
-    names: Array | None = None
+    index: Any = None
 
     @classmethod
     def of(cls, X: Any, table: Table | None = None, columns: Any = None, names: Any = None) -> Data:
@@ -120,16 +120,20 @@ class Data:
         n, d = table.shape
         if columns is None:
             columns = getattr(X, "columns", None)
-        if names is None:
-            index = getattr(X, "index", None)
-            # A pandas index that counts the rows names none of them.
-            if hasattr(index, "to_numpy") and type(index).__name__ != "RangeIndex":
-                names = index
-        names = None if names is None else np.asarray(names).astype(str)
+        index = getattr(X, "index", None)
+        # An index that counts the rows names none of them.
+        is_pandas = type(index).__module__.partition(".")[0] == "pandas"
+        if names is None and is_pandas and type(index).__name__ != "RangeIndex":
+            names = index
         columns = None if columns is None else tuple(str(name) for name in columns)
         _check_length(columns, "columns", d, "column")
         _check_length(names, "names", n, "row")
         return cls(table, columns, names)
+
+    @property
+    def names(self) -> Array | None:
+        """The names of the rows, as text."""
+        return None if self.index is None else np.asarray(self.index).astype(str)
 
 
 def _check_length(names: Any, argument: str, length: int, what: str) -> None:
