@@ -387,6 +387,9 @@ def test_choices(patients):
     assert told["is_kept"] == inlier.robust_mean(X, sigma=4.0).support.tolist()
     cut = json.loads(invoke("fit", patients, "--threshold", "1e9", "--json", "-").stdout)
     assert cut["fits"][0]["removed"] == 0
+    first = json.loads(invoke("fit", patients, "--point", "0", "--json", "-").stdout)
+    assert first["fits"][0]["removed"] == 0
+    assert invoke("fit", patients, "--point", "99").exit_code == 2
 
 
 def test_what_did_not_converge_is_told_by_the_exit_code(patients):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,6 +39,13 @@ def fit(
         float | None,
         typer.Option(
             help="Remove the rows with a higher score, whatever the fit says.",
+            rich_help_panel=opt.FITTING,
+        ),
+    ] = None,
+    point: Annotated[
+        int | None,
+        typer.Option(
+            help="Take this point of the path in the report, not the chosen one.",
             rich_help_panel=opt.FITTING,
         ),
     ] = None,
@@ -117,8 +125,8 @@ def fit(
         fits, notes = fit_frame(
             frame, tell, sigma=sigma, scatter=scatter.value, p=p, random_state=seed
         )
-        if threshold is not None:
-            fits = [_chosen_again(one, threshold) for one in fits]
+        if threshold is not None or point is not None:
+            fits = [replace(one, result=one.result.at(point, threshold=threshold)) for one in fits]
         source = "standard input" if file == "-" else file
         tell("looking at the result", None)
         for one in fits:
@@ -161,10 +169,6 @@ def _check_targets(targets: dict[str, Path | None], file: str) -> None:
                 raise ValueError(f"{name} {path} is the file that is read. Choose another name.")
     if len(set(wanted.values())) < len(wanted):
         raise ValueError("Two of the files to write have the same name. Choose different ones.")
-
-
-def _chosen_again(fit: Fitted, threshold: float) -> Fitted:
-    return Fitted(fit.group, fit.rows, fit.result.at(threshold=threshold), fit.weak)
 
 
 def _write(
