@@ -87,6 +87,8 @@ class Summary:
         The point of the path that is the answer.
     sigma, budget : float
     certificate : Certificate
+    in_metric : bool
+        Whether sigma, the budget and the certificate are in units of a scatter matrix.
     converged : bool
     message : str
     """
@@ -115,6 +117,7 @@ class Summary:
     sigma: float
     budget: float
     certificate: Certificate
+    in_metric: bool
     converged: bool
     message: str
 
@@ -214,6 +217,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         sigma=result.sigma,
         budget=result.budget,
         certificate=result.certificate,
+        in_metric=result.rule.metric is not None,
         converged=result.converged,
         message=result.message,
     )

@@ -22,7 +22,10 @@ def show(console: Console, fit: Fitted) -> None:
         console.rule(escape(f"group {fit.group}"), align="left")
     console.print(f"[bold]{escape(headline(summary))}[/bold]", soft_wrap=True)
     console.print(escape(summary.distance()), soft_wrap=True)
-    console.print(escape(summary.certificate.statement()), soft_wrap=True)
+    statement = summary.certificate.statement()
+    if summary.in_metric:
+        statement += " (In units of the scatter.)"
+    console.print(escape(statement), soft_wrap=True)
     if fit.weak or not summary.converged:
         console.print(f"[yellow]Note:[/yellow] {escape(summary.message)}", soft_wrap=True)
     for i, group in enumerate(summary.groups):
