@@ -1,0 +1,67 @@
+"""Graphs: which task needs what, and what goes with it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from operator import getitem
+from typing import Any
+
+import numpy as np
+
+from inlier._arrays import pieces
+from inlier._typing import Array
+from inlier.data.passes import Combine, Distances, Histogram, Pass, Project, Scatter
+
+# How many sums one task of the tree adds up.
+FAN_IN = 8
+# Passes of which only one kind of result has to travel; of any other both do.
+SEEN_ONLY = (Project, Distances)
+SUMS_ONLY = (Combine, Scatter, Histogram)
+
+Graph = dict[Any, Any]
+
+
+class Own:
+    """Arrays that go with one task. They are not hashed: no other task has the same."""
+
+    def __init__(self, arrays: Iterable[Array]) -> None:
+        self.arrays = [np.ascontiguousarray(x) for x in arrays]  # which travel without a copy
+
+    def __dask_tokenize__(self) -> str:
+        return uuid.uuid4().hex
+
+
+def unique(label: str) -> str:
+    """A name that no other graph has."""
+    return f"inlier-{label}-{uuid.uuid4().hex}"
+
+
+def kinds_of(work: Pass) -> str:
+    """What of the results of a pass has to travel."""
+    if type(work) in SEEN_ONLY:
+        return "seen"
+    return "sums" if type(work) in SUMS_ONLY else "both"
+
+
+def picked(graph: Graph, name: str, keys: Sequence[Any], place: int) -> list[Any]:
+    """One part of what each task returned."""
+    for key in keys:
+        graph[name, key[1]] = (getitem, key, place)
+    return [(name, key[1]) for key in keys]
+
+
+def tree(graph: Graph, name: str, keys: Sequence[Any]) -> Any:
+    """The key of the sum of what all these tasks return."""
+    level = 0
+    while len(keys) > 1:
+        sums = []
+        for j, part in enumerate(pieces(len(keys), FAN_IN)):
+            graph[name, level, j] = (_added, list(keys[part]))
+            sums.append((name, level, j))
+        keys, level = sums, level + 1
+    return keys[0]
+
+
+def _added(parts: Sequence[Sequence[Array]]) -> list[Array]:
+    return [sum(terms[1:], start=terms[0]) for terms in zip(*parts, strict=True)]

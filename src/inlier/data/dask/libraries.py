@@ -1,0 +1,20 @@
+"""What Dask consists of, loaded by name: not everybody has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inlier.data.optional import optional
+
+
+def imported(module: str) -> Any:
+    """A module that the extra brings."""
+    return optional(module, "For data held by Dask", "dask")
+
+
+dask = imported("dask")
+da = imported("dask.array")
+get_scheduler = imported("dask.base").get_scheduler
+threaded_get = imported("dask.threaded").get
+ensure_dict = imported("dask.utils").ensure_dict
+ThreadpoolController = imported("threadpoolctl").ThreadpoolController

@@ -1,0 +1,109 @@
+"""What comes in: an array or a dataframe, whose chunks may be anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from inlier._arrays import is_real
+from inlier.data.dask.cluster import Cluster
+from inlier.data.dask.graphs import unique
+from inlier.data.dask.libraries import da, ensure_dict
+from inlier.data.dask.table import DaskTable
+
+
+def open_dask(X: Any, name: str = "X", client: Any = None, persist: bool = True) -> DaskTable:
+    """The table of a Dask array or dataframe.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame, of shape (n, d)
+        Of real numbers. Chunks may have any number of rows; about 100 MB each are best.
+    name : str
+        What messages call it.
+    client : distributed.Client or str, optional
+        Whose workers do the passes, or the address of its scheduler ("tcp://10.0.0.1:8786"). By
+        default the current client or, if there is none, threads of this process.
+    persist : bool
+        Whether the data are loaded once into the memory of the workers; otherwise each pass makes
+        them anew.
+    """
+    cluster = Cluster(client)
+    chunks = _in_one_column(_as_array(X, name), name)
+    if persist:
+        chunks = cluster.persist(chunks)
+    return DaskTable(_with_lengths(chunks, cluster), name, cluster)
+
+
+def _as_array(X: Any, name: str) -> Any:
+    """A Dask array of real numbers, with two axes."""
+    if isinstance(X, da.Array):
+        array = X
+    elif hasattr(X, "to_dask_array") and getattr(X, "ndim", 0) == 2:
+        array = _common_dtype(X, name).to_dask_array()
+    else:
+        raise ValueError(
+            f"{name} must be a two-dimensional Dask array or a Dask dataframe, but is a "
+            f"{type(X).__name__}. Convert a column with to_frame(), a bag with to_dataframe()."
+        )
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must be a table with rows and columns, but has shape {array.shape}. For a "
+            f"single column pass {name}.reshape(-1, 1)."
+        )
+    if not is_real(array):
+        raise ValueError(
+            f"{name} must hold real numbers, but has dtype {array.dtype}. Select or encode the "
+            "numeric columns first."
+        )
+    return array
+
+
+def _common_dtype(frame: Any, name: str) -> Any:
+    """A dataframe of which all columns have the same dtype."""
+    dtypes = [_numpy_dtype(x) for x in frame.dtypes]
+    wrong = [
+        f"{column!r} ({dtype})"
+        for column, dtype, known in zip(frame.columns, frame.dtypes, dtypes, strict=True)
+        if known is None
+    ]
+    if wrong:
+        raise ValueError(
+            f"{name} must hold real numbers, but has columns that do not: {', '.join(wrong)}. Drop "
+            "or encode them first."
+        )
+    common = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
+    return frame if all(x == common for x in frame.dtypes) else frame.astype(common)
+
+
+def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
+    """The dtype that holds a column of a dataframe, if that holds real numbers."""
+    known = getattr(dtype, "numpy_dtype", dtype)
+    if not isinstance(known, np.dtype) or known.kind not in "biuf":
+        return None
+    return known if known is dtype else np.dtype(np.float64)  # which has room for missing values
+
+
+def _in_one_column(X: Any, name: str) -> Any:
+    """Chunked along the rows only."""
+    if X.shape[1] == 0 or np.isnan(X.shape[1]):
+        raise ValueError(
+            f"{name} must have at least 1 column, and a known number of them, but has shape "
+            f"{X.shape}. Call {name}.compute_chunk_sizes(), if it is not known."
+        )
+    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+
+
+def _with_lengths(X: Any, cluster: Cluster) -> Any:
+    """With the length of each chunk, counted where it is not known."""
+    if not any(np.isnan(x) for x in X.chunks[0]):
+        return X
+    name = unique("length")
+    graph = dict(ensure_dict(X.__dask_graph__()))
+    keys = [(name, i) for i in range(X.numblocks[0])]
+    for key in keys:
+        graph[key] = (len, (X.name, key[1], 0))
+    found = dict(cluster.results(graph, keys))
+    lengths = tuple(int(found[key]) for key in keys)
+    return da.Array(X.__dask_graph__(), X.name, (lengths, X.chunks[1]), meta=X._meta)

@@ -1,0 +1,218 @@
+"""The table: the verbs, as graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from inlier._arrays import working_precision
+from inlier._typing import Array
+from inlier.data.arrays import WIDE_ELEMENTS
+from inlier.data.base import Metric, Table
+from inlier.data.blocks import BlockTable, kept_among
+from inlier.data.dask.cluster import Cluster
+from inlier.data.dask.graphs import Graph, Own, kinds_of, picked, tree, unique
+from inlier.data.dask.libraries import da, ensure_dict
+from inlier.data.dask.tasks import complaint, gram_of, in_metric_of, pass_over, rows_at, rows_kept
+from inlier.data.passes import Pass, Project
+
+
+class DaskTable(BlockTable):
+    """Rows of a Dask array that is chunked along its rows only.
+
+    Parameters
+    ----------
+    X : dask.array.Array of shape (n, d)
+        With chunks of known lengths.
+    name : str
+        What messages call it.
+    cluster : Cluster
+        Where tasks are run.
+    kept : mask of shape (n,), optional
+        The rows that are looked at.
+    checked : bool
+        Whether it is known that the data hold neither NaN nor infinity.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        name: str,
+        cluster: Cluster,
+        kept: Array | None = None,
+        checked: bool = False,
+    ) -> None:
+        lengths = np.array(X.chunks[0], dtype=np.intp)
+        self._firsts = np.cumsum(lengths) - lengths
+        self._kept = kept
+        self._masks = None
+        if kept is not None:
+            # Sent once. With a copy of the rows a second table would not fit beside the first.
+            self._masks = cluster.persist(da.from_array(kept, chunks=(X.chunks[0],)))
+            before = np.concatenate([[0], np.cumsum(kept)])
+            lengths = before[self._firsts + lengths] - before[self._firsts]
+        self._starts = np.concatenate([[0], np.cumsum(lengths)])
+        n = int(self._starts[-1])
+        if n < 2 and kept is None:
+            raise ValueError(f"{name} must have at least 2 rows, but has {n}.")
+        super().__init__((n, X.shape[1]), working_precision(X.dtype.name))
+        self._X = X
+        self._name = name
+        self._cluster = cluster
+        self._checked = checked
+
+    def _run(
+        self, work: Pass, *inputs: Any, width: int = 1, kinds: str | None = None
+    ) -> tuple[Any, list[Array]]:
+        """See `BlockTable._run`; `kinds` of results are "seen", "sums" or "both"."""
+        if any(callable(x) for x in inputs):
+            return self._weighed(work, inputs[0], width)
+        self.n_passes += 1
+        name = unique(type(work).__name__.lower())
+        kinds = kinds or kinds_of(work)
+        graph = self._graph()
+        graph[f"{name}-work"] = work
+        for i in self._nonempty():
+            own = Own(x[..., self._rows_of_chunk(i)] for x in inputs)
+            first = None if self._checked else int(self._firsts[i])
+            chunk, mask = self._keys(i)
+            graph[name, i] = (
+                *(pass_over, f"{name}-work", chunk, mask),
+                *(own, width, kinds, self._name, first),
+            )
+        try:
+            results = self._collected(graph, name, kinds)
+        except (ValueError, RuntimeWarning):
+            self._complain()
+            raise
+        self._checked = True
+        return results
+
+    def _complain(self) -> None:
+        """Raise if the data hold NaN or infinity, and name the first, whichever a task found."""
+        if self._checked:
+            return
+        name = unique("check")
+        graph = self._graph()
+        for i in self._nonempty():
+            graph[name, i] = (complaint, self._keys(i)[0], self._name, int(self._firsts[i]))
+        found = dict(self._cluster.results(graph, [(name, i) for i in self._nonempty()]))
+        for i in self._nonempty():
+            if found[name, i] is not None:
+                raise ValueError(found[name, i]) from None
+        self._checked = True
+
+    def _collected(self, graph: Graph, name: str, kinds: str) -> tuple[Any, list[Array]]:
+        """What the tasks saw of their rows, put together, and the sum of their sums."""
+        done = [(name, i) for i in self._nonempty()]
+        seen_keys = picked(graph, f"{name}-seen", done, 0) if kinds == "both" else done
+        sum_keys = picked(graph, f"{name}-sums", done, 1) if kinds == "both" else done
+        wanted = [] if kinds == "sums" else list(seen_keys)
+        top = None
+        if kinds != "seen":
+            top = tree(graph, f"{name}-tree", sum_keys)
+            wanted.append(top)
+        out: Array | None = None
+        sums: list[Array] = []
+        for key, value in self._cluster.results(graph, wanted):
+            if key == top:
+                sums = list(value)
+                continue
+            if out is None:
+                out = np.empty((*value.shape[:-1], self.shape[0]), value.dtype)
+            out[..., self._rows_of_chunk(key[1])] = value
+        return out, sums
+
+    def _weighed(
+        self, work: Any, weights: Callable[..., Any], width: int
+    ) -> tuple[Any, list[Array]]:
+        """A pass with weights that depend on what is seen: a function is not sent to the chunks."""
+        seen, _ = self._run(Project(work.view, work.basis, work.shift), width=width)
+        w = weights(slice(0, self.shape[0]), seen)
+        # The chunks see their rows again: that is faster than to send them what was seen.
+        return seen, self._run(work, w, width=width, kinds="sums")[1]
+
+    def some(self, rows: Array) -> Array:
+        """See `Table.some`."""
+        rows = np.asarray(rows)
+        if self._kept is not None:
+            rows = np.flatnonzero(self._kept)[rows]
+        name = unique("some")
+        graph = dict(ensure_dict(self._X.__dask_graph__()))
+        home = np.searchsorted(self._firsts, rows, side="right") - 1
+        for i in np.unique(home):
+            own = Own([rows[home == i] - self._firsts[i]])
+            graph[name, int(i)] = (rows_at, (self._X.name, int(i), 0), own)
+        wanted = [(name, int(i)) for i in np.unique(home)]
+        out = np.empty((len(rows), self.shape[1]), dtype=self._X.dtype)
+        for key, value in self._cluster.results(graph, wanted):
+            out[home == key[1]] = value
+        return out
+
+    def take(self, rows: Any) -> Table:
+        """See `Table.take`. A mask of the rows is sent to the chunks; the rows stay there."""
+        kept = kept_among(self._kept, rows)
+        return DaskTable(self._X, self._name, self._cluster, kept, self._checked)
+
+    def in_metric(self, metric: Metric) -> Table:
+        """See `Table.in_metric`. The new coordinates are computed once."""
+        self.n_passes += 1
+        self._complain()  # which does nothing after another pass
+        rows = self._mapped("in-metric", self.dtype, in_metric_of, metric)
+        # Finite rows seen in a metric may still overflow, and that is found by the next pass.
+        return DaskTable(self._cluster.persist(rows), self._name, self._cluster)
+
+    def gram(self, center: Array) -> Array:
+        """See `Table.gram`. All rows of some columns are brought together."""
+        self.n_passes += 1
+        n = self.shape[0]
+        rows = self._mapped("rows", self._X.dtype, rows_kept, None)
+        columns = rows.rechunk({0: n, 1: max(1, WIDE_ELEMENTS // n)})
+        name = unique("gram")
+        graph = dict(ensure_dict(columns.__dask_graph__()))
+        edges = np.concatenate([[0], np.cumsum(columns.chunks[1])])
+        keys = []
+        for j, (low, high) in enumerate(pairwise(edges)):
+            graph[name, j] = (gram_of, (columns.name, 0, j), Own([center[low:high]]))
+            keys.append((name, j))
+        top = tree(graph, f"{name}-tree", keys)
+        try:
+            ((_, (gram,)),) = self._cluster.results(graph, [top])
+        except (ValueError, RuntimeWarning):
+            self._complain()
+            raise
+        self._checked = True
+        return np.asarray(gram)
+
+    def _graph(self) -> Graph:
+        """How the chunks, and which of their rows are looked at, are made."""
+        graph = dict(ensure_dict(self._X.__dask_graph__()))
+        if self._masks is not None:
+            graph.update(ensure_dict(self._masks.__dask_graph__()))
+        return graph
+
+    def _keys(self, i: int) -> tuple[Any, Any]:
+        """Of a chunk, and of its mask."""
+        return (self._X.name, i, 0), None if self._masks is None else (self._masks.name, i)
+
+    def _nonempty(self) -> list[int]:
+        return [int(i) for i in np.flatnonzero(np.diff(self._starts))]
+
+    def _rows_of_chunk(self, i: int) -> slice:
+        return slice(int(self._starts[i]), int(self._starts[i + 1]))
+
+    def _mapped(self, label: str, dtype: Any, change: Callable[..., Array], argument: Any) -> Any:
+        """A Dask array of what a function makes of the rows that are looked at, not yet made."""
+        name = unique(label)
+        graph = self._graph()
+        graph[f"{name}-argument"] = argument
+        chunks = self._nonempty()
+        for j, i in enumerate(chunks):
+            at = None if self._checked else int(self._firsts[i])
+            task = (change, f"{name}-argument", *self._keys(i), self._name, at)
+            graph[name, j, 0] = task
+        lengths = tuple(int(np.diff(self._starts)[i]) for i in chunks)
+        return da.Array(graph, name, chunks=(lengths, (self.shape[1],)), dtype=dtype)
