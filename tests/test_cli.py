@@ -390,6 +390,9 @@ def test_choices(patients):
     first = json.loads(invoke("fit", patients, "--point", "0", "--json", "-").stdout)
     assert first["fits"][0]["removed"] == 0
     assert invoke("fit", patients, "--point", "99").exit_code == 2
+    back = json.loads(invoke("fit", patients, "--keep", "1", "--json", "-").stdout)["fits"][0]
+    assert back["removed"] == 0 and back["groups"] == []
+    assert back["message"].startswith("Put back: 40 rows")
 
 
 def test_what_did_not_converge_is_told_by_the_exit_code(patients):
@@ -414,7 +417,7 @@ def test_explain(patients):
     ("words", "said"),
     [
         (["fit", "nowhere.csv"], "'nowhere.csv': there is no such file"),
-        (["fit", "{file}", "--columns", "agee"], "Did you mean 'age'"),
+        (["fit", "{file}", "--columns", "agee"], "--columns names column 'agee'"),
         (["fit", "{file}", "--clean", "{file}"], "is the file that is read"),
         (["fit", "{file}", "--clean", "x.xlsx"], ".parquet"),
         (["fit", "{file}", "--report", "nowhere/x.html"], "there is no folder"),
@@ -422,6 +425,9 @@ def test_explain(patients):
         (["fit", "{file}", "--image", "3x3"], "9 pixels, but the table has 5"),
         (["fit", "{file}", "--image", "three"], "such as 36x30"),
         (["fit", "{file}", "--sigma", "-1"], "sigma must be"),
+        (["fit", "{file}", "--p", "0.3"], "give --sigma too"),
+        (["fit", "{file}", "--keep", "7"], "--keep 7: there is no such group"),
+        (["fit", "{file}", "--report", "-"], "only --json"),
         (["fit", "{file}", "--group-by", "name"], "no group has more than one row"),
         (["explain", "{file}", "--row", "0"], "is not there: the file has 400 rows"),
         (["explain", "{file}", "--row", "p003"], "there is no --id-column"),
@@ -470,3 +476,36 @@ def test_progress_is_shown_on_a_terminal(patients):
     os.close(ours)
     assert done.returncode == 0 and json.loads(done.stdout)
     assert "fitting" in shown or "looking" in shown or "reading" in shown
+
+
+def test_hints_about_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((200, 3)) * [1.0, 1e6, 1.0], columns=list("abc"))
+    frame["smoker"] = rng.random(200) < 0.3
+    frame["b2"] = ["ERR" if i == 7 else str(i) for i in range(200)]
+    path = tmp_path / "hints.csv"
+    frame.to_csv(path, index=False)
+    said = invoke("fit", path).stdout
+    assert "Columns with two values only: 'smoker'" in said
+    assert "times as much as others" in said and "--scatter diagonal" in said
+    assert "--na-values" in said
+    kept = invoke("fit", path, "--exclude", "smoker").stdout
+    assert "The rows farthest out; all were kept" in kept
+    used = json.loads(
+        invoke("fit", path, "--na-values", "ERR", "--missing", "drop", "--json", "-").stdout
+    )
+    assert "b2" in used["columns"] and used["rows_dropped"] == 1
+
+
+def test_every_group_is_among_the_worst_rows(tmp_path):
+    X = np.random.default_rng(0).standard_normal((600, 6))
+    X[:40, 0] += 500.0
+    X[40:70, 3] -= 60.0
+    np.save(tmp_path / "x.npy", X)
+    (fit,) = json.loads(invoke("fit", tmp_path / "x.npy", "--json", "-").stdout)["fits"]
+    assert len(fit["groups"]) == 2
+    for group, column in zip(fit["groups"], (0, 3), strict=True):
+        assert np.argmax(np.abs(group["shift"])) == column
+        assert {why["row"] for why in fit["worst"]} & set(group["rows"])
+    scores = [why["score"] for why in fit["worst"]]
+    assert len(scores) == 10 and scores == sorted(scores, reverse=True)

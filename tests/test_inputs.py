@@ -906,3 +906,12 @@ def test_too_few_iterations_are_reported():
     assert not result.converged
     assert result.n_iter == 1
     assert np.isfinite(result.location).all()
+
+
+def test_columns_of_a_frame_that_hold_no_numbers_are_named():
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "x": [1.0, 2.0, 3.0], "when": ["u", "v", "w"]})
+    with pytest.raises(ValueError, match=r"other types: 'id', 'when'.*select_dtypes"):
+        robust_mean(frame)
+    missing = pd.DataFrame({"x": pd.array([1, None, 3], dtype="Int64"), "y": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="NaN"):
+        robust_mean(missing)

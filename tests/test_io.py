@@ -891,3 +891,18 @@ def test_thousands_are_no_decimals(tmp_path):
     path.write_text("a;b\n1,234,567;2\n2,345,678;3\n")
     frame = read(path)
     assert frame.columns == ("b",)
+
+
+def test_what_may_be_thousands_is_not_guessed(tmp_path):
+    path = tmp_path / "pay.tsv"
+    path.write_text("pay\trate\n52,103\t857\n48,310\t1,022\n")
+    with pytest.raises(ValueError, match="may be decimal points or thousands"):
+        read(path)
+
+
+def test_other_words_for_missing(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("a,b\n1,2\nERR,3\n4,-999\n5,6\n")
+    assert read(path).columns == ("b",)
+    frame = read(path, na_values=["ERR", "-999"], missing="drop")
+    np.testing.assert_array_equal(frame.X, [[1.0, 2.0], [5.0, 6.0]])

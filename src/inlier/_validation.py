@@ -30,7 +30,7 @@ def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool =
         X = X.tocsr()  # type: ignore[attr-defined]
     elif not is_device_array(X):
         if hasattr(X, "to_numpy"):  # data frames of pandas and polars
-            X = X.to_numpy()
+            X = _of_frame(X, name)
         if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
             raise ValueError(
                 f"{name} has masked entries. Fill them, or drop their rows, before the fit."
@@ -59,6 +59,22 @@ def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool =
     if issparse(X) or not (wide_later and is_wide(X.shape)):
         _check_finite(X, name)
     return X
+
+
+def _of_frame(X: Any, name: str) -> Any:
+    """A data frame as an array; columns that hold no numbers are named."""
+    array = X.to_numpy()
+    if array.dtype.kind not in "OSU" or not hasattr(X, "select_dtypes"):
+        return array
+    text = list(X.select_dtypes(exclude=["number", "bool"]).columns)
+    try:
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        shown = ", ".join(repr(column) for column in text[:5]) + (", ..." if text[5:] else "")
+        raise ValueError(
+            f"{name} must be a table of numbers, but has columns of other types: {shown}. Select "
+            f'the numeric ones with {name}.select_dtypes("number"), or encode the others.'
+        ) from None
 
 
 def is_device_array(X: Any) -> bool:

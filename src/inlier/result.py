@@ -256,8 +256,9 @@ class RobustMeanResult(MeanResult):
         threshold : float
             Rows with a higher score are removed, whatever the fit has said; some ten passes.
         p : float
-            The power of h in the surrogate, at the same budget, from where the fit ended; some ten
-            passes.
+            The power of h in the surrogate, in the paper's problem with the same budget, from where
+            the fit ended; some ten passes. Without sigma that is another answer: the problem knows
+            one bound for all directions, and no groups.
 
         Returns
         -------
@@ -303,7 +304,8 @@ class RobustMeanResult(MeanResult):
 
     def _solved_again(self, **changes: float) -> RobustMeanResult:
         again: RobustMeanResult = _above("api").solve_again(self, **changes)
-        return again
+        told = f"The paper's problem, told sigma = {again.sigma:.4g}."
+        return replace(again, message=f"{told} {again.message}")
 
     def _beyond(self, threshold: float) -> RobustMeanResult:
         """The rows with a score above a threshold removed."""
@@ -390,7 +392,8 @@ class RobustMeanResult(MeanResult):
             n_removed=n - total,
             most_kept=float(n),
         )
-        return self._with(support, location, certificate, groups, certificate.sigma_kept)
+        kept_again = self._with(support, location, certificate, groups, certificate.sigma_kept)
+        return replace(kept_again, message=f"Put back: {back}. {kept_again.message}")
 
     def _with(
         self,
@@ -494,6 +497,9 @@ class RobustMeanResult(MeanResult):
         """
         html: str = _above("report").page(self.summary, title=title, image=image, path=path)
         return html
+
+    def __str__(self) -> str:
+        return self.message
 
     def _repr_html_(self) -> str:
         html: str = _above("report").card(self)

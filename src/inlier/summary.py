@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from inlier._arrays import double, on_host, total
 from inlier._typing import Array, Mask, Rows
 from inlier.certificate import Certificate
 from inlier.data import Rotation, Table, as_table
-from inlier.explain import Explanation, explain
+from inlier.explain import Explanation, explain, named
 from inlier.result import PathPoint, RobustMeanResult
 from inlier.rules import GroupRule
 from inlier.spectral import DENSE, Oracle, Spectrum, orthonormal_rows
@@ -77,11 +78,13 @@ class Summary:
         plain mean, and of the kept rows about the robust mean.
     view : View
     worst : tuple of Explanation
-        Of the rows with the highest scores, in descending order.
+        Of the rows with the highest scores, in descending order; some of each group.
     group_of : int array of shape (n,)
         Which of the groups a row left with; -1 for none.
     groups : tuple of str
         The groups in words.
+    group_shifts : array of shape (k, d)
+        How far the mean of each group lies from the robust mean, in deviations of the kept rows.
     path : tuple of PathPoint
     chosen : int
         The point of the path that is the answer.
@@ -112,6 +115,7 @@ class Summary:
     worst: tuple[Explanation, ...] = field(repr=False)
     group_of: Array = field(repr=False)
     groups: tuple[str, ...]
+    group_shifts: Array = field(repr=False)
     path: tuple[PathPoint, ...] = field(repr=False)
     chosen: int
     sigma: float
@@ -132,11 +136,53 @@ class Summary:
 
         Infinite where only removed rows vary, and 0 where none does.
         """
-        with np.errstate(all="ignore"):
-            off = self.plain - self.robust
-            alike = np.abs(off) <= SAME * np.abs(self.robust)
-            constant = np.where(alike, 0.0, np.copysign(np.inf, off))
-            return np.where(self.deviation > 0.0, off / self.deviation, constant)
+        return in_deviations(self.plain, self.robust, self.deviation)
+
+    def statement(self) -> str:
+        """The certificate in a sentence: the one of the message, if it has one."""
+        found = re.search(r"If at most (\S+)% of the rows are bad", self.message)
+        if found:
+            own = self.certificate.statement(float(found[1]) / 100.0)
+            if own in self.message:
+                return own
+        return self.certificate.statement()
+
+    def remarks(self) -> str:
+        """What the message says beyond the numbers of rows, the groups and the certificate."""
+        kept, bound = self.n - self.n_removed, self.certificate.l0_lower_bound
+        rest = self.message
+        for known in (
+            self.statement(),
+            f"At this sigma at least {bound} had to go.",
+            f"Kept {kept} of {self.n} rows; at least {bound} had to go.",
+            f"Kept {kept} of {self.n} rows.",
+            f"Kept all {self.n} rows.",
+            f"Removed: {'; '.join(self.groups)}.",
+        ):
+            rest = rest.replace(known, "")
+        return " ".join(rest.split())
+
+    def column_name(self, j: int) -> str:
+        """What a column is called."""
+        return named(self.columns, j)
+
+    def most_shifted(self, count: int = 3) -> str:
+        """The columns in which the plain mean is off most, by at least a tenth of a deviation."""
+        shift = np.nan_to_num(self.shift, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        most = np.argsort(-np.abs(shift), kind="stable")[:count]
+        return ", ".join(
+            f"{self.column_name(int(j))} ({_signed(shift[j])})"
+            for j in most
+            if abs(shift[j]) >= 0.1
+        )
+
+    def group_shift(self, i: int, count: int = 3) -> str:
+        """The columns in which the rows of a group lie farthest from the kept ones."""
+        shift = self.group_shifts[i]
+        most = np.argsort(-np.abs(shift), kind="stable")[:count]
+        return ", ".join(
+            f"{self.column_name(int(j))} ({_signed(shift[j])})" for j in most if shift[j] != 0.0
+        )
 
     def distance(self) -> str:
         """How far the plain mean is off, in a sentence and in units that make sense."""
@@ -152,14 +198,40 @@ class Summary:
         if not spread > 0.0:
             return f"{text}, in a direction in which the kept rows do not vary."
         errors = self.offset / spread * float(np.sqrt(kept))
-        return (
-            f"{text}, which is {self.offset / spread:.3g} times the standard deviation of the kept "
-            f"rows in that direction, or {errors:.3g} standard errors of their mean."
+        text += (
+            f", which is {self.offset / spread:.3g} times the standard deviation of the kept rows "
+            f"in that direction, or {errors:.3g} standard errors of their mean."
         )
+        most = self.most_shifted()
+        return f"{text} In deviations of each column, most in {most}." if most else text
 
     def row_name(self, i: int) -> str:
         """What a row is called."""
         return f"row {i}" if self.names is None else str(self.names[i])
+
+
+def in_deviations(mean: Array, robust: Array, deviation: Array) -> Array:
+    """How far a mean is off; infinite where nothing varies but the mean differs."""
+    with np.errstate(all="ignore"):
+        off = mean - robust
+        constant = np.where(np.abs(off) <= SAME * np.abs(robust), 0.0, np.copysign(np.inf, off))
+        return np.where(deviation > 0.0, off / deviation, constant)
+
+
+def _signed(shift: float) -> str:
+    return f"{shift:+.2g}" if np.isfinite(shift) else "where no kept row varies"
+
+
+def _worst(scores: Array, group_of: Array, count: int) -> Array:
+    """The rows with the highest scores; some of each group, if there are several."""
+    order = np.argsort(-scores, kind="stable")
+    n_groups = int(group_of.max(initial=-1)) + 1
+    each = count // n_groups if n_groups else 0
+    first = [order[group_of[order] == i][:each] for i in range(n_groups)]
+    chosen = np.concatenate([*first, order])
+    _, where = np.unique(chosen, return_index=True)
+    chosen = chosen[np.sort(where)][:count]
+    return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")])
 
 
 def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
@@ -185,10 +257,16 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     along = offset / length if 0.0 < length < np.inf else np.zeros(d)
     whole, rest = _spectra(table, plain, robust, kept)
     view = _view(result, table, robust, rest)
-    worst = np.argsort(-scores, kind="stable")[:n_worst]
     group_of = np.full(n, -1)
     for i, group in enumerate(result.groups):
         group_of[on_host(group.rows)] = i
+    worst = _worst(scores, group_of, n_worst)
+    explained = [
+        explain(result.rule, int(i), row, columns)
+        for i, row in zip(worst, table.some(worst), strict=True)
+    ]
+    deviation = _deviations(table, support)
+    group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(
         n=n,
         d=d,
@@ -200,18 +278,16 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         robust=robust,
         plain=plain,
         median=_medians(table),
-        deviation=_deviations(table, support),
+        deviation=deviation,
         offset=length,
         offset_deviation=_deviation_along(table, robust, along, kept),
         before=_deviations_of(whole, n),
         after=_deviations_of(rest, max(1, int(support.sum()))),
         view=view,
-        worst=tuple(
-            explain(result.rule, int(i), row, columns)
-            for i, row in zip(worst, table.some(worst), strict=True)
-        ),
+        worst=tuple(sorted(explained, key=lambda why: -why.score)),
         group_of=group_of,
         groups=tuple(str(group) for group in result.groups),
+        group_shifts=np.reshape(group_shifts, (len(group_shifts), d)),
         path=result.path,
         chosen=len(result.groups),
         sigma=result.sigma,

@@ -12,7 +12,7 @@ from rich.console import Console
 from inlier.cli import options as opt
 from inlier.cli.record import as_text, explanation_record
 from inlier.cli.verdict import show_explanation
-from inlier.cli.work import Fitted, complaints, fit_frame, listed, progress, row_names
+from inlier.cli.work import Choice, Fitted, complaints, fit_frame, listed, progress, row_names
 from inlier.io import Frame, read
 
 
@@ -30,6 +30,7 @@ def explain(
     id_column: opt.IdColumn = None,
     group_by: opt.GroupBy = None,
     missing: opt.MissingValues = opt.Missing.error,
+    na_values: opt.NaValues = None,
     delimiter: opt.Delimiter = None,
     header: opt.Header = None,
     key: opt.Key = None,
@@ -37,7 +38,10 @@ def explain(
     query: opt.Query = None,
     sigma: opt.Sigma = None,
     scatter: opt.ScatterChoice = opt.Scatter.auto,
-    p: opt.Power = 0.5,
+    p: opt.Power = None,
+    keep: opt.Keep = None,
+    threshold: opt.Threshold = None,
+    point: opt.Point = None,
     seed: opt.Seed = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -55,6 +59,7 @@ def explain(
                 id_column=id_column,
                 group_by=group_by,
                 missing=missing.value,
+                na_values=listed(na_values),
                 delimiter=delimiter,
                 header=header,
                 key=key,
@@ -62,9 +67,8 @@ def explain(
                 query=query,
             )
             position = _position(frame, row)
-            fits, _ = fit_frame(
-                frame, tell, sigma=sigma, scatter=scatter.value, p=p, random_state=seed
-            )
+            choice = Choice(sigma, scatter.value, p, seed, keep, threshold, point)
+            fits, _ = fit_frame(frame, tell, choice)
         fit = _fit_of(fits, position, row)
         explanation = fit.result.explain(int(np.flatnonzero(fit.rows == position)[0]))
         if json:
@@ -87,9 +91,11 @@ def _position(frame: Frame, row: str) -> int:
         if len(found):
             return int(found[0])
     if not row.isdecimal():
+        gone = f" {frame.n_dropped} rows were dropped, because values are missing."
         raise ValueError(
             f"--row {row!r} is no number"
             + (", and there is no --id-column." if frame.names is None else " and no row's name.")
+            + (gone if frame.n_dropped else "")
         )
     found = np.flatnonzero(frame.rows == int(row) - 1)
     if not len(found):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,7 @@ from inlier._files import check_place
 from inlier.cli import options as opt
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
 from inlier.cli.verdict import show
-from inlier.cli.work import Fitted, complaints, fit_frame, listed, progress
+from inlier.cli.work import Choice, Fitted, complaints, fit_frame, listed, progress
 from inlier.io import Frame, check_target, read, write
 
 
@@ -27,6 +26,7 @@ def fit(
     id_column: opt.IdColumn = None,
     group_by: opt.GroupBy = None,
     missing: opt.MissingValues = opt.Missing.error,
+    na_values: opt.NaValues = None,
     delimiter: opt.Delimiter = None,
     header: opt.Header = None,
     key: opt.Key = None,
@@ -34,21 +34,10 @@ def fit(
     query: opt.Query = None,
     sigma: opt.Sigma = None,
     scatter: opt.ScatterChoice = opt.Scatter.auto,
-    p: opt.Power = 0.5,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Remove the rows with a higher score, whatever the fit says.",
-            rich_help_panel=opt.FITTING,
-        ),
-    ] = None,
-    point: Annotated[
-        int | None,
-        typer.Option(
-            help="Take this point of the path in the report, not the chosen one.",
-            rich_help_panel=opt.FITTING,
-        ),
-    ] = None,
+    p: opt.Power = None,
+    keep: opt.Keep = None,
+    threshold: opt.Threshold = None,
+    point: opt.Point = None,
     seed: opt.Seed = 0,
     mean: Annotated[
         Path | None,
@@ -109,6 +98,7 @@ def fit(
             id_column=id_column,
             group_by=group_by,
             missing=missing.value,
+            na_values=listed(na_values),
             delimiter=delimiter,
             header=header,
             key=key,
@@ -122,11 +112,8 @@ def fit(
                 f"--image {image} has {shape[0] * shape[1]} pixels, but the table has "
                 f"{len(frame.columns)} columns."
             )
-        fits, notes = fit_frame(
-            frame, tell, sigma=sigma, scatter=scatter.value, p=p, random_state=seed
-        )
-        if threshold is not None or point is not None:
-            fits = [replace(one, result=one.result.at(point, threshold=threshold)) for one in fits]
+        choice = Choice(sigma, scatter.value, p, seed, keep, threshold, point)
+        fits, notes = fit_frame(frame, tell, choice)
         source = "standard input" if file == "-" else file
         tell("looking at the result", None)
         for one in fits:
@@ -163,6 +150,9 @@ def _image_shape(text: str | None) -> tuple[int, int] | None:
 def _check_targets(targets: dict[str, Path | None], file: str) -> None:
     """Better before a fit than after."""
     wanted = {name: check_place(path, name) for name, path in targets.items() if path is not None}
+    for name, given in targets.items():
+        if str(given) == "-":
+            raise ValueError(f"{name} - : only --json can be written to standard output.")
     if file != "-" and Path(file).exists():
         for name, path in wanted.items():
             if path.exists() and path.samefile(file):

@@ -73,6 +73,13 @@ MissingValues = Annotated[
         rich_help_panel=READING,
     ),
 ]
+NaValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What else stands for a missing value in a text, separated by commas.",
+        rich_help_panel=READING,
+    ),
+]
 Delimiter = Annotated[
     str | None,
     typer.Option(help="What separates the cells of a text; found out.", rich_help_panel=READING),
@@ -113,8 +120,32 @@ ScatterChoice = Annotated[
     ),
 ]
 Power = Annotated[
-    float,
-    typer.Option("--p", help="The power of the surrogate, with --sigma.", rich_help_panel=FITTING),
+    float | None,
+    typer.Option(
+        "--p", help="The power of the surrogate (0.5); needs --sigma.", rich_help_panel=FITTING
+    ),
+]
+Keep = Annotated[
+    list[int] | None,
+    typer.Option(
+        help="Put a group back that is good: its number in the verdict, from 1. Give it several "
+        "times for several.",
+        rich_help_panel=FITTING,
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="Remove the rows with a higher score, whatever the fit says.",
+        rich_help_panel=FITTING,
+    ),
+]
+Point = Annotated[
+    int | None,
+    typer.Option(
+        help="Take this point of the path in the report, not the chosen one.",
+        rich_help_panel=FITTING,
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Of the random directions.", rich_help_panel=FITTING)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]

@@ -77,8 +77,9 @@ def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
                 "rows": numbers[np.sort(np.asarray(group.rows))].tolist(),
                 "log10_p": _number(group.log_p / float(np.log(10.0))),
                 "share": _number(group.share),
+                "shift": _numbers(summary.group_shifts[i]),
             }
-            for group in fit.result.groups
+            for i, group in enumerate(fit.result.groups)
         ],
         "path": [
             {

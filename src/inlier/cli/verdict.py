@@ -13,6 +13,8 @@ from inlier.summary import Summary
 # Features that are named beside a row.
 FEATURES = 3
 LONGEST = 28
+# Rows that are shown if none was removed.
+KEPT_SHOWN = 3
 
 
 def show(console: Console, fit: Fitted) -> None:
@@ -22,17 +24,33 @@ def show(console: Console, fit: Fitted) -> None:
         console.rule(escape(f"group {fit.group}"), align="left")
     console.print(f"[bold]{escape(headline(summary))}[/bold]", soft_wrap=True)
     console.print(escape(summary.distance()), soft_wrap=True)
-    statement = summary.certificate.statement()
+    statement = summary.statement()
     if summary.in_metric:
         statement += " (In units of the scatter.)"
     console.print(escape(statement), soft_wrap=True)
-    if fit.weak or not summary.converged:
-        console.print(f"[yellow]Note:[/yellow] {escape(summary.message)}", soft_wrap=True)
+    if (remarks := summary.remarks()) and not summary.in_metric:
+        label = "[yellow]Note:[/yellow] " if fit.weak or not summary.converged else ""
+        console.print(label + escape(_as_options(remarks)), soft_wrap=True)
     for i, group in enumerate(summary.groups):
-        console.print(f"  group {i + 1}: {escape(group)}", soft_wrap=True)
-    removed = [e for e in summary.worst if not summary.support[e.row]]
-    if removed:
-        console.print(_worst_rows(summary, removed))
+        console.print(
+            escape(f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"),
+            soft_wrap=True,
+        )
+    console.print(_worst_rows(summary))
+
+
+def _as_options(remarks: str) -> str:
+    """What can be done here in place of Python."""
+    for words, option in (
+        ("look at result.groups; result.keep puts one back", "look at the groups; --keep puts one"
+         " back"),
+        ("look at result.groups, and put one back with result.keep if it is good", "look at the "
+         "groups, and put one back with --keep if it is good"),
+        ("Compare with result.keep.", "Compare with --keep."),
+        ("Pass sigma if", "Give --sigma if"),
+    ):  # fmt: skip
+        remarks = remarks.replace(words, option)
+    return remarks
 
 
 def headline(summary: Summary) -> str:
@@ -69,8 +87,12 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     console.print("Contributions add up to the score; those below 0 speak for the row.")
 
 
-def _worst_rows(summary: Summary, worst: list[Explanation]) -> Table:
-    table = Table(title="The worst rows", title_justify="left", box=None, pad_edge=False)
+def _worst_rows(summary: Summary) -> Table:
+    worst = [why for why in summary.worst if not summary.support[why.row]]
+    title = "The worst rows"
+    if not worst:
+        worst, title = list(summary.worst[:KEPT_SHOWN]), "The rows farthest out; all were kept"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("row", overflow="fold")
     table.add_column("score", justify="right")
     table.add_column("because of", overflow="fold")

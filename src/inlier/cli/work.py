@@ -23,9 +23,56 @@ from inlier.result import RobustMeanResult, Step
 
 # Of the functions behind the commands; each is an option here.
 ARGUMENTS = (
-    *("columns", "exclude", "id_column", "group_by", "missing", "delimiter", "header", "key"),
-    *("table", "query", "sigma", "scatter", "threshold"),
+    *("columns", "exclude", "id_column", "group_by", "missing", "na_values", "delimiter", "header"),
+    *("key", "table", "query", "sigma", "scatter", "threshold", "point"),
 )
+# So many rows tell whether a column has but two values, and how much it varies.
+LOOK_ROWS = 2000
+# Columns that vary by this much more than others are the only ones that distances see.
+UNEVEN = 1e3
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How to fit, and what to choose in place of the answer."""
+
+    sigma: float | None
+    scatter: str
+    p: float | None
+    seed: int
+    keep: list[int] | None
+    threshold: float | None
+    point: int | None
+
+    def fit(self, X: Any, callback: Callable[[Step], object]) -> RobustMeanResult:
+        """The answer, or what was chosen in its place."""
+        if self.p is not None and self.sigma is None:
+            raise ValueError("--p is of the problem with a known bound: give --sigma too.")
+        p = 0.5 if self.p is None else self.p
+        result = robust_mean(
+            X,
+            sigma=self.sigma,
+            scatter=self.scatter,
+            p=p,
+            random_state=self.seed,
+            callback=callback,
+        )
+        if self.threshold is not None or self.point is not None:
+            result = result.at(self.point, threshold=self.threshold)
+        for group in self._put_back(len(result.groups)):
+            result = result.keep(group)
+        return result
+
+    def _put_back(self, n_groups: int) -> list[int]:
+        """Indices of groups, the last first: a group that is put back leaves the list."""
+        wanted = sorted(set(self.keep or ()), reverse=True)
+        for number in wanted:
+            if not 1 <= number <= n_groups:
+                raise ValueError(
+                    f"--keep {number}: there is no such group. The verdict has {n_groups}, "
+                    "counted from 1."
+                )
+        return [number - 1 for number in wanted]
 
 
 @dataclass(frozen=True)
@@ -80,7 +127,10 @@ def _spoken(text: str) -> str:
     def option(found: re.Match[str]) -> str:
         return f"--{found[1].replace('_', '-')} {found[2].strip(chr(34))}"
 
-    return re.sub(rf'\b({"|".join(ARGUMENTS)})=("[^"]*"|\.\.\.|[\w-]+)', option, text)
+    names = "|".join(ARGUMENTS)
+    text = re.sub(rf'\b({names})=("[^"]*"|\'[^\']*\'|\.\.\.|[\w-]+)', option, text)
+    text = re.sub(rf"^({names}) ", lambda found: f"--{found[1].replace('_', '-')} ", text)
+    return re.sub(r"^path=", "--clean ", text)
 
 
 @contextmanager
@@ -108,20 +158,20 @@ def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | No
 
 
 def fit_frame(
-    frame: Frame, tell: Callable[[str, Step | None], None], **options: Any
+    frame: Frame, tell: Callable[[str, Step | None], None], choice: Choice
 ) -> tuple[list[Fitted], list[str]]:
     """Fit all rows of a table, or each of its groups; and what there is to say about that."""
     if frame.groups is None:
         rows = np.arange(frame.X.shape[0])
-        return [_fitted(None, rows, frame.X, frame, tell, options)], []
+        return [_fitted(None, rows, frame.X, frame, tell, choice)], _hints(frame, choice)
     X = np.asarray(frame.X[:])
-    fits, notes = [], []
+    fits, notes = [], _hints(frame, choice)
     for group in sorted(set(frame.groups.tolist())):
         rows = np.flatnonzero(frame.groups == group)
         if len(rows) < 2:
             notes.append(f"Group {group!r} has one row only: it was kept, and not judged.")
             continue
-        fits.append(_fitted(group, rows, X[rows], frame, tell, options))
+        fits.append(_fitted(group, rows, X[rows], frame, tell, choice))
     if not fits:
         raise ValueError(
             "--group-by: no group has more than one row. Choose a column with fewer values."
@@ -135,16 +185,44 @@ def _fitted(
     X: Any,
     frame: Frame,
     tell: Callable[[str, Step | None], None],
-    options: dict[str, Any],
+    choice: Choice,
 ) -> Fitted:
     what = "fitting" if group is None else f"fitting group {group}"
     tell(what, None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = robust_mean(X, callback=lambda step: tell(what, step), **options)
+        result = choice.fit(X, lambda step: tell(what, step))
     names = row_names(frame)[rows]
     result = result.with_data(X, columns=frame.columns, names=names)
     return Fitted(group, rows, result, bool(caught))
+
+
+def _hints(frame: Frame, choice: Choice) -> list[str]:
+    """What about the columns may lead a fit astray."""
+    hints = []
+    if any("no number" in note for note in frame.notes):
+        hints.append("Cells that stand for missing values can be named with --na-values.")
+    some = np.asarray(frame.X[:LOOK_ROWS], dtype=np.float64)
+    two = [
+        name
+        for name, column in zip(frame.columns, some.T, strict=True)
+        if len(some) > 2 and 1 < len(np.unique(column)) <= 2
+    ]
+    if two:
+        shown = ", ".join(repr(name) for name in two[:5]) + (", ..." if two[5:] else "")
+        hints.append(
+            f"Columns with two values only: {shown}. Rows with the rarer one may look like a "
+            "group; --exclude leaves such columns out."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.median(np.abs(some - np.median(some, axis=0)), axis=0)
+    spread = spread[np.isfinite(spread) & (spread > 0.0)]
+    if choice.scatter == "auto" and len(spread) and spread.max() > UNEVEN * spread.min():
+        hints.append(
+            f"Some columns vary {spread.max() / spread.min():.0e} times as much as others. If they "
+            "are in different units, --scatter diagonal compares each in its own."
+        )
+    return hints
 
 
 def row_names(frame: Frame) -> Any:

@@ -114,6 +114,7 @@ class Options:
     key: str | None = None
     table: str | None = None
     query: str | None = None
+    na_values: tuple[str, ...] | None = None
 
 
 class Content(ABC):

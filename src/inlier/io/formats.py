@@ -42,7 +42,9 @@ def recognise(place: Place) -> Format:
         if format.begins(head):
             return format
     if b"\0" in head and not head.startswith(text.WIDE):
-        raise ValueError(f"{place} is of no known format. Known are {KNOWN}.")
+        raise ValueError(
+            f"{place} is of no known format. Known are {KNOWN}. Save a spreadsheet as CSV."
+        )
     return text.FORMAT
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -69,6 +70,7 @@ def read(
     key: str | None = None,
     table: str | None = None,
     query: str | None = None,
+    na_values: Sequence[str] | None = None,
 ) -> Frame:
     """The numbers of a file, of any format in `FORMATS`.
 
@@ -97,6 +99,8 @@ def read(
         For .npz, .mat, HDF5 and zarr: the name of the array.
     table, query : str, optional
         For SQLite: the name of the table, or a SELECT.
+    na_values : list of str, optional
+        For text: what else stands for a missing value.
 
     Returns
     -------
@@ -110,7 +114,7 @@ def read(
         If the package that reads the format is not there.
     """
     check_choice(missing, "missing", CHOICES)
-    options = Options(delimiter, header, key, table, query)
+    options = Options(delimiter, header, key, table, query, tuple(na_values) if na_values else None)
     place = place_of(path)
     format = recognise(place)
     check_options(options, format, place)

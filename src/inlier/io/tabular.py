@@ -11,7 +11,7 @@ from inlier.io.base import Content, Options, arrow, listed
 
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN"),
-    *("null", "NULL", "Null", "None", "none", "#NA", "?"),
+    *("null", "NULL", "Null", "None", "none", "#NA", "n.a.", "N.A.", "?"),
 )
 # A plain pattern, to count cells with; it is the conversion that decides.
 NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
@@ -82,13 +82,16 @@ class Columns(Content):
         return self.table.filter(arrow().array(rows))
 
 
-def parsed(cells: Any) -> tuple[Any, str]:
-    """Text as whole numbers, numbers or truth values; or as it is, and why."""
+def parsed(cells: Any, na_values: tuple[str, ...] = ()) -> tuple[Any, str]:
+    """Text as whole numbers, numbers or truth values; or as it is, and why.
+
+    Cells that are among `na_values` are missing, as those of `MISSING` are.
+    """
     pa, compute = arrow(), arrow("pyarrow.compute")
-    if (numbers := _cast(cells)) is not None:  # most columns are clean
+    if not na_values and (numbers := _cast(cells)) is not None:  # most columns are clean
         return numbers, ""
     trimmed = compute.utf8_trim_whitespace(cells)
-    missing = compute.is_in(trimmed, value_set=pa.array(MISSING, trimmed.type))
+    missing = compute.is_in(trimmed, value_set=pa.array((*MISSING, *na_values), trimmed.type))
     present = compute.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
     if (numbers := _cast(present)) is not None:
         return numbers, ""

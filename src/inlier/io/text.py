@@ -24,6 +24,8 @@ BOM = b"\xef\xbb\xbf"
 WIDE = (b"\xff\xfe", b"\xfe\xff")
 # So many records tell what the delimiter is, and whether there is a header.
 SAMPLE = 100
+# What 1,234 is may be 1.234 or 1234.
+THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$"
 BLOCK_BYTES = 1 << 20
 BLOCK_RECORDS = 1 << 12
 
@@ -41,11 +43,14 @@ def load(place: Place, options: Options) -> Columns:
     names, more = distinct([title or f"x{j}" for j, title in enumerate(titles)])
     columns, reasons = [], {}
     commas = []
+    also = options.na_values or ()
     for j, column in enumerate(cells.columns):
-        numbers, reasons[j] = parsed(column)
+        numbers, reasons[j] = parsed(column, also)
         if reasons[j] and delimiter != ",":
-            points, why = parsed(_with_points(column))
-            if not why:
+            points, why = parsed(_with_points(column), also)
+            if not why and _may_be_thousands(column):
+                reasons[j] = "numbers with commas, which may be decimal points or thousands"
+            elif not why:
                 numbers, reasons[j] = points, ""
                 commas.append(names[j])
         columns.append(numbers)
@@ -181,6 +186,14 @@ def _with_points(cells: Any) -> Any:
     return arrow("pyarrow.compute").replace_substring(cells, ",", ".", max_replacements=1)
 
 
+def _may_be_thousands(cells: Any) -> bool:
+    """Whether three digits follow every comma."""
+    compute = arrow("pyarrow.compute")
+    with_comma = compute.match_substring(cells, ",")
+    three = compute.match_substring_regex(cells, THOUSANDS)
+    return not compute.any(compute.and_not(with_comma, three)).as_py()
+
+
 def _first(cells: Any) -> list[str]:
     return [column[0].as_py().strip() for column in cells.columns]
 
@@ -249,5 +262,5 @@ FORMAT = Format(
     "delimited text",
     (".csv", ".tsv", ".tab", ".txt", ".dat"),
     load,
-    ("delimiter", "header"),
+    ("delimiter", "header", "na_values"),
 )

@@ -73,7 +73,7 @@ def verdict(context: Context) -> Html:
     summary = context.summary
     n, removed = summary.n, summary.n_removed
     kept = n - removed
-    statement, remarks = what_was_said(summary)
+    statement, remarks = summary.statement(), summary.remarks()
     figure_of = el(
         "p",
         _large(count(kept), f"of {counted(n, 'row')} kept"),
@@ -135,30 +135,9 @@ def _proportions(summary: Summary, kinds: list[figures.Kind]) -> Html:
     )
 
 
-def what_was_said(summary: Summary) -> tuple[str, str]:
-    """The certificate in a sentence, and what the message says beyond it and the counts."""
-    certificate, message = summary.certificate, summary.message
-    found = ASSUMED.search(message)
-    statement = certificate.statement()
-    if found:
-        own = certificate.statement(float(found[1]) / 100.0)
-        statement = own if own in message else statement
-    kept = summary.n - summary.n_removed
-    for known in (
-        statement,
-        f"At this sigma at least {certificate.l0_lower_bound} had to go.",
-        f"Kept {kept} of {summary.n} rows; at least {certificate.l0_lower_bound} had to go.",
-        f"Kept {kept} of {summary.n} rows.",
-        f"Kept all {summary.n} rows.",
-        f"Removed: {'; '.join(summary.groups)}.",
-    ):
-        message = message.replace(known, "")
-    return statement, " ".join(message.split())
-
-
 def assumed(summary: Summary) -> float:
     """The fraction of bad rows that the sentence is about."""
-    found = ASSUMED.search(what_was_said(summary)[0])
+    found = ASSUMED.search(summary.statement())
     return float(found[1]) / 100.0 if found else 0.1
 
 
@@ -171,7 +150,8 @@ def _groups(summary: Summary, kinds: list[figures.Kind]) -> Html:
                     "li",
                     glyph(kind.mark),
                     el("span", el("strong", text(f"Group {kind.mark + 1}.")),
-                       text(f" {summary.groups[kind.mark]}")),
+                       text(f" {summary.groups[kind.mark]}. Farthest out in "
+                            f"{summary.group_shift(kind.mark)}, in deviations of the kept rows.")),
                 )
             )  # fmt: skip
         elif summary.groups:
@@ -354,8 +334,8 @@ def worst(context: Context) -> Html:
         cards.append(el("article", *parts, class_="row-card", data_score=repr(why.score)))
     intro = (
         "A score is a square, and splits by feature. Parts to the right speak against the row, "
-        "parts to the left for it; they add up to the score. A feature is expected to be where "
-        "the others have it."
+        "parts to the left for it; they add up to the score. What is expected is the centre that "
+        "the row was seen from: about the robust mean, as it was when the row left."
     )
     return joined([paragraph(text(intro)), el("div", *cards, class_="cards")])
 
