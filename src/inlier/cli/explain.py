@@ -10,9 +10,11 @@ import typer
 from rich.console import Console
 
 from inlier.cli import options as opt
+from inlier.cli.choice import Choice
 from inlier.cli.record import as_text, explanation_record
+from inlier.cli.terminal import complaints, progress
 from inlier.cli.verdict import show_explanation
-from inlier.cli.work import Choice, Fitted, complaints, fit_frame, listed, progress, row_names
+from inlier.cli.work import Fitted, fit_frame, listed, row_names
 from inlier.io import Frame, read
 
 

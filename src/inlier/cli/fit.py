@@ -13,9 +13,11 @@ from rich.console import Console
 
 from inlier._files import check_place
 from inlier.cli import options as opt
+from inlier.cli.choice import Choice
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
+from inlier.cli.terminal import complaints, progress
 from inlier.cli.verdict import show
-from inlier.cli.work import Choice, Fitted, complaints, fit_frame, listed, progress
+from inlier.cli.work import Fitted, fit_frame, listed
 from inlier.io import Frame, check_target, read, write
 
 
