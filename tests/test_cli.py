@@ -509,3 +509,16 @@ def test_every_group_is_among_the_worst_rows(tmp_path):
         assert {why["row"] for why in fit["worst"]} & set(group["rows"])
     scores = [why["score"] for why in fit["worst"]]
     assert len(scores) == 10 and scores == sorted(scores, reverse=True)
+
+
+def test_who_stops_reading_is_no_error(patients):
+    done = subprocess.run(
+        f'"{sys.executable}" -m inlier fit "{patients}" | head -1; echo "${{PIPESTATUS[0]}}"',
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stderr == ""

@@ -12,7 +12,7 @@ from rich.console import Console
 from inlier.cli import options as opt
 from inlier.cli.choice import Choice
 from inlier.cli.record import as_text, explanation_record
-from inlier.cli.terminal import complaints, progress
+from inlier.cli.terminal import Output, complaints, progress
 from inlier.cli.verdict import show_explanation
 from inlier.cli.work import Fitted, fit_frame, listed, row_names
 from inlier.io import Frame, read
@@ -76,7 +76,7 @@ def explain(
         if json:
             sys.stdout.write(as_text(explanation_record(explanation, frame, fit)))
         else:
-            out = Console(highlight=False)
+            out = Output()
             show_explanation(out, explanation, str(row_names(frame)[position]))
         sys.stdout.flush()
 

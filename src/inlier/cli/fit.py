@@ -15,7 +15,7 @@ from inlier._files import check_place
 from inlier.cli import options as opt
 from inlier.cli.choice import Choice
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
-from inlier.cli.terminal import complaints, progress
+from inlier.cli.terminal import Output, complaints, progress
 from inlier.cli.verdict import show
 from inlier.cli.work import Fitted, fit_frame, listed
 from inlier.io import Frame, check_target, read, write
@@ -127,7 +127,7 @@ def fit(
         if text:
             sys.stdout.write(text)
         elif not quiet:
-            out = Console(highlight=False)
+            out = Output()
             for note in (*frame.notes, *notes):
                 out.print(note, markup=False, soft_wrap=True, style="dim")
             for one in fits:

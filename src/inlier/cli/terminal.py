@@ -22,6 +22,17 @@ ARGUMENTS = (
 )
 
 
+class Output(Console):
+    """Standard output, for people."""
+
+    def __init__(self) -> None:
+        super().__init__(highlight=False)
+
+    def on_broken_pipe(self) -> None:
+        """Rich would end the process with a code that has another meaning here."""
+        raise BrokenPipeError
+
+
 @contextmanager
 def complaints(console: Console) -> Iterator[None]:
     """What goes wrong is said in one line, with an exit code."""
