@@ -207,3 +207,22 @@ def test_choices_that_make_no_sense(choice, message):
     result = inlier.robust_mean(sample(setting=SettingB).X, sigma=1.6)
     with pytest.raises(ValueError, match=message):
         result.at(**choice)
+
+
+def test_rows_too_far_away_to_square_may_be_put_back():
+    X = np.random.default_rng(0).standard_normal((300, 20))
+    X[:30, 0] += 30.0
+    X[3] = 1e200
+    result = inlier.robust_mean(X)
+    assert not result.support[:30].any()
+    for chosen in (result, result.keep(0), result.at(0), result.at(p=0.7)):
+        assert "<html" in chosen.to_html()
+        assert chosen.summary.n_removed == int((~chosen.support).sum())
+
+
+def test_rows_that_do_not_vary():
+    result = inlier.robust_mean(np.ones((20, 3)))
+    assert result.explain(0).score == 0.0
+    assert result.summary.shift.tolist() == [0.0] * 3
+    with pytest.raises(ValueError, match="sigma = 0"):
+        result.at(p=0.5)

@@ -127,7 +127,7 @@ def explain(
     columns : tuple of str, optional
     """
     values = np.asarray(values, dtype=np.float64)
-    with np.errstate(over="ignore"):  # a row too far away to square scores infinity
+    with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
         if isinstance(rule, GroupRule):
             return _by_group(rule, row, values, columns)
         return _by_multiplier(rule, row, values, columns)
@@ -146,6 +146,8 @@ def _by_multiplier(
     why: tuple[Part, ...]
     if rule.directions is None:
         parts = _in_all_directions(offset, rule.metric) / rule.budget
+        if not np.isfinite(rule.budget):  # of which no row takes a part
+            parts = np.zeros_like(offset)
         why = (Part("distance from the mean", float(parts.sum())),)
     else:
         seen = rule.directions @ offset

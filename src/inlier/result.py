@@ -303,6 +303,11 @@ class RobustMeanResult(MeanResult):
         return self._with(support, step.location, step.certificate, groups, step.sigma)
 
     def _solved_again(self, **changes: float) -> RobustMeanResult:
+        if not 0.0 < self.sigma < np.inf:
+            raise ValueError(
+                f"This result has sigma = {self.sigma:g}, for which there is no problem to solve "
+                "again."
+            )
         again: RobustMeanResult = _above("api").solve_again(self, **changes)
         told = f"The paper's problem, told sigma = {again.sigma:.4g}."
         return replace(again, message=f"{told} {again.message}")

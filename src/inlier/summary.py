@@ -234,6 +234,7 @@ def _worst(scores: Array, group_of: Array, count: int) -> Array:
     return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # some rows may be too far away to square
 def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     """Look at the data once more, in some ten passes.
 
@@ -250,10 +251,9 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        plain = table.mean(table.rows(1.0), robust)
-        offset = plain - robust
-        length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
+    plain = table.mean(table.rows(1.0), robust)
+    offset = plain - robust
+    length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
     along = offset / length if 0.0 < length < np.inf else np.zeros(d)
     whole, rest = _spectra(table, plain, robust, kept)
     view = _view(result, table, robust, rest)
@@ -301,26 +301,27 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
 
 def _spectra(
     table: Table, plain: Array, robust: Array, kept: Rows
-) -> tuple[Spectrum | None, Spectrum]:
-    """Of all rows, unless some are too far away to square, and of the kept ones."""
+) -> tuple[Spectrum | None, Spectrum | None]:
+    """Of all rows, and of the kept ones; none, if some are too far away to square."""
     rotation = Rotation.of(table, robust) if Rotation.pays(table) else None
     seen = table if rotation is None else rotation.rotated
     center = robust if rotation is None else np.zeros(seen.shape[1])
     oracle = Oracle(seen, np.random.default_rng(0))
 
-    def spectrum(center: Array, weights: Rows) -> Spectrum:
+    def spectrum(center: Array, weights: Rows) -> Spectrum | None:
         d = seen.shape[1]
+        if not np.isfinite(center).all():
+            return None
+        far = ~np.isfinite(on_host(seen.sq_distances(center)))
+        if (far & (on_host(weights) > 0.0)).any():
+            return None
         if d <= DENSE:
             return oracle.densely(center, weights, min(d, VALUES))
         return oracle.closely(center, weights)
 
     middle = plain if rotation is None else seen.mean(seen.rows(1.0), center)
-    whole = None
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(middle).all() and np.isfinite(on_host(seen.sq_distances(middle))).all():
-            whole = spectrum(middle, seen.rows(1.0))
-    after = spectrum(center, kept)
-    if rotation is not None:
+    whole, after = spectrum(middle, seen.rows(1.0)), spectrum(center, kept)
+    if rotation is not None and after is not None:
         vectors = rotation.restored(after.vectors)
         after = Spectrum(after.values, vectors, after.projections, after.residuals, after.drift)
     return whole, after
@@ -332,7 +333,7 @@ def _deviations_of(spectrum: Spectrum | None, m: int) -> Array:
     return np.sqrt(np.maximum(spectrum.values, 0.0) / m)
 
 
-def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum) -> View:
+def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum | None) -> View:
     """At most three directions: those that decided, and then those of the largest variance."""
     rule = result.rule
     wanted: list[tuple[str, Array]] = []
@@ -345,7 +346,7 @@ def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum
         wanted += [(f"direction {j + 1}", rule.directions[j]) for j in order]
     wanted += [
         (f"largest variance {j + 1} of the kept rows", vector)
-        for j, vector in enumerate(after.vectors)
+        for j, vector in enumerate(() if after is None else after.vectors)
     ]
     names: list[str] = []
     basis = np.empty((0, table.shape[1]))
@@ -356,16 +357,13 @@ def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum
         if len(new) and float(new[0] @ vector) ** 2 > 0.05 * float(vector @ vector):
             names.append(name)
             basis = np.concatenate([basis, np.sign(new @ vector)[:, None] * new])
-    with np.errstate(over="ignore", invalid="ignore"):
-        rows = on_host(table.project(robust, basis))
-    return View(tuple(names), basis, rows)
+    return View(tuple(names), basis, on_host(table.project(robust, basis)))
 
 
 def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) -> float:
     """Standard deviation of the kept rows in a direction, about a centre."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        seen = table.project(center, direction[None])[0, :]
-        inside = total(kept * (seen * (kept > 0.0)) ** 2)
+    seen = table.project(center, direction[None])[0, :]
+    inside = total(kept * (seen * (kept > 0.0)) ** 2)
     return float(np.sqrt(inside / max(total(kept), 1.0)))
 
 
