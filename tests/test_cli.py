@@ -522,3 +522,44 @@ def test_who_stops_reading_is_no_error(patients):
     )
     assert done.stdout.splitlines()[-1] == "0"
     assert done.stderr == ""
+
+
+def test_a_pipe_is_read_once(tmp_path):
+    done = subprocess.run(
+        f'"{sys.executable}" -m inlier fit <(seq 1 3000) --json - --rows >(cat > "{tmp_path}/r")',
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["rows_read"] == 3000
+    assert record["fits"][0]["plain_mean"] == [1500.5]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_end_of_a_job_leaves_no_half_file(tmp_path, number):
+    path = tmp_path / "large.npy"
+    np.save(path, np.random.default_rng(0).standard_normal((60_000, 300)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inlier", "fit", path, "--clean", tmp_path / "clean.npy"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2.5)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number and "Traceback" not in said
+    assert [p.name for p in tmp_path.iterdir()] == ["large.npy"]
+
+
+def test_names_that_a_terminal_would_obey(tmp_path):
+    path = tmp_path / "names.csv"
+    rows = "".join(f"r\x1b[31m{i},{i % 7}.5,{i % 5}\n" for i in range(60))
+    path.write_text("id,a\x1b]0;x\x07,:heart:\n" + rows)
+    done = invoke("fit", path, "--id-column", "id")
+    assert done.exit_code == 0
+    assert "\x1b" not in done.stdout and ":heart:" in done.stdout

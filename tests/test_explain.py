@@ -226,3 +226,25 @@ def test_rows_that_do_not_vary():
     assert result.summary.shift.tolist() == [0.0] * 3
     with pytest.raises(ValueError, match="sigma = 0"):
         result.at(p=0.5)
+
+
+def test_what_was_chosen_and_what_is_said_about_it_agree():
+    X = np.random.default_rng(0).standard_normal((300, 10))
+    X[:30, 0] += 40.0
+    X[30:50, 4] -= 200.0
+    result = inlier.robust_mean(X)
+    assert len(result.groups) == 2
+    for chosen in (
+        result.keep(0),
+        result.keep(1),
+        *(result.at(i) for i in range(len(result.path))),
+    ):
+        for why in chosen.summary.worst:
+            assert why.removed == (not chosen.support[why.row])
+            assert chosen.explain(why.row).removed == why.removed
+    back = result.keep(1)
+    np.testing.assert_allclose(
+        [back.explain(i).score for i in (0, 20, 100)], back.scores[[0, 20, 100]]
+    )
+    with pytest.raises(ValueError, match="shape"):
+        result.explain(0, X[:, :3])

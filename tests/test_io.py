@@ -6,6 +6,7 @@ import os
 import pickle
 import sqlite3
 import sys
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -906,3 +907,43 @@ def test_other_words_for_missing(tmp_path):
     assert read(path).columns == ("b",)
     frame = read(path, na_values=["ERR", "-999"], missing="drop")
     np.testing.assert_array_equal(frame.X, [[1.0, 2.0], [5.0, 6.0]])
+
+
+def test_a_query_is_asked_once(tmp_path):
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (a REAL)")
+        database.executemany("INSERT INTO t VALUES (?)", [(float(i),) for i in range(50)])
+        database.commit()
+    frame = read(path, query="SELECT a FROM t ORDER BY random()")
+    kept = frame.X[:, 0] < 10.0
+    write(frame, kept, tmp_path / "out.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), frame.X[kept])
+
+
+def test_a_file_that_was_changed_is_not_written(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n1\n2\n3\n")
+    frame = read(path)
+    path.write_text("a\n7\n8\n9\n")
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(ValueError, match="has changed since it was read"):
+        write(frame, np.ones(3, bool), tmp_path / "out.csv")
+
+
+def test_arrow_files_of_polars(tmp_path):
+    pl = pytest.importorskip("polars")
+    path = tmp_path / "pl.arrow"
+    pl.DataFrame({"x": [1.0, 2.0, 3.0], "name": ["a", "b", "c"]}).write_ipc(path)
+    frame = read(path)
+    write(frame, np.array([True, False, True]), tmp_path / "out.parquet")
+    assert pl.read_parquet(tmp_path / "out.parquet")["name"].to_list() == ["a", "c"]
+
+
+def test_what_is_private_stays_private(tmp_path):
+    path, out = tmp_path / "a.csv", tmp_path / "out.csv"
+    path.write_text("a\n1\n2\n3\n")
+    out.write_text("")
+    out.chmod(0o600)
+    write(read(path), np.ones(3, bool), out)
+    assert out.stat().st_mode & 0o777 == 0o600

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 
 def check_place(path: str | os.PathLike[str], name: str = "path") -> Path:
     """Where a file can be written: links are followed."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        return Path(path)  # a pipe, whose real name cannot be opened
     final = Path(os.path.realpath(path))
     if final.is_dir():
         raise ValueError(f"{name}={str(path)!r} is a folder: give the name of a file in it.")
@@ -17,6 +20,8 @@ def check_place(path: str | os.PathLike[str], name: str = "path") -> Path:
         raise ValueError(
             f"{name}={str(path)!r}: there is no folder {str(final.parent)!r}. Make it."
         )
+    if not os.access(final.parent, os.W_OK):
+        raise ValueError(f"{name}={str(path)!r}: nothing may be written to that folder.")
     return final
 
 
@@ -30,9 +35,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if final.exists() and not final.is_file():
         yield final
         return
-    unfinished = final.with_name(f".{os.getpid()}.{final.name}")
+    # The end of the name tells the format; a name may be as long as names can be.
+    unfinished = final.with_name(f".{os.getpid()}.{final.name[-40:]}")
     try:
         yield unfinished
+        if final.exists():
+            shutil.copymode(final, unfinished)
         os.replace(unfinished, final)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ below zero belongs to a feature that speaks for the row. The parts add up to the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +56,9 @@ class Explanation:
         The row, and where it was seen from.
     columns : tuple of str, optional
         The names of the columns.
+    removed : bool
+        Whether the row was removed: its score is above the threshold, unless it was put on the
+        other side by choice.
     """
 
     row: int
@@ -67,11 +70,7 @@ class Explanation:
     values: Array = field(repr=False)
     center: Array = field(repr=False)
     columns: tuple[str, ...] | None = field(default=None, repr=False)
-
-    @property
-    def removed(self) -> bool:
-        """Whether the score is above the threshold."""
-        return self.score > self.threshold
+    removed: bool = False
 
     def features(self, count: int = 10) -> tuple[Feature, ...]:
         """The columns with the largest contributions, for or against the row."""
@@ -129,8 +128,10 @@ def explain(
     values = np.asarray(values, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
         if isinstance(rule, GroupRule):
-            return _by_group(rule, row, values, columns)
-        return _by_multiplier(rule, row, values, columns)
+            why = _by_group(rule, row, values, columns)
+        else:
+            why = _by_multiplier(rule, row, values, columns)
+    return replace(why, removed=why.score > why.threshold)
 
 
 def _by_multiplier(

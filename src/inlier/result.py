@@ -133,7 +133,9 @@ class Data:
     @property
     def names(self) -> Array | None:
         """The names of the rows, as text."""
-        return None if self.index is None else np.asarray(self.index).astype(str)
+        if self.index is None:
+            return None
+        return np.array([str(name) for name in self.index], dtype=object)
 
 
 def _check_length(names: Any, argument: str, length: int, what: str) -> None:
@@ -344,11 +346,11 @@ class RobustMeanResult(MeanResult):
             for group in self.groups
         )
         groups = tuple(group for group in groups if group.size)
-        chosen = self._with(support, location, certificate, groups, certificate.sigma_kept)
+        rule = replace(self.rule, threshold=threshold)
+        chosen = self._with(support, location, certificate, groups, certificate.sigma_kept, rule)
         return replace(
             chosen,
             scores=self.scores,
-            rule=replace(self.rule, threshold=threshold),
             n_passes=seen.n_passes + (table.n_passes if seen is not table else 0),
         )
 
@@ -407,27 +409,33 @@ class RobustMeanResult(MeanResult):
         certificate: Certificate,
         groups: tuple[Group, ...],
         sigma: float,
+        rule: Multiplier | GroupRule | None = None,
     ) -> RobustMeanResult:
         kept, n = int(support.sum()), len(support)
         inside, q = like(support, self.support), self.scores
-        xp = namespace(q)
         removed = max(self.certificate.n_removed, certificate.n_removed, 1)
         alpha = max(0.01, float(np.ceil(100.0 * removed / n)) / 100.0)
         metric = self.rule.metric if isinstance(self.rule, Multiplier) else None
         if self.groups:
             metric = self.groups[0].metric
+        if rule is None:
+            rule = rule_of(groups, location, certificate.budget, metric)
+            if self.data is not None:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    q = rule.scores(as_table(self.data.table))
+        xp = namespace(q)
         return replace(
             self,
             location=like(location, self.location, self.location.dtype),
             support=inside,
             weights=double(inside),
             indicator=double(~inside),
-            # Without the data a score can only be moved to the side of the verdict.
+            # Where rows were chosen that no rule tells apart, moved to the side of the verdict.
             scores=xp.where(inside, xp.clip(q, None, 1.0), xp.clip(q, OVER, None)),
             sigma=sigma,
             budget=certificate.budget,
             certificate=certificate,
-            rule=rule_of(groups, location, certificate.budget, metric),
+            rule=rule,
             groups=groups,
             path=(),
             # As many may be bad as the fit had removed, also if some of them are back.
@@ -444,12 +452,13 @@ class RobustMeanResult(MeanResult):
         X : array of shape (n, d), optional
             The data, if this result has been pickled since the fit.
         """
-        data = self.known_data() if X is None else Data.of(X)
+        data = self.known_data() if X is None else self.with_data(X).known_data()
         n = data.table.shape[0]
         if not _is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
         number = range(n)[row]
-        return explain(self.rule, number, data.table.some(np.array([number]))[0], data.columns)
+        why = explain(self.rule, number, data.table.some(np.array([number]))[0], data.columns)
+        return replace(why, removed=not bool(self.support[number]))
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """The same result beside its data: after it was pickled, or to give names.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -262,7 +262,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         group_of[on_host(group.rows)] = i
     worst = _worst(scores, group_of, n_worst)
     explained = [
-        explain(result.rule, int(i), row, columns)
+        replace(explain(result.rule, int(i), row, columns), removed=not bool(support[i]))
         for i, row in zip(worst, table.some(worst), strict=True)
     ]
     deviation = _deviations(table, support)

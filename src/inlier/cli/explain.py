@@ -92,7 +92,7 @@ def _position(frame: Frame, row: str) -> int:
             )
         if len(found):
             return int(found[0])
-    if not row.isdecimal():
+    if not row.isdecimal() or frame.names is not None:
         gone = f" {frame.n_dropped} rows were dropped, because values are missing."
         raise ValueError(
             f"--row {row!r} is no number"

@@ -135,7 +135,8 @@ def fit(
             for path in targets.values():
                 if path is not None:
                     out.print(f"Wrote {path}", markup=False, soft_wrap=True)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     if not all(one.result.converged for one in fits):
         raise typer.Exit(opt.NOT_CONVERGED)
 
@@ -155,6 +156,10 @@ def _check_targets(targets: dict[str, Path | None], file: str) -> None:
     for name, given in targets.items():
         if str(given) == "-":
             raise ValueError(f"{name} - : only --json can be written to standard output.")
+    if Path(file).is_dir():
+        for name, path in wanted.items():
+            if Path(file).resolve() in path.parents:
+                raise ValueError(f"{name} {path} is in the folder that is read. Choose another.")
     if file != "-" and Path(file).exists():
         for name, path in wanted.items():
             if path.exists() and path.samefile(file):

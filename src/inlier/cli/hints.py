@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from inlier._typing import Array
 from inlier.cli.choice import Choice
 from inlier.io import Frame
 
@@ -33,9 +34,15 @@ def hints_about(frame: Frame, choice: Choice) -> list[str]:
     with np.errstate(over="ignore", invalid="ignore"):
         spread = np.median(np.abs(some - np.median(some, axis=0)), axis=0)
     spread = spread[np.isfinite(spread) & (spread > 0.0)]
-    if choice.scatter == "auto" and len(spread) and spread.max() > UNEVEN * spread.min():
+    uneven = len(spread) > 0 and spread.max() / UNEVEN > spread.min()
+    if choice.scatter == "auto" and uneven:
         hints.append(
-            f"Some columns vary {spread.max() / spread.min():.0e} times as much as others. If they "
+            f"Some columns vary {_ratio(spread):.0e} times as much as others. If they "
             "are in different units, --scatter diagonal compares each in its own."
         )
     return hints
+
+
+def _ratio(spread: Array) -> float:
+    with np.errstate(over="ignore"):
+        return float(spread.max() / spread.min())

@@ -133,7 +133,7 @@ def write_json(record: dict[str, Any], path: Path) -> None:
 
 def as_text(record: dict[str, Any]) -> str:
     """One object, and a line break."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json.dumps(record, allow_nan=False, indent=1) + "\n"
 
 
 def write_means(frame: Frame, fits: list[Fitted], path: Path) -> None:

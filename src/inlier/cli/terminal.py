@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from inlier.cli.options import INTERRUPTED, MISUSED
@@ -26,11 +27,16 @@ class Output(Console):
     """Standard output, for people."""
 
     def __init__(self) -> None:
-        super().__init__(highlight=False)
+        super().__init__(highlight=False, emoji=False)
 
     def on_broken_pipe(self) -> None:
         """Rich would end the process with a code that has another meaning here."""
         raise BrokenPipeError
+
+
+def printable(text: str) -> str:
+    """Text as it is, not as markup; without what a terminal would obey."""
+    return escape("".join(c if c.isprintable() else "\ufffd" for c in text))
 
 
 @contextmanager
@@ -68,7 +74,7 @@ def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | No
     """Says on a terminal what is going on, and how far it is."""
     with Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         TimeElapsedColumn(),
         console=console,
         transient=True,
@@ -82,6 +88,6 @@ def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | No
                     f"{what}: {step.stage}, {step.n_removed:,.0f} rows removed, "
                     f"{step.n_passes} passes over the data"
                 )
-            bar.update(task, description=what.replace("[", r"\["))
+            bar.update(task, description=what)
 
         yield tell

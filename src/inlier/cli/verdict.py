@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from inlier.cli.terminal import printable
 from inlier.cli.work import Fitted
 from inlier.explain import Explanation
 from inlier.summary import Summary
@@ -21,19 +21,19 @@ def show(console: Console, fit: Fitted) -> None:
     """Print the verdict."""
     summary: Summary = fit.result.summary
     if fit.group is not None:
-        console.rule(escape(f"group {fit.group}"), align="left")
-    console.print(f"[bold]{escape(headline(summary))}[/bold]", soft_wrap=True)
-    console.print(escape(summary.distance()), soft_wrap=True)
+        console.rule(printable(f"group {fit.group}"), align="left")
+    console.print(f"[bold]{printable(headline(summary))}[/bold]", soft_wrap=True)
+    console.print(printable(summary.distance()), soft_wrap=True)
     statement = summary.statement()
     if summary.in_metric:
         statement += " (In units of the scatter.)"
-    console.print(escape(statement), soft_wrap=True)
+    console.print(printable(statement), soft_wrap=True)
     if (remarks := summary.remarks()) and not summary.in_metric:
         label = "[yellow]Note:[/yellow] " if fit.weak or not summary.converged else ""
-        console.print(label + escape(_as_options(remarks)), soft_wrap=True)
+        console.print(label + printable(_as_options(remarks)), soft_wrap=True)
     for i, group in enumerate(summary.groups):
         console.print(
-            escape(f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"),
+            printable(f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"),
             soft_wrap=True,
         )
     console.print(_worst_rows(summary))
@@ -65,19 +65,19 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     """Print why a row got its score."""
     verdict = "removed" if explanation.removed else "kept"
     console.print(
-        f"[bold]{escape(name)}: {verdict}.[/bold] Its score is {explanation.score:.4g}; the cut is "
-        f"at {explanation.threshold:.4g}.",
+        f"[bold]{printable(name)}: {verdict}.[/bold] Its score is {explanation.score:.4g}; the cut "
+        f"is at {explanation.threshold:.4g}.",
         soft_wrap=True,
     )
     for part in explanation.directions:
-        console.print(f"  {part.contribution:10.4g}  {escape(part.name)}", soft_wrap=True)
+        console.print(f"  {part.contribution:10.4g}  {printable(part.name)}", soft_wrap=True)
     features = explanation.features()
     table = Table("feature", box=None, pad_edge=False)
     for head in ("value", "expected", "contribution"):
         table.add_column(head, justify="right")
     for f in features:
         table.add_row(
-            escape(f.name), f"{f.value:.6g}", f"{f.expected:.6g}", f"{f.contribution:+.4g}"
+            printable(f.name), f"{f.value:.6g}", f"{f.expected:.6g}", f"{f.contribution:+.4g}"
         )
     rest = len(explanation.contributions) - len(features)
     if rest:
@@ -103,7 +103,7 @@ def _worst_rows(summary: Summary) -> Table:
             if f.contribution > 0.0
         )
         name = shortened(summary.row_name(explanation.row))
-        table.add_row(escape(name), f"{explanation.score:.3g}", escape(reasons))
+        table.add_row(printable(name), f"{explanation.score:.3g}", printable(reasons))
     return table
 
 

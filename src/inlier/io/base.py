@@ -47,6 +47,14 @@ class Place:
     data: bytes = b""
     zipped: bool = False
 
+    @property
+    def stamp(self) -> tuple[int, ...]:
+        """Another one, if the file is changed."""
+        if self.path is None or self.path.is_dir():
+            return ()
+        status = self.path.stat()
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
     def __str__(self) -> str:
         return "standard input" if self.path is None else repr(str(self.path))
 
@@ -90,19 +98,27 @@ class Place:
 def place_of(path: str | PathLike[str]) -> Place:
     """Where a path leads to; "-" is standard input, all of which is read."""
     if str(path) == "-":
-        data = sys.stdin.buffer.read()
-        if data.startswith(GZIP):
-            with opening("whole", "standard input", OSError, EOFError, zlib.error):
-                data = gzip.decompress(data)
-        return Place(None, data)
+        if sys.stdin is None:
+            raise ValueError("standard input is closed: there is no table in it.")
+        return _poured(sys.stdin.buffer.read())
     found = Path(path)
     if not found.exists():
         beside = [p.name for p in found.parent.iterdir()] if found.parent.is_dir() else []
         raise FileNotFoundError(f"{str(path)!r}: there is no such file.{close(found.name, beside)}")
     if found.is_dir():
         return Place(found)
+    if not found.is_file():  # a pipe, which can be read once
+        return _poured(found.read_bytes())
     with open(found, "rb") as file:
         return Place(found, zipped=file.read(len(GZIP)) == GZIP)
+
+
+def _poured(data: bytes) -> Place:
+    """What came out of a pipe."""
+    if data.startswith(GZIP):
+        with opening("whole", "standard input", OSError, EOFError, zlib.error):
+            data = gzip.decompress(data)
+    return Place(None, data)
 
 
 @dataclass(frozen=True)
@@ -254,9 +270,13 @@ class Original:
     names: tuple[str, ...]
     reasons: tuple[str, ...]
     schema: Any
+    answer: Content | None = None
+    """What a query gave: it may give something else the next time."""
 
     def load(self) -> Content:
         """Read it again: nobody has to hold the text of a file while its numbers are at work."""
+        if self.answer is not None:
+            return self.answer
         with reading(self.place, self.format):
             return self.format.load(self.place, self.options)
 

@@ -40,7 +40,8 @@ def of_table(table: Any, options: Options) -> Columns:
 
 def parts_of(folder: Path) -> list[Path]:
     """The Parquet files of a folder."""
-    return sorted(path for path in folder.iterdir() if path.suffix.lower() in PARQUET)
+    parts = (path for path in folder.iterdir() if not path.name.startswith("."))
+    return sorted(path for path in parts if path.suffix.lower() in PARQUET)
 
 
 FORMAT = Format("Parquet", PARQUET, load, begins=lambda head: head.startswith(MAGIC))

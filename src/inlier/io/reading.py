@@ -43,6 +43,8 @@ class Frame:
         How many rows of the file were left out, because entries were missing.
     original : Original
         For `inlier.io.write`.
+    stamp : tuple of int
+        Of the file when it was read: it must not change before its rows are written.
     """
 
     X: Any
@@ -55,6 +57,7 @@ class Frame:
     n_imputed: int
     n_dropped: int
     original: Original = field(repr=False)
+    stamp: tuple[int, ...] = field(default=(), repr=False)
 
 
 def read(
@@ -119,6 +122,7 @@ def read(
     format = recognise(place)
     check_options(options, format, place)
     with reading(place, format):
+        stamp = place.stamp
         content = format.load(place, options)
         _check_rows(content.n, "rows", place)
         choice = choose(content, place, columns, exclude, id_column, group_by)
@@ -140,8 +144,15 @@ def read(
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),
         original=Original(
-            format, place, content.options, content.names, content.reasons, content.schema
+            format,
+            place,
+            content.options,
+            content.names,
+            content.reasons,
+            content.schema,
+            content if query is not None else None,
         ),
+        stamp=stamp,
     )
 
 

@@ -45,8 +45,8 @@ class Columns(Content):
         cells: Any = None,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.table = table
-        self.schema = table.schema
+        self.table = _without_views(table)
+        self.schema = self.table.schema
         self.cells = cells
         self.n = table.num_rows
         self.names = names
@@ -54,7 +54,8 @@ class Columns(Content):
         self.notes = notes
         known = reasons or {}
         self.reasons = tuple(
-            known[j] if j in known else _reason(column) for j, column in enumerate(table.columns)
+            known[j] if j in known else _reason(column)
+            for j, column in enumerate(self.table.columns)
         )
 
     def numbers(self, columns: list[int]) -> Array:
@@ -75,11 +76,21 @@ class Columns(Content):
             found = cells.cast(arrow().string()).to_pylist()
         except arrow().ArrowException:  # lists and the like
             found = [None if cell is None else str(cell) for cell in cells.to_pylist()]
-        return np.array(["" if cell is None else cell for cell in found], str)
+        return np.array(["" if cell is None else cell for cell in found], object)
 
     def arrow(self, rows: Mask) -> Any:
         """See `Content.arrow`. Schema and metadata stay."""
         return self.table.filter(arrow().array(rows))
+
+
+def _without_views(table: Any) -> Any:
+    """Polars writes views of strings, of which pyarrow cannot filter rows."""
+    pa = arrow()
+    for j, column in enumerate(table.columns):
+        plain = {"string_view": pa.string(), "binary_view": pa.binary()}.get(str(column.type))
+        if plain is not None:
+            table = table.set_column(j, table.field(j).with_type(plain), column.cast(plain))
+    return table
 
 
 def parsed(cells: Any, na_values: tuple[str, ...] = ()) -> tuple[Any, str]:

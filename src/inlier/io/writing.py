@@ -57,16 +57,33 @@ def write(frame: Frame, kept: Mask, path: str | PathLike[str]) -> None:
             f"kept must be a mask of {len(frame.rows)} rows, but has shape {kept.shape} and dtype "
             f"{kept.dtype}."
         )
+    place = frame.original.place
+    if place.stamp != frame.stamp:
+        raise ValueError(f"{place} has changed since it was read. Read it again.")
     rows = np.zeros(frame.n_read, bool)
     rows[frame.rows[kept]] = True
     suffix = _suffix(path)
-    with replacing(path) as unfinished, _opened(unfinished) as out:
-        if suffix in DELIMITED:
-            _write_text(frame.original, rows, suffix, out)
-        elif suffix in ARRAYS:
-            _write_array(frame.original, rows, suffix, out)
-        else:
-            _write_table(_loaded(frame.original, rows).arrow(rows), suffix, out)
+    try:
+        with replacing(path) as unfinished, _opened(unfinished) as out:
+            if suffix in DELIMITED:
+                _write_text(frame.original, rows, suffix, out)
+            elif suffix in ARRAYS:
+                _write_array(frame.original, rows, suffix, out)
+            else:
+                _write_table(_loaded(frame.original, rows).arrow(rows), suffix, out)
+    except _arrow_errors() as error:
+        raise ValueError(
+            f"path={str(path)!r} could not be written with the columns of {place}: {error}. "
+            "Choose another format."
+        ) from None
+
+
+def _arrow_errors() -> tuple[type[Exception], ...]:
+    """What pyarrow raises, if it is there."""
+    try:
+        return (arrow().ArrowException,)
+    except ImportError:
+        return ()
 
 
 def check_target(frame: Frame, path: str | PathLike[str]) -> None:

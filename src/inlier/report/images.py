@@ -19,11 +19,14 @@ def check_image(image: tuple[int, int] | None, d: int) -> tuple[int, int] | None
     """Height and width, if they fit."""
     if image is None:
         return None
-    height, width = (int(side) for side in image)
+    try:
+        height, width = (int(side) for side in image)
+    except (TypeError, ValueError, OverflowError):
+        height = width = 0
     if height < 1 or width < 1 or height * width != d:
         raise ValueError(
             f"image must be (height, width) with height * width = {d}, the number of columns, but "
-            f"is {tuple(image)!r}."
+            f"is {image!r}."
         )
     return height, width
 
