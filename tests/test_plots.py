@@ -381,7 +381,9 @@ def test_degenerate_data(X):
 def test_no_row_is_kept(told):
     none = replace(told, support=np.zeros(told.n, np.bool_))
     for kind in ("scores", "rows", "means", "spectrum"):
-        drawn(kind, none)
+        ax = drawn(kind, none)
+        if kind in ("scores", "rows"):
+            assert points(ax) == told.n
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -389,7 +391,8 @@ def test_small_panels_with_shared_axes(kind, found):
     figure = Figure(figsize=(3.0, 2.0))
     FigureCanvasAgg(figure)
     panels = figure.subplots(2, 2, sharex=True, sharey=True)
-    drawn(kind, found, panels[0, 0])
+    assert drawn(kind, found, panels[0, 0]) is panels[0, 0]
+    assert not any(panel.lines for panel in panels.flat[1:])
 
 
 @pytest.mark.parametrize("kind", KINDS)

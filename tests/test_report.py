@@ -268,9 +268,13 @@ def test_any_number_anywhere(result, value):
         before=odd[:20],
         view=replace(summary.view, rows=np.full((3, n), value)),
     )
-    parsed(page(changed))
-    parsed(page(replace(summary, before=np.empty(0), after=np.empty(0))))
-    parsed(pages([("a", changed), ("b", summary)]))
+    for html in (
+        page(changed),
+        page(replace(summary, before=np.empty(0), after=np.empty(0))),
+        pages([("a", changed), ("b", summary)]),
+    ):
+        parsed(html)
+        assert not re.findall(r'(?:points|d|x|y|x1|y1|width)="[^"]*(?:nan|inf)', html)
 
 
 def test_no_path_and_no_convergence(result):

@@ -76,6 +76,11 @@ class Certificate:
         radius: float | Array = theory.error_radius(self.sigma_kept, n_kept, self.n, alpha, sigma)
         return radius
 
+    def assumed(self) -> float:
+        """As many bad rows as were removed, and at least one, or one in a hundred."""
+        share = np.ceil(100.0 * self.n_removed / self.n) / 100.0
+        return max(0.01, 1.0 / self.n, float(share))
+
     def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
         """The error radius in plain words.
 
@@ -88,7 +93,7 @@ class Certificate:
             The assumed bound on the good rows; that of the kept rows, if not given.
         """
         if alpha is None:
-            alpha = max(0.01, 1.0 / self.n, np.ceil(100.0 * self.n_removed / self.n) / 100.0)
+            alpha = self.assumed()
         if not np.isfinite(self.lambda_max):
             return "Some of the kept rows are so far away that nothing is known about the mean."
         sigma = self.sigma_kept if sigma is None else sigma

@@ -111,6 +111,14 @@ def named(columns: tuple[str, ...] | None, i: int) -> str:
     return f"x{i}" if columns is None else columns[i]
 
 
+def shortened(name: str, most: int) -> str:
+    """Long names lose their middle: beginnings and ends tell names apart."""
+    if len(name) <= most:
+        return name
+    end = most // 3
+    return f"{name[: most - 1 - end]}…{name[-end:]}"
+
+
 def explain(
     rule: Multiplier | GroupRule, row: int, values: Array, columns: tuple[str, ...] | None = None
 ) -> Explanation:

@@ -253,8 +253,8 @@ class RobustMeanResult(MeanResult):
             Index into `path`. Below the chosen point rows leave that belong to no group.
         sigma, budget : float
             The point of the path that is nearest. Where there is no path, because sigma was given
-            to the fit, the paper's problem is solved again from where the fit ended, in some ten
-            passes over the data.
+            to the fit, the paper's problem is solved again from where the fit ended, with
+            re-weighted l2 and p = 0.5, in some ten passes over the data.
         threshold : float
             Rows with a higher score are removed, whatever the fit has said; some ten passes.
         p : float

@@ -14,6 +14,8 @@ import numpy as np
 from inlier._typing import Array
 from inlier.data import Metric, Table
 
+UNEVEN = 100.0
+
 
 def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric | None:
     """The coordinates for an argument `scatter`; None for those of the data."""
@@ -71,6 +73,18 @@ def _as_numbers(scatter: Any) -> Array:
     if not np.isfinite(matrix).all():
         raise ValueError("scatter contains NaN or infinity. Every entry must be finite.")
     return matrix
+
+
+def unevenness(rows: Array) -> float:
+    """How many times as much as the quietest column the loudest one varies, in some rows.
+
+    By their median absolute deviations; columns that do not vary do not count. Above `UNEVEN`
+    distances see little but the loud ones.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        scales = np.median(np.abs(rows - np.median(rows, axis=0)), axis=0)
+        scales = scales[np.isfinite(scales) & (scales > 0.0)]
+        return float(scales.max() / scales.min()) if len(scales) else 1.0
 
 
 def _column_scales(rows: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from inlier.cli.choice import Choice
 from inlier.cli.record import as_text, explanation_record
 from inlier.cli.terminal import Output, complaints, progress
 from inlier.cli.verdict import show_explanation
-from inlier.cli.work import Fitted, fit_frame, listed, row_names
+from inlier.cli.work import Fitted, fit_frame, row_names, separated
 from inlier.io import Frame, read
 
 
@@ -56,12 +56,12 @@ def explain(
         with progress(errors, quiet=False) as tell:
             frame = read(
                 file,
-                columns=listed(columns),
-                exclude=listed(exclude),
+                columns=separated(columns),
+                exclude=separated(exclude),
                 id_column=id_column,
                 group_by=group_by,
                 missing=missing.value,
-                na_values=listed(na_values),
+                na_values=separated(na_values),
                 delimiter=delimiter,
                 header=header,
                 key=key,

@@ -17,7 +17,7 @@ from inlier.cli.choice import Choice
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
 from inlier.cli.terminal import Output, complaints, progress
 from inlier.cli.verdict import show
-from inlier.cli.work import Fitted, fit_frame, listed
+from inlier.cli.work import Fitted, fit_frame, separated
 from inlier.io import Frame, check_target, read, write
 
 
@@ -95,12 +95,12 @@ def fit(
         _check_targets(targets, file)
         frame = read(
             file,
-            columns=listed(columns),
-            exclude=listed(exclude),
+            columns=separated(columns),
+            exclude=separated(exclude),
             id_column=id_column,
             group_by=group_by,
             missing=missing.value,
-            na_values=listed(na_values),
+            na_values=separated(na_values),
             delimiter=delimiter,
             header=header,
             key=key,

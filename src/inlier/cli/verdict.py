@@ -7,7 +7,7 @@ from rich.table import Table
 
 from inlier.cli.terminal import printable
 from inlier.cli.work import Fitted
-from inlier.explain import Explanation
+from inlier.explain import Explanation, shortened
 from inlier.summary import Summary
 
 # Features that are named beside a row.
@@ -41,15 +41,12 @@ def show(console: Console, fit: Fitted) -> None:
 
 def _as_options(remarks: str) -> str:
     """What can be done here in place of Python."""
-    for words, option in (
-        ("look at result.groups; result.keep puts one back", "look at the groups; --keep puts one"
-         " back"),
-        ("look at result.groups, and put one back with result.keep if it is good", "look at the "
-         "groups, and put one back with --keep if it is good"),
-        ("Compare with result.keep.", "Compare with --keep."),
-        ("Pass sigma if", "Give --sigma if"),
-    ):  # fmt: skip
-        remarks = remarks.replace(words, option)
+    for word, here in (
+        ("result.groups", "the groups"),
+        ("result.keep", "--keep"),
+        ("Pass sigma", "Give --sigma"),
+    ):
+        remarks = remarks.replace(word, here)
     return remarks
 
 
@@ -98,18 +95,10 @@ def _worst_rows(summary: Summary) -> Table:
     table.add_column("because of", overflow="fold")
     for explanation in worst:
         reasons = ", ".join(
-            f"{shortened(f.name)} = {f.value:.4g} (expected {f.expected:.4g})"
+            f"{shortened(f.name, LONGEST)} = {f.value:.4g} (expected {f.expected:.4g})"
             for f in explanation.features(FEATURES)
             if f.contribution > 0.0
         )
-        name = shortened(summary.row_name(explanation.row))
+        name = shortened(summary.row_name(explanation.row), LONGEST)
         table.add_row(printable(name), f"{explanation.score:.3g}", printable(reasons))
     return table
-
-
-def shortened(name: str) -> str:
-    """Long names lose their middle."""
-    if len(name) <= LONGEST:
-        return name
-    half = LONGEST // 2
-    return f"{name[: half - 1]}…{name[-half:]}"

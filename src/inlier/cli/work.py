@@ -36,7 +36,7 @@ class Fitted:
     weak: bool
 
 
-def listed(values: Sequence[str] | None) -> list[str] | None:
+def separated(values: Sequence[str] | None) -> list[str] | None:
     """The values of an option that was given several times, or with commas."""
     if not values:
         return None

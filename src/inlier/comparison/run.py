@@ -26,9 +26,9 @@ from inlier.comparison.table import Comparison, Trial
 from inlier.comparison.worker import Contender, Job, Trouble, here, in_workers
 from inlier.registry import Method
 from inlier.registry import methods as registered
+from inlier.scatter import UNEVEN, unevenness
 
-# Columns whose scales differ by more than this are worth a word; so many rows tell scales.
-UNEVEN = 100.0
+# So many rows tell how much columns vary.
 MOST_ROWS = 10_000
 # What a store can hold.
 MOST_SEED = 2**63 - 1
@@ -316,15 +316,12 @@ def _about_scales(source: Rows) -> list[str]:
     """A word of warning if some columns vary far more than others."""
     if issparse(source.X):
         return []
-    rows = source.X[:MOST_ROWS].astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        scales = np.median(np.abs(rows - np.median(rows, axis=0)), axis=0)
-    scales = scales[np.isfinite(scales) & (scales > 0.0)]
-    if not len(scales) or scales.max() < UNEVEN * scales.min():
+    ratio = unevenness(source.X[:MOST_ROWS].astype(np.float64))
+    if ratio < UNEVEN:
         return []
     return [
-        f"Some columns vary {scales.max() / scales.min():.0e} times as much as others: distances, "
-        "and most methods, see little but those. Measure columns in like units, for example by "
+        f"Some columns vary {ratio:.0e} times as much as others: distances, and most methods, see "
+        "little but those. Measure columns in like units, for example by "
         "sklearn.preprocessing.RobustScaler, before you compare."
     ]
 

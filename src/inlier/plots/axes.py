@@ -8,6 +8,7 @@ import numpy as np
 
 from inlier._typing import Array
 from inlier.data.optional import optional
+from inlier.explain import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 KEPT, REMOVED = "#0072B2", "#D55E00"
 # Greys that show on white as well as on black.
 LINE, GRID = "0.45", (0.5, 0.5, 0.5, 0.2)
-# Longer names lose their middle: beginnings and ends tell columns apart.
+# Of a name beside an axis.
 NAME = 28
 # Above these many times what is typical, an axis is logarithmic.
 RANGE = 10.0
@@ -152,9 +153,7 @@ def small(ax: Axes) -> float:
 def short_name(text: str) -> str:
     """On one line, not too long, and no formula."""
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    if len(text) > NAME:
-        text = f"{text[: NAME * 2 // 3]}…{text[-(NAME - NAME * 2 // 3 - 1) :]}"
-    return plain(text)
+    return plain(shortened(text, NAME))
 
 
 def plain(text: str) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inlier._typing import Array
-from inlier.explain import named
 from inlier.plots.axes import KEPT, LARGEST, LINE, REMOVED, add_key, finished, new_axes, short_name
 from inlier.summary import Summary
 
@@ -64,7 +63,7 @@ def means(summary: Summary, ax: Axes | None = None) -> Axes:
     taken = add_key(ax)
     above = taken / (1.0 - taken) * (len(off) + 0.4)
     ax.set_ylim(len(off) - 0.3, -0.7 - above)  # the largest on top
-    ax.set_yticks(places, [short_name(named(summary.columns, int(i))) for i in off])
+    ax.set_yticks(places, [short_name(summary.column_name(int(i))) for i in off])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     label = "offset from the robust mean,\nin standard deviations of the kept rows"

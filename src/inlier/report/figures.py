@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from inlier._typing import Array
+from inlier.explain import shortened
 from inlier.report.charts import (
     BOTTOM,
     DOT,
@@ -24,7 +25,7 @@ from inlier.report.charts import (
     logarithmic,
     mark_class,
 )
-from inlier.report.markup import NOTHING, Html, el, embedded, joined, shortened, text
+from inlier.report.markup import NOTHING, Html, el, embedded, joined, text
 from inlier.report.numbers import count, counted, number
 from inlier.summary import Summary
 

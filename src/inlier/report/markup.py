@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any, NewType
 
+from inlier.explain import shortened
+
 Html = NewType("Html", str)
 NOTHING = Html("")
 
@@ -46,11 +48,6 @@ def el(tag: str, *inside: Html, **attributes: object) -> Html:
 def joined(parts: Iterable[Html]) -> Html:
     """One after the other."""
     return Html("".join(parts))
-
-
-def shortened(value: str, most: int) -> str:
-    """A name that fits."""
-    return value if len(value) <= most else f"{value[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def name(value: str) -> Html:

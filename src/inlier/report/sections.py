@@ -15,9 +15,6 @@ from inlier.report.markup import NOTHING, Html, el, joined, name, text
 from inlier.report.numbers import count, counted, decimals, number, percent
 from inlier.summary import Summary
 
-# The fraction of bad rows that a message speaks of.
-ASSUMED = re.compile(r"If at most (\S+)% of the rows are bad")
-
 
 @dataclass(frozen=True)
 class Context:
@@ -133,12 +130,6 @@ def _proportions(summary: Summary, kinds: list[figures.Kind]) -> Html:
         class_="proportions",
         aria_hidden="true",
     )
-
-
-def assumed(summary: Summary) -> float:
-    """The fraction of bad rows that the sentence is about."""
-    found = ASSUMED.search(summary.statement())
-    return float(found[1]) / 100.0 if found else 0.1
 
 
 def _groups(summary: Summary, kinds: list[figures.Kind]) -> Html:
@@ -347,7 +338,7 @@ def certificate(context: Context) -> Html:
     """What is proved, and what is assumed."""
     summary = context.summary
     known = summary.certificate
-    own = assumed(summary)
+    own = known.assumed() if summary.assumed is None else summary.assumed
     kept = known.n - known.n_removed
     fractions = np.unique(np.append(np.linspace(0.0, 0.5, 101), own))
     radii = np.atleast_1d(known.error_radius(fractions))

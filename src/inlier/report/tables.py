@@ -6,7 +6,7 @@ import numpy as np
 
 from inlier._typing import Array
 from inlier.certificate import Certificate
-from inlier.explain import Explanation, named
+from inlier.explain import Explanation
 from inlier.report.charts import Bars, glyph
 from inlier.report.markup import Html, el, joined, name, text
 from inlier.report.numbers import alike, count, counted, decimals, fixed, signed
@@ -70,7 +70,7 @@ def features(summary: Summary, most: int = MOST_COLUMNS) -> tuple[Html, str]:
         rows.append(
             el(
                 "tr",
-                el("th", name(named(summary.columns, j)), scope="row"),
+                el("th", name(summary.column_name(j)), scope="row"),
                 *(cell(text(fixed(v, digits[j])), v) for v in (robust, plain, median, deviation)),
                 with_bar(bars.bar(shift[j]), fixed(shift[j], 2), shift[j]),
             )
