@@ -24,7 +24,7 @@ LAYERS: list[set[str]] = [
     {"continuation", "algorithm", "selection"},
     {"result", "centers"},
     {"explain"},
-    {"convex", "rules", "certificate"},
+    {"convex", "rules", "certificate", "named_table"},
     {"factored", "surrogates"},
     {"projection"},
     {"interior"},

@@ -20,7 +20,8 @@ from inlier._validation import (
 )
 from inlier.centers import geometric_median
 from inlier.data import Metric, OnHost, Rotation, Table, as_table, central_row
-from inlier.result import Data, PathPoint, RobustMeanResult, Step
+from inlier.named_table import NamedTable
+from inlier.result import PathPoint, RobustMeanResult, Step
 from inlier.rules import GroupRule, Multiplier
 from inlier.scatter import metric_of
 from inlier.surrogates import SurrogateName
@@ -167,7 +168,7 @@ def robust_mean(
         result = _beside_the_data(result, original)
     if metric is not None:
         result = _in_units_of_the_data(result, original, metric)
-    return replace(result, data=Data.of(given, original))
+    return replace(result, data=NamedTable.of(given, original))
 
 
 def solve_again(

@@ -12,10 +12,11 @@ import numpy as np
 
 from inlier._arrays import double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
-from inlier._validation import check_number, check_table
+from inlier._validation import check_number
 from inlier.certificate import Certificate
-from inlier.data import LooksLater, Table, as_table
+from inlier.data import LooksLater, as_table
 from inlier.explain import Explanation, explain
+from inlier.named_table import NamedTable
 from inlier.rules import Group, GroupRule, Multiplier, rule_of
 from inlier.spectral import Oracle
 
@@ -96,57 +97,6 @@ class PathPoint(LooksLater):
 
 
 @dataclass(frozen=True)
-class Data:
-    """What a result is about.
-
-    Attributes
-    ----------
-    table : Table
-        A reference, not a copy.
-    columns : tuple of str, optional
-        The names of the columns.
-    index : sequence, optional
-        The names of the rows.
-    """
-
-    table: Table
-    columns: tuple[str, ...] | None = None
-    index: Any = None
-
-    @classmethod
-    def of(cls, X: Any, table: Table | None = None, columns: Any = None, names: Any = None) -> Data:
-        """Data as users have them: data frames bring names along."""
-        table = as_table(check_table(X)) if table is None else table
-        n, d = table.shape
-        if columns is None:
-            columns = getattr(X, "columns", None)
-        index = getattr(X, "index", None)
-        # An index that counts the rows names none of them.
-        is_pandas = type(index).__module__.partition(".")[0] == "pandas"
-        if names is None and is_pandas and type(index).__name__ != "RangeIndex":
-            names = index
-        columns = None if columns is None else tuple(str(name) for name in columns)
-        _check_length(columns, "columns", d, "column")
-        _check_length(names, "names", n, "row")
-        return cls(table, columns, names)
-
-    @property
-    def names(self) -> Array | None:
-        """The names of the rows, as text."""
-        if self.index is None:
-            return None
-        return np.array([str(name) for name in self.index], dtype=object)
-
-
-def _check_length(names: Any, argument: str, length: int, what: str) -> None:
-    if names is not None and len(names) != length:
-        raise ValueError(
-            f"{argument} must have a name for each of the {length} {what}s of X, but has "
-            f"{len(names)}."
-        )
-
-
-@dataclass(frozen=True)
 class MeanResult:
     """A mean, and what became of each row: what every method returns.
 
@@ -215,7 +165,7 @@ class RobustMeanResult(MeanResult):
     path : tuple of PathPoint
         From the budget of all rows to that of the kept ones, a point for each group that left, and
         on below it; empty if sigma was given.
-    data : Data, optional
+    data : NamedTable, optional
         What the fit was about: a reference, which a pickled result has no more.
     history : tuple of Step
     n_iter : int
@@ -234,7 +184,7 @@ class RobustMeanResult(MeanResult):
     rule: Multiplier | GroupRule = field(repr=False)
     groups: tuple[Group, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
-    data: Data | None = field(default=None, repr=False)
+    data: NamedTable | None = field(default=None, repr=False)
 
     def at(
         self,
@@ -472,7 +422,7 @@ class RobustMeanResult(MeanResult):
         names : sequence, optional
             The names of the rows.
         """
-        data = Data.of(X, columns=columns, names=names)
+        data = NamedTable.of(X, columns=columns, names=names)
         expected = (self.support.shape[0], self.location.shape[0])
         if data.table.shape != expected:
             raise ValueError(
@@ -481,7 +431,7 @@ class RobustMeanResult(MeanResult):
             )
         return replace(self, data=data)
 
-    def known_data(self) -> Data:
+    def known_data(self) -> NamedTable:
         """The data behind the result, or an error that says how to bring them back."""
         if self.data is None:
             raise ValueError(
