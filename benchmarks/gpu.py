@@ -112,10 +112,8 @@ class Watched:
     def __enter__(self) -> Watched:
         self._run = DenseTable._run
 
-        def run(table: DenseTable, work: Any, *inputs: Any, width: int = 1) -> Any:
-            seconds, answer = timed(
-                lambda: self._run(table, work, *inputs, width=width), self.device
-            )
+        def run(table: DenseTable, work: Any, *inputs: Any) -> Any:
+            seconds, answer = timed(lambda: self._run(table, work, *inputs), self.device)
             n, d = table.shape
             times = READS[type(work)] + (0.0 if work.in_place else COPIED)
             size = times * n * d * 4.0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from inlier import robust_mean
-from inlier.data import Rotation, Table, as_table
+from inlier.data import Rotation, Table, as_table, products
 from inlier.data import arrays as dense_module
 from inlier.data.base import SAMPLE_ROWS
 
@@ -338,7 +338,7 @@ def test_gram_agrees_with_the_distances(drawn, seed):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("n", [2, 15, 16, 17, 31, 32, 33, 49])
 def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
-    monkeypatch.setattr(dense_module, "BLOCK_ELEMENTS", 1)
+    monkeypatch.setattr(dense_module, "BLOCK_BYTES", 1)
     monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 16)
     monkeypatch.setattr(dense_module, "WIDE_ELEMENTS", 2 * n)
     Case(np.asarray(whole_numbers((n, 7)), dtype=dtype, order=order), k=2).check_all()
@@ -347,14 +347,14 @@ def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("n", [11, 12, 13])
 def test_blocks_of_few_elements(monkeypatch, n, d):
-    monkeypatch.setattr(dense_module, "BLOCK_ELEMENTS", 12)
+    monkeypatch.setattr(dense_module, "BLOCK_BYTES", 12 * 8)
     monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 1)
     monkeypatch.setattr(dense_module, "WIDE_ELEMENTS", 30)
     Case(real_numbers((n, d)), k=1).check_all()
 
 
 def test_callable_weights_see_every_block_once(monkeypatch):
-    monkeypatch.setattr(dense_module, "BLOCK_ELEMENTS", 1)
+    monkeypatch.setattr(dense_module, "BLOCK_BYTES", 1)
     monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 16)
     case = Case(real_numbers((50, 4)))
     starts = []
@@ -367,6 +367,22 @@ def test_callable_weights_see_every_block_once(monkeypatch):
     moment = case.table.moment(case.center, weigh, case.basis)
     assert starts == [0, 16, 32, 48]
     assert_near(moment.image, case.basis @ (case.A.T * case.weights) @ case.A, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("k", [0, 1, 3])
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 64, 100])
+def test_a_stack_of_products_is_the_product(monkeypatch, n, k, order, dtype):
+    d = 7
+    monkeypatch.setattr(products, "UNPACKED", 16 * max(1, k) * d)
+    Y = np.asarray(whole_numbers((n, d)), dtype=dtype, order=order)
+    basis, C = whole_numbers((k, d)).astype(dtype), whole_numbers((k, n))
+    np.testing.assert_array_equal(products.along(basis, Y), basis @ Y.T)
+    image, totals = products.combined(C, Y)
+    assert image.dtype == totals.dtype == np.float64
+    np.testing.assert_array_equal(image, C @ Y.astype(np.float64))
+    np.testing.assert_array_equal(totals, C.sum(axis=1))
 
 
 @pytest.mark.slow

@@ -26,12 +26,8 @@ from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import Pass, View
 
-# A block has to stay in a core's own cache between the two products of a fused pass. OpenBLAS
-# multiplies small matrices, up to 1e6 multiplications, without packing them, twice as fast: blocks
-# are kept that small while the basis is, and are larger otherwise.
-BLOCK_ELEMENTS = 1 << 16
-UNPACKED = 1_000_000
-LARGE_BLOCK_ELEMENTS = 1 << 18
+# A block has to stay in the shared cache between the two products of a fused pass.
+BLOCK_BYTES = 1 << 21
 MIN_BLOCK_ROWS = 16
 # On a device a block is limited by the memory for what is made of it: a centred copy, or nothing.
 DEVICE_ELEMENTS = 1 << 30
@@ -45,11 +41,11 @@ LOOK_COLUMNS = 1 << 14
 SORTED_ELEMENTS = 1 << 24
 
 
-def cached_rows(d: int, width: int) -> int:
-    """How many rows of d columns a block has on the host, if they meet so many vectors."""
-    small = width * BLOCK_ELEMENTS <= UNPACKED
-    elements = BLOCK_ELEMENTS if small else LARGE_BLOCK_ELEMENTS
-    return max(MIN_BLOCK_ROWS, elements // d)
+def cached_rows(d: int, dtype: np.dtype[Any]) -> int:
+    """How many rows of d columns a block has on the host."""
+    # A power of two, so that it is a whole number of the pieces that products are made of.
+    rows = BLOCK_BYTES // (d * dtype.itemsize)
+    return max(MIN_BLOCK_ROWS, 1 << max(0, rows.bit_length() - 1))
 
 
 def collected(
@@ -102,19 +98,18 @@ class DenseTable(BlockTable):
         self._gram: tuple[Array, Array] | None = None
         self.in_cache = isinstance(Y, np.ndarray)
 
-    def _run(self, work: Pass, *inputs: Any, width: int = 1) -> tuple[Rows, list[Array]]:
+    def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         """See `BlockTable._run`."""
         self.n_passes += 1
-        blocks = self._blocks(self._block_rows(work, width))
-        return collected(blocks, self.shape[0], work, inputs)
+        return collected(self._blocks(self._block_rows(work)), self.shape[0], work, inputs)
 
-    def _block_rows(self, work: Pass, width: int) -> int:
+    def _block_rows(self, work: Pass) -> int:
         if self.in_cache:
-            return cached_rows(self.shape[1], width)
+            return cached_rows(self.shape[1], self.dtype)
         # Pieces of rows that do not lie one after the other would be copied by a product.
-        in_order = not hasattr(self._Y, "is_contiguous") or self._Y.is_contiguous()
+        contiguous = not hasattr(self._Y, "is_contiguous") or self._Y.is_contiguous()
         same = self._kept is None and dtype_name(self._Y) == self.dtype.name
-        in_place = work.in_place and in_order and same
+        in_place = work.in_place and contiguous and same
         elements = DEVICE_ELEMENTS if in_place else DEVICE_COPIED
         return max(MIN_BLOCK_ROWS, elements // self.shape[1])
 

@@ -64,7 +64,7 @@ class BlockTable(Table):
         self._reach: float | None = None
 
     @abstractmethod
-    def _run(self, work: Pass, *inputs: Any, width: int = 1) -> tuple[Rows, list[Array]]:
+    def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         """Do a pass: what was seen of all rows, and the sums over all blocks, on the host.
 
         Parameters
@@ -73,19 +73,17 @@ class BlockTable(Table):
         *inputs : Rows or callable
             Along the last axis of each, what belongs to the rows of a block goes with it; a
             callable is told which rows they are.
-        width : int
-            How many vectors a row is multiplied with.
         """
 
     def project(self, center: Array, basis: Array) -> Rows:
         """See `Table.project`."""
-        return double(self._run(Project.along(basis, self._view(center)), width=len(basis))[0])
+        return double(self._run(Project.along(basis, self._view(center)))[0])
 
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
         """See `Table.moment`."""
         k, kind = len(basis), DriftingMoments if drift else Moments
         work = kind.along(basis, self._view(center))
-        seen, (image, totals) = self._run(work, weights, width=k + drift)
+        seen, (image, totals) = self._run(work, weights)
         image = image - totals[:, None] * work.view.left
         return Moment(seen, image[:k], image[-1] if drift else np.empty(0))
 
@@ -98,7 +96,7 @@ class BlockTable(Table):
     def combine(self, center: Array, coefficients: Rows) -> Array:
         """See `Table.combine`."""
         work = Combine(self._view(center))
-        _, (image, totals) = self._run(work, coefficients, width=coefficients.shape[0])
+        _, (image, totals) = self._run(work, coefficients)
         combined: Array = image - totals[:, None] * work.view.left
         return combined
 
@@ -116,7 +114,7 @@ class BlockTable(Table):
         return medians.median(n, self.some(evenly), self._count, eps)
 
     def _count(self, histogram: Histogram) -> Array:
-        return self._run(histogram, width=histogram.n_bins)[1][0]
+        return self._run(histogram)[1][0]
 
     def _view(self, center: Array, centred: bool = False) -> View:
         """About a centre; rows are centred first, if asked for or if they need it."""

@@ -2,10 +2,7 @@
 
 `FileTable` does the passes, and knows of a file only what its `Source` tells: how to go through all
 rows in order, and how to look up a few. A pass reads with one thread while it computes with
-another; what it holds is three blocks, and what is made of a cache-sized part of one of them.
-
-Two threads that compute are slower than one: a part takes 0.1 ms, a quarter of it in Python, and
-they wait for Python's lock at each turn.
+another; what it holds is a few blocks, and what is made of a cache-sized part of one of them.
 """
 
 from __future__ import annotations
@@ -14,14 +11,13 @@ import numbers
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from threading import Event
 from typing import Any
 
 import numpy as np
 
 from inlier._arrays import double, pieces, working_precision
 from inlier._typing import Array, Mask, Rows
-from inlier.data.arrays import SORTED_ELEMENTS, UNPACKED, DenseTable, cached_rows, collected
+from inlier.data.arrays import SORTED_ELEMENTS, DenseTable, cached_rows, collected
 from inlier.data.base import MEMORY, Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
@@ -31,10 +27,6 @@ from inlier.data.sources import Source, open_source
 
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
 READ_BYTES = 1 << 23
-# After one part in so many of a block, it is made sure that the next one is being read.
-HEADS = 8
-# Of a part of a block: it and a copy of it stay in a core's own cache.
-PART_ELEMENTS = 1 << 17
 # What an entry of a part takes: as it is read (at most 16 bytes, twice), and in double precision as
 # it is cast, centred, transformed and multiplied.
 ENTRY_BYTES = 64
@@ -68,25 +60,23 @@ class FileTable(BlockTable):
         # Shared with the tables that `take` and `in_metric` make of this one.
         self._checked = [False]
 
-    def _run(self, work: Pass, *inputs: Any, width: int = 1) -> tuple[Rows, list[Array]]:
+    def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         """See `BlockTable._run`."""
         self.n_passes += 1
         # Fewer rows than bins are dwarfed by their counts.
-        least = work.n_bins if isinstance(work, Histogram) else 1
-        with closing(self._blocks(self._part_rows(width, least))) as blocks:
-            return collected(blocks, self.shape[0], work, inputs)
+        height = self._part_rows(work.n_bins if isinstance(work, Histogram) else 1)
+        with closing(self._parts(height)) as parts:
+            return collected(parts, self.shape[0], work, inputs)
 
-    def _part_rows(self, width: int = 1, least: int = 1) -> int:
+    def _part_rows(self, least: int = 1) -> int:
         """How many rows of a block are computed with at a time."""
         d = self.shape[1]
-        # As many as are still multiplied without packing: calls, and the sums that are added to,
-        # take half of the time if parts are small.
-        height = max(least, cached_rows(d, width), min(PART_ELEMENTS, UNPACKED // width) // d)
+        height = max(least, cached_rows(d, self.dtype))
         # If few are kept, as many more are looked at.
         height = height * self._source.shape[0] // max(1, self.shape[0])
         return max(1, min(height, self._memory // (ENTRY_BYTES * d)))
 
-    def _blocks(self, height: int) -> Generator[tuple[slice, Array]]:
+    def _parts(self, height: int) -> Generator[tuple[slice, Array]]:
         """The rows that are kept, in the new coordinates, from at most `height` rows at a time."""
         start = 0
         with closing(self._read_ahead()) as read:
@@ -110,24 +100,12 @@ class FileTable(BlockTable):
         """
         blocks = self._source.blocks(self._block_rows())
         reader = ThreadPoolExecutor(1, thread_name_prefix="inlier-read")
-        begun = Event()
-
-        def read() -> Array | None:
-            begun.set()
-            return next(blocks, None)
-
         first = 0
         try:
-            following = reader.submit(read)
+            following = reader.submit(next, blocks, None)
             while (block := following.result()) is not None:
-                begun.clear()
-                following = reader.submit(read)
-                few = len(block) // HEADS
-                yield first, block[:few]
-                # Products that are all of a pass give Python's lock away for shorter than it takes
-                # the reader to wake up: it would read when nothing is left to compute.
-                begun.wait()
-                yield first + few, block[few:]
+                following = reader.submit(next, blocks, None)
+                yield first, block
                 first += len(block)
         finally:
             reader.shutdown(wait=True, cancel_futures=True)
@@ -167,7 +145,7 @@ class FileTable(BlockTable):
         none = np.empty((0, self.shape[1]), self._source.dtype)[:, columns]
         found = self._native(self._source.some(wanted, columns) if len(wanted) else none)
         if not (self._checked[0] or _all_finite(found)):
-            for _ in self._blocks(self._part_rows()):  # until the first such entry, to name it
+            for _ in self._parts(self._part_rows()):  # until the first such entry, to name it
                 pass
         return found if np.array_equal(wanted, rows) else found[places]
 
@@ -233,9 +211,9 @@ class FileTable(BlockTable):
         """Some columns of all rows, from a read of the whole file."""
         n, width = self.shape[0], columns.stop - columns.start
         out = np.empty((n, width), self.dtype)
-        with closing(self._blocks(self._part_rows())) as blocks:
-            for rows, block in blocks:
-                out[rows] = block[:, columns]
+        with closing(self._parts(self._part_rows())) as parts:
+            for rows, part in parts:
+                out[rows] = part[:, columns]
         return out
 
 

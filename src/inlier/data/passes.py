@@ -17,9 +17,7 @@ import numpy as np
 
 from inlier._arrays import double, like, namespace, on_host
 from inlier._typing import Array, Rows
-
-# A sum of so many terms in single precision has lost two digits, not four.
-ROWS_AT_ONCE = 1 << 14
+from inlier.data.products import along, combined
 
 Seen = tuple[Rows | None, tuple[Rows, ...]]
 
@@ -95,7 +93,9 @@ class Project:
         """A block, as products see it, along the basis."""
         # Both on their way before the product: what follows a product on a device waits for it.
         basis, shift = like(self.basis, Y), like(self.shift, Y, Y.dtype)
-        return basis @ Y.T - shift
+        seen = along(basis, Y)
+        seen -= shift
+        return seen
 
     def __call__(self, block: Rows, *inputs: Any) -> Seen:
         return self.seen(self.view.of(block)), ()
@@ -154,14 +154,19 @@ class Distances:
     def __call__(self, block: Rows, *inputs: Any) -> Seen:
         far = self.view.of(block)
         xp, left = namespace(far), like(self.view.left, far, far.dtype)
-        with np.errstate(over="ignore"):  # a row too far away to square is infinitely far
+        # A row too far away to square is infinitely far.
+        with np.errstate(over="ignore", invalid="ignore"):
             if self.in_place:
                 own = double(xp.linalg.vector_norm(far, axis=1)) ** 2
-                along = double(far @ left)
-                squared = own - 2.0 * along + float(self.view.left @ self.view.left)
-                return xp.clip(squared, 0.0, None), ()
-            far = far - left
-            return xp.vecdot(far, far), ()
+            elif self.view.taken is None:
+                far = far - left
+                return xp.vecdot(far, far), ()
+            else:
+                own = double(xp.vecdot(far, far))
+            if self.view.left.any():
+                rest = float(self.view.left @ self.view.left) - 2.0 * double(far @ left)
+                own = xp.where(xp.isfinite(own), own + rest, own)
+            return xp.clip(own, 0.0, None), ()
 
 
 @dataclass(frozen=True)
@@ -203,24 +208,6 @@ class Histogram:
         place = xp.astype(place, xp.int64) + like(n_counts * np.arange(d), block)
         counts = xp.bincount(xp.reshape(place, (-1,)), minlength=d * n_counts)
         return None, (xp.reshape(counts, (d, n_counts)),)
-
-
-def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:
-    """Combinations of rows as they are, and the sums of the coefficients, in double precision.
-
-    A product adds in the precision of its factors: no more rows than these at a time.
-    """
-    xp = namespace(Y)
-    C = xp.astype(coefficients, Y.dtype, copy=False)
-    (k, n), d = C.shape, Y.shape[1]
-    n_pieces = n // ROWS_AT_ONCE
-    whole = n_pieces * ROWS_AT_ONCE
-    image = double(C[:, whole:] @ Y[whole:, :])
-    if n_pieces:
-        by_piece = xp.permute_dims(xp.reshape(C[:, :whole], (k, n_pieces, -1)), (1, 0, 2))
-        rows = xp.reshape(Y[:whole, :], (n_pieces, -1, d))
-        image = image + xp.sum(by_piece @ rows, axis=0, dtype=xp.float64)
-    return image, xp.sum(coefficients, axis=1, dtype=xp.float64)
 
 
 def _cast(block: Rows, precision: str) -> Rows:

@@ -64,12 +64,10 @@ class DaskTable(BlockTable):
         self._cluster = cluster
         self._checked = checked
 
-    def _run(
-        self, work: Pass, *inputs: Any, width: int = 1, kinds: str | None = None
-    ) -> tuple[Any, list[Array]]:
+    def _run(self, work: Pass, *inputs: Any, kinds: str | None = None) -> tuple[Any, list[Array]]:
         """See `BlockTable._run`; `kinds` of results are "seen", "sums" or "both"."""
         if any(callable(x) for x in inputs):
-            return self._weighed(work, inputs[0], width)
+            return self._weighed(work, inputs[0])
         self.n_passes += 1
         name = unique(type(work).__name__.lower())
         kinds = kinds or kinds_of(work)
@@ -81,7 +79,7 @@ class DaskTable(BlockTable):
             chunk, mask = self._keys(i)
             graph[name, i] = (
                 *(pass_over, f"{name}-work", chunk, mask),
-                *(own, width, kinds, self._name, first),
+                *(own, kinds, self._name, first),
             )
         try:
             results = self._collected(graph, name, kinds)
@@ -126,14 +124,12 @@ class DaskTable(BlockTable):
             out[..., self._rows_of_chunk(key[1])] = value
         return out, sums
 
-    def _weighed(
-        self, work: Any, weights: Callable[..., Any], width: int
-    ) -> tuple[Any, list[Array]]:
+    def _weighed(self, work: Any, weights: Callable[..., Any]) -> tuple[Any, list[Array]]:
         """A pass with weights that depend on what is seen: a function is not sent to the chunks."""
-        seen, _ = self._run(Project(work.view, work.basis, work.shift), width=width)
+        seen, _ = self._run(Project(work.view, work.basis, work.shift))
         w = weights(slice(0, self.shape[0]), seen)
         # The chunks see their rows again: that is faster than to send them what was seen.
-        return seen, self._run(work, w, width=width, kinds="sums")[1]
+        return seen, self._run(work, w, kinds="sums")[1]
 
     def some(self, rows: Array) -> Array:
         """See `Table.some`."""

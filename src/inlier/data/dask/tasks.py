@@ -20,7 +20,6 @@ def pass_over(
     block: Array,
     kept: Array | None,
     own: Own,
-    width: int,
     kinds: str,
     name: str,
     first: int | None,
@@ -30,7 +29,7 @@ def pass_over(
     with working(), np.errstate(invalid="ignore" if first is not None else None):
         if first is not None:
             check_finite(block, name, first)
-        seen, sums = DenseTable(block, kept)._run(work, *own.arrays, width=width)
+        seen, sums = DenseTable(block, kept)._run(work, *own.arrays)
     if kinds == "sums":
         return sums
     return seen if kinds == "seen" else (seen, sums)
