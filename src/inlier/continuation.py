@@ -16,7 +16,7 @@ import numpy as np
 from inlier._arrays import count, namespace, total
 from inlier._typing import Array, Rows
 from inlier.problem import Subspace
-from inlier.projection import Within, cutting_planes
+from inlier.projection import SKETCH_ROWS, Within, cutting_planes
 from inlier.result import Step
 from inlier.spectral import Oracle
 from inlier.surrogates import L1, Surrogate
@@ -30,6 +30,8 @@ LOOSE_GAP = 1e-3
 LOOSE_SLACK = 0.05
 # Rows that go only because the budget is tightened must lie this many sigma out, on average.
 FAR = 3.0
+# Where half of the room would do, the rows need not be counted again.
+CLEARLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Arrival:
     center: Array
     weights: Rows
     subspace: Subspace
+    n_removed: int | None = None
+    """How many rows lost half of their weight or more at the target, if that was solved for."""
 
 
 def nearest_half(distances: Rows) -> float:
@@ -77,6 +81,7 @@ def continuation(
     budget = float(spectrum.values[0])
     subspace = Subspace.empty(table, center)
     seen_from = center
+    n_removed = count(weights < 0.5)
     while budget > target:
         budget = max(target, FACTOR * budget)
         subspace = subspace.extended(spectrum, spectrum.values > budget, seen_from)
@@ -92,12 +97,12 @@ def continuation(
             trim=LOOSE_GAP,
         )
         weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
-        kept = total(weights)
+        kept, n_removed = total(weights), count(weights < 0.5)
         notify(
             Step(
                 "continuation",
                 budget,
-                float(count(weights < 0.5)),
+                float(n_removed),
                 n - kept,
                 len(solved.S),
                 float(spectrum.values[0]),
@@ -107,7 +112,7 @@ def continuation(
         if kept < 1.0:  # less than one row fits: the target cannot be satisfied
             break
         seen_from, center = center, center + spectrum.drift / kept
-    return Arrival(center, weights, subspace)
+    return Arrival(center, weights, subspace, n_removed)
 
 
 def tightening_was_right(
@@ -120,8 +125,16 @@ def tightening_was_right(
     too small it takes away good rows as well. They show by lying not far out: per row that goes in
     addition, the second moment falls by less than FAR^2 variances.
     """
+    n, room = arrival.weights.shape[0], target - variance * n_kept
+
+    def right(n_removed: int, room: float) -> bool:
+        return bool((n - n_kept - n_removed) * FAR**2 * variance <= room)
+
+    # The continuation has removed about as many as the surrogate would. Of many rows that is often
+    # clear enough; of a few, each one counts.
+    known = arrival.n_removed if n > SKETCH_ROWS else None
+    if known is not None and right(known, CLEARLY * room):
+        return True
     P = arrival.subspace.seen_from(arrival.center, target)
     h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP)).weights
-    n = h.shape[0]
-    extra = (n - n_kept) - count(surrogate.nonzero(h))
-    return bool(extra * FAR**2 * variance <= target - variance * n_kept)
+    return right(count(surrogate.nonzero(h)), room)

@@ -70,20 +70,27 @@ class Sketch:
         """
         xp = namespace(size)
         n = size.shape[0]
-        chance = 0.5 / n + size * (0.5 / max(total(size), float(np.finfo(np.float64).tiny)))
+        whole = xp.clip(xp.sum(size), float(np.finfo(np.float64).tiny), None)
+        chance = 0.5 / n + size * (0.5 / whole)
         edges = xp.cumulative_sum(chance)
         points = (np.arange(count) + np.random.default_rng(0).random(count)) / count
-        rows = xp.searchsorted(edges, like(points * float(edges[-1]), size))
+        rows = xp.searchsorted(edges, like(points, size) * edges[-1])
         rows = xp.clip(rows, 0, n - 1)
         return cls(rows, 1.0 / (count * on_host(xp.take(chance, rows))))
 
-    def seen(self, rows: Rows) -> Array:
-        """What belongs to the sketched rows, on the host."""
-        return on_host(namespace(rows).take(rows, self.rows, axis=-1))
+    def seen(self, *rows: Rows) -> Array:
+        """What belongs to the sketched rows, on the host: waits once for all."""
+        xp = namespace(rows[0])
+        return on_host(xp.concat([xp.take(x, self.rows, axis=-1) for x in rows], axis=0))
 
     def problem(self, problem: Projection) -> Projection:
         """The problem that these rows are left with."""
-        return Projection(self.seen(problem.t), self.seen(problem.s) * self.copies)
+        t, s = self.seen(problem.t[None, :], problem.s[None, :])
+        return Projection(t, s * self.copies)
+
+
+# The duality gap that a problem may be left with, given the weights from which it is solved, if any.
+Gap = Callable[[Projection, Rows | None], float]
 
 
 class Within:
@@ -111,21 +118,26 @@ class Within:
     def packing(self, u: Rows, tau: float = LONG) -> Reduced:
         """The packing SDP with weights u: one proximal step of length tau from w = 1."""
         problem = Projection.proximal(u, self.ones, tau)
-        return self._project(problem, self.tol * total(u), None, self.exactly or tau >= LONG)
+        gap = self.tol * total(u)
+        return self._project(problem, lambda *_: gap, None, self.exactly or tau >= LONG)
 
     def least_squares(self, u: Rows, loosely: bool = False) -> Reduced:
         """The constrained least squares with weights u, from where the last one ended."""
         problem = Projection.least_squares(u)
         tol = max(self.tol, 1e-2) if loosely else self.tol
-        value = problem.scale if self.last is None else problem.objective(self.last.weights)
-        gap_tol = tol * max(value, 1e-3 * u.shape[0])
-        self.last = self._project(problem, gap_tol, self.last, self.exactly)
+        least = 1e-3 * u.shape[0]
+
+        def gap(some: Projection, w: Rows | None) -> float:
+            return tol * max(some.scale if w is None else some.objective(w), least)
+
+        self.last = self._project(problem, gap, self.last, self.exactly)
         return self.last
 
     def project(self, t: Rows, s: Rows) -> Reduced:
         """The weighted projection of t in the metric s."""
-        problem = Projection(t, s)
-        return self._project(problem, self.tol * problem.scale, None, self.exactly)
+        return self._project(
+            Projection(t, s), lambda some, _: self.tol * some.scale, None, self.exactly
+        )
 
     @cached_property
     def _sketch(self) -> Sketch:
@@ -134,31 +146,44 @@ class Within:
         enough = SKETCH_LOOSELY * k if self.tol >= LOOSE else SKETCH_ROWS
         return Sketch.of(self._size, min(SKETCH_ROWS, enough))
 
+    @cached_property
+    def _sketched(self) -> Array:
+        """P of these rows."""
+        return self._sketch.seen(self.P) * np.sqrt(self._sketch.copies)
+
+    @cached_property
+    def _hopeless(self) -> Rows | None:
+        """The rows that are too far out for any weight, if there are some."""
+        hopeless = self._size > HOPELESS
+        return hopeless if some(hopeless) else None
+
     def _project(
-        self, problem: Projection, gap_tol: float, start: Reduced | None, exactly: bool
+        self, problem: Projection, gap: Gap, start: Reduced | None, exactly: bool
     ) -> Reduced:
         xp, k = namespace(self.P), self.P.shape[0]
         if k == 0:
             return Reduced(xp.clip(problem.t, 0.0, 1.0), np.empty((0, 0)))
-        hopeless = self._size > HOPELESS
-        if some(hopeless):
-            return self._without(hopeless, problem, gap_tol, exactly)
+        if self._hopeless is not None:
+            return self._without(self._hopeless, problem, gap, exactly)
         if k == 1:
-            return self._along(problem, gap_tol, 1.0 if start is None else float(start.S[0, 0]))
+            return self._along(problem, gap, start)
         warm = None if start is None else start.iterate
+        known = None if warm is None else warm.weights()
         if exactly or self.ones.shape[0] <= SKETCH_ROWS:
             few = Projection(on_host(problem.t), on_host(problem.s))
-            iterate = interior.solve(on_host(self.P), few, gap_tol, warm)
+            iterate = interior.solve(on_host(self.P), few, gap(few, known), warm)
             return Reduced(like(iterate.weights(), self.P), iterate.S, iterate)
-        P = self._sketch.seen(self.P) * np.sqrt(self._sketch.copies)
-        gap_tol = max(gap_tol, SKETCH_GAP * problem.scale)
-        iterate = interior.solve(P, self._sketch.problem(problem), gap_tol, warm)
+        few = self._sketch.problem(problem)
+        gap_tol = max(gap(few, known), SKETCH_GAP * few.scale)
+        iterate = interior.solve(self._sketched, few, gap_tol, warm)
         return Reduced(*self._lifted(problem, iterate.S), iterate)
 
-    def _along(self, problem: Projection, gap_tol: float, first: float) -> Reduced:
+    def _along(self, problem: Projection, gap: Gap, start: Reduced | None) -> Reduced:
         """One direction: the exact solution, from that of the sketch if there is one."""
+        first = 1.0 if start is None else float(start.S[0, 0])
+        gap_tol = gap(problem, None if start is None else start.weights)
         if self.ones.shape[0] > SKETCH_ROWS:
-            size = self._sketch.seen(self._size) * self._sketch.copies
+            size = self._sketched[0] ** 2
             first, _ = _root(size, self._sketch.problem(problem), gap_tol, first)
         multiplier, w = _root(self._size, problem, gap_tol, first)
         return Reduced(w, np.array([[multiplier]]))
@@ -180,7 +205,7 @@ class Within:
         return problem.weights(high * q), high * S
 
     def _without(
-        self, hopeless: Rows, problem: Projection, gap_tol: float, exactly: bool
+        self, hopeless: Rows, problem: Projection, gap: Gap, exactly: bool
     ) -> Reduced:
         """Solve for the other rows; then price the hopeless ones out, at next to no cost to those.
 
@@ -189,7 +214,7 @@ class Within:
         xp = namespace(self.P)
         rest = Within(xp.where(hopeless, 0.0, self.P), self.tol)
         target = Projection(xp.where(hopeless, 0.0, problem.t), problem.s)
-        answer = rest._project(target, gap_tol, None, exactly)
+        answer = rest._project(target, gap, None, exactly)
         far = among(self.P, hopeless)
         far = far / xp.sum(far * far, axis=0)
         price = 2.0 * max(1.0, highest(scores(rest.P, answer.S)))
@@ -204,9 +229,6 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
     """
     xp = namespace(p2)
     steep = p2 / problem.s
-    w = xp.clip(problem.t, 0.0, 1.0)
-    if float(p2 @ w) <= 1.0:
-        return 0.0, w
     low, high = 0.0, np.inf
     x = first if first > 0.0 else 1.0
     for _ in range(200):
@@ -220,6 +242,10 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
             break
         low, high = (x, high) if over > 0.0 else (low, x)
         newton = x + over / slope if slope > 0.0 else np.inf
+        if over < 0.0 and low == 0.0 and not 0.0 < newton < high:
+            free = xp.clip(problem.t, 0.0, 1.0)
+            if float(p2 @ free) <= 1.0:  # the constraint binds nothing
+                return 0.0, free
         if not low < newton < min(high, 10.0 * x):
             newton = 10.0 * x if high == np.inf else (low + high) / 2.0
         if newton in (low, high):
