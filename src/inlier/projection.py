@@ -89,7 +89,7 @@ class Sketch:
         return Projection(t, s * self.copies)
 
 
-# The duality gap that a problem may be left with, given the weights from which it is solved, if any.
+# The duality gap that a problem may be left with, given the weights where it starts, if any.
 Gap = Callable[[Projection, Rows | None], float]
 
 
@@ -128,7 +128,8 @@ class Within:
         least = 1e-3 * u.shape[0]
 
         def gap(some: Projection, w: Rows | None) -> float:
-            return tol * max(some.scale if w is None else some.objective(w), least)
+            value = some.scale if w is None else some.objective(w)
+            return float(tol * max(value, least))
 
         self.last = self._project(problem, gap, self.last, self.exactly)
         return self.last
@@ -204,9 +205,7 @@ class Within:
             low, high = (middle, high) if excess(middle) > SKETCH_SLACK else (low, middle)
         return problem.weights(high * q), high * S
 
-    def _without(
-        self, hopeless: Rows, problem: Projection, gap: Gap, exactly: bool
-    ) -> Reduced:
+    def _without(self, hopeless: Rows, problem: Projection, gap: Gap, exactly: bool) -> Reduced:
         """Solve for the other rows; then price the hopeless ones out, at next to no cost to those.
 
         A direction p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.

@@ -25,9 +25,13 @@ from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import Pass, View
+from inlier.data.products import MOST_ROWS
 
-# A block has to stay in the shared cache between the two products of a fused pass.
+# A block has to stay in the cache between the two products of a fused pass, with what is made of
+# it: about so many numbers for each row.
 BLOCK_BYTES = 1 << 21
+BESIDE_A_ROW = 16
+GIVEN_BACK = 1 << 22
 MIN_BLOCK_ROWS = 16
 # On a device a block is limited by the memory for what is made of it: a centred copy, or nothing.
 DEVICE_ELEMENTS = 1 << 30
@@ -43,9 +47,9 @@ SORTED_ELEMENTS = 1 << 24
 
 def cached_rows(d: int, dtype: np.dtype[Any]) -> int:
     """How many rows of d columns a block has on the host."""
-    # A power of two, so that it is a whole number of the pieces that products are made of.
-    rows = BLOCK_BYTES // (d * dtype.itemsize)
-    return max(MIN_BLOCK_ROWS, 1 << max(0, rows.bit_length() - 1))
+    rows = max(MIN_BLOCK_ROWS, BLOCK_BYTES // ((d + BESIDE_A_ROW) * dtype.itemsize))
+    # A whole number of the pieces that products are made of.
+    return rows // MOST_ROWS * MOST_ROWS or 1 << rows.bit_length() - 1
 
 
 def collected(
@@ -55,6 +59,9 @@ def collected(
     inputs: tuple[Any, ...],
 ) -> tuple[Rows, list[Array]]:
     """What a pass sees of all n rows, and its sums; see `BlockTable._run`."""
+    # Once something large was given back, the C library keeps what smaller arrays give back; before
+    # that the system finds new pages for each of them, which takes as long as the products.
+    np.empty(GIVEN_BACK, np.uint8)
     out: Rows = None
     sums: list[Rows] = []
     for rows, block in blocks:

@@ -18,6 +18,8 @@ ROWS_AT_ONCE = 1 << 14
 UNPACKED = 1_000_000
 # Of fewer rows the sums of a stack are a larger part of the work than its products.
 LEAST_ROWS = 16
+# Of more rows than these OpenBLAS is up to four times as slow, if there are hundreds of columns.
+MOST_ROWS = 128
 
 
 def along(basis: Rows, Y: Rows) -> Rows:
@@ -55,8 +57,10 @@ def _height(Y: Rows, width: int) -> int:
     """How many rows are multiplied at a time."""
     if not isinstance(Y, np.ndarray):
         return ROWS_AT_ONCE
-    height = UNPACKED // max(1, width * Y.shape[1])
-    return ROWS_AT_ONCE if height < LEAST_ROWS else min(ROWS_AT_ONCE, 1 << height.bit_length() - 1)
+    height: int = UNPACKED // max(1, width * Y.shape[1])
+    if height < max(width, LEAST_ROWS):
+        return ROWS_AT_ONCE
+    return min(MOST_ROWS, 1 << height.bit_length() - 1)
 
 
 def _stacked(C: Rows, height: int) -> Rows:
