@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import inlier
 import reference
-from inlier import theory
+from inlier import continuation, theory
 from inlier.algorithm import Exactly
 from inlier.centers import geometric_median
 from inlier.data import as_table
@@ -259,6 +259,16 @@ def test_continuation_succeeds_where_the_published_start_fails():
     result = inlier.robust_mean(sample.X, sigma=sample.sigma)
     np.testing.assert_array_equal(result.support, ~sample.is_outlier)
     assert result.converged
+
+
+@pytest.mark.parametrize("factor", [0.8, 0.95, 1.0, 1.2])
+@pytest.mark.parametrize("setting", [SettingA, SettingB])
+def test_what_is_clear_of_many_rows_is_what_solving_again_says(monkeypatch, setting, factor):
+    sample = setting(6000, 20, 0.2).sample(0)
+    sigma = factor * sample.sigma
+    known = inlier.robust_mean(sample.X, sigma=sigma).support
+    monkeypatch.setattr(continuation, "CLEARLY", -np.inf)
+    np.testing.assert_array_equal(inlier.robust_mean(sample.X, sigma=sigma).support, known)
 
 
 @pytest.mark.slow

@@ -437,9 +437,12 @@ def test_one_direction_is_as_good_as_cvxpy(name, duplicated, first):
     assert dual == pytest.approx(expected, rel=1e-6)
 
 
-def test_one_direction_that_is_within_the_budget_is_left_alone():
-    p2, t = np.full(5, 0.1), np.linspace(-0.5, 1.5, 5)
-    multiplier, w = _root(p2, Projection(t, np.ones(5)), 1e-10, 1.0)
+@pytest.mark.parametrize("gap_tol", [1e-10, 1.0])
+@pytest.mark.parametrize("first", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("t", [np.linspace(-0.5, 1.5, 5), np.full(5, 2.0)])
+def test_one_direction_that_is_within_the_budget_is_left_alone(t, first, gap_tol):
+    p2 = np.full(5, 0.1)
+    multiplier, w = _root(p2, Projection(t, np.ones(5)), gap_tol, first)
     assert multiplier == 0.0
     np.testing.assert_array_equal(w, np.clip(t, 0.0, 1.0))
 

@@ -127,8 +127,8 @@ class Within:
         tol = max(self.tol, 1e-2) if loosely else self.tol
         least = 1e-3 * u.shape[0]
 
-        def gap(some: Projection, w: Rows | None) -> float:
-            value = some.scale if w is None else some.objective(w)
+        def gap(solved: Projection, w: Rows | None) -> float:
+            value = solved.scale if w is None else solved.objective(w)
             return float(tol * max(value, least))
 
         self.last = self._project(problem, gap, self.last, self.exactly)
@@ -137,7 +137,7 @@ class Within:
     def project(self, t: Rows, s: Rows) -> Reduced:
         """The weighted projection of t in the metric s."""
         return self._project(
-            Projection(t, s), lambda some, _: self.tol * some.scale, None, self.exactly
+            Projection(t, s), lambda solved, _: self.tol * solved.scale, None, self.exactly
         )
 
     @cached_property
@@ -236,15 +236,16 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
         curvature = xp.where(w == free, p2 * steep, 0.0)
         spent, slope = on_host(xp.stack([p2 @ w, xp.sum(curvature)])).tolist()  # one wait for both
         over = spent - 1.0
-        # Of the duality gap only the complementarity |over| x is not zero.
-        if abs(over) * x <= gap_tol and over <= interior.FEASIBLE:
-            break
-        low, high = (x, high) if over > 0.0 else (low, x)
         newton = x + over / slope if slope > 0.0 else np.inf
-        if over < 0.0 and low == 0.0 and not 0.0 < newton < high:
+        # Of the duality gap only the complementarity |over| x is not zero.
+        settled = abs(over) * x <= gap_tol and over <= interior.FEASIBLE
+        if over < 0.0 and low == 0.0 and (settled or not 0.0 < newton < x):
             free = xp.clip(problem.t, 0.0, 1.0)
             if float(p2 @ free) <= 1.0:  # the constraint binds nothing
                 return 0.0, free
+        if settled:
+            break
+        low, high = (x, high) if over > 0.0 else (low, x)
         if not low < newton < min(high, 10.0 * x):
             newton = 10.0 * x if high == np.inf else (low + high) / 2.0
         if newton in (low, high):

@@ -2,7 +2,7 @@
 
 `FileTable` does the passes, and knows of a file only what its `Source` tells: how to go through all
 rows in order, and how to look up a few. A pass reads with one thread while it computes with
-another; what it holds is a few blocks, and what is made of a cache-sized part of one of them.
+another; what it holds is three blocks, and what is made of a cache-sized part of one of them.
 """
 
 from __future__ import annotations
