@@ -233,7 +233,8 @@ def apart(sizes: Rows) -> Cut:
     all that lies between it and the middle of the sizes.
     """
     xp = namespace(sizes)
-    ascending = xp.sort(sizes)
+    # Distances from the centre of ascending values are two runs, which a stable sort only merges.
+    ascending = xp.sort(sizes, stable=True)
     n = ascending.shape[0]
     # Copies of one row are one size, or their missing spacings would make any gap look large.
     new = ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:]

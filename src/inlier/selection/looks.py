@@ -159,7 +159,7 @@ def _signs(seen: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], boo
     for j in (int(i) for i in np.flatnonzero(varies & (spreads > 0.0))):
         center = float(centers[j])
         one_sided = evidence.mirror(ascending[j, :], center, float(errors[j]))
-        both_sides = evidence.apart(abs(seen[j, :] - center))
+        both_sides = evidence.apart(abs(ascending[j, :] - center))
         sides = evidence.same_side(seen[j, :] - center, both_sides)
         both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
         signs.append((j, center, min(one_sided, both_sides, key=lambda cut: cut.log_p)))
