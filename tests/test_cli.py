@@ -493,27 +493,28 @@ def test_every_group_is_among_the_worst_rows(tmp_path):
     assert len(scores) == 10 and scores == sorted(scores, reverse=True)
 
 
-def test_who_stops_reading_is_no_error(patients):
-    done = subprocess.run(
-        f'"{sys.executable}" -m inlier fit "{patients}" | head -1; echo "${{PIPESTATUS[0]}}"',
+def in_bash(command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
         shell=True,
         executable="/bin/bash",
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+def test_who_stops_reading_is_no_error(patients):
+    done = in_bash(
+        f'"{sys.executable}" -m inlier fit "{patients}" | head -1; echo "${{PIPESTATUS[0]}}"'
+    )
     assert done.stdout.splitlines()[-1] == "0"
     assert done.stderr == ""
 
 
 def test_a_pipe_is_read_once(tmp_path):
-    done = subprocess.run(
-        f'"{sys.executable}" -m inlier fit <(seq 1 3000) --json - --rows >(cat > "{tmp_path}/r")',
-        shell=True,
-        executable="/bin/bash",
-        capture_output=True,
-        text=True,
-        timeout=120,
+    done = in_bash(
+        f'"{sys.executable}" -m inlier fit <(seq 1 3000) --json - --rows >(cat > "{tmp_path}/r")'
     )
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)

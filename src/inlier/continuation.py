@@ -42,7 +42,7 @@ class Arrival:
     weights: Rows
     subspace: Subspace
     n_removed: int | None = None
-    """How many rows lost half of their weight or more at the target, if that was solved for."""
+    """How many rows the last step left with less than half of their weight, if there was one."""
 
 
 def nearest_half(distances: Rows) -> float:

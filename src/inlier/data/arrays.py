@@ -60,7 +60,7 @@ def collected(
 ) -> tuple[Rows, list[Array]]:
     """What a pass sees of all n rows, and its sums; see `BlockTable._run`."""
     # Once something large was given back, the C library keeps what smaller arrays give back; before
-    # that the system finds new pages for each of them, which takes as long as the products.
+    # that the system has to find new pages for what is made of each block.
     np.empty(GIVEN_BACK, np.uint8)
     out: Rows = None
     sums: list[Rows] = []

@@ -1,7 +1,7 @@
 """Products of a block of rows with a few vectors, and how the linear algebra likes them.
 
 Both products of a pass are as wide as its few vectors, and no library is made for that. numpy's
-multiplies small matrices without packing them first, twice as fast; so a block is multiplied as a
+multiplies small matrices without packing them first, which is faster; so a block is multiplied as a
 stack of them, which numpy goes through without coming back to Python.
 """
 
@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 1 << 14
 UNPACKED = 1_000_000
 # Of fewer rows the sums of a stack are a larger part of the work than its products.
 LEAST_ROWS = 16
-# Of more rows than these OpenBLAS is up to four times as slow, if there are hundreds of columns.
+# Of more rows than these OpenBLAS is slower again, if there are hundreds of columns.
 MOST_ROWS = 128
 
 

@@ -46,8 +46,6 @@ class RawSource(Source):
         with open(self.path, "rb", buffering=0) as file:
             file.seek(self.offset)
             for rows in pieces(n, height):
-                # Not into a buffer that stays: only after something large was given back does
-                # the C library keep memory for the smaller arrays that are made of a block.
                 yield self._filled(file, np.empty((rows.stop - rows.start, d), self.dtype))
 
     def some(self, rows: Array, columns: slice) -> Array:
