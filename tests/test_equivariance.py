@@ -74,10 +74,9 @@ def assert_same_answer(
     np.testing.assert_array_equal(first.support, second.support)
     np.testing.assert_allclose(scale * first.location, second.location, rtol=0.0, atol=atol)
     larger = scale**2 * first.certificate.lambda_max
-    slack = scale**2 * first.certificate.residual + second.certificate.residual
-    assert second.certificate.lambda_max == pytest.approx(
-        larger, rel=1e-6, abs=slack + 1e-9 * second.budget
-    )
+    room = 1e-6 * larger + 1e-9 * second.budget
+    assert larger <= second.certificate.bound + room
+    assert second.certificate.lambda_max <= scale**2 * first.certificate.bound + room
     assert first.certificate.feasible == second.certificate.feasible
 
 

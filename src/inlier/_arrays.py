@@ -137,11 +137,16 @@ def median(x: Rows) -> float:
 
 
 def smallest(x: Rows, m: int) -> Rows:
-    """The mask of the m smallest entries; of equal ones the first."""
-    xp = namespace(x)
-    limit = xp.sort(x)[m - 1]
-    below, ties = x < limit, x == limit
-    return below | (ties & (xp.cumulative_sum(xp.astype(ties, xp.int64)) <= m - count(below)))
+    """The mask of the m smallest entries, and of those that equal the largest of them."""
+    return x <= namespace(x).sort(x)[m - 1]
+
+
+def evenly_spaced(x: Rows, m: int) -> Array:
+    """The numbers of m entries at even steps in ascending order: no matter in which they come."""
+    n = x.shape[0]
+    places = ((np.arange(m) + 0.5) * (n / m)).astype(np.int64)
+    order = namespace(x).argsort(x)
+    return on_host(namespace(x).take(order, like(places, order)))
 
 
 def scattered(x: Rows, where: Rows, fill: float | bool) -> Rows:

@@ -19,6 +19,7 @@ from inlier._validation import (
     check_whole,
 )
 from inlier.centers import geometric_median
+from inlier.certificate import Certificate
 from inlier.data import Metric, OnHost, Rotation, Table, as_table, central_row
 from inlier.named_table import NamedTable
 from inlier.result import PathPoint, RobustMeanResult, Step
@@ -235,11 +236,7 @@ def _in_units_of_the_data(
     )
     rule = result.rule
     if isinstance(rule, Multiplier):
-        points = metric.restored(np.stack([rule.center, rule.start]))
-        directions = None if rule.directions is None else metric.directions(rule.directions)
-        rule = replace(
-            rule, center=points[0], start=points[1], directions=directions, metric=metric
-        )
+        rule = _multiplier_of_the_data(rule, metric)
     groups = []
     for group in result.groups:
         mean, center = metric.restored(np.stack([group.mean, group.center]))
@@ -257,7 +254,12 @@ def _in_units_of_the_data(
             )
         )
     path = tuple(
-        replace(point, location=metric.restored(point.location[None])[0]) for point in result.path
+        replace(
+            point,
+            location=metric.restored(point.location[None])[0],
+            certificate=_certificate_of_the_data(point.certificate, metric),
+        )
+        for point in result.path
     )
     if groups:
         rule = GroupRule(tuple(groups))
@@ -266,9 +268,25 @@ def _in_units_of_the_data(
         location=original.beside(location.astype(original.dtype)),
         message=f"{result.message} (Sigma and distances are in units of the scatter.)",
         rule=rule,
+        certificate=_certificate_of_the_data(result.certificate, metric),
         groups=tuple(groups),
         path=path,
         n_passes=result.n_passes + original.n_passes,
+    )
+
+
+def _certificate_of_the_data(certificate: Certificate, metric: Metric) -> Certificate:
+    return replace(certificate, multiplier=_multiplier_of_the_data(certificate.multiplier, metric))
+
+
+def _multiplier_of_the_data(multiplier: Multiplier, metric: Metric) -> Multiplier:
+    """A multiplier that was found in other coordinates."""
+    points = metric.restored(np.stack([multiplier.center, multiplier.start]))
+    directions = multiplier.directions
+    if directions is not None:
+        directions = metric.directions(directions)
+    return replace(
+        multiplier, center=points[0], start=points[1], directions=directions, metric=metric
     )
 
 

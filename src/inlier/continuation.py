@@ -77,7 +77,7 @@ def continuation(
     # weights: only very distant rows have less than 1.
     enough = max(nearest_half(distances), float(np.finfo(np.float64).tiny))
     weights = enough / namespace(distances).clip(distances, enough, None)
-    spectrum = oracle(center, weights, lambda values, residuals: residuals[0] <= 0.1 * values[0], 4)
+    spectrum = oracle(center, weights, lambda v, r, bound: r[0] <= 0.1 * v[0], 4)
     budget = float(spectrum.values[0])
     subspace = Subspace.empty(table, center)
     seen_from = center

@@ -293,7 +293,7 @@ def _rank(S: Array) -> int:
     return int((values > factored.VANISHED**2 * values.max(initial=0.0)).sum())
 
 
-def _roughly(values: Array, residuals: Array) -> bool:
+def _roughly(values: Array, residuals: Array, bound: float) -> bool:
     return bool(residuals[0] <= 0.01 * values[0])
 
 

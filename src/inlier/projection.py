@@ -307,7 +307,7 @@ def cutting_planes(
     """
     limit = budget * (1.0 + slack)
 
-    def settled(values: Array, residuals: Array) -> bool:
+    def settled(values: Array, residuals: Array, bound: float) -> bool:
         theta, residual = float(values[0]), float(residuals[0])
         if theta > limit:
             return residual <= 0.5 * (theta - budget)

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inlier._arrays import double, every, like, namespace, on_host
+from inlier._arrays import count, double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_number
-from inlier.certificate import Certificate
-from inlier.data import LooksLater, as_table
+from inlier.certificate import Certificate, spectrum_of_kept
+from inlier.data import LooksLater, Table, as_table
 from inlier.explain import Explanation, explain
 from inlier.named_table import NamedTable
 from inlier.rules import Group, GroupRule, Multiplier, rule_of
-from inlier.spectral import Oracle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +70,8 @@ class PathPoint(LooksLater):
     budget : float
         B = n sigma^2.
     sigma : float
-        Largest standard deviation of the rows that are kept, in any direction.
+        Upper bound on the standard deviation of the rows that are kept, in any direction; with
+        more than 256 columns `RobustMeanResult.at` finds a closer one.
     price : float
         kappa = B tr(Lambda) / n: the fraction of the rows that has to go for each e-fold of the
         budget. Small while groups leave; it jumps where good rows would have to pay.
@@ -248,11 +248,10 @@ class RobustMeanResult(MeanResult):
                 f"{point!r}."
             )
         assert point is not None
-        step = self.path[point]
         groups = self.groups[: range(len(self.path))[point]]
         support = np.ones(self.support.shape[0], dtype=np.bool_)
-        support[on_host(step.removed)] = False
-        return self._with(support, step.location, step.certificate, groups, step.sigma)
+        support[on_host(self.path[point].removed)] = False
+        return self._with(support, groups, dual=self.path[point].certificate.multiplier)
 
     def _solved_again(self, **changes: float) -> RobustMeanResult:
         if not 0.0 < self.sigma < np.inf:
@@ -266,49 +265,25 @@ class RobustMeanResult(MeanResult):
 
     def _beyond(self, threshold: float) -> RobustMeanResult:
         """The rows with a score above a threshold removed."""
-        table = as_table(self.known_data().table)
-        inside = self.scores <= threshold
-        kept = double(inside)
-        support = on_host(inside)
-        n, m = len(support), int(support.sum())
-        if m == 0:
+        support = on_host(self.scores <= threshold)
+        if not support.any():
             raise ValueError(
                 f"threshold={threshold:g} is below every score, so that no row would be kept. The "
                 f"lowest score is {float(on_host(self.scores).min()):.4g}."
             )
-        location = table.mean(kept, on_host(self.location).astype(np.float64))
-        metric = self.rule.metric
-        seen, center = table, location
-        if metric is not None:
-            seen, center = table.in_metric(metric), metric.seen(location[None])[0]
-        spectrum = Oracle(seen, np.random.default_rng(0)).closely(center, kept)
-        top = max(0.0, float(spectrum.values[0]))
-        certificate = Certificate(
-            budget=top * n / m,
-            lambda_max=top,
-            residual=float(spectrum.residuals[0]),
-            n=n,
-            n_removed=n - m,
-            most_kept=float(n),
-        )
         groups = tuple(
             replace(group, rows=group.rows[like(~support, group.rows)[group.rows]])
             for group in self.groups
         )
         groups = tuple(group for group in groups if group.size)
         rule = replace(self.rule, threshold=threshold)
-        chosen = self._with(support, location, certificate, groups, certificate.sigma_kept, rule)
-        return replace(
-            chosen,
-            scores=self.scores,
-            n_passes=seen.n_passes + (table.n_passes if seen is not table else 0),
-        )
+        return replace(self._with(support, groups, rule), scores=self.scores)
 
     def keep(self, group: int | Group) -> RobustMeanResult:
         """The answer with a group put back, without a new fit.
 
         To take out a whole good sub-population is the typical mistake; who knows the rows can undo
-        it. The certificate then holds a bound: what the rows had before the group left.
+        it. Some fifteen passes over the data.
 
         Parameters
         ----------
@@ -334,45 +309,27 @@ class RobustMeanResult(MeanResult):
         back = self.groups[group]
         groups = tuple(other for other in self.groups if other is not back)
         support = on_host(self.support).copy()
-        m = int(support.sum())
         support[on_host(back.rows)] = True
-        n = len(support)
-        total = m + back.size
-        kept = on_host(self.location).astype(np.float64)
-        location = kept + (back.mean - kept) * (back.size / total)
-        # All these rows were there before the first of the groups left: their scatter was larger.
-        top = max(back.budget, self.certificate.lambda_max)
-        certificate = replace(
-            self.certificate,
-            budget=top * n / total,
-            lambda_max=top,
-            n_removed=n - total,
-            most_kept=float(n),
-        )
-        kept_again = self._with(support, location, certificate, groups, certificate.sigma_kept)
-        return replace(kept_again, message=f"Put back: {back}. {kept_again.message}")
+        again = self._with(support, groups)
+        return replace(again, message=f"Put back: {back}. {again.message}")
 
     def _with(
         self,
         support: Mask,
-        location: Array,
-        certificate: Certificate,
         groups: tuple[Group, ...],
-        sigma: float,
         rule: Multiplier | GroupRule | None = None,
+        dual: Multiplier | None = None,
     ) -> RobustMeanResult:
-        kept, n = int(support.sum()), len(support)
-        inside, q = like(support, self.support), self.scores
-        removed = max(self.certificate.n_removed, certificate.n_removed, 1)
-        alpha = max(0.01, float(np.ceil(100.0 * removed / n)) / 100.0)
-        metric = self.rule.metric if isinstance(self.rule, Multiplier) else None
-        if self.groups:
-            metric = self.groups[0].metric
+        """The answer that keeps these rows, looked at anew: some fifteen passes."""
+        table = as_table(self.known_data().table)
+        n, kept = len(support), int(support.sum())
+        inside = like(support, self.support)
+        location = table.mean(double(inside), on_host(self.location).astype(np.float64))
+        certificate = self._certified(table, inside, location, dual)
         if rule is None:
-            rule = rule_of(groups, location, certificate.budget, metric)
-            if self.data is not None:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    q = rule.scores(as_table(self.data.table))
+            rule = rule_of(groups, location, certificate.budget, self.rule.metric)
+        with np.errstate(over="ignore", invalid="ignore"):
+            q = rule.scores(table)
         xp = namespace(q)
         return replace(
             self,
@@ -382,14 +339,46 @@ class RobustMeanResult(MeanResult):
             indicator=double(~inside),
             # Where rows were chosen that no rule tells apart, moved to the side of the verdict.
             scores=xp.where(inside, xp.clip(q, None, 1.0), xp.clip(q, OVER, None)),
-            sigma=sigma,
+            sigma=certificate.sigma_kept,
             budget=certificate.budget,
             certificate=certificate,
             rule=rule,
             groups=groups,
             path=(),
+            n_passes=table.n_passes,
+            message=f"Kept {kept} of {n} rows by choice. {certificate.statement()}",
+        )
+
+    def _certified(
+        self, table: Table, kept: Rows, location: Array, dual: Multiplier | None
+    ) -> Certificate:
+        """What is known about a choice of rows; its budget is what they need."""
+        n, m = kept.shape[0], count(kept)
+        low, high, failure, most_kept = np.inf, np.inf, 0.0, float(n)
+        metric = self.rule.metric
+        alike = Multiplier(location, None, np.empty(0), 1.0, 1.0, location, metric=metric)
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = alike.scores(table)
+        if every(namespace(far).isfinite(far) | ~kept):  # else some are too far away to square
+            spectrum = spectrum_of_kept(table, double(kept), location, metric)
+            low, high = max(0.0, float(spectrum.values[0])), spectrum.bound
+            failure = spectrum.failure
+        budget = high * n / m
+        multiplier = alike if dual is None or not 0.0 < budget < np.inf else dual
+        if multiplier is dual:
+            most_kept = dual.most_kept(table, location, budget)
+        return Certificate(
+            budget=budget,
+            lambda_max=low,
+            bound=high,
+            failure=failure,
+            n=n,
+            n_removed=n - m,
+            most_kept=most_kept,
+            removed=namespace(kept).nonzero(~kept)[0],
+            multiplier=multiplier,
             # As many may be bad as the fit had removed, also if some of them are back.
-            message=f"Kept {kept} of {n} rows by choice. {certificate.statement(alpha)}",
+            n_suspected=max(self.certificate.n_removed, self.certificate.n_suspected),
         )
 
     def explain(self, row: int, X: Any = None) -> Explanation:

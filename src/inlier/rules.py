@@ -143,12 +143,13 @@ class Group(LooksLater):
         return f"<Group of {self}>"
 
     def __str__(self) -> str:
+        sides = "one side" if self.side else "both sides"
         how = {
             "apart": "far from every other row",
             "distance": "far out, in the same direction",
             "tail": "far out, in the same direction, at the end of a tail",
-            "direction": "on one side of the others",
-            "metric": "on one side of the others, for how little these vary there",
+            "direction": f"on {sides} of the others",
+            "metric": f"on {sides} of the others, for how little these vary there",
         }[self.kind]
         exponent = max(self.log_p / np.log(10.0), -300.0)
         rows = "row" if self.size == 1 else "rows"

@@ -2,6 +2,9 @@
 
 The matrix is seen only through `Table.moment`, one pass for each block. The rows seen along the
 Krylov basis come out of the same passes, so the Ritz vectors arrive with the data along them.
+
+A Ritz value bounds the largest eigenvalue from below, and its residual only says that some
+eigenvalue is near. The bound from above is randomised: `upper_bound`.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import chi2
 
 from inlier._arrays import double, mixed
 from inlier._typing import Array, Rows
@@ -20,11 +24,22 @@ NULL = 1e-10
 # Up to this many columns, the whole spectrum is as cheap as a few Krylov steps.
 DENSE = 256
 MOST_PASSES = 60
-# What is close enough for the rows that are kept in the end, and how many passes it may take.
-CLOSE = 1e-3
-CLOSE_PASSES = 8
-# Where nothing hangs on the value, because it is below a limit by more than its error.
-NOT_SO_CLOSE = 1e-2
+# The upper bound of the rows that are kept in the end may exceed the Ritz value by this fraction,
+# and may take so many passes: with a flat spectrum the excess falls with the square of the passes.
+CLOSE = 0.1
+CLOSE_PASSES = 12
+# So many where the bound is held against a limit and does not yet decide.
+DECIDING_PASSES = 24
+# Random directions in the block of a search for an upper bound, beside warm ones.
+PROBES = 8
+WARM = 4
+# The chance that an upper bound does not hold, over the draw of these directions.
+FAILURE = 1e-9
+# Squared length of the part of the random directions in any one direction, which it falls below
+# with that chance.
+SHORTEST = float(chi2.ppf(FAILURE, PROBES))
+# Candidates for the bound, as multiples of the Ritz value.
+CANDIDATES = 1.0 + np.geomspace(1e-4, 1e4, 65)
 
 
 @dataclass(frozen=True)
@@ -40,6 +55,10 @@ class Spectrum:
     """||M v - theta v|| for each pair: an eigenvalue lies within it of theta."""
     drift: Array
     """A^T w: the weighted mean seen from the centre, times sum(w)."""
+    bound: float = np.inf
+    """No eigenvalue is larger."""
+    failure: float = 0.0
+    """The chance, over random directions, that the bound does not hold; 0 if it is exact."""
 
 
 def orthonormal_rows(rows: Array, against: Array) -> Array:
@@ -63,9 +82,10 @@ def top_eigenpairs(
     center: Array,
     weights: Rows,
     start: Array,
-    settled: Callable[[Array, Array], bool],
+    settled: Callable[[Array, Array, float], bool],
     max_passes: int,
     count: int,
+    probes: int = 0,
 ) -> Spectrum:
     """The largest eigenpairs of A^T W A.
 
@@ -79,15 +99,18 @@ def top_eigenpairs(
     start : array of shape (b, d)
         Where to look first; b is the size of the blocks.
     settled : callable
-        Given the values and residuals so far, whether they are good enough.
+        Given the values, the residuals and the upper bound so far, whether they are good enough.
     max_passes : int
     count : int
         The most pairs that are returned.
+    probes : int
+        How many of the last rows of `start` are standard normal and independent of the matrix; an
+        upper bound follows from them.
     """
     block = basis = orthonormal_rows(start, np.empty((0, start.shape[1])))
     projections: list[Rows] = []
     images = np.empty((0, table.shape[1]))
-    drift = None
+    drift, bound, width = None, np.inf, max(count, len(block))
     for n_pass in range(1, max_passes + 1):
         moment = table.moment(center, weights, block, drift=drift is None)
         drift = moment.drift if drift is None else drift
@@ -95,22 +118,62 @@ def top_eigenpairs(
         images = np.concatenate([images, moment.image])
         compressed = images @ basis.T
         values, mixing = np.linalg.eigh((compressed + compressed.T) / 2.0)
-        values, mixing = values[::-1][:count], mixing.T[::-1][:count]
+        if probes:
+            seen = start[len(start) - probes :] @ basis.T @ mixing
+            bound = upper_bound(values, seen, mixing.T @ images, mixing.T @ basis)
+        values, mixing = values[::-1][:width], mixing.T[::-1][:width]
         vectors = mixing @ basis
         remainder = mixing @ images - values[:, None] * vectors
         residuals = np.linalg.norm(remainder, axis=1)
-        if n_pass == max_passes or settled(values, residuals):
+        if n_pass == max_passes or settled(values, residuals, bound):
             break
         block = orthonormal_rows(remainder, basis)
         if not len(block):  # an invariant subspace: the values are exact
             break
         basis = np.concatenate([basis, block])
     assert drift is not None
+    values, vectors, residuals, mixing = (x[:count] for x in (values, vectors, residuals, mixing))
     first, *others = np.split(mixing, np.cumsum([p.shape[0] for p in projections])[:-1], axis=1)
     seen = mixed(first, projections[0])
     for part, projection in zip(others, projections[1:], strict=True):
         seen += mixed(part, projection)
-    return Spectrum(values, vectors, double(seen), residuals, drift)
+    return Spectrum(
+        values, vectors, double(seen), residuals, drift, bound, FAILURE if probes else 0.0
+    )
+
+
+def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> float:
+    """A bound on the largest eigenvalue that fails with probability `FAILURE`.
+
+    Let G be standard normal, d x r, and independent of the matrix M. If u is an eigenvalue with
+    eigenvector v, then v^T (u - M) = 0, so that for every X
+
+        || G - (u - M) X ||  >=  || G^T v ||,
+
+    whose square has the chi-squared distribution with r degrees of freedom, whatever v is. So with
+    the X of Galerkin's method in a subspace that holds G, every u is excluded for which the left
+    side is shorter than such a variable is with probability 1 - `FAILURE`. Its residual is a
+    rational function whose poles are the Ritz values, and falls beyond them; it is looked at on a
+    grid.
+
+    Parameters
+    ----------
+    values, basis, images : array
+        Ritz values, ascending, the Ritz vectors (K x d), and M applied to them.
+    probes : array of shape (r, K)
+        The columns of G along the Ritz vectors, which span them.
+    """
+    top = float(values[-1])
+    if top <= 0.0:
+        return 0.0
+    scaled = values / top
+    outside = (images - values[:, None] * basis) / top
+    coupling = outside @ outside.T
+    weights = probes / (CANDIDATES[:, None, None] - scaled)
+    squared = np.linalg.eigvalsh(weights @ coupling @ weights.transpose(0, 2, 1))[:, -1]
+    possible = np.flatnonzero(squared >= SHORTEST)
+    first = possible[-1] + 1 if len(possible) else 0
+    return float(top * CANDIDATES[first]) if first < len(CANDIDATES) else np.inf
 
 
 class Oracle:
@@ -137,15 +200,19 @@ class Oracle:
         self,
         center: Array,
         weights: Rows,
-        settled: Callable[[Array, Array], bool],
+        settled: Callable[[Array, Array, float], bool],
         max_passes: int,
+        warm: int | None = None,
+        probes: int = 0,
     ) -> Spectrum:
         """The largest eigenpairs, until they are settled; see `top_eigenpairs`."""
-        warm = self._last[: max(0, self.block - 2)]
-        fresh = self._random.standard_normal((self.block - len(warm), self.table.shape[1]))
-        start = np.concatenate([warm, fresh])
+        old = self._last[: max(0, self.block - 2) if warm is None else warm]
+        fresh = probes or self.block - len(old)
+        start = np.concatenate(
+            [old, self._random.standard_normal((fresh, self.table.shape[1]))]
+        )
         spectrum = top_eigenpairs(
-            self.table, center, weights, start, settled, max_passes, self.block
+            self.table, center, weights, start, settled, max_passes, self.block, probes
         )
         self._last = spectrum.vectors
         return spectrum
@@ -163,7 +230,7 @@ class Oracle:
             return self.densely(center, weights, self.block)
         history: list[float] = []
 
-        def settled(values: Array, residuals: Array) -> bool:
+        def settled(values: Array, residuals: Array, bound: float) -> bool:
             history.append(float(values[0]))
             grown = history[-1] - history[-3] if len(history) > 2 else np.inf
             residual = float(residuals[0])
@@ -172,20 +239,35 @@ class Oracle:
 
         return self(center, weights, settled, MOST_PASSES)
 
-    def closely(self, center: Array, weights: Rows, limit: float = 0.0) -> Spectrum:
-        """The largest eigenvalue as closely as a few passes can tell, or densely.
+    def bounded(
+        self,
+        center: Array,
+        weights: Rows,
+        limit: float | None = None,
+        max_passes: int | None = None,
+    ) -> Spectrum:
+        """The largest eigenvalue between two bounds that are close, or exactly.
 
-        Less closely if it is clearly below a limit: a flat spectrum gives its edge away slowly.
+        With a limit, until it is also known on which side of it the eigenvalue lies.
         """
         if self.table.shape[1] <= DENSE:
             return self.densely(center, weights, self.block)
 
-        def settled(values: Array, residuals: Array) -> bool:
-            value, residual = float(values[0]), float(residuals[0])
-            clear = value + residual <= limit
-            return residual <= (NOT_SO_CLOSE if clear else CLOSE) * value
+        def settled(values: Array, residuals: Array, bound: float) -> bool:
+            low = float(values[0])
+            if limit is not None and low > limit:
+                return True
+            return bound <= (1.0 + CLOSE) * low and (limit is None or bound <= limit)
 
-        return self(center, weights, settled, CLOSE_PASSES)
+        if max_passes is None:
+            max_passes = CLOSE_PASSES if limit is None else DECIDING_PASSES
+        return self(center, weights, settled, max_passes, WARM, PROBES)
+
+    def closely(self, center: Array, weights: Rows) -> Spectrum:
+        """The largest eigenpairs as closely as a few passes can tell, or densely."""
+        if self.table.shape[1] <= DENSE:
+            return self.densely(center, weights, self.block)
+        return self(center, weights, lambda v, r, bound: r[0] <= 1e-3 * v[0], 8)
 
     def densely(self, center: Array, weights: Rows, count: int) -> Spectrum:
         """So many of the largest eigenpairs, from the whole spectrum: two passes."""
@@ -193,4 +275,6 @@ class Oracle:
         values, vectors = np.linalg.eigh(scatter)
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
         residuals = np.linalg.norm(vectors @ scatter - values[:, None] * vectors, axis=1)
-        return Spectrum(values, vectors, self.table.project(center, vectors), residuals, drift)
+        bound = max(0.0, float(values[0] + residuals[0]))
+        seen = self.table.project(center, vectors)
+        return Spectrum(values, vectors, seen, residuals, drift, bound)

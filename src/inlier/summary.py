@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -138,15 +137,9 @@ class Summary:
         """
         return in_deviations(self.plain, self.robust, self.deviation)
 
-    @property
-    def assumed(self) -> float | None:
-        """The fraction of bad rows that the message speaks of, if it does."""
-        found = re.search(r"If at most (\S+)% of the rows are bad", self.message)
-        return float(found[1]) / 100.0 if found else None
-
     def statement(self) -> str:
-        """The certificate in a sentence: the one of the message, if it has one."""
-        return self.certificate.statement(self.assumed)
+        """The certificate in a sentence."""
+        return self.certificate.statement()
 
     def remarks(self) -> str:
         """What the message says beyond the numbers of rows, the groups and the certificate."""

@@ -27,7 +27,7 @@ from inlier._arrays import (
 from inlier._typing import Array, Rows
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import central_point
-from inlier.certificate import Certificate
+from inlier.certificate import BUDGET_TOL, Certificate
 from inlier.continuation import Arrival, continuation, tightening_was_right
 from inlier.data import Rotation, Table
 from inlier.problem import Subspace
@@ -42,8 +42,6 @@ ABSURD_MEDIANS = 100.0
 # Where the kept rows exceed the budget a little, it is lowered by a little more, and again.
 MOST_REPAIRS = 5
 REPAIR_MARGIN = 0.01
-# The rows that are kept must satisfy the budget to this relative precision.
-BUDGET_TOL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ def fit_with_sigma(
     if options.algorithm == "paper":
         exactly = Exactly(oracle, options.surrogate, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
-        spectrum = oracle.accurately(fit.best.mean, _weights(fit.best), options.tol * budget)
+        spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     else:
         if known is None:
             arrival = continuation(oracle, first, distances, budget, notify)
@@ -154,22 +152,25 @@ def fit_with_sigma(
     on_table, rule, mean = seen, there, best.mean
     if n_near < n:
         on_table, rule, mean = whole, multiplier, location
+    xp = namespace(kept)
+    support, weights = scattered(kept, near, False), scattered(own, near, 0.0)
     certificate = Certificate(
         budget=budget,
-        lambda_max=float(spectrum.values[0]),
-        residual=float(spectrum.residuals[0]),
+        lambda_max=max(0.0, float(spectrum.values[0])),
+        bound=spectrum.bound,
+        failure=spectrum.failure,
         n=n,
         n_removed=n - count(kept),
         most_kept=rule.most_kept(on_table, mean, budget),
+        removed=xp.nonzero(~support)[0],
+        multiplier=multiplier,
     )
-    xp = namespace(kept)
-    support, weights = scattered(kept, near, False), scattered(own, near, 0.0)
     h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
     if n_near == n and there.directions is not None:
         scores = best.scores
     else:
         scores = rule.scores(on_table)
-    converged = fit.converged and certificate.feasible
+    converged = fit.converged and not certificate.exceeded
     message = _message(fit, certificate, options)
     if not converged:
         from sklearn.exceptions import ConvergenceWarning
@@ -214,7 +215,7 @@ def _finished(
     if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
         step1 = Rounded(oracle, surrogate, arrival.subspace)
         fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
-    spectrum = oracle.closely(fit.best.mean, _weights(fit.best), budget)
+    spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     lowered = budget
     for _ in range(MOST_REPAIRS):
         top = float(spectrum.values[0])
@@ -225,7 +226,7 @@ def _finished(
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = Rounded(oracle, surrogate, subspace)
         fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
-        spectrum = oracle.closely(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     return fit, spectrum
 
 
@@ -284,7 +285,7 @@ def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
             "is the mean weighted by 1 - h. The bound is too small for these data: pass a larger "
             f"sigma{hint}."
         )
-    if not certificate.feasible:
+    if certificate.exceeded:
         over = certificate.lambda_max / certificate.budget - 1.0
         return (
             f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for "
@@ -301,6 +302,12 @@ def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
             "rows was still falling. Raise max_iter."
         )
     verdict = f"Kept {n - removed} of {n} rows; at least {certificate.l0_lower_bound} had to go."
+    if not certificate.feasible:
+        over = certificate.bound / certificate.budget - 1.0
+        verdict += (
+            f" Whether they stay within the budget is not decided: they exceed it by at most "
+            f"{over:.1e} of it, if at all."
+        )
     if 2 * removed >= n:
         verdict += (
             " Half of the rows or more were removed: either sigma is too small, or the data cannot "

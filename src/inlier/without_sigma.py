@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from inlier.result import (
     Step,
     WeakEvidenceWarning,
 )
-from inlier.rules import Group, rule_of
-from inlier.selection import LARGE, MOST_GROUPS, Selection, below_the_edge, select
+from inlier.rules import Group, Multiplier, rule_of
+from inlier.selection import LARGE, LOG_LEVEL, MOST_GROUPS, Selection, below_the_edge, select
 from inlier.spectral import Oracle
 
 # A few rows so many times farther out than half of them leave before anything else. By Chebyshev's
@@ -150,7 +151,26 @@ def _restored(
             replace(group, mean=there[2 * i], center=there[2 * i + 1], direction=ways[i])
             for i, group in enumerate(groups)
         ]
-    return groups, [replace(p, location=there[2 * k + i]) for i, p in enumerate(path)]
+    return groups, _with_locations(path, there[2 * k :], rotation)
+
+
+def _with_locations(path: list[PathPoint], locations: Any, rotation: Rotation) -> list[PathPoint]:
+    """The points of a path in the coordinates of the data; directions of all of them in one pass."""
+    multipliers = [point.certificate.multiplier for point in path]
+    stacked = [m.deciding for m in multipliers]
+    ways = rotation.directions(np.concatenate(stacked)) if sum(map(len, stacked)) else None
+    restored, first = [], 0
+    for i, (point, multiplier, own) in enumerate(zip(path, multipliers, stacked, strict=True)):
+        part = slice(first, first := first + len(own))
+        multiplier = replace(
+            multiplier,
+            center=locations[i],
+            start=locations[i],
+            directions=None if multiplier.directions is None else ways[part],
+        )
+        certificate = replace(point.certificate, multiplier=multiplier)
+        restored.append(replace(point, location=locations[i], certificate=certificate))
+    return restored
 
 
 def _with_absurd(
@@ -188,22 +208,31 @@ def _with_absurd(
         share=1.0,
         removed=gone[:0],
         location=middle,
-        certificate=Certificate(np.inf, np.inf, np.inf, n, 0, float(n)),
+        certificate=Certificate(
+            budget=np.inf,
+            lambda_max=np.inf,
+            bound=np.inf,
+            failure=0.0,
+            n=n,
+            n_removed=0,
+            most_kept=float(n),
+            removed=gone[:0],
+            multiplier=Multiplier(middle, None, np.empty(0), np.inf, 1.0, middle),
+        ),
     )
-    moved = [
-        replace(
-            point,
-            removed=xp.sort(xp.concat([gone, xp.take(rows, point.removed)])),
-            budget=point.budget * n / (n - n_gone),
-            certificate=replace(
-                point.certificate,
-                budget=point.budget * n / (n - n_gone),
-                n=n,
-                n_removed=point.certificate.n_removed + n_gone,
-            ),
+    moved = []
+    for point in path:
+        removed = xp.sort(xp.concat([gone, xp.take(rows, point.removed)]))
+        budget = point.budget * n / (n - n_gone)
+        certificate = replace(
+            point.certificate,
+            budget=budget,
+            n=n,
+            n_removed=point.certificate.n_removed + n_gone,
+            most_kept=point.certificate.multiplier.most_kept(whole, point.location, budget),
+            removed=removed,
         )
-        for point in path
-    ]
+        moved.append(replace(point, removed=removed, budget=budget, certificate=certificate))
     return [group, *(replace(g, rows=xp.take(rows, g.rows)) for g in groups)], [everything, *moved]
 
 
@@ -222,12 +251,14 @@ def _message(found: Selection, groups: list[Group], certificate: Certificate) ->
             f" There is a surplus on one side, {found.tail} rows, that looks like the tail of "
             "skewed data; it was kept."
         )
-    elif found.doubtful.log_p < DOUBTFUL:
+    elif LOG_LEVEL <= found.doubtful.log_p < DOUBTFUL:
         chance = np.exp(found.doubtful.log_p)
         message += f" There are weak signs (chance {chance:.1g}) of one more group; it was kept."
+    elif found.doubtful.log_p < LOG_LEVEL and found.refused is None and not found.unclear:
+        message += " There are signs of one more group, but no cut that tells it from the others."
     elif not groups and not found.unclear and not found.coincide and found.refused is None:
         message += " No group of them shows more than chance would."
-    return message if groups else f"{message} {certificate.statement(0.1)}"
+    return message if groups else f"{message} {certificate.statement()}"
 
 
 def _distrust(found: Selection, groups: list[Group], n: int) -> str:

@@ -62,7 +62,8 @@ def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
             "feasible": certificate.feasible,
             "sigma_kept": _number(certificate.sigma_kept),
             "lambda_max": _number(certificate.lambda_max),
-            "residual": _number(certificate.residual),
+            "lambda_bound": _number(certificate.bound),
+            "failure": certificate.failure,
             "fewest_removed": certificate.l0_lower_bound,
             "error_radius": [
                 {"alpha": alpha, "radius": _number(float(certificate.error_radius(alpha)))}

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from inlier._arrays import like, total
+from inlier._arrays import evenly_spaced, like, total
 from inlier._typing import Array, Rows
 
 
@@ -159,12 +159,18 @@ class Table(ABC):
         """A few rows, by their numbers, on the host."""
 
     def sampled_rows(self, random: np.random.Generator) -> Array:
-        """Which rows a sample consists of: at most `SAMPLE_ROWS`, at random, in their order."""
-        n = self.shape[0]
+        """Which rows a sample consists of: at most `SAMPLE_ROWS`, in their order.
+
+        Rows at even steps along a random direction, so that the order of the rows does not matter;
+        in one pass.
+        """
+        n, d = self.shape
         if n <= SAMPLE_ROWS:
             self.n_passes += 1
             return np.arange(n)
-        return np.sort(random.choice(n, SAMPLE_ROWS, replace=False))
+        origin = self.some(np.array([0]))[0].astype(np.float64)
+        seen = self.project(origin, random.standard_normal((1, d)))[0, :]
+        return np.sort(evenly_spaced(seen, SAMPLE_ROWS))
 
     def sampled(self, random: np.random.Generator) -> Array:
         """A sample of the rows, on the host."""

@@ -44,7 +44,14 @@ class Rotation:
         rounded = center.astype(table.dtype, copy=False)
         if not np.array_equal(rounded, center):
             center = rounded.astype(np.float64)
-        values, vectors = np.linalg.eigh(table.gram(center))
+        gram = table.gram(center)
+        # Each product is rounded in proportion to the lengths of its two rows. With these divided
+        # out a few very distant rows do not cost the others their precision.
+        own = np.sqrt(np.maximum(np.diag(gram), 0.0))
+        # Nearer to the centre than this a row is rounding.
+        nearest = float(np.sqrt(np.finfo(table.dtype).eps)) * float(np.median(own))
+        own = np.maximum(own, nearest if nearest > 0.0 else 1.0)
+        values, vectors = np.linalg.eigh(gram / own / own[:, None])
         # A direction below the rounding of the Gram matrix holds nothing.
         rounding = 10.0 * len(values) * float(np.finfo(np.float64).eps)
         if table.dtype == np.float32:
@@ -56,8 +63,8 @@ class Rotation:
         # The sign of an eigenvector is an accident; the random directions of a fit see it.
         largest = np.argmax(np.abs(vectors), axis=0)
         vectors = vectors * np.sign(vectors[largest, np.arange(len(largest))])
-        rotated = DenseTable(table.beside(vectors * lengths))
-        return cls(table, center, rotated, (vectors / lengths).T)
+        rotated = DenseTable(table.beside(own[:, None] * vectors * lengths))
+        return cls(table, center, rotated, (vectors / lengths / own[:, None]).T)
 
     def restored(self, vectors: Array) -> Array:
         """Vectors (k x r, or one) in the original coordinates, in one pass."""

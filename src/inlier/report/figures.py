@@ -358,16 +358,17 @@ def _seen(summary: Summary, values: Array, plain: float) -> Scale:
     return around_zero(np.append(values, [plain, 0.0]), unit)
 
 
-def radius(fractions: Array, radii: Array, mark: float) -> Html:
-    """The error radius over the fraction of bad rows."""
+def radius(fractions: Array, radii: Array, stated: tuple[float, ...]) -> Html:
+    """The error radius over the fraction of bad rows, with marks where the verdict states it."""
     known = np.isfinite(radii)
     x, y = 100.0 * fractions[known], radii[known]
     frame = Frame(Scale(0.0, 50.0), linear(y, zero=True))
-    here = int(np.argmin(np.abs(x - 100.0 * mark))) if len(x) else 0
-    drawn = [frame.line(x, y, class_="after-line")]
-    if len(x) and abs(x[here] - 100.0 * mark) < 1.0:
-        drawn.append(frame.marks(x[[here]], y[[here]], SHAPES[2], class_="chosen"))
-        drawn.append(frame.note(float(x[here]), float(y[here]), number(y[here]), dx=-9, dy=-9))
+    here = np.flatnonzero(np.isin(fractions[known], stated))
+    drawn = [
+        frame.line(x, y, class_="after-line"),
+        frame.marks(x[here], y[here], SHAPES[2], class_="chosen"),
+        *(frame.note(float(x[i]), float(y[i]), number(y[i]), dx=-9, dy=-9) for i in here),
+    ]
     return frame.svg(
         "Error radius over the fraction of bad rows",
         "How far the mean can be off, if a fraction of the rows is bad: larger the more are.",

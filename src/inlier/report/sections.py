@@ -338,19 +338,31 @@ def certificate(context: Context) -> Html:
     """What is proved, and what is assumed."""
     summary = context.summary
     known = summary.certificate
-    own = known.assumed() if summary.assumed is None else summary.assumed
     kept = known.n - known.n_removed
-    fractions = np.unique(np.append(np.linspace(0.0, 0.5, 101), own))
+    fractions = np.unique(np.append(np.linspace(0.0, 0.5, 101), known.assumed))
     radii = np.atleast_1d(known.error_radius(fractions))
+    measured = f"the largest eigenvalue of their scatter is {number(known.lambda_max)}"
+    source = "Computed from the whole spectrum."
+    if known.failure:
+        measured = (
+            f"the largest eigenvalue of their scatter is between {number(known.lambda_max)} and "
+            f"{number(known.bound)}"
+        )
+        source = (
+            "The upper bound comes from random directions; the chance that it fails is "
+            f"{known.failure:.0e}."
+        )
     if known.feasible:
+        within = f"They stay within the budget: {measured}, and {number(known.budget)} is allowed."
+    elif known.exceeded:
         within = (
-            f"They stay within the budget: the largest eigenvalue of their scatter is "
-            f"{number(known.lambda_max)}, and {number(known.budget)} is allowed."
+            f"They do not stay within the budget: {measured}, but only {number(known.budget)} is "
+            "allowed."
         )
     else:
         within = (
-            f"They do not stay within the budget: the largest eigenvalue of their scatter is "
-            f"{number(known.lambda_max)}, but only {number(known.budget)} is allowed."
+            f"Whether they stay within the budget is not decided: {measured}, and "
+            f"{number(known.budget)} is allowed."
         )
     bound = known.l0_lower_bound
     had_to = (
@@ -363,7 +375,7 @@ def certificate(context: Context) -> Html:
         had_to = "No row had to go."
     items = [
         ("Measured", f"The {counted(kept, 'kept row')} vary by at most {number(known.sigma_kept)} "
-         f"in any direction. {within}" if kept else "No row is kept."),
+         f"in any direction. {within} {source}" if kept else "No row is kept."),
         ("Proved", "For every set of good rows: if at most so many rows are bad, and the good ones "
          f"vary by at most {number(known.sigma_kept)} in any direction, the mean of the kept rows "
          "is no farther from the mean of the good ones than the radius in the table. Nothing is "
@@ -376,13 +388,13 @@ def certificate(context: Context) -> Html:
         "dl", *(joined([el("dt", text(term)), el("dd", text(said))]) for term, said in items),
         class_="terms",
     )  # fmt: skip
-    table = tables.radii(known, own)
+    table = tables.radii(known)
     if not np.isfinite(radii).any():
         return joined([words, table])
-    caption = "The error radius over the fraction of bad rows. The diamond is that of the verdict."
+    caption = "The error radius over the fraction of bad rows. Diamonds: where the verdict states it."
     return joined([
         words,
-        el("div", figure(figures.radius(fractions, radii, own), caption), table, class_="beside"),
+        el("div", figure(figures.radius(fractions, radii, known.assumed), caption), table, class_="beside"),
     ])  # fmt: skip
 
 

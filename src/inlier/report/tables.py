@@ -222,9 +222,9 @@ def explanation(why: Explanation, digits: Array, most: int = MOST_FEATURES) -> H
     )
 
 
-def radii(certificate: Certificate, own: float) -> Html:
-    """The error radius for some fractions of bad rows, and for the one the page speaks of."""
-    fractions = np.array(sorted({*FRACTIONS, own}))
+def radii(certificate: Certificate) -> Html:
+    """The error radius for some fractions of bad rows, and for those the verdict speaks of."""
+    fractions = np.array(sorted({*FRACTIONS, *certificate.assumed}))
     found = np.atleast_1d(certificate.error_radius(fractions))
     places = alike(found)
     rows = [
@@ -232,7 +232,7 @@ def radii(certificate: Certificate, own: float) -> Html:
             "tr",
             el("th", text(f"{100.0 * alpha:.3g}%"), scope="row"),
             cell(text(fixed(value, places) if np.isfinite(value) else "nothing is known"), value),
-            class_="is-chosen" if alpha == own else None,
+            class_="is-chosen" if alpha in certificate.assumed else None,
         )
         for alpha, value in zip(fractions, found, strict=True)
     ]

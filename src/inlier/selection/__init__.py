@@ -18,9 +18,10 @@ A group that would leave hardly more than half of the rows is refused: the major
 narrow one says nothing. If fewer than two thirds would be left, it must be clear of the others.
 """
 
+from inlier.selection.evidence import LOG_LEVEL
 from inlier.selection.looks import LARGE
 from inlier.selection.points import below_the_edge
 from inlier.selection.search import MOST_GROUPS, select
 from inlier.selection.state import Selection
 
-__all__ = ["LARGE", "MOST_GROUPS", "Selection", "below_the_edge", "select"]
+__all__ = ["LARGE", "LOG_LEVEL", "MOST_GROUPS", "Selection", "below_the_edge", "select"]

@@ -10,6 +10,7 @@ from inlier._arrays import (
     among,
     count,
     double,
+    evenly_spaced,
     every,
     highest,
     like,
@@ -41,7 +42,7 @@ WIDE = 2.0
 TURNS = 3
 # How many of the directions are turned, if the first show nothing that may leave.
 MOST_TURNED = 3
-# The search in the metric looks at no more rows than these, at random; the groups are of all.
+# The search in the metric looks at no more rows than these; the groups are of all.
 MOST_PURSUED = 5000
 # Elements of the rows along several directions that are looked at together.
 LOOKED_AT_ONCE = 1 << 20
@@ -115,7 +116,9 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
     rows = near.half & ~members
     if count(rows) < 4:
         return 0.0
-    even = xp.cumulative_sum(xp.astype(rows, xp.int64)) % 2 == 0
+    # By turns in the order of their distances, whatever the order of the rows.
+    rank = xp.argsort(xp.argsort(xp.where(rows, near.distances, np.inf)))
+    even = rank % 2 == 0
     halves = [double(rows & ~even), double(rows & even)]
     halves = [half / xp.sum(half) for half in halves]
     first, second, summed = table.combine(near.center, xp.stack([*halves, double(members)]))
@@ -172,11 +175,12 @@ def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> 
     white = whitened(oracle, found.mean, kept, found.least_variance)
     # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
     precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
-    rows = np.flatnonzero(on_host(kept))
-    if len(rows) > MOST_PURSUED:
-        rows = np.sort(random.choice(rows, MOST_PURSUED, replace=False))
-    sample = namespace(white.rows).take(white.rows, like(rows, white.rows), axis=1)
-    looks = pursue(on_host(sample), random)
+    rows = among(white.rows, kept)
+    if rows.shape[1] > MOST_PURSUED:
+        seen = mixed(random.standard_normal(rows.shape[0]), rows)
+        some_rows = evenly_spaced(seen, MOST_PURSUED)
+        rows = namespace(rows).take(rows, like(some_rows, rows), axis=1)
+    looks = pursue(on_host(rows), random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
     for log_p, mixing, center, cut in [look for look in looks if look[0] < LOG_LEVEL][:MOST_TURNED]:
         direction = mixing @ white.whitener

@@ -10,6 +10,7 @@ from inlier.certificate import Certificate
 from inlier.problem import Subspace, packing_bound, scores
 from inlier.projection import Reduced, Within
 from inlier.result import PathPoint
+from inlier.rules import Multiplier
 from inlier.selection.state import TINY, Selection, spectrum_of
 from inlier.spectral import Oracle, Spectrum
 from inlier.surrogates import L1
@@ -63,13 +64,8 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
     share = min(1.0, 2.0 * count(along <= 0.0) / n_leaving) if n_leaving else 1.0
     mean = oracle.table.mean(double(kept), found.mean)
     spectrum = spectrum_of(oracle, mean, kept)
-    budget = max(largest_of(spectrum) * kept.shape[0] / count(kept), TINY)
+    budget = max(spectrum.bound * kept.shape[0] / count(kept), TINY)
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S)
-
-
-def largest_of(spectrum: Spectrum) -> float:
-    """The largest eigenvalue, with what may be missing from it."""
-    return max(0.0, float(spectrum.values[0] + spectrum.residuals[0]))
 
 
 def _nearly_solved(subspace: Subspace, mean: Array, budget: float) -> Reduced:
@@ -86,23 +82,29 @@ def _point(
     S: Array,
 ) -> PathPoint:
     n, m = kept.shape[0], count(kept)
-    prices = np.linalg.eigvalsh(S) if len(S) else np.zeros(0)
+    prices, mixing = np.linalg.eigh(S) if len(S) else (np.zeros(0), np.zeros((0, 0)))
+    prices = np.maximum(prices, 0.0)
     price = float(prices.sum())
+    directions = mixing.T @ subspace.basis if len(prices) else None
+    removed = namespace(kept).nonzero(~kept)[0]
     q = scores(subspace.seen_from(mean, budget), S)
     return PathPoint(
         budget=budget,
-        sigma=float(np.sqrt(largest_of(spectrum) / m)),
+        sigma=float(np.sqrt(spectrum.bound / m)),
         price=price / n,
         rank=1.0 / float(np.sum((prices / price) ** 2)) if price > 0.0 else 0.0,
         share=share,
-        removed=namespace(kept).nonzero(~kept)[0],
+        removed=removed,
         location=mean,
         certificate=Certificate(
             budget=budget,
             lambda_max=max(0.0, float(spectrum.values[0])),
-            residual=float(spectrum.residuals[0]),
+            bound=spectrum.bound,
+            failure=spectrum.failure,
             n=n,
             n_removed=n - m,
             most_kept=packing_bound(0.0 * q + 1.0, q, price),
+            removed=removed,
+            multiplier=Multiplier(mean, directions, prices, budget, 1.0, mean),
         ),
     )

@@ -13,7 +13,7 @@ from inlier.result import Step
 from inlier.rules import Group
 from inlier.selection.evidence import NOTHING
 from inlier.selection.looks import by_direction, by_distance, by_metric, is_uneven, polished
-from inlier.selection.points import largest_of, point_at
+from inlier.selection.points import point_at
 from inlier.selection.state import TINY, Found, Near, Selection, spectrum_of, unit
 from inlier.selection.whitening import whitened
 from inlier.spectral import DENSE, Oracle, Spectrum
@@ -65,7 +65,7 @@ def select(
     if metric and found.groups and is_uneven(oracle, found):
         found = _last_look(oracle, found, notify)
     if oracle.table.shape[1] > DENSE:
-        found.spectrum = oracle.closely(found.mean, double(found.kept))
+        found.spectrum = oracle.bounded(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
     return found
 
@@ -113,7 +113,7 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
         side=group.cut.side,
         log_p=group.cut.log_p,
         share=group.cut.share,
-        budget=largest_of(found.spectrum),
+        budget=found.spectrum.bound,
     )
     if left < MAJORITY * members.shape[0] - 1e-9:
         found.refused = record
@@ -163,7 +163,7 @@ def _extend_path(
 ) -> None:
     """Record where the search stands."""
     n, m = found.kept.shape[0], count(found.kept)
-    top = largest_of(found.spectrum)
+    top = found.spectrum.bound
     budget = max(top * n / m, TINY)
     point, weights = point_at(found.kept, found.mean, found.spectrum, found.subspace, budget, share)
     found.path.append(point)

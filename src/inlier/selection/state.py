@@ -13,7 +13,7 @@ from inlier.problem import Subspace
 from inlier.result import PathPoint
 from inlier.rules import Group
 from inlier.selection.evidence import NOTHING, Cut
-from inlier.spectral import DENSE, Oracle, Spectrum
+from inlier.spectral import DENSE, PROBES, WARM, Oracle, Spectrum
 
 # Passes of the oracle in a round, where the whole spectrum would be too dear.
 ROUND_PASSES = 4
@@ -115,7 +115,11 @@ def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     weights = double(kept)
     if oracle.table.shape[1] <= DENSE:
         return oracle.accurately(mean, weights, 0.0)
-    return oracle(mean, weights, lambda values, r: bool(r[0] <= 0.05 * values[0]), ROUND_PASSES)
+
+    def settled(values: Array, residuals: Array, bound: float) -> bool:
+        return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])
+
+    return oracle(mean, weights, settled, ROUND_PASSES, WARM, PROBES)
 
 
 def unit(vector: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._arrays import among, count, double, like, namespace, total
+from inlier._arrays import among, count, double, like, namespace, on_host, total
 from inlier._typing import Array, Rows
 from inlier.selection.state import TINY
 from inlier.spectral import Oracle
@@ -37,6 +37,10 @@ def whitened(oracle: Oracle, mean: Array, kept: Rows, least_variance: float) -> 
     values = np.maximum(values, TINY)
     values, vectors = values[held], vectors[:, held]
     rows = oracle.table.project(mean, vectors.T)
+    # The sign of an eigenvector is an accident; the random signs of a pursuit see it.
+    cubes = namespace(rows).sum((rows / like(np.sqrt(values)[:, None], rows)) ** 3, axis=1)
+    signs = np.where(on_host(cubes) < 0.0, -1.0, 1.0)
+    rows, vectors = rows * like(signs[:, None], rows), vectors * signs
     shrinkage = values / _shrunk(values, among(rows, kept), d)
     roots = np.sqrt(values)[:, None]
     return White(rows / like(roots, rows), vectors.T / roots, shrinkage)
