@@ -39,14 +39,14 @@ def robust_mean(
     *,
     sigma: float | None = None,
     scatter: ScatterName | Any = "auto",
-    p: float = 0.5,
-    c1: float = 1.0,
+    p: float | None = None,
+    c1: float | None = None,
     algorithm: Algorithm = "continuation",
-    surrogate: SurrogateName = "reweighted-l2",
+    surrogate: SurrogateName | None = None,
     start: StartName | Any = "auto",
     prune: float | None = None,
-    max_iter: int = 100,
-    tol: float = 1e-6,
+    max_iter: int | None = None,
+    tol: float | None = None,
     random_state: int | np.random.Generator | None = 0,
     callback: Callable[[Step], object] | None = None,
 ) -> RobustMeanResult:
@@ -60,9 +60,9 @@ def robust_mean(
 
     Without sigma, groups of rows leave as long as there is evidence for one: a surplus of rows on
     one side of the others, or rows that stand apart. What is left fixes sigma; the certificate is
-    that of the problem above with this sigma and c1 = 1. Some 10 to 80 passes. `p`, `c1`,
-    `surrogate`, `prune`, `max_iter` and `tol` then matter to `algorithm="paper"` only, which is run
-    with the sigma that was found.
+    that of the problem above with this sigma and c1 = 1. Some 10 to 80 passes. There is then no use
+    for `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol`, and they are refused, unless
+    `algorithm="paper"`, which is run with the sigma that was found.
 
     Parameters
     ----------
@@ -82,27 +82,29 @@ def robust_mean(
         deviation. A vector of d variances, a d x d scatter matrix Sigma or a factor L of one, Sigma
         = L L^T, put a multiple of Sigma in place of that of the identity. In all but the first two
         a copy of X in other coordinates is made, and sigma is a number without a unit.
-    p : float, default=0.5
-        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1. At 1 it is the convex l1 problem.
-    c1 : float, default=1.0
-        The paper's factor on sigma; its theorems want sqrt(3/2) or more.
+    p : float, optional
+        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1; 0.5 unless given. At 1 it is the
+        convex l1 problem.
+    c1 : float, optional
+        The paper's factor on sigma, 1 unless given; its theorems want sqrt(3/2) or more.
     algorithm : {"continuation", "paper"}
         "continuation" lowers the budget in steps from one that all rows satisfy and finishes with
         Algorithm 1; it succeeds from starts that are far off. "paper" is Algorithm 1 as published.
-    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}
-        How sum_i h_i^p is minimised. "l1" ignores p.
+    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}, optional
+        How sum_i h_i^p is minimised: by the first unless given. "l1" ignores p.
     start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,)
         The first centre. "auto" is the coordinate-wise median, for the continuation of at most 501
         randomly chosen rows or, of at most 512 rows with more columns, their geometric median.
     prune : float, optional
         Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start, which
         keeps at least a fraction 1 - prune of the good rows (see `inlier.theory.far_radius`).
-    max_iter : int
-        Most iterations of Algorithm 1.
-    tol : float
-        Relative duality gap of the convex problems in `algorithm="paper"`.
+    max_iter : int, optional
+        Most iterations of Algorithm 1, 100 unless given.
+    tol : float, optional
+        Relative duality gap of the convex problems in `algorithm="paper"`, 1e-6 unless given.
     random_state : int, Generator or None
-        Of the random directions with which eigenvectors are looked for and of the sampled rows.
+        Of the random directions with which eigenvectors are looked for, and of all samples of
+        rows.
     callback : callable, optional
         Called with each `Step` as it is done, for a progress display.
 
@@ -130,22 +132,18 @@ def robust_mean(
     n, d = X.shape
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
-    p = check_number(p, "p", at_most=1.0)
-    c1 = check_number(c1, "c1", below=np.inf)
     check_choice(algorithm, "algorithm", ("continuation", "paper"))
-    check_choice(surrogate, "surrogate", ("reweighted-l2", "reweighted-l1", "l1"))
-    max_iter = check_whole(max_iter, "max_iter")
-    tol = check_number(tol, "tol", below=1.0)
+    if sigma is None and algorithm != "paper":
+        _refuse(p=p, c1=c1, surrogate=surrogate, prune=prune, max_iter=max_iter, tol=tol)
+    c1 = 1.0 if c1 is None else check_number(c1, "c1", below=np.inf)
+    options = _options(algorithm, p, surrogate, prune, max_iter, tol)
     random = check_random_state(random_state)
-    if prune is not None:
-        prune = check_number(prune, "prune", below=1.0)
 
     if sigma is not None and not 1e-290 < n * (c1 * sigma) * (c1 * sigma) < 1e290:
         raise ValueError(
             f"sigma={sigma:g} (times c1={c1:g}) is out of range: its square times the number of "
             "rows must be a number. Measure X and sigma in other units."
         )
-    options = Options(algorithm, named_surrogate(surrogate, p), prune, max_iter, tol)
     original = as_table(X)
     metric = metric_of(scatter, original, random)
     table = original if metric is None else original.in_metric(metric)
@@ -171,8 +169,40 @@ def robust_mean(
     return replace(result, data=NamedTable.of(given, original))
 
 
+def _refuse(**given: Any) -> None:
+    """Say of arguments of the paper's problem that without sigma there is no such problem."""
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+        raise ValueError(
+            f"{' and '.join(names)} {verb} of the problem with a known bound: give sigma=... too, "
+            f"or leave {them} out."
+        )
+
+
+def _options(
+    algorithm: str,
+    p: Any = None,
+    surrogate: Any = None,
+    prune: Any = None,
+    max_iter: Any = None,
+    tol: Any = None,
+) -> Options:
+    """How the paper's problem is solved; what is None is up to us."""
+    p = 0.5 if p is None else check_number(p, "p", at_most=1.0)
+    surrogate = "reweighted-l2" if surrogate is None else surrogate
+    check_choice(surrogate, "surrogate", ("reweighted-l2", "reweighted-l1", "l1"))
+    return Options(
+        algorithm,
+        named_surrogate(surrogate, p),
+        None if prune is None else check_number(prune, "prune", below=1.0),
+        100 if max_iter is None else check_whole(max_iter, "max_iter"),
+        1e-6 if tol is None else check_number(tol, "tol", below=1.0),
+    )
+
+
 def solve_again(
-    result: RobustMeanResult, *, sigma: float | None = None, p: float = 0.5
+    result: RobustMeanResult, *, sigma: float | None = None, p: float | None = None
 ) -> RobustMeanResult:
     """The paper's problem once more, from where a fit has ended; see `RobustMeanResult.at`.
 
@@ -188,7 +218,7 @@ def solve_again(
     center = on_host(result.location).astype(np.float64)
     if metric is not None:
         center, directions = metric.seen(center[None])[0], directions @ metric.matrix
-    options = Options("continuation", named_surrogate("reweighted-l2", p), None, 100, 1e-6)
+    options = _options("continuation", p)
     again = fit_with_sigma(
         table,
         result.sigma if sigma is None else sigma,
