@@ -211,7 +211,7 @@ def _finished(
     step1 = Rounded(oracle, surrogate, arrival.subspace)
     fit = alternate(step1, oracle, arrival.center, tight, max_iter, notify)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
-    if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
+    if not tightening_was_right(surrogate, oracle, arrival, budget, n_kept, variance):
         step1 = Rounded(oracle, surrogate, arrival.subspace)
         fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
     spectrum = oracle.closely(fit.best.mean, _weights(fit.best), budget)
