@@ -11,6 +11,9 @@ import numpy as np
 from inlier._arrays import double, on_host
 from inlier._typing import Array
 from inlier._validation import (
+    SMALLEST_BUDGET,
+    check_budget,
+    check_center,
     check_choice,
     check_number,
     check_random_state,
@@ -139,27 +142,30 @@ def robust_mean(
     options = _options(algorithm, p, surrogate, prune, max_iter, tol)
     random = check_random_state(random_state)
 
-    if sigma is not None and not 1e-290 < n * (c1 * sigma) * (c1 * sigma) < 1e290:
-        raise ValueError(
-            f"sigma={sigma:g} (times c1={c1:g}) is out of range: its square times the number of "
-            "rows must be a number. Measure X and sigma in other units."
-        )
+    if sigma is not None:
+        check_budget(n * (c1 * sigma) * (c1 * sigma), f"sigma={sigma:g} (times c1={c1:g})")
     original = as_table(X)
     metric = metric_of(scatter, original, random)
     table = original if metric is None else original.in_metric(metric)
     if algorithm == "paper":  # its convex problems are solved on the host
         table = OnHost(table)
-    if not isinstance(start, str) and metric is not None:
-        start = metric.seen(check_vector(start, "start", d, "column")[None])[0]
+    if not isinstance(start, str):
+        start = check_vector(start, "start", d, "column")
+        check_center(start, original.dtype, "start")
+        start = start if metric is None else metric.seen(start[None])[0]
     is_auto = isinstance(start, str) and start == "auto" and algorithm == "continuation"
     central = is_auto and Rotation.pays(table)
     center = central_row(table) if central else _start(table, start, algorithm, random)
+    check_center(center, table.dtype, "X" if isinstance(start, str) else "start")
     if sigma is None:
         in_metric = isinstance(scatter, str) and scatter == "auto"
         result = fit_without_sigma(table, center, central, random, in_metric, callback)
-        if algorithm == "paper":
-            sigma = result.sigma
+        sigma = result.sigma
+        if algorithm == "paper" and n * (c1 * sigma) * (c1 * sigma) > SMALLEST_BUDGET:
             result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
+        elif algorithm == "paper":
+            none = "The kept rows do not vary: there is no bound to run Algorithm 1 with."
+            result = replace(result, message=f"{result.message} {none}")
     else:
         result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
     if algorithm == "paper":
@@ -249,7 +255,7 @@ def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult
 
 def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator) -> Array:
     if not isinstance(start, str):
-        return check_vector(start, "start", table.shape[1], "column")
+        return np.asarray(start)
     check_choice(start, "start", ("auto", "coordinate-median", "geometric-median"))
     if start == "geometric-median":
         return geometric_median(table).location
@@ -274,7 +280,7 @@ def _in_units_of_the_data(
     for group in result.groups:
         mean, center = metric.restored(np.stack([group.mean, group.center]))
         direction = metric.directions(group.direction[None])[0]
-        length = float(np.linalg.norm(direction))
+        length = max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
         cut = group.cut if group.by_distance else group.cut / length
         groups.append(
             replace(

@@ -69,11 +69,11 @@ class Multiplier(LooksLater):
         return packing_bound(table.rows(1.0), q, price)
 
     def _unpruned(self, table: Table, center: Array) -> Rows:
-        if self.directions is None:
-            return _sq_distances(table, center, self.metric) / self.budget
-        with np.errstate(over="ignore"):  # a row too far away to square scores infinity
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.directions is None:
+                return _sq_distances(table, center, self.metric) / self.budget
             seen = table.project(center, self.directions) ** 2
-            return like(self.prices / self.budget, seen) @ seen
+            return _known(like(self.prices / self.budget, seen) @ seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +177,8 @@ class GroupRule:
         worst = table.rows(0.0)
         xp = namespace(worst)
         for group in self.groups:
-            with np.errstate(over="ignore"):
-                ratio = xp.clip(group.sizes(table), 0.0, None) / group.cut
+            with np.errstate(over="ignore", invalid="ignore"):
+                ratio = xp.clip(_known(group.sizes(table)), 0.0, None) / group.cut
                 worst = xp.maximum(worst, ratio**2)
         return worst
 
@@ -190,6 +190,12 @@ def rule_of(
     if groups:
         return GroupRule(groups)
     return Multiplier(location, None, np.empty(0), budget, 1.0, location, metric=metric)
+
+
+def _known(far: Rows) -> Rows:
+    """How far out rows lie: one that is too far away for a number is infinitely far."""
+    xp = namespace(far)
+    return xp.where(xp.isnan(far), np.inf, far)
 
 
 def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Rows:

@@ -17,7 +17,6 @@ from inlier._arrays import (
     every,
     highest,
     lowest,
-    median,
     namespace,
     on_host,
     scattered,
@@ -25,6 +24,7 @@ from inlier._arrays import (
     total,
 )
 from inlier._typing import Array, Rows
+from inlier._validation import check_range, largest_distance
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import central_point
 from inlier.certificate import Certificate
@@ -99,10 +99,17 @@ def fit_with_sigma(
     budget = n * variance
     prune = options.prune
     distances = table.sq_distances(center)
+    typical = check_range(table, center, distances, c1 * sigma * float(np.sqrt(n)))
     # A row that the budget cannot keep and that is far from where rows are only costs precision.
-    far = float(np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * median(distances))))
+    far = float(np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * typical**2)))
     if prune is not None:
         far = min(far, float(theory.far_radius(sigma, d, prune)))
+    largest = largest_distance(table.dtype)
+    if far > largest and some((distances > largest**2) & (distances <= far**2)):
+        raise ValueError(
+            f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
+            "their distances are no numbers any more. Measure X and sigma in other units."
+        )
     near = distances <= far**2
     n_near = count(near)
     if n_near < 2:

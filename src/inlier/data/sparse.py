@@ -76,16 +76,17 @@ class SparseTable(Table):
         if sample is None:
             self.n_passes += 1
         rows = self._Y if sample is None else self._Y[self.sampled_rows(sample)]
-        median: Array = csc_median_axis_0(rows.tocsc())
+        with np.errstate(over="ignore"):
+            median: Array = csc_median_axis_0(rows.tocsc())
         return median
 
     def sq_distances(self, center: Array) -> Array:
         """See `Table.sq_distances`."""
         self.n_passes += 1
-        A, left = self._about(center)
-        entries = A.data.astype(np.float64, copy=False)
         # A row too far away to square is infinitely far.
         with np.errstate(over="ignore", invalid="ignore"):
+            A, left = self._about(center)
+            entries = A.data.astype(np.float64, copy=False)
             squares = entries * (entries - 2.0 * left[A.indices])
             own = _like(A, squares).dot(np.ones(self.shape[1]))
             squared: Array = np.maximum(own + left @ left, 0.0)
@@ -103,15 +104,19 @@ class SparseTable(Table):
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. Zeros stay zeros, so the scatter has to be diagonal."""
         self.n_passes += 1
-        return SparseTable(self._Y.multiply(1.0 / metric.factor).tocsr())
+        largest = float(np.finfo(self.dtype).max)
+        with np.errstate(over="ignore"):
+            entries = self._Y.data / metric.factor[self._Y.indices]
+        return SparseTable(_like(self._Y, np.clip(entries, -largest, largest)))
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""
         self.n_passes += 1
-        A, left = self._about(center)
-        A = A.astype(np.float64, copy=False)
-        along = A.dot(left)
-        gram: Array = (A @ A.T).toarray() - along[:, None] - along + left @ left
+        with np.errstate(over="ignore", invalid="ignore"):
+            A, left = self._about(center)
+            A = A.astype(np.float64, copy=False)
+            along = A.dot(left)
+            gram: Array = (A @ A.T).toarray() - along[:, None] - along + left @ left
         return gram
 
     def _about(self, center: Array) -> tuple[Any, Array]:
@@ -144,10 +149,15 @@ def _like(Y: Any, entries: Array) -> Any:
 def _filled(Y: Any, columns: Mask) -> Any:
     """The same matrix with an entry for every row in some columns."""
     places = np.flatnonzero(columns)
+    k = len(places)
+    place = np.full(Y.shape[1], k)
+    place[places] = np.arange(k)
     blocks = []
-    for rows in pieces(Y.shape[0], max(1, FILLED_AT_ONCE // len(places))):
+    for rows in pieces(Y.shape[0], max(1, FILLED_AT_ONCE // k)):
         block = Y[rows].tocoo()
-        i, j = np.nonzero(Y[rows][:, places].toarray() == 0.0)
+        stored = np.zeros((block.shape[0], k + 1), dtype=np.bool_)
+        stored[block.row, place[block.col]] = True
+        i, j = np.nonzero(~stored[:, :k])
         where = np.concatenate([block.row, i]), np.concatenate([block.col, places[j]])
         entries = np.concatenate([block.data, np.zeros(len(i), Y.dtype)])
         blocks.append(coo_array((entries, where), shape=block.shape).tocsr())
