@@ -272,10 +272,7 @@ def _in_units_of_the_data(
     rule = result.rule
     if isinstance(rule, Multiplier):
         points = metric.restored(np.stack([rule.center, rule.start]))
-        directions = None if rule.directions is None else metric.directions(rule.directions)
-        rule = replace(
-            rule, center=points[0], start=points[1], directions=directions, metric=metric
-        )
+        rule = rule.turned(metric.directions, center=points[0], start=points[1], metric=metric)
     groups = []
     for group in result.groups:
         mean, center = metric.restored(np.stack([group.mean, group.center]))

@@ -95,6 +95,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
 
     result_: RobustMeanResult
 
+    # What the fit has decided; scikit-learn's mixin would ask `predict`.
+    fit_predict = MeanEstimator.fit_predict
+
     def __init__(
         self,
         *,
@@ -187,6 +190,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
         Returns
         -------
         ndarray of int, shape (n_samples,)
-            +1 for inliers, whose decision function is not negative, and -1 for outliers.
+            +1 for inliers, whose decision function is not negative, and -1 for outliers. The rows
+            of the fit are judged as in `support_`, but for `algorithm="paper"` with re-weighted l1:
+            there a row that re-weighting left with a part of its weight is judged by that part,
+            which other rows do not have.
         """
         return in_signs(self.decision_function(X) >= 0.0)

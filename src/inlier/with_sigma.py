@@ -155,7 +155,7 @@ def fit_with_sigma(
             location = table.mean(own, rotation.center)
         else:
             location = rotation.center + rotation.restored(location)
-    there = _multiplier(best, first, radius)
+    there = _multiplier(best, seen, first, radius)
     multiplier = there if rotation is None else _restored(there, rotation)
     # Nothing but a row that has left before the fit needs the data once more in all columns.
     on_table, rule, mean = seen, there, best.mean
@@ -172,7 +172,7 @@ def fit_with_sigma(
     xp = namespace(kept)
     support, weights = scattered(kept, near, False), scattered(own, near, 0.0)
     h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
-    if n_near == n and there.directions is not None:
+    if n_near == n and there.directions is not None and there.reweighting is None:
         scores = best.scores
     else:
         scores = rule.scores(on_table)
@@ -259,27 +259,48 @@ def _weights(best: Minimum) -> Rows:
 
 def _restored(there: Multiplier, rotation: Rotation) -> Multiplier:
     """From the coordinates of the rows' span to those of the data."""
-    directions = there.directions
-    return replace(
-        there,
-        center=rotation.points(there.center),
-        directions=None if directions is None else rotation.directions(directions),
-        start=rotation.center,
+    return there.turned(
+        rotation.directions, center=rotation.points(there.center), start=rotation.center
     )
 
 
-def _multiplier(best: Minimum, start: Array, radius: float) -> Multiplier:
+def _multiplier(best: Minimum, table: Table, start: Array, radius: float) -> Multiplier:
     kept = ~best.removed
-    center, directions = best.center, best.directions
     if every(kept):
         return Multiplier(best.mean, None, np.empty(0), best.budget, 1.0, start, radius)
-    xp, q = namespace(best.scores), best.scores
-    # Half way between the kept and the removed; below every score, if none is kept.
-    threshold = -1.0
+    rule = Multiplier(
+        best.center,
+        best.directions,
+        best.prices,
+        best.budget,
+        -1.0,  # below every score, if no row is kept
+        start,
+        reweighting=best.reweighting,
+    )
     if some(kept):
-        beyond = lowest(xp.where(kept, np.inf, q))
-        threshold = (highest(xp.where(kept, q, -np.inf)) + beyond) / 2.0
-    return Multiplier(center, directions, best.prices, best.budget, threshold, start, radius)
+        q = best.scores if rule.reweighting is None else rule.scores(table)
+        rule = replace(rule, threshold=_threshold(q, kept))
+    return replace(rule, radius=radius)
+
+
+def _threshold(q: Rows, kept: Rows) -> float:
+    """Half way between the scores of the kept and of the removed.
+
+    Where they overlap, as after re-weighted l1, it is where the fewest are on the wrong side.
+    """
+    xp = namespace(q)
+    highest_kept = highest(xp.where(kept, q, -np.inf))
+    beyond = lowest(xp.where(kept, np.inf, q))
+    if highest_kept >= beyond:
+        order = xp.argsort(q)
+        ascending, signs = xp.take(q, order), xp.take(double(kept), order)
+        wrong = xp.cumulative_sum(1.0 - signs) + xp.sum(signs) - xp.cumulative_sum(signs)
+        # A cut is between two different scores, or beyond the last.
+        apart = xp.concat([ascending[1:] > ascending[:-1], ascending[:1] > -np.inf])
+        at = int(xp.argmin(xp.where(apart, wrong, np.inf)))
+        highest_kept = float(ascending[at])
+        beyond = float(ascending[min(at + 1, q.shape[0] - 1)])
+    return (highest_kept + beyond) / 2.0
 
 
 def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
