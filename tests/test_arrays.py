@@ -210,6 +210,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "paper, diagonal": {"algorithm": "paper", "scatter": "diagonal"},
     "prune": {"prune": 0.5},
 }
+OF_THE_PROBLEM = ("reweighted l1", "l1", "prune")
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -218,6 +219,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def test_the_answer_is_that_of_numpy_with_every_option(library, name, knows_sigma, precision):
     sample = SettingB(150, 10, 0.2).sample(1)
     sigma = sample.sigma if knows_sigma else None
+    if sigma is None and name in OF_THE_PROBLEM:
+        pytest.skip("of the problem with a known bound")
     agree(library, sample.X.astype(precision), sigma=sigma, **OPTIONS[name])
 
 

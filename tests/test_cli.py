@@ -425,7 +425,7 @@ def test_explain(patients):
         (["fit", "{file}", "--image", "3x3"], "9 pixels, but the table has 5"),
         (["fit", "{file}", "--image", "three"], "such as 36x30"),
         (["fit", "{file}", "--sigma", "-1"], "sigma must be"),
-        (["fit", "{file}", "--p", "0.3"], "give --sigma too"),
+        (["fit", "{file}", "--p", "0.3"], "--p is of the problem with a known bound: give --sigma"),
         (["fit", "{file}", "--keep", "7"], "--keep 7: there is no such group"),
         (["fit", "{file}", "--report", "-"], "only --json"),
         (["fit", "{file}", "--group-by", "name"], "no group has more than one row"),

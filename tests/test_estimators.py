@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import inlier.estimators
 from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.datasets import Sample, SettingA, SettingB
+from inlier.projection import Sketch
 
 SAMPLE = SettingA(n=400, d=40, alpha=0.1).sample(random_state=0)
 MIXED = SettingB(n=300, d=30, alpha=0.2).sample(random_state=1)
@@ -420,3 +421,71 @@ def test_every_parameter_and_attribute_is_documented():
 
 def test_module_exports_the_class_of_the_package():
     assert inlier.RobustMean is inlier.estimators.RobustMean
+
+
+# -- arguments that would not be used -------------------------------------------------------------
+
+OF_THE_PROBLEM = {
+    "p": 0.5,
+    "c1": 1.0,
+    "surrogate": "reweighted-l2",
+    "prune": 0.5,
+    "max_iter": 100,
+    "tol": 1e-6,
+}
+
+
+def few_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    X[:9] += 12.0
+    return X
+
+
+@pytest.mark.parametrize("name", list(OF_THE_PROBLEM))
+def test_what_is_of_the_problem_with_a_bound_is_refused_without_one(name):
+    X, given = few_rows(), {name: OF_THE_PROBLEM[name]}
+    said = rf"{name} is of the problem with a known bound: give sigma"
+    with pytest.raises(ValueError, match=said):
+        inlier.robust_mean(X, **given)
+    with pytest.raises(ValueError, match=said):
+        inlier.path(X, **given)
+    model = RobustMean(**given)
+    assert clone(model).get_params()[name] == given[name]
+    with pytest.raises(ValueError, match=said):
+        model.fit(X)
+    model.set_params(**{name: None}).fit(X)
+    RobustMean(algorithm="paper", **given).fit(X)
+    # With sigma, what is not given is as if it were.
+    told, plain = (inlier.robust_mean(X, sigma=1.2, **use) for use in (given, {}))
+    if name != "prune":
+        np.testing.assert_array_equal(told.scores, plain.scores)
+
+
+def test_several_arguments_are_refused_together():
+    with pytest.raises(ValueError, match="p and max_iter are of the problem"):
+        inlier.robust_mean(few_rows(), p=0.3, max_iter=5)
+
+
+def test_the_rows_that_stand_for_all_are_drawn_from_the_random_state(monkeypatch):
+    seeds: list[int] = []
+    sketch_of = Sketch.of.__func__
+
+    def recorded(cls, size, count, seed):
+        seeds.append(seed)
+        return sketch_of(cls, size, count, seed)
+
+    monkeypatch.setattr(Sketch, "of", classmethod(recorded))
+    X = np.random.default_rng(0).standard_normal((6000, 5))
+    X[:900] += 5.0
+    drawn = []
+    for random_state in (0, 0, 1, np.random.default_rng(1)):
+        seeds.clear()
+        inlier.robust_mean(X, sigma=1.0, random_state=random_state)
+        assert seeds, "no sketch was made"
+        assert len(set(seeds)) == 1  # two problems of one fit are compared about the same rows
+        drawn.append(seeds[0])
+    assert drawn[0] == drawn[1] != drawn[2] == drawn[3]
+    seeds.clear()
+    inlier.robust_mean(X[::3], sigma=1.0)
+    assert not seeds

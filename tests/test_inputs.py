@@ -652,10 +652,10 @@ NAN, INF = float("nan"), float("inf")
 WRONG_ARGUMENTS: list[tuple[str, Any]] = [
     *[("sigma", value) for value in (0, 0.0, -1.0, NAN, INF, -INF, "1", True, [1.0], 1j)],
     pytest.param("sigma", 10**400, id="sigma-10**400"),
-    *[("p", value) for value in (0, -0.5, 1.5, NAN, INF, "0.5", None, True)],
-    *[("c1", value) for value in (0, -1.0, NAN, INF, "1", None, True)],
+    *[("p", value) for value in (0, -0.5, 1.5, NAN, INF, "0.5", True)],
+    *[("c1", value) for value in (0, -1.0, NAN, INF, "1", True)],
     *[("algorithm", value) for value in ("Paper", "", None, 1)],
-    *[("surrogate", value) for value in ("l2", "", None, 1)],
+    *[("surrogate", value) for value in ("l2", "", 1)],
     *[("start", value) for value in ("median", "", None, 1.0)],
     *[("start", np.ones(shape)) for shape in (2, 4, 0, (1, 3), (3, 1), (12, 3))],
     ("start", [0.0, NAN, 0.0]),
@@ -663,8 +663,8 @@ WRONG_ARGUMENTS: list[tuple[str, Any]] = [
     ("start", ["a", "b", "c"]),
     ("start", [1j, 0, 0]),
     *[("prune", value) for value in (0, 1, 1.0, -0.1, NAN, INF, "0.5", True)],
-    *[("max_iter", value) for value in (0, -1, 1.5, 10.0, NAN, "10", None, True)],
-    *[("tol", value) for value in (0, -1e-6, 1.0, NAN, INF, "1e-6", None, True)],
+    *[("max_iter", value) for value in (0, -1, 1.5, 10.0, NAN, "10", True)],
+    *[("tol", value) for value in (0, -1e-6, 1.0, NAN, INF, "1e-6", True)],
     *[("random_state", value) for value in (-1, 1.5, "0", [1.5], NAN, True)],
 ]
 
@@ -721,7 +721,7 @@ def test_project_names_a_wrong_target(value):
         ("center", [0.0, NAN, 0.0]),
         ("center", [0.0, INF, 0.0]),
         ("center", [1j, 0.0, 0.0]),
-        *[("budget", value) for value in (0, -1.0, NAN, INF, "1", None, True)],
+        *[("budget", value) for value in (0, -1.0, NAN, INF, "1", True)],
         *[("tol", value) for value in (0, -1e-6, 1.0, NAN, "1e-6", None, True)],
         *[("max_steps", value) for value in (0, -1, 1.5, "10", None, True)],
         *[("random_state", value) for value in (-1, 1.5, "0", NAN)],

@@ -564,9 +564,6 @@ def test_one_column_equal_up_to_rounding():
         assert fitted(value + 1e-16 * rng.standard_normal((n, 1))).support.all()
 
 
-@pytest.mark.xfail(
-    strict=True, reason="squared distances of sparse rows cancel: their rounding is 1e-16 |y|^2"
-)
 def test_a_sparse_table_far_from_zero():
     X = 1e6 + 1e-3 * np.random.default_rng(0).standard_normal((200, 3))
     assert fitted(sp.csr_array(X), dense=X).support.all()

@@ -40,14 +40,15 @@ class MeanEstimator(BaseEstimator):
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
         if not is_array and (is_elsewhere(X) or isinstance(X, Table) or is_device_array(X)):
             return self._validated_there(check_table(X, least_rows=2 if fitting else 1), fitting)
-        return validate_data(
-            self,
-            X,
-            reset=fitting,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
-            ensure_min_samples=2 if fitting else 1,
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks at the sum of X
+            return validate_data(
+                self,
+                X,
+                reset=fitting,
+                accept_sparse=("csr", "csc"),
+                dtype=(np.float64, np.float32),
+                ensure_min_samples=2 if fitting else 1,
+            )
 
     def _validated_there(self, X: Any, fitting: bool) -> Any:
         """Data that scikit-learn would bring into memory as a whole."""

@@ -6,7 +6,7 @@ import numbers
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
+from array_api_compat import is_array_api_obj, is_torch_array
 from scipy.sparse import issparse
 
 from inlier._arrays import dtype_name, highest, is_real, median, on_host, pieces
@@ -15,6 +15,7 @@ from inlier.data import Table, check_finite, is_elsewhere, is_wide, open_table
 
 CHECK_ELEMENTS = 1 << 22
 CHECK_DEVICE = 1 << 30
+SMALLEST_BUDGET = 1e-290
 
 
 def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool = False) -> Any:
@@ -36,8 +37,10 @@ def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool =
                 f"{name} has masked entries. Fill them, or drop their rows, before the fit."
             )
         X = _as_array(X, name)
-    elif hasattr(X, "detach"):  # a fit is no part of a graph of gradients
-        X = X.detach()
+    else:
+        _check_device_array(X, name)
+        if hasattr(X, "detach"):  # a fit is no part of a graph of gradients
+            X = X.detach()
     if X.ndim != 2:
         raise ValueError(
             f"{name} must be a table with rows and columns, but has shape {X.shape}. For a single "
@@ -82,10 +85,32 @@ def is_device_array(X: Any) -> bool:
     return is_array_api_obj(X) and not isinstance(X, np.ndarray | np.generic)
 
 
+def _check_device_array(X: Any, name: str) -> None:
+    """Whether there are numbers in an array of another library, one after the other."""
+    if not is_torch_array(X):
+        return
+    if X.is_meta:
+        raise ValueError(
+            f"{name} is a tensor on the device 'meta', which holds no numbers. Make it with data, "
+            "on a device that has memory."
+        )
+    layout = str(X.layout).rpartition(".")[2]
+    if layout != "strided":
+        raise ValueError(
+            f"{name} is a torch tensor with the layout {layout}, which is not read. Pass a sparse "
+            f"matrix of scipy, or {name}.to_dense()."
+        )
+
+
 def _as_array(X: Any, name: str) -> Array:
     try:
         array = np.asarray(X)
         return array.astype(np.float64) if array.dtype.kind == "O" else array
+    except OverflowError:
+        raise ValueError(
+            f"{name} is out of range: it has a whole number with too many digits for double "
+            "precision. Measure it in other units."
+        ) from None
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} must be a table of numbers, but could not be read as one: {error}. Select or "
@@ -173,20 +198,67 @@ def largest_distance(dtype: np.dtype[Any]) -> float:
     return min(float(np.finfo(dtype).max ** 0.42), 1e70)
 
 
-def check_range(table: Table, center: Array, distances: Rows) -> None:
-    """Whether the squared distances of the rows from a centre can be computed with."""
-    if not float(np.sqrt(median(distances))) < 1e-4 * largest_distance(table.dtype):
+def check_center(center: Array, dtype: np.dtype[Any], name: str) -> None:
+    """Whether the first centre, of the user or of X, is near enough to the origin."""
+    largest = float(np.abs(center).max())
+    if not largest < largest_distance(dtype) / np.sqrt(len(center)):
         raise ValueError(
-            "X is out of range: half of its rows lie so far from the others that the squares of "
-            "their distances are no numbers any more. Measure X in other units."
+            f"{name} is out of range: numbers of the size of {largest:.3g} lie so far from zero "
+            "that squares of distances are no numbers any more. Measure them in other units, or "
+            "from another origin."
+        )
+
+
+def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0) -> float:
+    """Whether the squared distances of the rows from a centre can be computed with.
+
+    Parameters
+    ----------
+    table : Table
+    center : array of shape (d,)
+    distances : array of shape (n,)
+        Squared.
+    reach : float
+        As far from the mean as sigma allows a single row to lie, if there is a sigma. Rows that
+        are nearer than that need not be told apart.
+
+    Returns
+    -------
+    float
+        The median distance.
+    """
+    typical = float(np.sqrt(median(distances)))
+    if not typical < 1e-4 * largest_distance(table.dtype):
+        raise ValueError(
+            "X is out of range: half of its rows lie so far from the others, or from the start, "
+            "that the squares of their distances are no numbers any more. Measure X in other units."
         )
     smallest = float(np.sqrt(np.finfo(table.dtype).tiny)) * 1e4
+    if reach >= smallest:
+        return typical
     farthest = float(np.sqrt(highest(distances)))
     if farthest == 0.0:  # the same rows, or squares that are rounded to zero
-        mean = table.rows(1.0 / table.shape[0])
-        farthest = float(np.abs(table.combine(center, mean[None, :])).max())
+        # Whole numbers, by which nothing is rounded to zero; hardly any rows cancel out.
+        weights = np.random.default_rng(0).integers(1, 1000, table.shape[0]).astype(np.float64)
+        farthest = float(np.abs(table.combine(center, table.beside(weights)[None, :])).max())
+    if farthest > 0.0 and reach > 0.0:
+        raise ValueError(
+            f"sigma is out of range: it allows for distances of {reach:.3g}, and the squares of "
+            f"those are no numbers any more in the precision of X, {table.dtype}. Measure X and "
+            "sigma in other units."
+        )
     if 0.0 < farthest < smallest:
         raise ValueError(
             "X is out of range: its rows lie so near to each other that the squares of their "
             "distances are no numbers any more. Measure X in other units."
+        )
+    return typical
+
+
+def check_budget(budget: float, what: str) -> None:
+    """Whether c1^2 n sigma^2 is a number that can be computed with."""
+    if not SMALLEST_BUDGET < budget < 1.0 / SMALLEST_BUDGET:
+        raise ValueError(
+            f"{what} is out of range: c1^2 times the number of rows times the square of sigma must "
+            "be a number. Measure X and sigma in other units."
         )

@@ -16,12 +16,13 @@ import numpy as np
 
 from inlier._arrays import count, double, every, lowest, namespace, some, total
 from inlier._typing import Array, Rows
-from inlier.convex import Whole
+from inlier.convex import Solution, Whole
 from inlier.problem import Subspace, scores
 from inlier.projection import Reduced, Within, cutting_planes
 from inlier.result import Step
+from inlier.rules import Reweighting
 from inlier.spectral import Oracle
-from inlier.surrogates import Surrogate
+from inlier.surrogates import ReweightedL2, Surrogate
 
 # A step of a fit has to be near the optimum, not at it: the verdict on a row does not hang on it.
 NEAR = 1e-4
@@ -49,6 +50,8 @@ class Minimum:
     """Step 2: of the rows that are kept; of the weighted rows, if none is."""
     solved: bool = True
     """Whether the surrogate was minimised to the tolerance."""
+    reweighting: Reweighting | None = None
+    """What the verdict on a row hangs on beside its score, if it does."""
 
     @property
     def n_removed(self) -> int:
@@ -94,7 +97,8 @@ class Exactly:
 
     def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum:
         """See `Step1`."""
-        solution = self.surrogate.minimise(Whole(self.oracle, center, budget, self.tol))
+        whole = Whole(self.oracle, center, budget, self.tol)
+        solution = self.surrogate.minimise(whole)
         h = solution.indicator
         # A row with its full weight counts as kept, even if all weights had to shrink a little.
         little = solution.shrunk > 1.0 - max(LITTLE, 2.0 * self.tol)
@@ -112,6 +116,16 @@ class Exactly:
             solution.lambda_max,
             self.oracle.table.mean(weights, center),
             solution.converged,
+            self._reweighting(whole.solved[:-1]),
+        )
+
+    def _reweighting(self, earlier: list[Solution]) -> Reweighting | None:
+        if not isinstance(self.surrogate, ReweightedL2):
+            return None
+        return Reweighting(
+            self.surrogate,
+            np.concatenate([solution.directions for solution in earlier]),
+            tuple(solution.multiplier for solution in earlier),
         )
 
 
@@ -186,7 +200,7 @@ class Rounded:
         )
 
     def _reduced(self, P: Rows) -> Reduced:
-        return self.surrogate.minimise(Within(P, NEAR))
+        return self.surrogate.minimise(Within(P, NEAR, seed=self.oracle.sketch_seed))
 
     def _removed(self, P: Rows, answer: Reduced) -> Rows:
         return removed_rows(self.surrogate, 1.0 - answer.weights, scores(P, answer.S))

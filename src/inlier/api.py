@@ -11,6 +11,9 @@ import numpy as np
 from inlier._arrays import double, on_host
 from inlier._typing import Array
 from inlier._validation import (
+    SMALLEST_BUDGET,
+    check_budget,
+    check_center,
     check_choice,
     check_number,
     check_random_state,
@@ -40,14 +43,14 @@ def robust_mean(
     *,
     sigma: float | None = None,
     scatter: ScatterName | Any = "auto",
-    p: float = 0.5,
-    c1: float = 1.0,
+    p: float | None = None,
+    c1: float | None = None,
     algorithm: Algorithm = "continuation",
-    surrogate: SurrogateName = "reweighted-l2",
+    surrogate: SurrogateName | None = None,
     start: StartName | Any = "auto",
     prune: float | None = None,
-    max_iter: int = 100,
-    tol: float = 1e-6,
+    max_iter: int | None = None,
+    tol: float | None = None,
     random_state: int | np.random.Generator | None = 0,
     callback: Callable[[Step], object] | None = None,
 ) -> RobustMeanResult:
@@ -61,9 +64,9 @@ def robust_mean(
 
     Without sigma, groups of rows leave as long as there is evidence for one: a surplus of rows on
     one side of the others, or rows that stand apart. What is left fixes sigma; the certificate is
-    that of the problem above with this sigma and c1 = 1. Some 10 to 80 passes. `p`, `c1`,
-    `surrogate`, `prune`, `max_iter` and `tol` then matter to `algorithm="paper"` only, which is run
-    with the sigma that was found.
+    that of the problem above with this sigma and c1 = 1. Some 10 to 80 passes. There is then no use
+    for `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol`, and they are refused, unless
+    `algorithm="paper"`, which is run with the sigma that was found.
 
     Parameters
     ----------
@@ -83,27 +86,29 @@ def robust_mean(
         deviation. A vector of d variances, a d x d scatter matrix Sigma or a factor L of one, Sigma
         = L L^T, put a multiple of Sigma in place of that of the identity. In all but the first two
         a copy of X in other coordinates is made, and sigma is a number without a unit.
-    p : float, default=0.5
-        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1. At 1 it is the convex l1 problem.
-    c1 : float, default=1.0
-        The paper's factor on sigma; its theorems want sqrt(3/2) or more.
+    p : float, optional
+        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1; 0.5 unless given. At 1 it is the
+        convex l1 problem.
+    c1 : float, optional
+        The paper's factor on sigma, 1 unless given; its theorems want sqrt(3/2) or more.
     algorithm : {"continuation", "paper"}
         "continuation" lowers the budget in steps from one that all rows satisfy and finishes with
         Algorithm 1; it succeeds from starts that are far off. "paper" is Algorithm 1 as published.
-    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}
-        How sum_i h_i^p is minimised. "l1" ignores p.
+    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}, optional
+        How sum_i h_i^p is minimised: by the first unless given. "l1" ignores p.
     start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,)
         The first centre. "auto" is the coordinate-wise median, for the continuation of at most 501
         randomly chosen rows or, of at most 512 rows with more columns, their geometric median.
     prune : float, optional
         Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start, which
         keeps at least a fraction 1 - prune of the good rows (see `inlier.theory.far_radius`).
-    max_iter : int
-        Most iterations of Algorithm 1.
-    tol : float
-        Relative duality gap of the convex problems in `algorithm="paper"`.
+    max_iter : int, optional
+        Most iterations of Algorithm 1, 100 unless given.
+    tol : float, optional
+        Relative duality gap of the convex problems in `algorithm="paper"`, 1e-6 unless given.
     random_state : int, Generator or None
-        Of the random directions with which eigenvectors are looked for and of the sampled rows.
+        Of the random directions with which eigenvectors are looked for, and of all samples of
+        rows.
     callback : callable, optional
         Called with each `Step` as it is done, for a progress display.
 
@@ -131,38 +136,37 @@ def robust_mean(
     n, d = X.shape
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
-    p = check_number(p, "p", at_most=1.0)
-    c1 = check_number(c1, "c1", below=np.inf)
     check_choice(algorithm, "algorithm", ("continuation", "paper"))
-    check_choice(surrogate, "surrogate", ("reweighted-l2", "reweighted-l1", "l1"))
-    max_iter = check_whole(max_iter, "max_iter")
-    tol = check_number(tol, "tol", below=1.0)
+    if sigma is None and algorithm != "paper":
+        _refuse(p=p, c1=c1, surrogate=surrogate, prune=prune, max_iter=max_iter, tol=tol)
+    c1 = 1.0 if c1 is None else check_number(c1, "c1", below=np.inf)
+    options = _options(algorithm, p, surrogate, prune, max_iter, tol)
     random = check_random_state(random_state)
-    if prune is not None:
-        prune = check_number(prune, "prune", below=1.0)
 
-    if sigma is not None and not 1e-290 < n * (c1 * sigma) * (c1 * sigma) < 1e290:
-        raise ValueError(
-            f"sigma={sigma:g} (times c1={c1:g}) is out of range: its square times the number of "
-            "rows must be a number. Measure X and sigma in other units."
-        )
-    options = Options(algorithm, named_surrogate(surrogate, p), prune, max_iter, tol)
+    if sigma is not None:
+        check_budget(n * (c1 * sigma) * (c1 * sigma), f"sigma={sigma:g} (times c1={c1:g})")
     original = as_table(X)
     metric = metric_of(scatter, original, random)
     table = original if metric is None else original.in_metric(metric)
     if algorithm == "paper":  # its convex problems are solved on the host
         table = OnHost(table)
-    if not isinstance(start, str) and metric is not None:
-        start = metric.seen(check_vector(start, "start", d, "column")[None])[0]
+    if not isinstance(start, str):
+        start = check_vector(start, "start", d, "column")
+        check_center(start, original.dtype, "start")
+        start = start if metric is None else metric.seen(start[None])[0]
     is_auto = isinstance(start, str) and start == "auto" and algorithm == "continuation"
     central = is_auto and Rotation.pays(table)
     center = central_row(table) if central else _start(table, start, algorithm, random)
+    check_center(center, table.dtype, "X" if isinstance(start, str) else "start")
     if sigma is None:
         in_metric = isinstance(scatter, str) and scatter == "auto"
         result = fit_without_sigma(table, center, central, random, in_metric, callback)
-        if algorithm == "paper":
-            sigma = result.sigma
+        sigma = result.sigma
+        if algorithm == "paper" and n * (c1 * sigma) * (c1 * sigma) > SMALLEST_BUDGET:
             result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
+        elif algorithm == "paper":
+            none = "The kept rows do not vary: there is no bound to run Algorithm 1 with."
+            result = replace(result, message=f"{result.message} {none}")
     else:
         result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
     if algorithm == "paper":
@@ -172,8 +176,40 @@ def robust_mean(
     return replace(result, data=NamedTable.of(given, original))
 
 
+def _refuse(**given: Any) -> None:
+    """Say of arguments of the paper's problem that without sigma there is no such problem."""
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+        raise ValueError(
+            f"{' and '.join(names)} {verb} of the problem with a known bound: give sigma=... too, "
+            f"or leave {them} out."
+        )
+
+
+def _options(
+    algorithm: str,
+    p: Any = None,
+    surrogate: Any = None,
+    prune: Any = None,
+    max_iter: Any = None,
+    tol: Any = None,
+) -> Options:
+    """How the paper's problem is solved; what is None is up to us."""
+    p = 0.5 if p is None else check_number(p, "p", at_most=1.0)
+    surrogate = "reweighted-l2" if surrogate is None else surrogate
+    check_choice(surrogate, "surrogate", ("reweighted-l2", "reweighted-l1", "l1"))
+    return Options(
+        algorithm,
+        named_surrogate(surrogate, p),
+        None if prune is None else check_number(prune, "prune", below=1.0),
+        100 if max_iter is None else check_whole(max_iter, "max_iter"),
+        1e-6 if tol is None else check_number(tol, "tol", below=1.0),
+    )
+
+
 def solve_again(
-    result: RobustMeanResult, *, sigma: float | None = None, p: float = 0.5
+    result: RobustMeanResult, *, sigma: float | None = None, p: float | None = None
 ) -> RobustMeanResult:
     """The paper's problem once more, from where a fit has ended; see `RobustMeanResult.at`.
 
@@ -189,7 +225,7 @@ def solve_again(
     center = on_host(result.location).astype(np.float64)
     if metric is not None:
         center, directions = metric.seen(center[None])[0], directions @ metric.matrix
-    options = Options("continuation", named_surrogate("reweighted-l2", p), None, 100, 1e-6)
+    options = _options("continuation", p)
     again = fit_with_sigma(
         table,
         result.sigma if sigma is None else sigma,
@@ -220,7 +256,7 @@ def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult
 
 def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator) -> Array:
     if not isinstance(start, str):
-        return check_vector(start, "start", table.shape[1], "column")
+        return np.asarray(start)
     check_choice(start, "start", ("auto", "coordinate-median", "geometric-median"))
     if start == "geometric-median":
         return geometric_median(table).location
@@ -241,7 +277,7 @@ def _in_units_of_the_data(
     for group in result.groups:
         mean, center = metric.restored(np.stack([group.mean, group.center]))
         direction = metric.directions(group.direction[None])[0]
-        length = float(np.linalg.norm(direction))
+        length = max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
         cut = group.cut if group.by_distance else group.cut / length
         groups.append(
             replace(
@@ -282,12 +318,7 @@ def _certificate_of_the_data(certificate: Certificate, metric: Metric) -> Certif
 def _multiplier_of_the_data(multiplier: Multiplier, metric: Metric) -> Multiplier:
     """A multiplier that was found in other coordinates."""
     points = metric.restored(np.stack([multiplier.center, multiplier.start]))
-    directions = multiplier.directions
-    if directions is not None:
-        directions = metric.directions(directions)
-    return replace(
-        multiplier, center=points[0], start=points[1], directions=directions, metric=metric
-    )
+    return multiplier.turned(metric.directions, center=points[0], start=points[1], metric=metric)
 
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:

@@ -103,10 +103,12 @@ def central_point(table: Table) -> tuple[Array, Rows]:
 def _look(table: Table, center: Array) -> _Look:
     distances = table.sq_distances(center) ** 0.5
     unit = median(distances)
-    if not 0.0 < unit < np.inf:
+    # Distances whose squares have lost their digits count as none.
+    none = float(np.sqrt(np.finfo(table.dtype).tiny))
+    if not none < unit < np.inf:
         # Half of the rows at one point outweigh all others; of rows too far to square nothing is
         # known.
-        residual = 0.0 if unit == 0.0 else 1.0
+        residual = 0.0 if unit <= none else 1.0
         return _Look(center, distances, np.zeros_like(center), residual, 0.0, unit)
     apart = distances > AT * unit
     xp = namespace(distances)

@@ -86,7 +86,7 @@ def continuation(
         budget = max(target, FACTOR * budget)
         subspace = subspace.extended(spectrum, spectrum.values > budget, seen_from)
         solved = cutting_planes(
-            lambda P: LOOSE.minimise(Within(P, LOOSE_GAP)),
+            lambda P: LOOSE.minimise(Within(P, LOOSE_GAP, seed=oracle.sketch_seed)),
             oracle,
             center,
             budget,
@@ -116,7 +116,12 @@ def continuation(
 
 
 def tightening_was_right(
-    surrogate: Surrogate, arrival: Arrival, target: float, n_kept: int, variance: float
+    surrogate: Surrogate,
+    oracle: Oracle,
+    arrival: Arrival,
+    target: float,
+    n_kept: int,
+    variance: float,
 ) -> bool:
     """Whether a fit may use the budget of the rows it keeps, rather than of all rows.
 
@@ -136,5 +141,5 @@ def tightening_was_right(
     if known is not None and right(known, CLEARLY * room):
         return True
     P = arrival.subspace.seen_from(arrival.center, target)
-    h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP)).weights
+    h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP, seed=oracle.sketch_seed)).weights
     return right(count(surrogate.nonzero(h)), room)

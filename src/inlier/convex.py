@@ -123,6 +123,11 @@ class Whole:
         Duality gap, relative to the objective at w = 0.
     max_steps : int
         Of at most `INNER_ITER` passes each.
+
+    Attributes
+    ----------
+    solved : list of Solution
+        All answers so far.
     """
 
     def __init__(
@@ -131,6 +136,7 @@ class Whole:
         self.oracle, self.center, self.budget = oracle, center, budget
         self.tol, self.max_steps = tol, max_steps
         self.ones = oracle.table.rows(1.0)
+        self.solved: list[Solution] = []
         # Aimed a little inside, so that the answer itself stays within the budget.
         self._aim = budget / (1.0 + tol / 4.0)
         self._subspace: Subspace | None = Subspace.empty(oracle.table, center)
@@ -175,7 +181,8 @@ class Whole:
                 n_steps += self._minimise_factored(problem, free, best, tol)
         if best.gap > tol and len(center) <= MEDIUM_SIZE and n_steps < self.max_steps:
             n_steps += self._solve_densely(problem, best, tol)
-        return best.solution(unit, n_steps, table.n_passes - n_passes, tol)
+        self.solved.append(best.solution(unit, n_steps, table.n_passes - n_passes, tol))
+        return self.solved[-1]
 
     def _add_planes(
         self,

@@ -34,24 +34,27 @@ class RobustMean(OutlierMixin, MeanEstimator):
         rows leave while there is evidence for one, and what is left fixes it.
     scatter : {"auto", "identity", "diagonal"} or array, default="auto"
         In which units rows are compared; see `robust_mean`.
-    p : float, default=0.5
-        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1. At 1 it is the convex l1 problem.
-    c1 : float, default=1.0
-        The paper's factor on sigma; its theorems want sqrt(3/2) or more.
+    p : float, default=None
+        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1; None is 0.5. At 1 it is the convex
+        l1 problem. Like `c1`, `surrogate`, `prune`, `max_iter` and `tol` it is of the problem with
+        a known bound: `fit` refuses it without sigma, unless the algorithm is "paper".
+    c1 : float, default=None
+        The paper's factor on sigma; None is 1. Its theorems want sqrt(3/2) or more.
     algorithm : {"continuation", "paper"}, default="continuation"
         Continuation in the budget, then Algorithm 1; or Algorithm 1 as published.
-    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}, default="reweighted-l2"
-        How sum_i h_i^p is minimised. "l1" ignores p.
+    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}, default=None
+        How sum_i h_i^p is minimised; None is "reweighted-l2". "l1" ignores p.
     start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,), default="auto"
         The first centre.
     prune : float, default=None
         Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start.
-    max_iter : int, default=100
-        Most iterations of Algorithm 1.
-    tol : float, default=1e-6
-        Relative duality gap of the convex problems in `algorithm="paper"`.
+    max_iter : int, default=None
+        Most iterations of Algorithm 1; None is 100.
+    tol : float, default=None
+        Relative duality gap of the convex problems in `algorithm="paper"`; None is 1e-6.
     random_state : int, Generator, RandomState or None, default=0
-        Of the random directions with which eigenvectors are looked for and of the sampled rows.
+        Of the random directions with which eigenvectors are looked for, and of all samples of
+        rows.
 
     Attributes
     ----------
@@ -92,19 +95,22 @@ class RobustMean(OutlierMixin, MeanEstimator):
 
     result_: RobustMeanResult
 
+    # What the fit has decided; scikit-learn's mixin would ask `predict`.
+    fit_predict = MeanEstimator.fit_predict
+
     def __init__(
         self,
         *,
         sigma: float | None = None,
         scatter: ScatterName | Any = "auto",
-        p: float = 0.5,
-        c1: float = 1.0,
+        p: float | None = None,
+        c1: float | None = None,
         algorithm: Algorithm = "continuation",
-        surrogate: SurrogateName = "reweighted-l2",
+        surrogate: SurrogateName | None = None,
         start: StartName | Any = "auto",
         prune: float | None = None,
-        max_iter: int = 100,
-        tol: float = 1e-6,
+        max_iter: int | None = None,
+        tol: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
         self.sigma = sigma
@@ -184,6 +190,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
         Returns
         -------
         ndarray of int, shape (n_samples,)
-            +1 for inliers, whose decision function is not negative, and -1 for outliers.
+            +1 for inliers, whose decision function is not negative, and -1 for outliers. The rows
+            of the fit are judged as in `support_`, but for `algorithm="paper"` with re-weighted l1:
+            there a row that re-weighting left with a part of its weight is judged by that part,
+            which other rows do not have.
         """
         return in_signs(self.decision_function(X) >= 0.0)

@@ -161,6 +161,8 @@ def _by_multiplier(
     else:
         seen = rule.directions @ offset
         prices = rule.prices / rule.budget
+        if rule.reweighting is not None:
+            prices = prices / rule.reweighting.removed_from(lambda V: V @ offset, rule.budget)
         parts = offset * ((prices * seen) @ rule.directions)
         why = tuple(
             Part(f"direction {j + 1}", float(prices[j] * seen[j] ** 2))

@@ -62,7 +62,7 @@ class Sketch:
     """How many rows each stands for."""
 
     @classmethod
-    def of(cls, size: Rows, count: int) -> Sketch:
+    def of(cls, size: Rows, count: int, seed: int = 0) -> Sketch:
         """Rows drawn one by one from strata; half of the chance is in proportion to their size.
 
         So a row that takes much of the budget is there, however few are like it, and the sketch of
@@ -73,7 +73,7 @@ class Sketch:
         whole = xp.clip(xp.sum(size), float(np.finfo(np.float64).tiny), None)
         chance = 0.5 / n + size * (0.5 / whole)
         edges = xp.cumulative_sum(chance)
-        points = (np.arange(count) + np.random.default_rng(0).random(count)) / count
+        points = (np.arange(count) + np.random.default_rng(seed).random(count)) / count
         rows = xp.searchsorted(edges, like(points, size) * edges[-1])
         rows = xp.clip(rows, 0, n - 1)
         return cls(rows, 1.0 / (count * on_host(xp.take(chance, rows))))
@@ -106,10 +106,18 @@ class Within:
     exactly : bool
         Look at all rows, however many there are. A proximal step of full length always does:
         where it ends hangs on every row.
+    seed : callable
+        Asked for the seed of the rows that stand for all, if it comes to that.
     """
 
-    def __init__(self, P: Rows, tol: float, exactly: bool = False) -> None:
-        self.P, self.tol, self.exactly = P, tol, exactly
+    def __init__(
+        self,
+        P: Rows,
+        tol: float,
+        exactly: bool = False,
+        seed: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self.P, self.tol, self.exactly, self.seed = P, tol, exactly, seed
         xp = namespace(P)
         self.ones = xp.ones_like(P[0, :]) if P.shape[0] else xp.sum(P, axis=0) + 1.0
         self.last: Reduced | None = None
@@ -145,7 +153,7 @@ class Within:
         """The rows that stand for all."""
         k = max(2, self.P.shape[0])
         enough = SKETCH_LOOSELY * k if self.tol >= LOOSE else SKETCH_ROWS
-        return Sketch.of(self._size, min(SKETCH_ROWS, enough))
+        return Sketch.of(self._size, min(SKETCH_ROWS, enough), self.seed())
 
     @cached_property
     def _sketched(self) -> Array:
@@ -211,7 +219,7 @@ class Within:
         A direction p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
         """
         xp = namespace(self.P)
-        rest = Within(xp.where(hopeless, 0.0, self.P), self.tol)
+        rest = Within(xp.where(hopeless, 0.0, self.P), self.tol, seed=self.seed)
         target = Projection(xp.where(hopeless, 0.0, problem.t), problem.s)
         answer = rest._project(target, gap, None, exactly)
         far = among(self.P, hopeless)

@@ -12,7 +12,7 @@ import numpy as np
 
 from inlier._arrays import count, double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
-from inlier._validation import check_number
+from inlier._validation import check_budget, check_number
 from inlier.certificate import Certificate, spectrum_of_kept
 from inlier.data import LooksLater, Table, as_table
 from inlier.explain import Explanation, explain
@@ -227,13 +227,17 @@ class RobustMeanResult(MeanResult):
             return self._beyond(check_number(threshold, "threshold", at_least=0.0))
         if p is not None:
             return self._solved_again(p=check_number(p, "p", at_most=1.0))
+        given = f"sigma={sigma}"
         if budget is not None:
             # A budget is c1^2 n sigma^2, and c1 stays what it was.
             ratio = check_number(budget, "budget", below=np.inf) / self.budget
+            given = f"budget={budget:g}"
             sigma = self.sigma * float(np.sqrt(ratio))
         if sigma is not None:
             sigma = check_number(sigma, "sigma", below=np.inf)
             if not self.path:
+                ratio = sigma / self.sigma
+                check_budget(self.budget * ratio * ratio, given)
                 return self._solved_again(sigma=sigma)
             logs = np.log([max(step.sigma, np.finfo(float).tiny) for step in self.path])
             point = int(np.argmin(np.abs(logs - np.log(sigma))))
@@ -435,7 +439,7 @@ class RobustMeanResult(MeanResult):
         return _above("summary").summarise(self)
 
     def to_html(
-        self, path: Any = None, *, title: str = "", image: tuple[int, int] | None = None
+        self, path: Any = None, *, title: str | None = None, image: tuple[int, int] | None = None
     ) -> str:
         """A page that explains the answer: one file that needs no network.
 
@@ -448,7 +452,9 @@ class RobustMeanResult(MeanResult):
         image : tuple of int, optional
             Height and width, if each row is a grey image.
         """
-        html: str = _above("report").page(self.summary, title=title, image=image, path=path)
+        if title is not None and not isinstance(title, str):
+            raise ValueError(f"title must be a text, but is {title!r}.")
+        html: str = _above("report").page(self.summary, title=title or "", image=image, path=path)
         return html
 
     def __str__(self) -> str:

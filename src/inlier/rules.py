@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +13,44 @@ from inlier._arrays import like, namespace
 from inlier._typing import Array, Rows
 from inlier.data import LooksLater, Metric, Table
 from inlier.problem import packing_bound
+from inlier.surrogates import ReweightedL2
+
+
+@dataclass(frozen=True)
+class Reweighting(LooksLater):
+    """The re-weightings of Algorithm 1 before the last, each with a multiplier of its own.
+
+    A row that they have sent away stays away at a score at which another one is kept. So a score
+    alone does not say on which side a row is; followed through all of them, it does.
+
+    Attributes
+    ----------
+    surrogate : ReweightedL2
+    directions : array of shape (k, d)
+        Those of all multipliers, one after the other.
+    prices : tuple of array
+        For each multiplier, those of its directions.
+    """
+
+    surrogate: ReweightedL2
+    directions: Array
+    prices: tuple[Array, ...]
+
+    def removed_from(self, seen: Callable[[Array], Rows], budget: float) -> Rows:
+        """The score under the last multiplier from which rows count as removed.
+
+        Parameters
+        ----------
+        seen : callable
+            How far out the rows lie along some directions, k x n or k.
+        budget : float
+        """
+        first = np.cumsum([0, *(len(prices) for prices in self.prices)])
+        earlier = []
+        for i, prices in zip(first, self.prices, strict=False):
+            squared = seen(self.directions[i : i + len(prices)]) ** 2
+            earlier.append(like(prices / budget, squared) @ squared)
+        return self.surrogate.removed_from(earlier)
 
 
 @dataclass(frozen=True)
@@ -33,6 +74,9 @@ class Multiplier(LooksLater):
         Rows farther than this from the start were pruned: they score infinity.
     metric : Metric, optional
         In which distances are measured, if not as the data are.
+    reweighting : Reweighting, optional
+        If there is one, scores are in units of that at which a row counts as removed, which is not
+        the same for all rows.
     """
 
     center: Array
@@ -43,6 +87,7 @@ class Multiplier(LooksLater):
     start: Array
     radius: float = np.inf
     metric: Metric | None = None
+    reweighting: Reweighting | None = None
 
     @property
     def deciding(self) -> Array:
@@ -50,12 +95,29 @@ class Multiplier(LooksLater):
         return np.empty((0, len(self.center))) if self.directions is None else self.directions
 
     def scores(self, table: Table) -> Rows:
-        """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned."""
+        """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned.
+
+        One more for each re-weighting before the last.
+        """
         q = self._unpruned(table, self.center)
+        if self.reweighting is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                unit = self.reweighting.removed_from(
+                    partial(table.project, self.center), self.budget
+                )
+                q = _known(q / unit)
         if np.isfinite(self.radius):
             far = _sq_distances(table, self.start, self.metric) > self.radius**2
             q = namespace(q).where(far, np.inf, q)
         return q
+
+    def turned(self, directions: Callable[[Array], Any], **changes: Any) -> Multiplier:
+        """The same rule in other coordinates, given what becomes of directions there."""
+        before = self.reweighting
+        if before is not None:
+            before = replace(before, directions=directions(before.directions))
+        own = None if self.directions is None else directions(self.directions)
+        return replace(self, directions=own, reweighting=before, **changes)
 
     def most_kept(self, table: Table, center: Array, budget: float) -> float:
         """No w in [0, 1]^n within a budget about a centre has a larger sum; in one pass.
@@ -69,11 +131,11 @@ class Multiplier(LooksLater):
         return packing_bound(table.rows(1.0), q, price)
 
     def _unpruned(self, table: Table, center: Array) -> Rows:
-        if self.directions is None:
-            return _sq_distances(table, center, self.metric) / self.budget
-        with np.errstate(over="ignore"):  # a row too far away to square scores infinity
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.directions is None:
+                return _sq_distances(table, center, self.metric) / self.budget
             seen = table.project(center, self.directions) ** 2
-            return like(self.prices / self.budget, seen) @ seen
+            return _known(like(self.prices / self.budget, seen) @ seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +240,8 @@ class GroupRule:
         worst = table.rows(0.0)
         xp = namespace(worst)
         for group in self.groups:
-            with np.errstate(over="ignore"):
-                ratio = xp.clip(group.sizes(table), 0.0, None) / group.cut
+            with np.errstate(over="ignore", invalid="ignore"):
+                ratio = xp.clip(_known(group.sizes(table)), 0.0, None) / group.cut
                 worst = xp.maximum(worst, ratio**2)
         return worst
 
@@ -191,6 +253,12 @@ def rule_of(
     if groups:
         return GroupRule(groups)
     return Multiplier(location, None, np.empty(0), budget, 1.0, location, metric=metric)
+
+
+def _known(far: Rows) -> Rows:
+    """How far out rows lie: one that is too far away for a number is infinitely far."""
+    xp = namespace(far)
+    return xp.where(xp.isnan(far), np.inf, far)
 
 
 def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Rows:

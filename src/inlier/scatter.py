@@ -13,6 +13,7 @@ import numpy as np
 
 from inlier._typing import Array
 from inlier.data import Metric, Table
+from inlier.data.medians import column_medians
 
 UNEVEN = 100.0
 
@@ -33,12 +34,16 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
                 "scatter='diagonal' measures how each column varies about its median, which says "
                 "nothing about a sparse column. Pass the variances of the columns as a vector."
             )
-        return Metric(*_column_scales(table.sampled(random).astype(np.float64)))
+        metric = Metric(*_column_scales(table.sampled(random).astype(np.float64)))
+        _check_scales(metric, table.dtype, "X is out of range: a column of it varies by")
+        return metric
     matrix = _as_numbers(scatter)
     if matrix.shape == (d,):
         if not (matrix > 0.0).all():
             raise ValueError("scatter, as a vector of variances, must be above 0 in every column.")
-        return Metric(np.zeros(d), np.sqrt(matrix))
+        metric = Metric(np.zeros(d), np.sqrt(matrix))
+        _check_scales(metric, table.dtype, "scatter is out of range: it lets a column vary by")
+        return metric
     if matrix.shape != (d, d):
         raise ValueError(
             f"scatter must be a vector of {d} variances or a {d} x {d} matrix, one row and column "
@@ -57,7 +62,28 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
             "scatter must be positive definite: there are directions in which it allows no "
             "variation. Add a small multiple of the identity."
         ) from None
-    return Metric(np.median(table.sampled(random), axis=0), factor)
+    metric = Metric(column_medians(table.sampled(random)), factor)
+    _check_scales(metric, table.dtype, "scatter is out of range: it lets a direction vary by")
+    return metric
+
+
+def _check_scales(metric: Metric, dtype: np.dtype[Any], found: str) -> None:
+    """Whether rows can be divided by what they vary by, and what they vary by be squared."""
+    limits = np.finfo(dtype)
+    least, most = max(1e4 * float(limits.tiny), 1e-150), min(1e-8 * float(limits.max), 1e150)
+    scales = metric.factor if metric.factor.ndim == 1 else np.diag(metric.factor)
+    for scale in (float(scales.min()), float(scales.max())):
+        if not least <= scale <= most:
+            raise ValueError(
+                f"{found} {scale:.3g}, which is no number to compute with in the precision of X, "
+                f"{dtype}. Measure X in other units."
+            )
+    largest = float(np.abs(metric.origin).max())
+    if not largest <= most:
+        raise ValueError(
+            f"X is out of range: in a column most numbers are of the size of {largest:.3g}. "
+            "Measure it in other units."
+        )
 
 
 def _as_numbers(scatter: Any) -> Array:
@@ -93,8 +119,9 @@ def _column_scales(rows: Array) -> tuple[Array, Array]:
     A column of which more than half is one value has the mean absolute deviation instead; one that
     does not vary at all keeps its unit.
     """
-    center = np.median(rows, axis=0)
-    deviations = np.abs(rows - center)
-    scales = np.median(deviations, axis=0)
-    scales = np.where(scales > 0.0, scales, deviations.mean(axis=0))
+    with np.errstate(over="ignore"):
+        center = column_medians(rows)
+        deviations = np.abs(rows - center)
+        scales = column_medians(deviations)
+        scales = np.where(scales > 0.0, scales, deviations.mean(axis=0))
     return center, np.where(scales > 0.0, scales, 1.0)

@@ -194,6 +194,7 @@ class Oracle:
         self.table = table
         self.block = min(block, table.shape[1])
         self._random = random
+        self._sketch_seed: int | None = None
         self._last = np.empty((0, table.shape[1]))
 
     def __call__(
@@ -216,6 +217,12 @@ class Oracle:
         )
         self._last = spectrum.vectors
         return spectrum
+
+    def sketch_seed(self) -> int:
+        """Of the rows that stand for all: drawn once, when a fit first looks at only some."""
+        if self._sketch_seed is None:
+            self._sketch_seed = int(self._random.integers(1 << 62))
+        return self._sketch_seed
 
     def accurately(
         self, center: Array, weights: Rows, error: float, dense: int = DENSE

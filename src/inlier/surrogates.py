@@ -10,12 +10,13 @@ is replaced by its tangent, in h or in h^2, where h stands now.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 
-from inlier._arrays import highest
+from inlier._arrays import highest, namespace
 from inlier._typing import Rows
 from inlier.projection import LONG
 
@@ -125,8 +126,27 @@ class ReweightedL2:
         (h^2 + eps)^(p/2) turns from convex to concave at h = sqrt(eps / (1 - p)); on the convex
         side a row is held at an h that vanishes with eps.
         """
-        turning_point = float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
-        return h > turning_point
+        return h > self._turning_point
+
+    @property
+    def _turning_point(self) -> float:
+        return float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
+
+    def removed_from(self, earlier: Iterable[Rows]) -> Rows:
+        """The score under the last multiplier from which a row counts as removed.
+
+        At the optimum of a re-weighting h_i = q_i / (2 u_i^2), if that is below 1. So the scores of
+        a row under the multipliers before the last say what its u is in the end, be it a row of
+        the fit or another one.
+        """
+        h: Rows = 1.0
+        for eps, q in zip(SMOOTHING, earlier, strict=False):
+            h = namespace(q).clip(q / self._curvature(h, eps), 0.0, 1.0)
+        return self._curvature(h, SMOOTHING[-1]) * self._turning_point
+
+    def _curvature(self, h: Rows, eps: float) -> Rows:
+        """2 u^2."""
+        return 2.0 * (h * h + eps) ** (self.p / 2.0 - 1.0)
 
 
 def surrogate(name: SurrogateName, p: float) -> Surrogate:

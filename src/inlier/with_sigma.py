@@ -17,7 +17,6 @@ from inlier._arrays import (
     every,
     highest,
     lowest,
-    median,
     namespace,
     on_host,
     scattered,
@@ -25,6 +24,7 @@ from inlier._arrays import (
     total,
 )
 from inlier._typing import Array, Rows
+from inlier._validation import check_range, largest_distance
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import central_point
 from inlier.certificate import BUDGET_TOL, Certificate
@@ -97,10 +97,17 @@ def fit_with_sigma(
     budget = n * variance
     prune = options.prune
     distances = table.sq_distances(center)
+    typical = check_range(table, center, distances, c1 * sigma * float(np.sqrt(n)))
     # A row that the budget cannot keep and that is far from where rows are only costs precision.
-    far = float(np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * median(distances))))
+    far = float(np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * typical**2)))
     if prune is not None:
         far = min(far, float(theory.far_radius(sigma, d, prune)))
+    largest = largest_distance(table.dtype)
+    if far > largest and some((distances > largest**2) & (distances <= far**2)):
+        raise ValueError(
+            f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
+            "their distances are no numbers any more. Measure X and sigma in other units."
+        )
     near = distances <= far**2
     n_near = count(near)
     if n_near < 2:
@@ -146,7 +153,7 @@ def fit_with_sigma(
             location = table.mean(own, rotation.center)
         else:
             location = rotation.center + rotation.restored(location)
-    there = _multiplier(best, first, radius)
+    there = _multiplier(best, seen, first, radius)
     multiplier = there if rotation is None else _restored(there, rotation)
     # Nothing but a row that has left before the fit needs the data once more in all columns.
     on_table, rule, mean = seen, there, best.mean
@@ -166,7 +173,7 @@ def fit_with_sigma(
         multiplier=multiplier,
     )
     h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
-    if n_near == n and there.directions is not None:
+    if n_near == n and there.directions is not None and there.reweighting is None:
         scores = best.scores
     else:
         scores = rule.scores(on_table)
@@ -212,7 +219,7 @@ def _finished(
     step1 = Rounded(oracle, surrogate, arrival.subspace)
     fit = alternate(step1, oracle, arrival.center, tight, max_iter, notify)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
-    if not tightening_was_right(surrogate, arrival, budget, n_kept, variance):
+    if not tightening_was_right(surrogate, oracle, arrival, budget, n_kept, variance):
         step1 = Rounded(oracle, surrogate, arrival.subspace)
         fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
     spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
@@ -253,27 +260,48 @@ def _weights(best: Minimum) -> Rows:
 
 def _restored(there: Multiplier, rotation: Rotation) -> Multiplier:
     """From the coordinates of the rows' span to those of the data."""
-    directions = there.directions
-    return replace(
-        there,
-        center=rotation.points(there.center),
-        directions=None if directions is None else rotation.directions(directions),
-        start=rotation.center,
+    return there.turned(
+        rotation.directions, center=rotation.points(there.center), start=rotation.center
     )
 
 
-def _multiplier(best: Minimum, start: Array, radius: float) -> Multiplier:
+def _multiplier(best: Minimum, table: Table, start: Array, radius: float) -> Multiplier:
     kept = ~best.removed
-    center, directions = best.center, best.directions
     if every(kept):
         return Multiplier(best.mean, None, np.empty(0), best.budget, 1.0, start, radius)
-    xp, q = namespace(best.scores), best.scores
-    # Half way between the kept and the removed; below every score, if none is kept.
-    threshold = -1.0
+    rule = Multiplier(
+        best.center,
+        best.directions,
+        best.prices,
+        best.budget,
+        -1.0,  # below every score, if no row is kept
+        start,
+        reweighting=best.reweighting,
+    )
     if some(kept):
-        beyond = lowest(xp.where(kept, np.inf, q))
-        threshold = (highest(xp.where(kept, q, -np.inf)) + beyond) / 2.0
-    return Multiplier(center, directions, best.prices, best.budget, threshold, start, radius)
+        q = best.scores if rule.reweighting is None else rule.scores(table)
+        rule = replace(rule, threshold=_threshold(q, kept))
+    return replace(rule, radius=radius)
+
+
+def _threshold(q: Rows, kept: Rows) -> float:
+    """Half way between the scores of the kept and of the removed.
+
+    Where they overlap, as after re-weighted l1, it is where the fewest are on the wrong side.
+    """
+    xp = namespace(q)
+    highest_kept = highest(xp.where(kept, q, -np.inf))
+    beyond = lowest(xp.where(kept, np.inf, q))
+    if highest_kept >= beyond:
+        order = xp.argsort(q)
+        ascending, signs = xp.take(q, order), xp.take(double(kept), order)
+        wrong = xp.cumulative_sum(1.0 - signs) + xp.sum(signs) - xp.cumulative_sum(signs)
+        # A cut is between two different scores, or beyond the last.
+        apart = xp.concat([ascending[1:] > ascending[:-1], ascending[:1] > -np.inf])
+        at = int(xp.argmin(xp.where(apart, wrong, np.inf)))
+        highest_kept = float(ascending[at])
+        beyond = float(ascending[min(at + 1, q.shape[0] - 1)])
+    return (highest_kept + beyond) / 2.0
 
 
 def _message(fit: Fit, certificate: Certificate, options: Options) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import count, double, every, median, namespace, on_host, some
+from inlier._arrays import count, double, every, namespace, on_host, some
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_range, largest_distance
 from inlier.centers import central_point
@@ -67,11 +67,10 @@ def fit_without_sigma(
 
     table = whole
     distances = whole.sq_distances(start)
-    typical = float(np.sqrt(median(distances)))
-    check_range(whole, start, distances)
+    typical = check_range(whole, start, distances)
     largest = largest_distance(whole.dtype)
     far = min(ABSURD * typical, largest) if typical > 0.0 else largest
-    if count(distances > far**2) > FEW * n:
+    if typical > 0.0 and count(distances > far**2) > FEW * n:
         far = min(HOPELESS * typical, largest)
     near = distances <= far**2
     all_near = every(near)
@@ -182,7 +181,7 @@ def _with_absurd(
     n_gone = gone.shape[0]
     weights = double(~near) / n_gone
     with np.errstate(over="ignore", invalid="ignore"):
-        offset = np.nan_to_num(whole.combine(start, weights[None, :])[0])
+        offset = np.nan_to_num(whole.combine(start, weights[None, :])[0].astype(np.float64))
         size = float(np.abs(offset).max())
         direction = offset / size if size > 0.0 else np.zeros_like(offset)
         mean = start + offset

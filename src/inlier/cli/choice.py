@@ -24,14 +24,11 @@ class Choice:
 
     def fit(self, X: Any, callback: Callable[[Step], object]) -> RobustMeanResult:
         """The answer, or what was chosen in its place."""
-        if self.p is not None and self.sigma is None:
-            raise ValueError("--p is of the problem with a known bound: give --sigma too.")
-        p = 0.5 if self.p is None else self.p
         result = robust_mean(
             X,
             sigma=self.sigma,
             scatter=self.scatter,
-            p=p,
+            p=self.p,
             random_state=self.seed,
             callback=callback,
         )

@@ -162,12 +162,8 @@ class DenseTable(BlockTable):
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. In memory the new coordinates are computed once."""
         self.n_passes += 1
-        precision = getattr(self._xp, self.dtype.name)
         height = max(MIN_BLOCK_ROWS, DEVICE_COPIED // self.shape[1])
-        seen = [
-            self._xp.astype(metric.seen(double(block)), precision)
-            for _, block in self._blocks(height)
-        ]
+        seen = [metric.rows(block, self.dtype) for _, block in self._blocks(height)]
         return DenseTable(self._xp.concat(seen, axis=0))
 
     def combine(self, center: Array, coefficients: Rows) -> Array:

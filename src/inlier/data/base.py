@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from inlier._arrays import evenly_spaced, like, total
+from inlier._arrays import double, evenly_spaced, like, namespace, total
 from inlier._typing import Array, Rows
 
 
@@ -61,8 +61,20 @@ class Metric:
     def seen(self, points: Rows) -> Rows:
         """Points (k x d, of any library) in the new coordinates."""
         inverse = like(self._inverse, points)
-        offset = points - like(self.origin, points)
-        return offset * inverse if inverse.ndim == 1 else offset @ inverse.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            offset = points - like(self.origin, points)
+            return offset * inverse if inverse.ndim == 1 else offset @ inverse.T
+
+    def rows(self, block: Rows, dtype: np.dtype[Any]) -> Rows:
+        """Rows of a table in the new coordinates.
+
+        One too far away for a number of this dtype is as far away as such a number can be: as an
+        infinity it would turn sums into NaN in which it has no weight.
+        """
+        xp, largest = namespace(block), float(np.finfo(dtype).max)
+        seen = self.seen(double(block))
+        seen = xp.clip(xp.where(xp.isnan(seen), largest, seen), -largest, largest)
+        return xp.astype(seen, getattr(xp, dtype.name))
 
     def restored(self, points: Array) -> Array:
         """Points of the new coordinates (k x d) in those of the data."""

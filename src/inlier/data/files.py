@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import double, pieces, working_precision
+from inlier._arrays import pieces, working_precision
 from inlier._typing import Array, Mask, Rows
 from inlier.data.arrays import SORTED_ELEMENTS, DenseTable, cached_rows, collected
 from inlier.data.base import MEMORY, Metric, Table
@@ -132,12 +132,9 @@ class FileTable(BlockTable):
 
     def _seen(self, rows: Array) -> Array:
         """Rows of the file in the coordinates of this table."""
-        if not self._metrics:
-            return rows
-        seen = double(rows)
         for metric in self._metrics:
-            seen = metric.seen(seen)
-        return np.asarray(seen, self.dtype)
+            rows = metric.rows(rows, self.dtype)
+        return rows
 
     def _rows_at(self, rows: Array, columns: slice) -> Array:
         """Rows of the file by their numbers, checked."""
@@ -204,8 +201,8 @@ class FileTable(BlockTable):
         if not self._metrics:
             return rows
         for metric in self._metrics:
-            rows = Metric(metric.origin[columns], metric.factor[columns]).seen(double(rows))
-        return rows.astype(self.dtype)
+            rows = Metric(metric.origin[columns], metric.factor[columns]).rows(rows, self.dtype)
+        return rows
 
     def _columns(self, columns: slice) -> Array:
         """Some columns of all rows, from a read of the whole file."""

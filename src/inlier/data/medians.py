@@ -27,7 +27,8 @@ def column_medians(rows: Array) -> Array:
     n = len(rows)
     ascending = np.sort(np.ascontiguousarray(rows.T), axis=1)
     middle = ascending[:, [(n - 1) // 2, n // 2]].astype(np.float64, copy=False)
-    return np.asarray(middle.sum(axis=1) / 2.0)
+    # Halved before they are added, because the sum of large numbers may be none.
+    return np.asarray(middle[:, 0] / 2.0 + middle[:, 1] / 2.0)
 
 
 def median(n: int, sample: Array, count: Callable[[Histogram], Array], eps: float) -> Array:

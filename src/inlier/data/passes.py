@@ -152,10 +152,10 @@ class Distances:
         return self.view.taken is None and self.view.precision == "float32"
 
     def __call__(self, block: Rows, *inputs: Any) -> Seen:
-        far = self.view.of(block)
-        xp, left = namespace(far), like(self.view.left, far, far.dtype)
         # A row too far away to square is infinitely far.
         with np.errstate(over="ignore", invalid="ignore"):
+            far = self.view.of(block)
+            xp, left = namespace(far), like(self.view.left, far, far.dtype)
             if self.in_place:
                 own = double(xp.linalg.vector_norm(far, axis=1)) ** 2
             elif self.view.taken is None:

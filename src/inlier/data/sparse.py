@@ -1,15 +1,26 @@
-"""Tables held in a scipy sparse matrix: the same passes, centred implicitly, never densified."""
+"""Tables held in a scipy sparse matrix: the same passes, never densified.
+
+A zero that is not stored becomes minus the centre, so the centre is taken off the products and not
+off the entries: ||y - c||^2 = ||y||^2 - 2 c.y + ||c||^2. In a column that few rows store that loses
+nothing, because most rows are as far from a centre as the centre is from zero. In one that most
+rows store it may lose all digits: such rows may be near each other and far from the origin. There
+the centre is taken off the entries, those that are missing written out as zeros first.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array, vstack
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
-from inlier._arrays import working_precision
+from inlier._arrays import pieces, working_precision
 from inlier._typing import Array, Mask
 from inlier.data.base import Metric, Moment, Table, Weights
+
+# Entries of the columns that most rows store that are looked at together.
+FILLED_AT_ONCE = 1 << 22
 
 
 class SparseTable(Table):
@@ -18,7 +29,8 @@ class SparseTable(Table):
     Parameters
     ----------
     Y : sparse matrix of shape (n, d)
-        Turned into compressed rows if it is not in that format already.
+        Turned into compressed rows if it is not in that format already. Columns that more than half
+        of the rows store are stored in full: at most twice as many entries.
     """
 
     sparse = True
@@ -30,6 +42,10 @@ class SparseTable(Table):
         if not self._Y.has_canonical_format:  # an entry given twice is a sum
             self._Y = self._Y.copy()
             self._Y.sum_duplicates()
+        stored = np.bincount(self._Y.indices, minlength=self.shape[1])
+        self._common: Mask = 2 * stored > self.shape[0]
+        if (stored[self._common] < self.shape[0]).any():
+            self._Y = _filled(self._Y, self._common)
 
     def project(self, center: Array, basis: Array) -> Array:
         """See `Table.project`."""
@@ -60,19 +76,21 @@ class SparseTable(Table):
         if sample is None:
             self.n_passes += 1
         rows = self._Y if sample is None else self._Y[self.sampled_rows(sample)]
-        median: Array = csc_median_axis_0(rows.tocsc())
+        with np.errstate(over="ignore"):
+            median: Array = csc_median_axis_0(rows.tocsc())
         return median
 
     def sq_distances(self, center: Array) -> Array:
         """See `Table.sq_distances`."""
         self.n_passes += 1
-        # In double precision, because what remains after the centre is taken off is small.
-        Y = self._Y.astype(np.float64, copy=False)
-        along = Y.dot(center)
-        with np.errstate(over="ignore"):  # a row too far away to square is infinitely far
-            own = np.asarray(Y.power(2).sum(axis=1)).ravel()
-        squared: Array = np.maximum(own - 2.0 * along + center @ center, 0.0)
-        return squared
+        # A row too far away to square is infinitely far.
+        with np.errstate(over="ignore", invalid="ignore"):
+            A, left = self._about(center)
+            entries = A.data.astype(np.float64, copy=False)
+            squares = entries * (entries - 2.0 * left[A.indices])
+            own = _like(A, squares).dot(np.ones(self.shape[1]))
+            squared: Array = np.maximum(own + left @ left, 0.0)
+        return np.where(np.isnan(squared), np.inf, squared)
 
     def some(self, rows: Array) -> Array:
         """See `Table.some`."""
@@ -86,22 +104,61 @@ class SparseTable(Table):
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. Zeros stay zeros, so the scatter has to be diagonal."""
         self.n_passes += 1
-        return SparseTable(self._Y.multiply(1.0 / metric.factor).tocsr())
+        largest = float(np.finfo(self.dtype).max)
+        with np.errstate(over="ignore"):
+            entries = self._Y.data / metric.factor[self._Y.indices]
+        return SparseTable(_like(self._Y, np.clip(entries, -largest, largest)))
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""
         self.n_passes += 1
-        Y = self._Y.astype(np.float64, copy=False)
-        along = Y.dot(center)
-        products = (Y @ Y.T).toarray()
-        gram: Array = products - along[:, None] - along + center @ center
+        with np.errstate(over="ignore", invalid="ignore"):
+            A, left = self._about(center)
+            A = A.astype(np.float64, copy=False)
+            along = A.dot(left)
+            gram: Array = (A @ A.T).toarray() - along[:, None] - along + left @ left
         return gram
 
+    def _about(self, center: Array) -> tuple[Any, Array]:
+        """The rows, with the centre taken off where most of them have an entry, and what is left.
+
+        The first less the second for each row is the centred table.
+        """
+        taken = np.where(self._common, center, 0.0)
+        if not taken.any():
+            return self._Y, center
+        return _like(self._Y, self._Y.data - taken[self._Y.indices]), center - taken
+
     def _seen(self, center: Array, basis: Array) -> Array:
-        seen: Array = self._Y.dot(basis.T).T - (basis @ center)[:, None]
+        A, left = self._about(center)
+        seen: Array = A.dot(basis.T).T - (basis @ left)[:, None]
         return np.ascontiguousarray(seen, dtype=np.float64)
 
     def _combined(self, center: Array, coefficients: Array) -> Array:
-        uncentred = self._Y.T.dot(coefficients.T).T
-        combined: Array = uncentred - coefficients.sum(axis=1)[:, None] * center
+        A, left = self._about(center)
+        uncentred = A.T.dot(coefficients.T).T
+        combined: Array = uncentred - coefficients.sum(axis=1)[:, None] * left
         return combined
+
+
+def _like(Y: Any, entries: Array) -> Any:
+    """A matrix with other entries in the same places."""
+    return csr_array((entries, Y.indices, Y.indptr), shape=Y.shape)
+
+
+def _filled(Y: Any, columns: Mask) -> Any:
+    """The same matrix with an entry for every row in some columns."""
+    places = np.flatnonzero(columns)
+    k = len(places)
+    place = np.full(Y.shape[1], k)
+    place[places] = np.arange(k)
+    blocks = []
+    for rows in pieces(Y.shape[0], max(1, FILLED_AT_ONCE // k)):
+        block = Y[rows].tocoo()
+        stored = np.zeros((block.shape[0], k + 1), dtype=np.bool_)
+        stored[block.row, place[block.col]] = True
+        i, j = np.nonzero(~stored[:, :k])
+        where = np.concatenate([block.row, i]), np.concatenate([block.col, places[j]])
+        entries = np.concatenate([block.data, np.zeros(len(i), Y.dtype)])
+        blocks.append(coo_array((entries, where), shape=block.shape).tocsr())
+    return vstack(blocks, format="csr")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from inlier._arrays import among, count, double, namespace, some
@@ -23,7 +25,13 @@ GAP = 1e-2
 
 
 def point_at(
-    kept: Rows, mean: Array, spectrum: Spectrum, subspace: Subspace, budget: float, share: float
+    kept: Rows,
+    mean: Array,
+    spectrum: Spectrum,
+    subspace: Subspace,
+    budget: float,
+    share: float,
+    seed: Callable[[], int],
 ) -> tuple[PathPoint, Rows]:
     """A point of the path, and the weights of its l1 problem, nearly solved.
 
@@ -38,8 +46,10 @@ def point_at(
     budget : float
     share : float
         p / h of the rows that left last.
+    seed : callable
+        See `Within`.
     """
-    solved = _nearly_solved(subspace, mean, budget)
+    solved = _nearly_solved(subspace, mean, budget, seed)
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S), solved.weights
 
 
@@ -53,7 +63,7 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
     budget = BELOW * float(found.spectrum.values[0])
     if budget <= 0.0:  # the kept rows do not vary
         return None
-    solved = _nearly_solved(subspace, found.mean, budget)
+    solved = _nearly_solved(subspace, found.mean, budget, oracle.sketch_seed)
     kept = found.kept & (solved.weights >= 0.5)
     if not some(kept):
         return None  # no row fits on its own
@@ -68,8 +78,10 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S)
 
 
-def _nearly_solved(subspace: Subspace, mean: Array, budget: float) -> Reduced:
-    return NEARLY_L1.minimise(Within(subspace.seen_from(mean, budget), GAP))
+def _nearly_solved(
+    subspace: Subspace, mean: Array, budget: float, seed: Callable[[], int]
+) -> Reduced:
+    return NEARLY_L1.minimise(Within(subspace.seen_from(mean, budget), GAP, seed=seed))
 
 
 def _point(

@@ -165,7 +165,15 @@ def _extend_path(
     n, m = found.kept.shape[0], count(found.kept)
     top = found.spectrum.bound
     budget = max(top * n / m, TINY)
-    point, weights = point_at(found.kept, found.mean, found.spectrum, found.subspace, budget, share)
+    point, weights = point_at(
+        found.kept,
+        found.mean,
+        found.spectrum,
+        found.subspace,
+        budget,
+        share,
+        oracle.sketch_seed,
+    )
     found.path.append(point)
     notify(
         Step(
