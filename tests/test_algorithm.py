@@ -418,7 +418,13 @@ def test_eigenpairs_from_a_start_without_full_rank():
     direction = np.random.default_rng(1).standard_normal(X.shape[1])
     start = np.stack([direction, 2.0 * direction, np.zeros_like(direction)])
     found = top_eigenpairs(
-        as_table(X), center, w, start, settled=lambda v, r, bound: r[0] < 1e-8, max_passes=60, count=3
+        as_table(X),
+        center,
+        w,
+        start,
+        settled=lambda v, r, bound: r[0] < 1e-8,
+        max_passes=60,
+        count=3,
     )
     assert found.values[0] == pytest.approx(reference.largest_eigenvalue(A, w), rel=1e-9)
 

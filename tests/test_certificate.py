@@ -48,7 +48,7 @@ def test_random_directions_are_hardly_ever_so_short():
     rng = np.random.default_rng(0)
     lengths = np.sum(rng.standard_normal((200_000, PROBES)) ** 2, axis=1)
     # Near 0 the distribution function of chi-squared with 8 degrees of freedom is x^4 / 384.
-    assert SHORTEST**4 / 384.0 == pytest.approx(FAILURE, rel=0.05)
+    assert pytest.approx(FAILURE, rel=0.05) == SHORTEST**4 / 384.0
     assert lengths.min() > SHORTEST
 
 

@@ -471,9 +471,9 @@ def test_the_rows_that_stand_for_all_are_drawn_from_the_random_state(monkeypatch
     seeds: list[int] = []
     sketch_of = Sketch.of.__func__
 
-    def recorded(cls, size, count, seed):
-        seeds.append(seed)
-        return sketch_of(cls, size, count, seed)
+    def recorded(cls, size, count, draw):
+        seeds.append(draw.seed)
+        return sketch_of(cls, size, count, draw)
 
     monkeypatch.setattr(Sketch, "of", classmethod(recorded))
     X = np.random.default_rng(0).standard_normal((6000, 5))

@@ -200,7 +200,7 @@ class Rounded:
         )
 
     def _reduced(self, P: Rows) -> Reduced:
-        return self.surrogate.minimise(Within(P, NEAR, seed=self.oracle.sketch_seed))
+        return self.surrogate.minimise(Within(P, NEAR, draw=self.oracle.draw))
 
     def _removed(self, P: Rows, answer: Reduced) -> Rows:
         return removed_rows(self.surrogate, 1.0 - answer.weights, scores(P, answer.S))

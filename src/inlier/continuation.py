@@ -86,7 +86,7 @@ def continuation(
         budget = max(target, FACTOR * budget)
         subspace = subspace.extended(spectrum, spectrum.values > budget, seen_from)
         solved = cutting_planes(
-            lambda P: LOOSE.minimise(Within(P, LOOSE_GAP, seed=oracle.sketch_seed)),
+            lambda P: LOOSE.minimise(Within(P, LOOSE_GAP, draw=oracle.draw)),
             oracle,
             center,
             budget,
@@ -141,5 +141,5 @@ def tightening_was_right(
     if known is not None and right(known, CLEARLY * room):
         return True
     P = arrival.subspace.seen_from(arrival.center, target)
-    h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP, seed=oracle.sketch_seed)).weights
+    h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP, draw=oracle.draw)).weights
     return right(count(surrogate.nonzero(h)), room)

@@ -20,7 +20,7 @@ from inlier import interior
 from inlier._arrays import among, highest, like, namespace, on_host, some, total
 from inlier._typing import Array, Rows
 from inlier.problem import Projection, Subspace, scores, second_moment
-from inlier.spectral import Oracle, Spectrum
+from inlier.spectral import Draw, Oracle, Spectrum
 
 # A row this many times (in square) farther out than the budget allows for one row has no weight.
 HOPELESS = 1e8
@@ -62,20 +62,23 @@ class Sketch:
     """How many rows each stands for."""
 
     @classmethod
-    def of(cls, size: Rows, count: int, seed: int = 0) -> Sketch:
+    def of(cls, size: Rows, count: int, draw: Draw | None = None) -> Sketch:
         """Rows drawn one by one from strata; half of the chance is in proportion to their size.
 
         So a row that takes much of the budget is there, however few are like it, and the sketch of
-        a sum of sizes has a relative error of about one over the root of the count.
+        a sum of sizes has a relative error of about one over the root of the count. In the order
+        of a draw, the same rows are chosen in whatever order they come.
         """
+        if draw is None:
+            draw = Draw(0, namespace(size).argsort(size))
         xp = namespace(size)
         n = size.shape[0]
         whole = xp.clip(xp.sum(size), float(np.finfo(np.float64).tiny), None)
         chance = 0.5 / n + size * (0.5 / whole)
-        edges = xp.cumulative_sum(chance)
-        points = (np.arange(count) + np.random.default_rng(seed).random(count)) / count
-        rows = xp.searchsorted(edges, like(points, size) * edges[-1])
-        rows = xp.clip(rows, 0, n - 1)
+        edges = xp.cumulative_sum(xp.take(chance, draw.order))
+        points = (np.arange(count) + np.random.default_rng(draw.seed).random(count)) / count
+        places = xp.searchsorted(edges, like(points, size) * edges[-1])
+        rows = xp.take(draw.order, xp.clip(places, 0, n - 1))
         return cls(rows, 1.0 / (count * on_host(xp.take(chance, rows))))
 
     def seen(self, *rows: Rows) -> Array:
@@ -106,8 +109,8 @@ class Within:
     exactly : bool
         Look at all rows, however many there are. A proximal step of full length always does:
         where it ends hangs on every row.
-    seed : callable
-        Asked for the seed of the rows that stand for all, if it comes to that.
+    draw : callable
+        Asked how to draw the rows that stand for all, if it comes to that.
     """
 
     def __init__(
@@ -115,9 +118,9 @@ class Within:
         P: Rows,
         tol: float,
         exactly: bool = False,
-        seed: Callable[[], int] = lambda: 0,
+        draw: Callable[[], Draw | None] = lambda: None,
     ) -> None:
-        self.P, self.tol, self.exactly, self.seed = P, tol, exactly, seed
+        self.P, self.tol, self.exactly, self.draw = P, tol, exactly, draw
         xp = namespace(P)
         self.ones = xp.ones_like(P[0, :]) if P.shape[0] else xp.sum(P, axis=0) + 1.0
         self.last: Reduced | None = None
@@ -153,7 +156,7 @@ class Within:
         """The rows that stand for all."""
         k = max(2, self.P.shape[0])
         enough = SKETCH_LOOSELY * k if self.tol >= LOOSE else SKETCH_ROWS
-        return Sketch.of(self._size, min(SKETCH_ROWS, enough), self.seed())
+        return Sketch.of(self._size, min(SKETCH_ROWS, enough), self.draw())
 
     @cached_property
     def _sketched(self) -> Array:
@@ -219,7 +222,7 @@ class Within:
         A direction p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
         """
         xp = namespace(self.P)
-        rest = Within(xp.where(hopeless, 0.0, self.P), self.tol, seed=self.seed)
+        rest = Within(xp.where(hopeless, 0.0, self.P), self.tol, draw=self.draw)
         target = Projection(xp.where(hopeless, 0.0, problem.t), problem.s)
         answer = rest._project(target, gap, None, exactly)
         far = among(self.P, hopeless)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
@@ -176,6 +177,14 @@ def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> fl
     return float(top * CANDIDATES[first]) if first < len(CANDIDATES) else np.inf
 
 
+class Draw(NamedTuple):
+    """What decides which rows stand for all."""
+
+    seed: int
+    order: Rows
+    """Of the rows along some direction, so that it does not matter in which they come."""
+
+
 class Oracle:
     """Answers, again and again, what the largest eigenpairs are as centre and weights change.
 
@@ -194,7 +203,7 @@ class Oracle:
         self.table = table
         self.block = min(block, table.shape[1])
         self._random = random
-        self._sketch_seed: int | None = None
+        self._draw: Draw | None = None
         self._last = np.empty((0, table.shape[1]))
 
     def __call__(
@@ -209,20 +218,19 @@ class Oracle:
         """The largest eigenpairs, until they are settled; see `top_eigenpairs`."""
         old = self._last[: max(0, self.block - 2) if warm is None else warm]
         fresh = probes or self.block - len(old)
-        start = np.concatenate(
-            [old, self._random.standard_normal((fresh, self.table.shape[1]))]
-        )
+        start = np.concatenate([old, self._random.standard_normal((fresh, self.table.shape[1]))])
         spectrum = top_eigenpairs(
             self.table, center, weights, start, settled, max_passes, self.block, probes
         )
         self._last = spectrum.vectors
         return spectrum
 
-    def sketch_seed(self) -> int:
-        """Of the rows that stand for all: drawn once, when a fit first looks at only some."""
-        if self._sketch_seed is None:
-            self._sketch_seed = int(self._random.integers(1 << 62))
-        return self._sketch_seed
+    def draw(self) -> Draw:
+        """How to draw rows that stand for all; in one pass, when a fit first looks at only some."""
+        if self._draw is None:
+            seed = int(self._random.integers(1 << 62))
+            self._draw = Draw(seed, self.table.order(self._random))
+        return self._draw
 
     def accurately(
         self, center: Array, weights: Rows, error: float, dense: int = DENSE

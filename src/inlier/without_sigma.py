@@ -154,10 +154,10 @@ def _restored(
 
 
 def _with_locations(path: list[PathPoint], locations: Any, rotation: Rotation) -> list[PathPoint]:
-    """The points of a path in the coordinates of the data; directions of all of them in one pass."""
+    """The points of a path in the coordinates of the data; their directions in one pass."""
     multipliers = [point.certificate.multiplier for point in path]
     stacked = [m.deciding for m in multipliers]
-    ways = rotation.directions(np.concatenate(stacked)) if sum(map(len, stacked)) else None
+    ways = rotation.directions(np.concatenate(stacked))
     restored, first = [], 0
     for i, (point, multiplier, own) in enumerate(zip(path, multipliers, stacked, strict=True)):
         part = slice(first, first := first + len(own))

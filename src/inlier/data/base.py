@@ -176,13 +176,20 @@ class Table(ABC):
         Rows at even steps along a random direction, so that the order of the rows does not matter;
         in one pass.
         """
-        n, d = self.shape
+        n = self.shape[0]
         if n <= SAMPLE_ROWS:
             self.n_passes += 1
             return np.arange(n)
+        return np.sort(evenly_spaced(self.order(random), SAMPLE_ROWS))
+
+    def order(self, random: np.random.Generator) -> Rows:
+        """The numbers of the rows in ascending order along a random direction; one pass.
+
+        What is chosen by its place in this order does not depend on the order of the rows.
+        """
         origin = self.some(np.array([0]))[0].astype(np.float64)
-        seen = self.project(origin, random.standard_normal((1, d)))[0, :]
-        return np.sort(evenly_spaced(seen, SAMPLE_ROWS))
+        seen = self.project(origin, random.standard_normal((1, self.shape[1])))[0, :]
+        return namespace(seen).argsort(seen)
 
     def sampled(self, random: np.random.Generator) -> Array:
         """A sample of the rows, on the host."""

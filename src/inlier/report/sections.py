@@ -391,10 +391,13 @@ def certificate(context: Context) -> Html:
     table = tables.radii(known)
     if not np.isfinite(radii).any():
         return joined([words, table])
-    caption = "The error radius over the fraction of bad rows. Diamonds: where the verdict states it."
+    caption = (
+        "The error radius over the fraction of bad rows. Diamonds: where the verdict states it."
+    )
+    drawn = figures.radius(fractions, radii, known.assumed)
     return joined([
         words,
-        el("div", figure(figures.radius(fractions, radii, known.assumed), caption), table, class_="beside"),
+        el("div", figure(drawn, caption), table, class_="beside"),
     ])  # fmt: skip
 
 

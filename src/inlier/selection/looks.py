@@ -178,7 +178,7 @@ def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> 
     rows = among(white.rows, kept)
     if rows.shape[1] > MOST_PURSUED:
         seen = mixed(random.standard_normal(rows.shape[0]), rows)
-        some_rows = evenly_spaced(seen, MOST_PURSUED)
+        some_rows = evenly_spaced(namespace(seen).argsort(seen), MOST_PURSUED)
         rows = namespace(rows).take(rows, like(some_rows, rows), axis=1)
     looks = pursue(on_host(rows), random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))

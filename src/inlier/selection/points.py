@@ -14,7 +14,7 @@ from inlier.projection import Reduced, Within
 from inlier.result import PathPoint
 from inlier.rules import Multiplier
 from inlier.selection.state import TINY, Selection, spectrum_of
-from inlier.spectral import Oracle, Spectrum
+from inlier.spectral import Draw, Oracle, Spectrum
 from inlier.surrogates import L1
 
 # How far the path goes on below what the kept rows need, to show that the price jumps.
@@ -31,7 +31,7 @@ def point_at(
     subspace: Subspace,
     budget: float,
     share: float,
-    seed: Callable[[], int],
+    draw: Callable[[], Draw],
 ) -> tuple[PathPoint, Rows]:
     """A point of the path, and the weights of its l1 problem, nearly solved.
 
@@ -46,10 +46,10 @@ def point_at(
     budget : float
     share : float
         p / h of the rows that left last.
-    seed : callable
+    draw : callable
         See `Within`.
     """
-    solved = _nearly_solved(subspace, mean, budget, seed)
+    solved = _nearly_solved(subspace, mean, budget, draw)
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S), solved.weights
 
 
@@ -63,7 +63,7 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
     budget = BELOW * float(found.spectrum.values[0])
     if budget <= 0.0:  # the kept rows do not vary
         return None
-    solved = _nearly_solved(subspace, found.mean, budget, oracle.sketch_seed)
+    solved = _nearly_solved(subspace, found.mean, budget, oracle.draw)
     kept = found.kept & (solved.weights >= 0.5)
     if not some(kept):
         return None  # no row fits on its own
@@ -79,9 +79,9 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
 
 
 def _nearly_solved(
-    subspace: Subspace, mean: Array, budget: float, seed: Callable[[], int]
+    subspace: Subspace, mean: Array, budget: float, draw: Callable[[], Draw]
 ) -> Reduced:
-    return NEARLY_L1.minimise(Within(subspace.seen_from(mean, budget), GAP, seed=seed))
+    return NEARLY_L1.minimise(Within(subspace.seen_from(mean, budget), GAP, draw=draw))
 
 
 def _point(

@@ -172,7 +172,7 @@ def _extend_path(
         found.subspace,
         budget,
         share,
-        oracle.sketch_seed,
+        oracle.draw,
     )
     found.path.append(point)
     notify(
