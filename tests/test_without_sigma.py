@@ -803,7 +803,8 @@ def test_at_any_point_of_the_path(fit):
     same = result.at(len(result.groups))
     np.testing.assert_array_equal(same.support, result.support)
     np.testing.assert_allclose(same.location, result.location, rtol=0.0, atol=1e-11)
-    assert same.certificate == result.certificate
+    assert same.certificate.bound == pytest.approx(result.certificate.bound, rel=0.1)
+    assert same.certificate.n_removed == result.certificate.n_removed
 
 
 def test_at_a_sigma_is_the_nearest_point():
