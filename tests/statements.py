@@ -21,8 +21,8 @@ Array = Any
 DOUBLE = float(np.finfo(np.float64).eps)
 # Up to so many rows all subsets are tried.
 BRUTE = 12
-# The package calls a budget kept to this relative precision: no eigenvalue is said more closely.
-CLOSE = 1e-9
+# Of the digits of double precision no more than half may be lost, whatever rows there were.
+CLOSE = float(np.sqrt(DOUBLE))
 # How closely the budget has to be kept to be called kept.
 KEPT = 1e-6
 
@@ -474,9 +474,9 @@ def rule_scores(dense: Dense, rule: Any) -> tuple[Array, Array]:
         if isinstance(rule, GroupRule):
             pairs = [group_scores(dense, group) for group in rule.groups]
             q, rounding = np.max(pairs, axis=0)
-            return q, rounding + 1e-9 * q + dense.eps * max(1.0, rule.threshold)
+            return q, rounding + CLOSE * q + dense.eps * max(1.0, rule.threshold)
         q, rounding = multiplier_scores(dense, rule)
-        rounding = rounding + 1e-9 * q + dense.eps * max(1.0, abs(rule.threshold))
+        rounding = rounding + CLOSE * q + dense.eps * max(1.0, abs(rule.threshold))
         if np.isfinite(rule.radius):
             far = squares(dense, rule.start) > rule.radius**2
             q = np.where(far, np.inf, q)
@@ -606,12 +606,12 @@ def group_mean(dense: Dense, i: int, group: Any) -> Lies:
     rows = dense.X[host(group.rows)]
     off = float(np.abs(group.mean - rows.mean(axis=0)).max())
     spread = float(np.abs(rows - group.center).max())
-    limit = 64.0 * dense.eps * spread + 64.0 * DOUBLE * float(np.abs(rows).max())
+    limit = (64.0 * dense.eps + CLOSE) * spread + 64.0 * DOUBLE * float(np.abs(rows).max())
     if not off <= limit:
         yield Lie("group mean", f"groups[{i}].mean is off by {off:.3g}, its rows lie {spread:.3g} "
                                 f"from the centre")  # fmt: skip
     length = float(np.linalg.norm(group.direction))
-    if length != 0.0 and abs(length - 1.0) > 64.0 * dense.eps * np.sqrt(dense.d):
+    if length != 0.0 and abs(length - 1.0) > 64.0 * dense.eps * np.sqrt(dense.d) + CLOSE:
         yield Lie("group direction", f"groups[{i}].direction has length {length!r}")
 
 
