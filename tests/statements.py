@@ -645,8 +645,31 @@ def message(told: Told) -> Lies:
         and sizes[: len(told.result.groups)] != [group.size for group in told.result.groups]
     ):
         yield Lie("message: groups", text)
+    yield from too_small(told)
     for words in (text, certificate.statement()):
         yield from statement(told, words)
+
+
+def too_small(told: Told) -> Lies:
+    """A bound that is called too small for the data has no majority within it."""
+    if "bound is too small" not in told.result.message:
+        return
+    budget = told.result.budget
+    for rows in majorities(told):
+        true = told.dense.moments(rows)
+        if true.top + true.rounding < budget:
+            yield Lie("message: bound too small", f"{rows.sum()} of {told.dense.n} rows have "
+                                                  f"{true.top / budget:.3g} of the budget, but: "
+                                                  f"{told.result.message}")  # fmt: skip
+
+
+def majorities(told: Told) -> Iterator[Array]:
+    """The good rows, and the half that is nearest to the median."""
+    if told.good is not None:
+        yield told.good
+    Z = told.dense.Z
+    away = np.linalg.norm(Z - np.median(Z, axis=0), axis=1)
+    yield np.argsort(np.argsort(away, kind="stable")) <= len(Z) // 2
 
 
 def statement(told: Told, text: str) -> Lies:

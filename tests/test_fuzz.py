@@ -119,6 +119,7 @@ PLANTED = {
     "message: kept": said("Kept 54", "Kept 53"),
     "message: NaN": said(r"within \S+ of", "within nan of"),
     "message: groups": said("Removed: 6", "Removed: 7"),
+    "message: bound too small": said("Kept 54", "The bound is too small. Kept 54"),
     "statement: radius": said(r"within \S+ of", "within 0.001 of"),
     "statement: sigma": said(r"vary by at most \S+", "vary by at most 0.1"),
 }
