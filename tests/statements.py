@@ -239,7 +239,7 @@ def location(told: Told) -> Lies:
     spread = float(np.abs(rows - expected).max())
     limit = dense.eps * (np.abs(expected) + 16.0 * spread)
     limit = limit + 64.0 * DOUBLE * float(np.abs(rows).max())
-    if dense.chosen:
+    if dense.chosen or spread == 0.0:
         limit = limit + dense.in_units_of_the_data().carried(spread)
     off = np.abs(found - expected)
     if not (off <= limit).all():
