@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all reproduce bench bench-noknobs bench-rivals bench-scale lint clean
+.PHONY: help demo test test-all fuzz reproduce bench bench-noknobs bench-rivals bench-scale lint clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -15,8 +15,8 @@ help: ## print this list
 
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
-test test-all reproduce bench bench-noknobs bench-rivals: export OMP_NUM_THREADS = 1
-test test-all reproduce bench bench-noknobs bench-rivals: export OPENBLAS_NUM_THREADS = 1
+test test-all fuzz reproduce bench bench-noknobs bench-rivals: export OMP_NUM_THREADS = 1
+test test-all fuzz reproduce bench bench-noknobs bench-rivals: export OPENBLAS_NUM_THREADS = 1
 test test-all: export MPLBACKEND = Agg
 
 demo: $(VENV)/.installed ## run examples/demo.py
@@ -27,6 +27,9 @@ test: $(VENV)/.installed ## run the tests, without the slow ones
 
 test-all: $(VENV)/.installed ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -n 2 -m ""
+
+fuzz: $(VENV)/.installed ## every statement of thousands of fits; ARGS="--count 10000 --seed 0"
+	$(BIN)/python tests/fuzz.py --jobs 2 $(ARGS)
 
 reproduce: $(VENV)/.installed ## the paper's tables and figures, into out/reproduce; ARGS=--quick
 	$(BIN)/inlier reproduce $(ARGS)
