@@ -38,6 +38,12 @@ CONFIGURATIONS = [
     {"start": "geometric-median", "c1": 1.2, "p": 0.8, "random_state": 7},
 ]
 
+
+def by_own_weight(chosen: dict) -> bool:
+    """As published, re-weighted l1 judges a row by the weight that it was left with itself."""
+    return chosen.get("algorithm") == "paper" and chosen.get("surrogate") == "reweighted-l1"
+
+
 NAMES = [f"column {j}" for j in range(SAMPLE.X.shape[1])]
 
 FRAMES = [
@@ -56,7 +62,12 @@ def model(sample=SAMPLE, **parameters):
 
 # The data are scikit-learn's: blobs of unit variance, and some rows have to be called outliers.
 @parametrize_with_checks(
-    [RobustMean(), *(RobustMean(sigma=1.0, **chosen) for chosen in CONFIGURATIONS)]
+    [RobustMean(), *(RobustMean(sigma=1.0, **chosen) for chosen in CONFIGURATIONS)],
+    expected_failed_checks=lambda estimator: (
+        {"check_outliers_fit_predict": "a row is judged by its own weight, which others have not"}
+        if by_own_weight(estimator.get_params())
+        else {}
+    ),
 )
 @pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
 def test_scikit_learn_checks(estimator, check):
@@ -230,10 +241,9 @@ def test_bound_that_is_far_too_small_is_reported():
 def test_verdicts_on_the_training_rows_are_the_support(sample, chosen, factor):
     estimator = RobustMean(sigma=factor * sample.sigma, **chosen)
     verdicts = estimator.fit_predict(sample.X)
-    assert np.array_equal(verdicts, estimator.predict(sample.X))
-    # As published, re-weighting judges a row by its own weight too, which a new row does not have.
-    if chosen.get("algorithm") != "paper" or chosen.get("surrogate") == "l1":
-        assert np.array_equal(verdicts, np.where(estimator.support_, 1, -1))
+    assert np.array_equal(verdicts, np.where(estimator.support_, 1, -1))
+    if not by_own_weight(chosen):
+        assert np.array_equal(verdicts, estimator.predict(sample.X))
     assert estimator.score_samples(sample.X) == pytest.approx(-estimator.result_.scores, abs=1e-8)
 
 
