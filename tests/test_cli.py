@@ -547,3 +547,45 @@ def test_names_that_a_terminal_would_obey(tmp_path):
     done = invoke("fit", path, "--id-column", "id")
     assert done.exit_code == 0
     assert "\x1b" not in done.stdout and ":heart:" in done.stdout
+
+
+# -- hostile files, pipes without an end, signals ---------------------------------------------------
+
+
+def bounded(*words, seconds=60, megabytes=4000, **options):
+    """The command in a process that may take so long and so much memory, and no more."""
+    resource = pytest.importorskip("resource")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    return subprocess.run(
+        [sys.executable, "-m", "inlier", *map(str, words)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **PLAIN, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        timeout=seconds,
+        preexec_fn=limit,
+        **options,
+    )
+
+
+def refused(done, *said):
+    """Whether it ended with one line that says what is wrong."""
+    assert done.returncode == 2, (done.returncode, done.stderr)
+    assert done.stdout == "" and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("Error: ") and "Traceback" not in done.stderr
+    for words in said:
+        assert words in done.stderr
+
+
+@pytest.mark.parametrize("before", [0, 120])
+def test_a_short_line_below_very_many_names(tmp_path, before):
+    """Near the top, and where a first look does not reach: both within memory."""
+    width = 1_000_000 if before == 0 else 100_000
+    path = tmp_path / "wide.csv"
+    with open(path, "w") as file:
+        file.write(",".join(f"c{j}" for j in range(width)) + "\n")
+        file.writelines([",".join("1" * width) + "\n"] * before)
+        file.write("1,2,3\n")
+    refused(bounded("fit", path), f"wide.csv': line {before + 2} has 3 cells", f"{width}")

@@ -219,10 +219,18 @@ def _cells(text: bytes, delimiter: str, place: Place) -> Any:
         start: list[bytes] = []
         width = len(next(filter(None, _records(text, delimiter, start))))
         single = _with_tabs(text) if delimiter == " " else text
+    # Most mistakes are near the top, and Arrow prepares every column before it finds one.
+    _check_widths(text, delimiter, width, place, SAMPLE)
     parsing = reader.ParseOptions(
         delimiter="\t" if delimiter == " " else delimiter, newlines_in_values=b'"' in single
     )
-    types = reader.ConvertOptions(column_types={f"f{j}": pa.string() for j in range(width)})
+    # Words with a meaning are kept for each column: of a million they take gigabytes.
+    types = reader.ConvertOptions(
+        column_types={f"f{j}": pa.string() for j in range(width)},
+        null_values=[],
+        true_values=[],
+        false_values=[],
+    )
     fault = None
     # A block becomes a chunk of every column: of a wide table it should hold many records. If one
     # record does not fit, all of the text is a block.
@@ -232,7 +240,7 @@ def _cells(text: bytes, delimiter: str, place: Place) -> Any:
             return reader.read_csv(pa.BufferReader(single), reading, parsing, types)
         except pa.ArrowInvalid as error:
             fault = error
-    _check_widths(text, delimiter, width, place)
+            _check_widths(text, delimiter, width, place)
     raise ValueError(f"{place} could not be read as text with {delimiter!r} between cells: {fault}")
 
 
@@ -243,11 +251,13 @@ def _with_tabs(text: bytes) -> bytes:
     return out.getvalue().encode("latin-1")
 
 
-def _check_widths(text: bytes, delimiter: str, width: int, place: Place) -> None:
-    """Name the first line that is too long or too short."""
+def _check_widths(
+    text: bytes, delimiter: str, width: int, place: Place, most: int | None = None
+) -> None:
+    """Name the first line that is too long or too short, of so many records or of all."""
     with opening("delimited text", str(place), csv.Error):
         reader = _records(text, delimiter)
-        for record in reader:
+        for record in islice(reader, most):
             if record and len(record) != width:
                 break
         else:
