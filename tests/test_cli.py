@@ -522,6 +522,15 @@ def test_a_pipe_is_read_once(tmp_path):
     assert record["fits"][0]["plain_mean"] == [1500.5]
 
 
+def wait_until_mapped(process, path):
+    """Until the command is at work on a file."""
+    maps = Path(f"/proc/{process.pid}/maps")
+    if not maps.exists():
+        time.sleep(2.5)
+    while maps.exists() and process.poll() is None and str(path) not in maps.read_text():
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_end_of_a_job_leaves_no_half_file(tmp_path, number):
     path = tmp_path / "large.npy"
@@ -532,7 +541,7 @@ def test_the_end_of_a_job_leaves_no_half_file(tmp_path, number):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2.5)
+    wait_until_mapped(process, path)
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number and "Traceback" not in said
@@ -589,3 +598,69 @@ def test_a_short_line_below_very_many_names(tmp_path, before):
         file.writelines([",".join("1" * width) + "\n"] * before)
         file.write("1,2,3\n")
     refused(bounded("fit", path), f"wide.csv': line {before + 2} has 3 cells", f"{width}")
+
+
+START = {
+    "module": ["-m", "inlier"],
+    "script": ["-c", "from inlier.cli import main; main()"],  # what pip writes
+}
+
+
+@pytest.mark.parametrize("start", START)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("module", ["numpy", "scipy", "typer"])
+def test_the_end_of_a_job_while_packages_are_imported(tmp_path, start, number, module):
+    """Whatever is imported first stands in the way until it is told to end."""
+    (tmp_path / f"{module}.py").write_text(
+        "import time\nprint('here', flush=True)\ntime.sleep(60)\n"
+    )
+    paths = [str(tmp_path), str(Path(inlier.__file__).parents[1])]
+    process = subprocess.Popen(
+        [sys.executable, *START[start], "fit", "x.csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )
+    assert process.stdout.readline() == "here\n"
+    process.send_signal(number)
+    printed, said = process.communicate(timeout=30)
+    assert (process.returncode, printed, said) == (128 + number, "", "")
+
+
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
+def test_an_interruption_at_any_time_is_quiet(tmp_path, part):
+    """From some time after Python has started to just before the end."""
+    path = tmp_path / "x.csv"
+    np.savetxt(path, np.random.default_rng(0).standard_normal((500, 5)), delimiter=",")
+
+    def seconds(*words):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *words], capture_output=True, timeout=120)
+        return time.perf_counter() - began
+
+    bare, whole = 1.5 * seconds("-c", "pass"), seconds("-m", "inlier", "fit", path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inlier", "fit", path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(bare + part * max(0.0, whole - bare))
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    # It may have been done, or Python about to end, which leaves signals to the system.
+    assert process.returncode in (130, 0, -signal.SIGINT)
+    assert said in ("", "Interrupted. No file was left half written.\n")
+
+
+def test_a_job_of_nohup_outlives_its_terminal(tmp_path):
+    path = tmp_path / "large.npy"
+    np.save(path, np.random.default_rng(0).standard_normal((20_000, 100)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inlier", "fit", path, "--quiet"],
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    wait_until_mapped(process, path)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=60) == 0
