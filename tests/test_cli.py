@@ -1,12 +1,15 @@
 """The command line: what it prints, where, and with which exit code."""
 
+import gzip
 import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,6 +21,7 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner
 
 import inlier
+import inlier.api
 import inlier.experiments
 from inlier.cli.app import app
 from inlier.experiments import EXPERIMENTS, Reproduction
@@ -558,7 +562,7 @@ def test_names_that_a_terminal_would_obey(tmp_path):
     assert "\x1b" not in done.stdout and ":heart:" in done.stdout
 
 
-# -- hostile files, pipes without an end, signals ---------------------------------------------------
+# -- hostile files, pipes without an end, signals --------------------------------------------------
 
 
 def bounded(*words, seconds=60, megabytes=4000, **options):
@@ -664,3 +668,139 @@ def test_a_job_of_nohup_outlives_its_terminal(tmp_path):
     wait_until_mapped(process, path)
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("source", ["/dev/zero", "-", "pipe"])
+def test_what_has_no_end_is_read_up_to_a_limit(tmp_path, source):
+    endless = subprocess.Popen(["yes", "1,2"], stdout=subprocess.PIPE)
+    pipe = {}
+    if source == "pipe":
+        source, pipe = f"/dev/fd/{endless.stdout.fileno()}", {"pass_fds": [endless.stdout.fileno()]}
+    elif source == "-":
+        pipe = {"stdin": endless.stdout}
+    try:
+        done = bounded("fit", source, "--max-bytes", "64M", **pipe)
+    finally:
+        endless.kill()
+        endless.communicate()
+    refused(done, "67,108,864 bytes", "--max-bytes", "standard input" if source == "-" else source)
+
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "t.db"
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE t (a, b)")
+        made.executemany("INSERT INTO t VALUES (?, ?)", [(i, i * i % 7) for i in range(50)])
+        made.execute(f"CREATE VIEW endless AS {ENDLESS} SELECT x, 2 * x AS y FROM c")
+    made.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--query", ENDLESS + "SELECT x, -x AS y FROM c"], "bytes that may be read into memory"),
+        (["--query", ENDLESS + "SELECT count(*) AS n FROM c"], "no answer after 33,554,432 steps"),
+        (["--table", "endless"], "bytes that may be read into memory"),
+        (["--query", "SELECT zeroblob(900000000) AS a FROM t"], "too big"),
+        (["--query", "SELECT zeroblob(9000000) AS a FROM t"], "bytes that may be read into memory"),
+    ],
+)
+def test_a_query_without_an_end_is_asked_up_to_a_limit(database, words, said):
+    refused(bounded("fit", database, *words, "--max-bytes", "32M"), "t.db'", said)
+
+
+def test_the_limit_can_be_raised(database, tmp_path):
+    path = tmp_path / "x.csv"
+    np.savetxt(path, np.random.default_rng(0).standard_normal((100, 3)), delimiter=",")
+    for words in ([path], [database, "--table", "t"]):
+        done = invoke("fit", *words, "--max-bytes", "1k")
+        assert done.exit_code == 2 and "--max-bytes" in done.stderr
+        assert invoke("fit", *words, "--max-bytes", "1 MiB").exit_code == 0
+    for wrong in ("0", "-1", "many", "1X", ""):
+        done = invoke("fit", path, f"--max-bytes={wrong}")
+        assert done.exit_code == 2 and "--max-bytes must be a size such as" in done.stderr
+    assert "2G" in invoke("fit", "--help").stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_query_can_be_interrupted(database, number):
+    """While it is in SQLite, where Python hears of no signal."""
+    query = ENDLESS + "SELECT count(*) AS n FROM c"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inlier", "fit", database, "--query", query],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    folder = Path(f"/proc/{process.pid}/fd")
+    if not folder.exists():
+        pytest.skip("this system does not tell which files are open")
+    while str(database) not in {os.path.realpath(link) for link in folder.iterdir()}:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 128 + number and "Traceback" not in said
+
+
+def header_of_npy(shape):
+    described = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    described = described.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(described).to_bytes(2, "little") + described.encode()
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ("(-3, 2)", "shape (-3, 2)"),
+        ("(-3, -2)", "shape (-3, -2)"),
+        (f"({1 << 33}, {1 << 33})", "is cut off"),
+        (f"(0, {1 << 62})", "bytes"),
+    ],
+)
+@pytest.mark.parametrize("name", ["x.npy", "x.npy.gz"])
+def test_arrays_that_cannot_be(tmp_path, shape, said, name):
+    raw = header_of_npy(shape) + bytes(48)
+    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    refused(bounded("fit", tmp_path / name), "x.npy", said if name == "x.npy" else "")
+
+
+def test_paths_that_are_no_files(tmp_path, patients):
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    (tmp_path / "lost.csv").symlink_to(tmp_path / "nowhere.csv")
+    for name in ("loop.csv", "lost.csv"):
+        refused(bounded("fit", tmp_path / name), f"{name}' is a link that leads to no file")
+    refused(bounded("fit", patients, "--clean", tmp_path / "loop.csv"), "leads to itself")
+    refused(bounded("fit", ".", cwd=tmp_path), "'.' is a folder", "Give a file in it")
+    (tmp_path / "p.parquet").write_bytes(b"no such thing")
+    refused(bounded("fit", ".", cwd=tmp_path), "'p.parquet' in '.' is not a Parquet file")
+
+
+@pytest.mark.parametrize("command", [["fit"], ["explain", "--row", "1"]])
+def test_a_wrong_seed_is_named(patients, command):
+    done = bounded(*command, patients, "--seed", "-1")
+    assert done.returncode == 2 and "'--seed'" in done.stderr
+    assert "random_state" not in done.stderr and "Traceback" not in done.stderr
+
+
+def test_only_weak_evidence_is_weak_evidence(patients, monkeypatch):
+    """Not each warning that a fit, or a package behind it, may give."""
+    honest = inlier.api.robust_mean
+
+    def warned(category):
+        def fit(*arguments, **options):
+            warnings.warn("by a package", category, stacklevel=2)
+            return honest(*arguments, **options)
+
+        monkeypatch.setattr("inlier.cli.choice.robust_mean", fit)
+        record = json.loads(invoke("fit", patients, "--json", "-").stdout)
+        return record["fits"][0]["weak_evidence"]
+
+    assert warned(inlier.WeakEvidenceWarning) is True
+    for category in (DeprecationWarning, FutureWarning, RuntimeWarning, UserWarning):
+        assert warned(category) is False

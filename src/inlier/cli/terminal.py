@@ -20,7 +20,7 @@ from inlier.result import Step
 # Of the functions behind the commands; each is an option here.
 ARGUMENTS = (
     *("columns", "exclude", "id_column", "group_by", "missing", "na_values", "delimiter", "header"),
-    *("key", "table", "query", "sigma", "scatter", "threshold", "point"),
+    *("key", "table", "query", "max_bytes", "sigma", "scatter", "p", "threshold", "point"),
 )
 
 

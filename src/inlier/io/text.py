@@ -26,6 +26,7 @@ WIDE = (b"\xff\xfe", b"\xfe\xff")
 SAMPLE = 100
 # What 1,234 is may be 1.234 or 1234.
 THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$"
+LONGEST_CELL = (1 << 31) - 1
 BLOCK_BYTES = 1 << 20
 BLOCK_RECORDS = 1 << 12
 
@@ -142,6 +143,8 @@ def _records(text: bytes, delimiter: str, seen: list[bytes] | None = None) -> An
                 line = body.rstrip(" ") + line[len(body) :]
             yield line
 
+    # Python refuses longer cells than 128 KB, for the whole process. Arrow reads them.
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     # Several spaces are one delimiter, as numpy.savetxt and Fortran write them.
     return csv.reader(lines(), delimiter=delimiter, skipinitialspace=spaced)
 
