@@ -1,5 +1,6 @@
 """The command line: what it prints, where, and with which exit code."""
 
+import csv
 import gzip
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from typer.testing import CliRunner
 import inlier
 import inlier.api
 import inlier.experiments
+from inlier._csv import harmless
 from inlier.cli.app import app
 from inlier.experiments import EXPERIMENTS, Reproduction
 
@@ -804,3 +807,82 @@ def test_only_weak_evidence_is_weak_evidence(patients, monkeypatch):
     assert warned(inlier.WeakEvidenceWarning) is True
     for category in (DeprecationWarning, FutureWarning, RuntimeWarning, UserWarning):
         assert warned(category) is False
+
+
+FORMULAS = (
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "＝1+1",
+    '=HYPERLINK("x")',
+)
+PLAINLY = ("-1.5", "+2", "-1,5", "-1e-3", "-inf", "-", "a=b", "'=1", "")
+
+
+def obeyed(cell):
+    """Whether a spreadsheet would run what is in a cell."""
+    if cell[:1] not in ("=", "+", "-", "@", "\t", "\r", "＝") or cell == "-":
+        return False
+    return not re.fullmatch(r"[+-](\d+([.,]\d+)?(e-?\d+)?|inf)", cell)
+
+
+def cells_of(path, delimiter=","):
+    with open(path, newline="", encoding="utf-8") as file:
+        return [cell for record in csv.reader(file, delimiter=delimiter) for cell in record]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".db"])
+def test_no_file_that_is_written_holds_a_formula(tmp_path, suffix):
+    """Names of columns, rows and groups, and text, wherever they come from."""
+    rng = np.random.default_rng(0)
+    names = [*FORMULAS, *PLAINLY] * 4
+    frame = pd.DataFrame(rng.standard_normal((len(names), 3)), columns=["=a", "-b+1", "c"])
+    frame.insert(0, "@id", names)
+    frame["+g"] = ["=left", "+right"] * (len(names) // 2)
+    path = tmp_path / f"hostile{suffix}"
+    if suffix == ".csv":
+        frame.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)
+    elif suffix == ".parquet":
+        frame.astype({"+g": "category"}).to_parquet(path)
+    else:
+        with closing(sqlite3.connect(path)) as made:
+            frame.to_sql("t", made, index=False)
+    out = {kind: tmp_path / f"{kind}.csv" for kind in ("mean", "rows")}
+    clean = tmp_path / "clean.tsv"
+    words = ["--id-column", "@id", "--group-by", "+g", "--clean", clean]
+    done = invoke("fit", path, *words, *(w for k, p in out.items() for w in (f"--{k}", p)))
+    assert done.exit_code == 0, done.stderr
+    found = {kind: cells_of(file) for kind, file in out.items()}
+    found["clean"] = cells_of(clean, "\t")
+    for kind, cells in found.items():
+        assert len(cells) > 20 and not [cell for cell in cells if obeyed(cell)], kind
+    assert {"'=a", "'-b+1", "c", "'=left", "'+right"} <= set(found["mean"])
+    for kind in ("rows", "clean"):
+        assert {f"'{name}" for name in FORMULAS} | set(PLAINLY) <= set(found[kind])
+    # Numbers are the same numbers, and what is only read keeps its names.
+    values = pd.read_csv(clean, sep="\t")[["'=a", "'-b+1", "c"]].to_numpy()
+    assert (
+        np.abs(values[:, None] - frame[["=a", "-b+1", "c"]].to_numpy()).min(axis=1) < 1e-9
+    ).all()
+    record = json.loads(invoke("fit", path, *words[:4], "--json", "-").stdout)
+    assert record["columns"] == ["=a", "-b+1", "c"]
+
+
+def test_a_copy_is_a_copy(tmp_path):
+    """As docs/command-line.md has it: text of the same kind stays as it was, formulas included."""
+    path = tmp_path / "hostile.csv"
+    path.write_text("=id,a\n" + "".join(f"=1+{i},{i % 7}\n" for i in range(40)))
+    assert invoke("fit", path, "--clean", tmp_path / "clean.csv").exit_code == 0
+    assert (tmp_path / "clean.csv").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("cell", [*FORMULAS, *PLAINLY, 1.5, -1, None, True])
+def test_formulas_are_text(cell):
+    becomes = harmless(cell)
+    if cell in FORMULAS:
+        assert becomes == f"'{cell}" and not obeyed(becomes)
+    else:
+        assert becomes is cell

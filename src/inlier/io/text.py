@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO
 
+from inlier._csv import Writer
 from inlier._typing import Mask
 from inlier.data.sources.base import opening
 from inlier.io.base import Format, Options, Place, arrow, listed
@@ -73,7 +74,7 @@ def load(place: Place, options: Options) -> Columns:
 
 
 def copy(place: Place, options: Options, rows: Mask, out: BinaryIO) -> None:
-    """Write the header and some records of a text byte for byte.
+    """Write the header and some records of a text byte for byte, formulas included.
 
     A record may have line breaks in it, so it is Python's reader that says where it ends.
     """
@@ -93,9 +94,9 @@ def copy(place: Place, options: Options, rows: Mask, out: BinaryIO) -> None:
 
 
 def write(content: Columns, rows: Mask, delimiter: str, out: BinaryIO) -> None:
-    """Write the cells of some rows with another delimiter."""
+    """Write the cells of some rows with another delimiter; none becomes a formula."""
     with io.TextIOWrapper(out, encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer = Writer(file, delimiter=delimiter, lineterminator="\n")
         if content.options.header:
             writer.writerow(content.names)
         kept = content.cells.filter(arrow().array(rows))
