@@ -886,3 +886,29 @@ def test_formulas_are_text(cell):
         assert becomes == f"'{cell}" and not obeyed(becomes)
     else:
         assert becomes is cell
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".csv"])
+def test_times_are_left_out_as_text_is(tmp_path, suffix):
+    days = pd.date_range("2020-01-01", periods=40)
+    times = {
+        "ns": days.astype("datetime64[ns]"),
+        "us": days.astype("datetime64[us]"),
+        "zone": days.tz_localize("UTC"),
+        "date": days.date,
+        "clock": [at.time() for at in days],
+        "age": days - days[0],
+    }
+    x = np.random.default_rng(0).standard_normal(40)
+    frame = pd.DataFrame({"x": x, "flag": x > 0, "n": pd.array(range(40), "Int64"), **times})
+    path = tmp_path / f"t{suffix}"
+    getattr(frame, {".parquet": "to_parquet", ".feather": "to_feather", ".csv": "to_csv"}[suffix])(
+        path, **({"index": False} if suffix == ".csv" else {})
+    )
+    record = json.loads(invoke("fit", path, "--json", "-").stdout)
+    assert record["columns"] == ["x", "flag", "n"]
+    for name in times:
+        assert any(repr(name) in note for note in record["notes"])
+        done = invoke("fit", path, "--columns", f"x,{name}")
+        assert done.exit_code == 2
+        assert f"--columns names '{name}', which is not used as numbers" in done.stderr
