@@ -35,6 +35,7 @@ from inlier.without_sigma import fit_without_sigma
 
 Algorithm = Literal["continuation", "paper"]
 StartName = Literal["auto", "coordinate-median", "geometric-median"]
+Assumption = Literal["auto", "symmetric", "nothing"]
 ScatterName = Literal["auto", "identity", "diagonal"]
 
 
@@ -42,6 +43,7 @@ def robust_mean(
     X: Any,
     *,
     sigma: float | None = None,
+    assume: Assumption = "auto",
     scatter: ScatterName | Any = "auto",
     p: float | None = None,
     c1: float | None = None,
@@ -136,6 +138,7 @@ def robust_mean(
     n, d = X.shape
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
+    check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
     check_choice(algorithm, "algorithm", ("continuation", "paper"))
     if sigma is None and algorithm != "paper":
         _refuse(p=p, c1=c1, surrogate=surrogate, prune=prune, max_iter=max_iter, tol=tol)
@@ -160,7 +163,7 @@ def robust_mean(
     check_center(center, table.dtype, "X" if isinstance(start, str) else "start")
     if sigma is None:
         in_metric = isinstance(scatter, str) and scatter == "auto"
-        result = fit_without_sigma(table, center, central, random, in_metric, callback)
+        result = fit_without_sigma(table, center, central, random, in_metric, assume, callback)
         sigma = result.sigma
         if algorithm == "paper" and n * (c1 * sigma) * (c1 * sigma) > SMALLEST_BUDGET:
             result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)

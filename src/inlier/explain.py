@@ -175,9 +175,11 @@ def _by_multiplier(
 def _by_group(
     rule: GroupRule, row: int, values: Array, columns: tuple[str, ...] | None
 ) -> Explanation:
-    """The group that it is most like decides alone."""
+    """The first group beyond whose cut it lies decides alone; if there is none, the nearest."""
     parts_of = [_within(group, values) for group in rule.groups]
-    i = int(np.argmax([parts.sum() for parts in parts_of]))
+    scores = [float(parts.sum()) for parts in parts_of]
+    beyond = [i for i, score in enumerate(scores) if score > 1.0]
+    i = beyond[0] if beyond else int(np.argmax(scores))
     parts, group = parts_of[i], rule.groups[i]
     score = float(parts.sum())
     name = f"group {i + 1}: {group}" if score > rule.threshold else f"nearest to group {i + 1}"
@@ -186,6 +188,9 @@ def _by_group(
 
 
 def _within(group: Group, values: Array) -> Array:
+    if group.measure is not None:
+        there = values if group.metric is None else group.metric.seen(values[None])[0]
+        return group.measure.parts(there) / group.cut**2
     offset = values - group.center
     if group.by_distance:
         return _in_all_directions(offset, group.metric) / group.cut**2

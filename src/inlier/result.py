@@ -162,6 +162,9 @@ class RobustMeanResult(MeanResult):
         groups. It gives a verdict on other rows too.
     groups : tuple of Group
         The rows that left, by group; empty if sigma was given.
+    suspects : tuple of Group
+        Groups that were kept although they are clear of the rest, because the rest is not noise
+        about one centre; `drop` removes one.
     path : tuple of PathPoint
         From the budget of all rows to that of the kept ones, a point for each group that left, and
         on below it; empty if sigma was given.
@@ -183,6 +186,7 @@ class RobustMeanResult(MeanResult):
     certificate: Certificate
     rule: Multiplier | GroupRule = field(repr=False)
     groups: tuple[Group, ...] = field(default=(), repr=False)
+    suspects: tuple[Group, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
     data: NamedTable | None = field(default=None, repr=False)
 

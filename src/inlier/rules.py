@@ -11,7 +11,7 @@ import numpy as np
 
 from inlier._arrays import like, namespace
 from inlier._typing import Array, Rows
-from inlier.data import LooksLater, Metric, Table
+from inlier.data import LooksLater, Measure, Metric, Table
 from inlier.problem import packing_bound
 from inlier.surrogates import ReweightedL2
 
@@ -148,7 +148,9 @@ class Group(LooksLater):
         How it showed: "apart" (far from every other row), "distance" (more rows far out than near,
         and pointing the same way), "tail" (so too, but they may as well be the long end of skewed
         rows), "direction" (on one side of a direction of large variance), "metric" (the same in
-        the metric of the rows).
+        the metric of the rows); where nothing is assumed of the good rows, "cells" (a cell beyond
+        what the tail of its column can reach), "length" (the same for a row as a whole) and
+        "clear" (clear of all others along a direction).
     rows : int array
         Indices of the rows.
     mean : array of shape (d,)
@@ -165,6 +167,11 @@ class Group(LooksLater):
         Largest eigenvalue of the scatter of the rows that were kept before the group left.
     metric : Metric, optional
         In which the group was looked for, if not as the data are; its distances are measured there.
+    measure : Measure, optional
+        What gives the sizes, of rows that left for their own cells.
+    ratio : float
+        Of a group that is clear of the rest: how far out its nearest row lies over the farthest
+        other; nan for others.
     """
 
     kind: str
@@ -178,6 +185,8 @@ class Group(LooksLater):
     share: float
     budget: float
     metric: Metric | None = field(default=None, repr=False)
+    measure: Measure | None = field(default=None, repr=False)
+    ratio: float = np.nan
 
     @property
     def size(self) -> int:
@@ -192,10 +201,13 @@ class Group(LooksLater):
     @property
     def by_distance(self) -> bool:
         """Whether the distance from the centre decides, and not one direction."""
-        return self.kind in ("apart", "distance", "tail")
+        return self.kind in ("apart", "distance", "tail", "cells", "length")
 
     def sizes(self, table: Table) -> Rows:
         """How far out each row of a table lies, as this group measures it; in one pass."""
+        if self.measure is not None:
+            there = table if self.metric is None else table.in_metric(self.metric)
+            return there.measured(self.measure)
         if self.by_distance:
             return _sq_distances(table, self.center, self.metric) ** 0.5
         seen = table.project(self.center, self.direction[None])[0, :]
@@ -207,6 +219,9 @@ class Group(LooksLater):
     def __str__(self) -> str:
         sides = "one side" if self.side else "both sides"
         how = {
+            "cells": "with gross values",
+            "length": "gross as a whole, by the units and tails of their columns",
+            "clear": f"clear of all others: the nearest lies {self.ratio:.3g} times as far out",
             "apart": "far from every other row",
             "distance": "far out, in the same direction",
             "tail": "far out, in the same direction, at the end of a tail",
@@ -220,7 +235,10 @@ class Group(LooksLater):
 
 @dataclass(frozen=True, eq=False)
 class GroupRule:
-    """A row is bad if it lies beyond the cut of a group: its largest (size / cut)^2 is above 1."""
+    """A row is bad if it lies beyond the cut of a group: its (size / cut)^2 is above 1.
+
+    The first such group decides, which is the one it left with; for a good row, the nearest.
+    """
 
     groups: tuple[Group, ...]
     threshold: float = 1.0
@@ -237,13 +255,13 @@ class GroupRule:
 
     def scores(self, table: Table) -> Rows:
         """In one pass for each group."""
-        worst = table.rows(0.0)
-        xp = namespace(worst)
+        score = table.rows(0.0)
+        xp = namespace(score)
         for group in self.groups:
             with np.errstate(over="ignore", invalid="ignore"):
                 ratio = xp.clip(_known(group.sizes(table)), 0.0, None) / group.cut
-                worst = xp.maximum(worst, ratio**2)
-        return worst
+                score = xp.where(score > 1.0, score, xp.maximum(score, ratio**2))
+        return score
 
 
 def rule_of(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from inlier._arrays import count, double, every, namespace, on_host, some
+from inlier._arrays import count, double, every, highest, namespace, on_host, some
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_range, largest_distance
 from inlier.centers import central_point
-from inlier.certificate import Certificate
-from inlier.data import Rotation, Table
+from inlier.certificate import Certificate, spectrum_of_kept
+from inlier.data import Fences, Measure, Rotation, Table
 from inlier.result import (
     PathPoint,
     RobustMeanResult,
@@ -22,7 +22,29 @@ from inlier.result import (
     WeakEvidenceWarning,
 )
 from inlier.rules import Group, Multiplier, rule_of
-from inlier.selection import LARGE, LOG_LEVEL, MOST_GROUPS, Selection, below_the_edge, select
+from inlier.selection import (
+    LARGE,
+    LOG_LEVEL,
+    MOST_GROUPS,
+    Found,
+    Selection,
+    begun,
+    below_the_edge,
+    clear,
+    removed,
+    select,
+    settled,
+)
+from inlier.selection.caution import (
+    FEWEST_ROWS,
+    Sample,
+    clear_groups,
+    gross,
+    is_noise,
+    tested_rows,
+)
+from inlier.selection.clear import Clear, clearness
+from inlier.selection.evidence import Cut
 from inlier.spectral import Oracle
 
 # A few rows so many times farther out than half of them leave before anything else. By Chebyshev's
@@ -41,6 +63,7 @@ def fit_without_sigma(
     central: bool,
     random: np.random.Generator,
     metric: bool,
+    assume: str,
     callback: Callable[[Step], object] | None,
 ) -> RobustMeanResult:
     """The answer without a bound and without a fraction of outliers.
@@ -55,6 +78,8 @@ def fit_without_sigma(
     random : numpy.random.Generator
     metric : bool
         Whether to look in the metric of the rows as well.
+    assume : {"auto", "symmetric", "nothing"}
+        What is assumed of the good rows.
     callback : callable, optional
     """
     n = whole.shape[0]
@@ -65,15 +90,15 @@ def fit_without_sigma(
         if callback is not None:
             callback(step)
 
-    table = whole
+    sample = None if assume == "symmetric" else Sample.of(whole)
     distances = whole.sq_distances(start)
     typical = check_range(whole, start, distances)
-    largest = largest_distance(whole.dtype)
-    far = min(ABSURD * typical, largest) if typical > 0.0 else largest
-    if typical > 0.0 and count(distances > far**2) > FEW * n:
-        far = min(HOPELESS * typical, largest)
-    near = distances <= far**2
+    early = _early(whole, start, distances, typical, sample, assume)
+    near = distances >= 0.0
+    for group in early:
+        near = near & ~group.members
     all_near = every(near)
+    table = whole
     if not all_near:
         table, distances = whole.take(near), distances[near]
     apart = some(distances > 0.0)
@@ -84,7 +109,18 @@ def fit_without_sigma(
     if rotation is not None and central:
         first, distances = central_point(seen)
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
-    found = select(oracle, first, distances, random, noise, metric, notify)
+    symmetric = assume == "symmetric" or (assume == "auto" and n >= FEWEST_ROWS)
+    found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
+    suspects: list[Group] = []
+    cautious = assume != "symmetric" and not _is_noise(found, near, sample)
+    several = False
+    if cautious:
+        if found.groups:
+            found = begun(oracle, found.mean, noise, notify)
+        if sample is not None:
+            judged = _Judged(whole, table, near, rotation, oracle, sample)
+            suspects, several = judged.remove_clear_groups(found, notify)
+    found = settled(oracle, found, notify)
     below = below_the_edge(oracle, found)
     path = found.path if below is None else [*found.path, below]
     groups = found.groups
@@ -96,17 +132,21 @@ def fit_without_sigma(
             chosen = path[len(groups)]
             there = rule_of(tuple(groups), chosen.location, max(chosen.budget, least))
             scores = there.scores(seen)
-        groups, path = _restored(groups, path, rotation)
+        groups, path = _restored_groups(groups, rotation), _restored_path(path, rotation)
+        suspects = _restored_groups(suspects, rotation)
     if not all_near:
-        groups, path = _with_absurd(whole, near, start, far, groups, path)
+        groups, path, suspects = _with_early(whole, near, start, early, groups, path, suspects)
     chosen = path[len(groups)]
     support = whole.beside(_mask(n, on_host(chosen.removed)))
     weights = double(support)
     # Once more from the data: what was carried along has seen distant rows come and go.
     location = whole.mean(weights, start if rotation is not None else chosen.location)
     rule = rule_of(tuple(groups), location, max(chosen.budget, least))
-    message = _message(found, groups, chosen.certificate)
-    reason = _distrust(found, groups, n)
+    outcome = Outcome(
+        assume=assume, cautious=cautious, several=several, too_few=n < FEWEST_ROWS, found=found
+    )
+    message = _message(outcome, groups, suspects, chosen.certificate)
+    reason = _distrust(outcome, groups, n)
     if reason:
         message = f"{message} {reason}"
         warnings.warn(message, WeakEvidenceWarning, stacklevel=3)
@@ -126,8 +166,141 @@ def fit_without_sigma(
         converged=True,
         message=message,
         groups=tuple(groups),
+        suspects=tuple(suspects),
         path=tuple(path),
     )
+
+
+class Outcome(NamedTuple):
+    """How a fit went, for the words about it."""
+
+    assume: str
+    cautious: bool
+    """Whether nothing was assumed of the good rows in the end."""
+    several: bool
+    """Whether the rows fall into several groups."""
+    too_few: bool
+    """Whether there are too few rows to tell anything."""
+    found: Selection
+
+
+class _Early(NamedTuple):
+    """Rows that leave before the search."""
+
+    kind: str
+    members: Rows
+    cut: float
+    log_p: float
+    measure: Measure | None
+
+
+def _early(
+    whole: Table,
+    start: Array,
+    distances: Rows,
+    typical: float,
+    sample: Sample | None,
+    assume: str,
+) -> list[_Early]:
+    """Rows too far away to compute with, and gross ones where nothing is assumed."""
+    n = whole.shape[0]
+    largest = largest_distance(whole.dtype)
+    far = min(HOPELESS * typical, largest) if typical > 0.0 else largest
+    if assume == "symmetric" and typical > 0.0:
+        absurd = min(ABSURD * typical, largest)
+        if count(distances > absurd**2) <= FEW * n:
+            far = absurd
+    early = []
+    gone = distances < 0.0
+    for rule in [] if sample is None else gross(whole, sample):
+        members = ~gone & (whole.measured(rule.measure) > rule.cut)
+        kind = "cells" if isinstance(rule.measure, Fences) else "length"
+        if some(members):
+            early.append(_Early(kind, members, rule.cut, rule.log_p, rule.measure))
+            gone = gone | members
+    hopeless = ~gone & (distances > far**2)
+    if some(hopeless):
+        chance = float(min(0.0, np.log(n / (far / max(typical, far / 1e150)) ** 2)))
+        early.append(_Early("apart", hopeless, far, chance, None))
+    return early
+
+
+def _is_noise(found: Selection, near: Rows, sample: Sample | None) -> bool:
+    """Whether the groups that were found lie beside noise about one centre."""
+    if not found.groups or sample is None:
+        return False
+    kept = on_host(near).copy()
+    kept[kept] = on_host(found.kept)
+    _, values = sample.among(kept, tested_rows(sample.values.shape[1]))
+    return is_noise(values, int(kept.sum()), [group.size for group in found.groups])
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A table whose rows are judged with nothing assumed of the good ones."""
+
+    whole: Table
+    table: Table
+    """Without the rows that have left already."""
+    near: Rows
+    rotation: Rotation | None
+    oracle: Oracle
+    sample: Sample
+
+    def remove_clear_groups(
+        self, found: Selection, notify: Callable[[Step], None]
+    ) -> tuple[list[Group], bool]:
+        """Take out the groups that are clear of the rest; the suspects, and whether several."""
+        near = on_host(self.near)
+        rows, values = self.sample.among(near, clear.SETTINGS.sample)
+        numbers = np.cumsum(near) - 1  # of the rows in the table
+        whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
+        judged = clear_groups(numbers[rows], values, whole_in_proportion)
+        for group, among in judged.leaving:
+            candidate = self._found(found, group, among)
+            if candidate is None or removed(self.oracle, found, candidate, notify) is None:
+                return [], judged.several
+        suspects = []
+        aside = replace(found, groups=[], path=[], looks=[])
+        for group, among in judged.suspected:
+            candidate = self._found(aside, group, among)
+            if candidate is None:
+                break
+            record = removed(self.oracle, aside, candidate, lambda step: None)
+            if record is None:
+                break
+            suspects.append(record)
+        return suspects, judged.several
+
+    def _found(self, found: Selection, group: Clear, rows: Array) -> Found | None:
+        """A group of the sample as one of all rows, cut off in the widest gap along its way."""
+        direction = group.direction[None]
+        if self.rotation is not None:
+            seen = on_host(self.table.project(self.rotation.center, direction))
+            direction = seen @ self.rotation.mixing.T
+        length = float(np.linalg.norm(direction))
+        if not 0.0 < length < np.inf:
+            return None
+        direction = direction[0] / length
+        along = self.oracle.table.project(found.mean, direction[None])[0, :]
+        t, kept = on_host(along), on_host(found.kept)
+        inner, outer = t[rows[~group.members]], t[rows[group.members]]
+        low, high = float(inner.max()), float(outer.min())
+        if low >= high:
+            return None
+        between = np.sort(t[kept & (t >= low) & (t <= high)])
+        widest = int(np.argmax(np.diff(between)))
+        cut = float(between[widest] + between[widest + 1]) / 2.0
+        members = kept & (t > cut)
+        ratio = clearness(t[kept], members[kept])
+        if ratio <= 1.0 and len(rows) != kept.sum():
+            return None
+        middle = float(np.median(t[kept & ~members]))
+        point = found.mean + middle * direction
+        return Found(
+            "clear", Cut(group.log_p, cut - middle, 1, 0.0), along - middle, point, direction,
+            group.ratio,
+        )  # fmt: skip
 
 
 def _mask(n: int, removed: Array) -> Mask:
@@ -137,24 +310,21 @@ def _mask(n: int, removed: Array) -> Mask:
     return kept
 
 
-def _restored(
-    groups: list[Group], path: list[PathPoint], rotation: Rotation
-) -> tuple[list[Group], list[PathPoint]]:
+def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
     """From the coordinates of the rows' span to those of the data."""
-    points = [vector for group in groups for vector in (group.mean, group.center)]
-    there = rotation.points(np.stack(points + [point.location for point in path]))
-    k = len(groups)
-    if groups:
-        ways = rotation.directions(np.stack([group.direction for group in groups]))
-        groups = [
-            replace(group, mean=there[2 * i], center=there[2 * i + 1], direction=ways[i])
-            for i, group in enumerate(groups)
-        ]
-    return groups, _with_locations(path, there[2 * k :], rotation)
+    if not groups:
+        return []
+    there = rotation.points(np.stack([x for g in groups for x in (g.mean, g.center)]))
+    ways = rotation.directions(np.stack([group.direction for group in groups]))
+    return [
+        replace(group, mean=there[2 * i], center=there[2 * i + 1], direction=ways[i])
+        for i, group in enumerate(groups)
+    ]
 
 
-def _with_locations(path: list[PathPoint], locations: Any, rotation: Rotation) -> list[PathPoint]:
+def _restored_path(path: list[PathPoint], rotation: Rotation) -> list[PathPoint]:
     """The points of a path in the coordinates of the data; their directions in one pass."""
+    locations = rotation.points(np.stack([point.location for point in path]))
     multipliers = [point.certificate.multiplier for point in path]
     stacked = [m.deciding for m in multipliers]
     ways = rotation.directions(np.concatenate(stacked))
@@ -172,80 +342,117 @@ def _with_locations(path: list[PathPoint], locations: Any, rotation: Rotation) -
     return restored
 
 
-def _with_absurd(
-    whole: Table, near: Rows, start: Array, far: float, groups: list[Group], path: list[PathPoint]
-) -> tuple[list[Group], list[PathPoint]]:
-    """The absurdly distant rows as a first group, and all row numbers those of the whole table."""
+def _with_early(
+    whole: Table,
+    near: Rows,
+    start: Array,
+    early: list[_Early],
+    groups: list[Group],
+    path: list[PathPoint],
+    suspects: list[Group],
+) -> tuple[list[Group], list[PathPoint], list[Group]]:
+    """The rows that left early as first groups, and all row numbers those of the whole table."""
     xp, n = namespace(near), near.shape[0]
-    rows, gone = xp.nonzero(near)[0], xp.nonzero(~near)[0]
-    n_gone = gone.shape[0]
-    weights = double(~near) / n_gone
+    rows = xp.nonzero(near)[0]
+    gone = xp.nonzero(~near)[0]
+    first_groups, points = [], []
+    kept = xp.ones_like(near)
+    for group in early:
+        points.append(_point_before(whole, kept, start))
+        first_groups.append(_early_group(whole, start, group, points[-1].certificate.bound))
+        kept = kept & ~group.members
+    for point in path:
+        all_gone = xp.sort(xp.concat([gone, xp.take(rows, point.removed)]))
+        budget = point.budget * n / (n - gone.shape[0])
+        certificate = replace(
+            point.certificate,
+            budget=budget,
+            n=n,
+            n_removed=point.certificate.n_removed + gone.shape[0],
+            most_kept=point.certificate.multiplier.most_kept(whole, point.location, budget),
+            removed=all_gone,
+        )
+        points.append(replace(point, removed=all_gone, budget=budget, certificate=certificate))
+    groups = first_groups + [replace(g, rows=xp.take(rows, g.rows)) for g in groups]
+    return groups, points, [replace(g, rows=xp.take(rows, g.rows)) for g in suspects]
+
+
+def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Group:
+    """Rows that left early, with a direction that points to them."""
+    weights = double(early.members) / count(early.members)
     with np.errstate(over="ignore", invalid="ignore"):
         offset = np.nan_to_num(whole.combine(start, weights[None, :])[0].astype(np.float64))
         size = float(np.abs(offset).max())
         direction = offset / size if size > 0.0 else np.zeros_like(offset)
         mean = start + offset
-        middle = start + np.nan_to_num(whole.combine(start, whole.rows(1.0 / n)[None, :])[0])
     direction /= max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
-    group = Group(
-        kind="apart",
-        rows=gone,
+    return Group(
+        kind=early.kind,
+        rows=namespace(early.members).nonzero(early.members)[0],
         mean=mean,
         direction=direction,
-        center=start,
-        cut=far,
+        center=start if early.measure is None else early.measure.center,
+        cut=early.cut,
         side=0,
-        log_p=float(min(0.0, np.log(n / ABSURD**2))),
+        log_p=early.log_p,
         share=0.0,
-        budget=np.inf,
+        budget=bound,
+        measure=early.measure,
     )
-    everything = PathPoint(
-        budget=np.inf,
-        sigma=np.inf,
+
+
+def _point_before(whole: Table, kept: Rows, start: Array) -> PathPoint:
+    """A point of the path at which some rows are still there that leave early."""
+    n, m = kept.shape[0], count(kept)
+    with np.errstate(over="ignore", invalid="ignore"):
+        combined = whole.combine(start, (double(kept) / m)[None, :])[0]
+        mean = start + np.nan_to_num(combined.astype(np.float64))
+        far = highest(namespace(kept).where(kept, whole.sq_distances(mean), 0.0))
+    low, high, failure = np.inf, np.inf, 0.0
+    if far <= largest_distance(whole.dtype) ** 2:  # else their squares are no numbers
+        spectrum = spectrum_of_kept(whole, double(kept), mean, None)
+        low, high, failure = max(0.0, float(spectrum.values[0])), spectrum.bound, spectrum.failure
+    removed = namespace(kept).nonzero(~kept)[0]
+    budget = max(high * n / m, float(np.finfo(np.float64).tiny))
+    certificate = Certificate(
+        budget=budget,
+        lambda_max=low,
+        bound=high,
+        failure=failure,
+        n=n,
+        n_removed=n - m,
+        most_kept=float(n),
+        removed=removed,
+        multiplier=Multiplier(mean, None, np.empty(0), 1.0, 1.0, mean),
+    )
+    return PathPoint(
+        budget=budget,
+        sigma=certificate.sigma_kept,
         price=0.0,
         rank=0.0,
         share=1.0,
-        removed=gone[:0],
-        location=middle,
-        certificate=Certificate(
-            budget=np.inf,
-            lambda_max=np.inf,
-            bound=np.inf,
-            failure=0.0,
-            n=n,
-            n_removed=0,
-            most_kept=float(n),
-            removed=gone[:0],
-            multiplier=Multiplier(middle, None, np.empty(0), np.inf, 1.0, middle),
-        ),
+        removed=removed,
+        location=mean,
+        certificate=certificate,
     )
-    moved = []
-    for point in path:
-        removed = xp.sort(xp.concat([gone, xp.take(rows, point.removed)]))
-        budget = point.budget * n / (n - n_gone)
-        certificate = replace(
-            point.certificate,
-            budget=budget,
-            n=n,
-            n_removed=point.certificate.n_removed + n_gone,
-            most_kept=point.certificate.multiplier.most_kept(whole, point.location, budget),
-            removed=removed,
-        )
-        moved.append(replace(point, removed=removed, budget=budget, certificate=certificate))
-    return [group, *(replace(g, rows=xp.take(rows, g.rows)) for g in groups)], [everything, *moved]
 
 
-def _message(found: Selection, groups: list[Group], certificate: Certificate) -> str:
-    n, removed = certificate.n, certificate.n_removed
+def _message(
+    outcome: Outcome, groups: list[Group], suspects: list[Group], certificate: Certificate
+) -> str:
+    n, removed, found = certificate.n, certificate.n_removed, outcome.found
     if groups:
         listed = "; ".join(str(group) for group in groups)
         message = f"Kept {n - removed} of {n} rows. Removed: {listed}."
         if certificate.l0_lower_bound:
             message += f" At this sigma at least {certificate.l0_lower_bound} had to go."
-        message += f" {certificate.statement()}"
     else:
         message = f"Kept all {n} rows."
-    if found.tail:
+    if outcome.too_few and outcome.assume != "symmetric":
+        message += f" So few rows do not tell which of them are bad: it takes {FEWEST_ROWS}."
+    elif outcome.cautious:
+        message += _cautious_words(outcome, groups, suspects)
+    elif found.tail:
         message += (
             f" There is a surplus on one side, {found.tail} rows, that looks like the tail of "
             "skewed data; it was kept."
@@ -257,12 +464,31 @@ def _message(found: Selection, groups: list[Group], certificate: Certificate) ->
         message += " There are signs of one more group, but no cut that tells it from the others."
     elif not groups and not found.unclear and not found.coincide and found.refused is None:
         message += " No group of them shows more than chance would."
-    return message if groups else f"{message} {certificate.statement()}"
+    return f"{message} {certificate.statement()}"
 
 
-def _distrust(found: Selection, groups: list[Group], n: int) -> str:
+def _cautious_words(outcome: Outcome, groups: list[Group], suspects: list[Group]) -> str:
+    if outcome.several:
+        return (
+            " The rows fall into several groups, of which none is more suspect than another; they "
+            "were kept."
+        )
+    if suspects:
+        listed = "; ".join(f"{i}: {group}" for i, group in enumerate(suspects))
+        return (
+            f" Suspected, but kept, because the other rows are skewed: {listed}. result.drop "
+            "removes one."
+        )
+    if not groups:
+        return " No row is gross, and no group is clear of the others."
+    return ""
+
+
+def _distrust(outcome: Outcome, groups: list[Group], n: int) -> str:
     """Why the answer should not be taken on trust, if there is a reason."""
-    removed = sum(group.size for group in groups)
+    found, removed = outcome.found, sum(group.size for group in groups)
+    if outcome.cautious:
+        return _numbers_alone(removed, n)
     if found.refused is not None and not groups:
         return (
             f"The evidence is contradictory: there are {found.refused}, but hardly fewer than the "
@@ -293,10 +519,7 @@ def _distrust(found: Selection, groups: list[Group], n: int) -> str:
             "you know how much good rows vary."
         )
     if removed >= LARGE * n:
-        return (
-            f"{removed} of {n} rows were removed. That these are bad and the others good is said "
-            "by their numbers alone: look at result.groups; result.keep puts one back."
-        )
+        return _numbers_alone(removed, n)
     tails = sum(group.size for group in groups if group.kind == "tail")
     if tails:
         return (
@@ -304,3 +527,12 @@ def _distrust(found: Selection, groups: list[Group], n: int) -> str:
             "may be bad; skewed data look like that too. Compare with result.keep."
         )
     return ""
+
+
+def _numbers_alone(removed: int, n: int) -> str:
+    if removed < LARGE * n:
+        return ""
+    return (
+        f"{removed} of {n} rows were removed. They are called bad only because they are the "
+        "minority: look at result.groups; result.keep puts one back."
+    )

@@ -14,14 +14,18 @@ from inlier.data.base import MEMORY, Metric, Moment, Table
 from inlier.data.finite import check_finite
 from inlier.data.gram import LooksLater, Rotation, central_row
 from inlier.data.host import OnHost
+from inlier.data.measures import Fences, Measure, TailLength
 
 __all__ = [
+    "Fences",
     "LooksLater",
+    "Measure",
     "Metric",
     "Moment",
     "OnHost",
     "Rotation",
     "Table",
+    "TailLength",
     "as_table",
     "central_row",
     "check_finite",

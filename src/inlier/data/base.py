@@ -26,6 +26,7 @@ from scipy.linalg import solve_triangular
 
 from inlier._arrays import double, evenly_spaced, like, namespace, total
 from inlier._typing import Array, Rows
+from inlier.data.measures import Measure
 
 
 class Moment(NamedTuple):
@@ -153,6 +154,10 @@ class Table(ABC):
     @abstractmethod
     def sq_distances(self, center: Array) -> Rows:
         """||y_i - c||^2 for each row, n."""
+
+    @abstractmethod
+    def measured(self, measure: Measure) -> Rows:
+        """The size that a measure gives each row, n."""
 
     @abstractmethod
     def take(self, rows: Rows) -> Table:

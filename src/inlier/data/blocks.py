@@ -11,6 +11,7 @@ from inlier._arrays import double, on_host
 from inlier._typing import Array, Mask, Rows
 from inlier.data import medians
 from inlier.data.base import SAMPLE_ROWS, Moment, Table, Weights
+from inlier.data.measures import Measure
 from inlier.data.passes import (
     Combine,
     Distances,
@@ -20,6 +21,7 @@ from inlier.data.passes import (
     Pass,
     Project,
     Scatter,
+    Sizes,
     View,
 )
 
@@ -103,6 +105,10 @@ class BlockTable(Table):
     def sq_distances(self, center: Array) -> Rows:
         """See `Table.sq_distances`."""
         return double(self._run(Distances(self._view(center, centred=self.in_cache)))[0])
+
+    def measured(self, measure: Measure) -> Rows:
+        """See `Table.measured`."""
+        return self._run(Sizes(measure))[0]
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""

@@ -10,6 +10,7 @@ import numpy as np
 from inlier._arrays import on_host
 from inlier._typing import Array, Rows
 from inlier.data.base import Metric, Moment, Table, Weights
+from inlier.data.measures import Measure
 
 
 class OnHost(Table):
@@ -67,6 +68,10 @@ class OnHost(Table):
     def sq_distances(self, center: Array) -> Array:
         """See `Table.sq_distances`."""
         return on_host(self._table.sq_distances(center))
+
+    def measured(self, measure: Measure) -> Array:
+        """See `Table.measured`."""
+        return on_host(self._table.measured(measure))
 
     def take(self, rows: Array) -> Table:
         """See `Table.take`."""

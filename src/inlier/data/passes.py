@@ -17,6 +17,7 @@ import numpy as np
 
 from inlier._arrays import double, like, namespace, on_host
 from inlier._typing import Array, Rows
+from inlier.data.measures import Measure
 from inlier.data.products import along, combined
 
 Seen = tuple[Rows | None, tuple[Rows, ...]]
@@ -167,6 +168,17 @@ class Distances:
                 rest = float(self.view.left @ self.view.left) - 2.0 * double(far @ left)
                 own = xp.where(xp.isfinite(own), own + rest, own)
             return xp.clip(own, 0.0, None), ()
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a measure says of each row."""
+
+    measure: Measure
+    in_place = False
+
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+        return self.measure(double(block)), ()
 
 
 @dataclass(frozen=True)

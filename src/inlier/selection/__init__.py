@@ -21,7 +21,18 @@ narrow one says nothing. If fewer than two thirds would be left, it must be clea
 from inlier.selection.evidence import LOG_LEVEL
 from inlier.selection.looks import LARGE
 from inlier.selection.points import below_the_edge
-from inlier.selection.search import MOST_GROUPS, select
-from inlier.selection.state import Selection
+from inlier.selection.search import MOST_GROUPS, begun, removed, select, settled
+from inlier.selection.state import Found, Selection
 
-__all__ = ["LARGE", "LOG_LEVEL", "MOST_GROUPS", "Selection", "below_the_edge", "select"]
+__all__ = [
+    "LARGE",
+    "LOG_LEVEL",
+    "MOST_GROUPS",
+    "Found",
+    "Selection",
+    "begun",
+    "below_the_edge",
+    "removed",
+    "select",
+    "settled",
+]

@@ -32,6 +32,7 @@ def select(
     noise: float = 0.0,
     metric: bool = True,
     notify: Callable[[Step], None] = lambda step: None,
+    symmetric: bool = True,
 ) -> Selection:
     """Remove groups of rows while there is evidence for one.
 
@@ -49,13 +50,16 @@ def select(
         Whether to look in the metric of the rows as well.
     notify : callable
         Called after each round.
+    symmetric : bool
+        Whether good rows are taken to be symmetric; if not, nothing is removed.
     """
     everything = distances >= 0.0
     near = Near(start, everything, distances)
     for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
         near = _nearest_half(oracle, near, everything)
-    found = _everything(oracle, near.center, noise)
-    _extend_path(found, 1.0, notify, oracle)
+    found = begun(oracle, near.center, noise, notify)
+    if not symmetric:
+        return found
     while len(found.groups) < MOST_GROUPS:
         group = _next_group(oracle, found, near, random, metric)
         if group is None or not _remove(oracle, found, group):
@@ -64,25 +68,41 @@ def select(
         near = _nearest_half(oracle, near, found.kept)
     if metric and found.groups and is_uneven(oracle, found):
         found = _last_look(oracle, found, notify)
+    return found
+
+
+def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], None]) -> Selection:
+    """Before any group has left; `near` is a point near the rows."""
+    ones = oracle.table.rows(1.0)
+    mean = oracle.table.mean(ones, near)
+    kept = ones > 0.0
+    spectrum = spectrum_of(oracle, mean, kept)
+    found = Selection(kept, mean, spectrum, Subspace.empty(oracle.table, mean), noise=noise)
+    _extend_path(found, 1.0, notify, oracle)
+    return found
+
+
+def removed(
+    oracle: Oracle, found: Selection, group: Found, notify: Callable[[Step], None]
+) -> Group | None:
+    """Take a group out; None, if what is left would hardly be a majority."""
+    if not _remove(oracle, found, group):
+        return None
+    _extend_path(found, group.cut.share, notify, oracle)
+    return found.groups[-1]
+
+
+def settled(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
+    """What is known of the kept rows made as close as it gets."""
     if oracle.table.shape[1] > DENSE:
         found.spectrum = oracle.bounded(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
     return found
 
 
-def _everything(oracle: Oracle, near: Array, noise: float) -> Selection:
-    """Before any group has left."""
-    ones = oracle.table.rows(1.0)
-    mean = oracle.table.mean(ones, near)
-    kept = ones > 0.0
-    spectrum = spectrum_of(oracle, mean, kept)
-    return Selection(kept, mean, spectrum, Subspace.empty(oracle.table, mean), noise=noise)
-
-
 def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
     """Look at each group again, now that the others have left, and let them leave once more."""
-    again = _everything(oracle, found.mean, found.noise)
-    _extend_path(again, 1.0, notify, oracle)
+    again = begun(oracle, found.mean, found.noise, notify)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
     white = whitened(oracle, found.mean, found.kept, found.least_variance)
@@ -114,6 +134,7 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
         log_p=group.cut.log_p,
         share=group.cut.share,
         budget=found.spectrum.bound,
+        ratio=group.ratio,
     )
     if left < MAJORITY * members.shape[0] - 1e-9:
         found.refused = record

@@ -70,6 +70,8 @@ class Found:
     """Of all rows, those that have left too."""
     center: Array
     direction: Array | None = None
+    ratio: float = np.nan
+    """How clear of the rest it is, if that is what it left for."""
 
     def among(self, rows: Rows) -> Rows:
         """Its members among some rows."""

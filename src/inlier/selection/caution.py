@@ -1,0 +1,174 @@
+"""What may leave where nothing is assumed of the good rows: gross rows, and groups that are clear.
+
+Good rows may be skewed, heavy-tailed, rounded, in different units and in classes. A row leaves for
+what its own cells are, a group for being clear of the rest. All of it looks at a sample of the rows
+on the host, in an order that does not depend on theirs, and finds rules that hold for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binom
+
+from inlier._arrays import evenly_spaced, on_host
+from inlier._typing import Array, Mask
+from inlier.data import Fences, Table
+from inlier.selection import clear
+from inlier.selection.clear import Clear, clearest, is_obvious, principal
+from inlier.selection.gross import Rule, gross_rules
+from inlier.selection.symmetry import flat, lopsided
+
+# Below this many rows nothing can be told.
+FEWEST_ROWS = 8
+# Cells of a sample; of fewer rows than these it says nothing about the tails of columns.
+SAMPLE_CELLS = 1 << 22
+SAMPLE_ROWS = 500
+# Of a table that is not looked at as a whole: rows beyond the sample's largest values, times what
+# a tail of index 3 would add in so many more rows, are looked at too, up to so many.
+TAIL_INDEX = 3.0
+MOST_BEYOND = 2000
+# Rows that the tests of symmetry look at: of many columns fewer, because the principal directions
+# of all of them are looked along.
+TESTED_ROWS = 4000
+TESTED_CELLS = 1 << 20
+# Rows and cells that must be kept for these tests to say that good rows are noise about a centre.
+ENOUGH_ROWS = 60
+ENOUGH_CELLS = 1000
+
+
+class Sample(NamedTuple):
+    """Some rows of a table on the host, in an order that does not depend on that of the table."""
+
+    rows: Array
+    """Their numbers."""
+    values: Array
+    """m x d, in double precision."""
+
+    @classmethod
+    def of(cls, table: Table) -> Sample | None:
+        """All rows, or as many as fit; None, if that are too few to know the columns."""
+        n, d = table.shape
+        m = min(n, SAMPLE_CELLS // d)
+        if n < FEWEST_ROWS or m < min(n, SAMPLE_ROWS) or table.sparse:
+            return None
+        # No random number decides: the direction is always the same.
+        order = table.order(np.random.default_rng(0))
+        rows = on_host(order) if m == n else evenly_spaced(order, m)
+        return cls(rows, table.some(rows).astype(np.float64))
+
+    def among(self, kept: Mask, most: int) -> tuple[Array, Array]:
+        """Rows of the sample that are kept, at most so many: their numbers, and values."""
+        inside = np.flatnonzero(kept[self.rows])
+        if len(inside) > most:
+            inside = inside[np.linspace(0, len(inside) - 1, most).astype(np.intp)]
+        return self.rows[inside], self.values[inside]
+
+
+def gross(table: Table, sample: Sample) -> list[Rule]:
+    """Find rules that tell gross rows from the others; two passes, if there is only a sample."""
+    n, m = table.shape[0], len(sample.rows)
+    values = sample.values
+    with np.errstate(all="ignore"):
+        if m < n:
+            values = np.concatenate([values, _beyond(table, sample)])
+        rules, _ = gross_rules(values, len(values))
+    return rules
+
+
+def _beyond(table: Table, sample: Sample) -> Array:
+    """Rows that lie clearly farther out in some column than all of the sample."""
+    center = np.median(sample.values, axis=0)
+    off = sample.values - center
+    factor = (table.shape[0] / len(sample.rows)) ** (1.0 / TAIL_INDEX)
+    unit = np.median(np.abs(off), axis=0)
+    ends = (off.max(axis=0), -off.min(axis=0))
+    above, below = (np.where(end > 0.0, factor * end, np.inf) for end in ends)
+    far = on_host(table.measured(Fences(center, unit, above, below)))
+    rows = np.flatnonzero(far > 1.0)
+    if len(rows) > MOST_BEYOND:  # the farthest of them
+        rows = rows[np.argsort(-far[rows], kind="stable")[:MOST_BEYOND]]
+    return table.some(np.sort(rows)).astype(np.float64)
+
+
+def tested_rows(d: int) -> int:
+    """How many rows the tests of symmetry look at."""
+    return int(np.clip(TESTED_CELLS // d, clear.SETTINGS.sample, TESTED_ROWS))
+
+
+def is_noise(values: Array, n_kept: int, sizes: Iterable[int]) -> bool:
+    """Whether what would stay is noise about one centre, so that groups beside it are none of it.
+
+    Parameters
+    ----------
+    values : array of shape (m, d)
+        Of the rows that would stay, or some of them.
+    n_kept : int
+        How many would stay.
+    sizes : iterable of int
+        Of the groups that would leave.
+    """
+    d = values.shape[1]
+    if n_kept < max(ENOUGH_ROWS, ENOUGH_CELLS / d):
+        return False
+    if any(binom.cdf(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k in sizes):
+        return False
+    values = values[:, np.ptp(values, axis=0) > 0.0]
+    if not values.shape[1]:
+        return False
+    with np.errstate(all="ignore"):
+        if lopsided(values) > 1.0:
+            return False
+        turned = principal(values)
+        return lopsided(turned) <= 1.0 and flat(turned) <= 1.0
+
+
+class ClearGroups(NamedTuple):
+    """The groups that leave, those that are suspected, and whether there are several modes."""
+
+    leaving: list[tuple[Clear, Array]]
+    """Each with the numbers of the rows of the sample in which it was found."""
+    suspected: list[tuple[Clear, Array]]
+    several: bool
+
+
+def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
+    """Find the groups that are clear of the rest.
+
+    They all leave only if the rest is symmetric and has one mode; else only a few rows that are
+    obvious. The others are suspected, unless the rows fall into several groups, of which none is
+    more suspect than another.
+
+    Parameters
+    ----------
+    rows, values : array
+        Numbers of some rows, and the rows themselves.
+    n : int
+        How many rows there were before gross ones left, in proportion to these.
+    """
+    found: list[tuple[Clear, Array]] = []
+    several = False
+    with np.errstate(all="ignore"):
+        for _ in range(clear.SETTINGS.rounds):
+            varies = np.ptp(values, axis=0) > 0.0
+            if len(values) < FEWEST_ROWS or not varies.any():
+                break
+            group, several = clearest(values[:, varies], n)
+            if group is None:
+                break
+            direction = np.zeros(len(varies))
+            direction[varies] = group.direction
+            found.append((group._replace(direction=direction), rows))
+            rows, values = rows[~group.members], values[~group.members]
+        if not found:
+            return ClearGroups([], [], several)
+        gone = sum(int(group.members.sum()) for group, _ in found)
+        turned = principal(values[:, np.ptp(values, axis=0) > 0.0])
+        several |= gone > clear.SETTINGS.few * n and flat(turned) > 1.0
+        if not several and lopsided(turned, strict=False) <= 1.0:
+            return ClearGroups(found, [], several)
+    others = [i for i, (group, _) in enumerate(found) if not is_obvious(group, n)]
+    first = others[0] if others else len(found)
+    return ClearGroups(found[:first], [] if several else found[first:], several)
