@@ -26,7 +26,7 @@ from inlier.certificate import Certificate
 from inlier.data import Metric, OnHost, Rotation, Table, as_table, central_row
 from inlier.named_table import NamedTable
 from inlier.result import PathPoint, RobustMeanResult, Step
-from inlier.rules import GroupRule, Multiplier
+from inlier.rules import Group, GroupRule, Multiplier
 from inlier.scatter import metric_of
 from inlier.surrogates import SurrogateName
 from inlier.surrogates import surrogate as named_surrogate
@@ -64,9 +64,9 @@ def robust_mean(
 
     over h in [0, 1]^n and x, where the y_i are the rows of X, in some 20 passes over X.
 
-    Without sigma, groups of rows leave as long as there is evidence for one: a surplus of rows on
-    one side of the others, or rows that stand apart. What is left fixes sigma; the certificate is
-    that of the problem above with this sigma and c1 = 1. Some 10 to 80 passes. There is then no use
+    Without sigma, rows leave on decisive evidence only, which depends on what is assumed of the
+    good rows. What is left fixes sigma; the certificate is that of the problem above with this
+    sigma and c1 = 1. Some 10 to 80 passes. There is then no use
     for `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol`, and they are refused, unless
     `algorithm="paper"`, which is run with the sigma that was found.
 
@@ -81,6 +81,13 @@ def robust_mean(
         how much memory, and which cluster.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
+    assume : {"auto", "symmetric", "nothing"}, default="auto"
+        What is assumed of the good rows where sigma is not known. "symmetric": noise about one
+        centre, such as measurements, or updates of clients with the same kind of data; then any
+        surplus on one side is evidence. "nothing": they may be skewed, in classes and in different
+        units; rows leave only if they are gross by the units and tails of their columns, or form a
+        group that is clear of the rest. "auto": the second, unless what the first would keep is
+        symmetric and has one mode.
     scatter : {"auto", "identity", "diagonal"} or array, default="auto"
         In which units rows are compared. "identity" is the paper: as the data are. "auto" is the
         same; without sigma it also looks for groups in the metric of the rows, if these vary more
@@ -139,6 +146,11 @@ def robust_mean(
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
     check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
+    if sigma is not None and assume != "auto":
+        raise ValueError(
+            f"assume={assume!r} is about good rows of which no bound is known: leave sigma out, or "
+            "leave assume out."
+        )
     check_choice(algorithm, "algorithm", ("continuation", "paper"))
     if sigma is None and algorithm != "paper":
         _refuse(p=p, c1=c1, surrogate=surrogate, prune=prune, max_iter=max_iter, tol=tol)
@@ -276,22 +288,8 @@ def _in_units_of_the_data(
     rule = result.rule
     if isinstance(rule, Multiplier):
         rule = _multiplier_of_the_data(rule, metric)
-    groups = []
-    for group in result.groups:
-        mean, center = metric.restored(np.stack([group.mean, group.center]))
-        direction = metric.directions(group.direction[None])[0]
-        length = max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
-        cut = group.cut if group.by_distance else group.cut / length
-        groups.append(
-            replace(
-                group,
-                mean=mean,
-                center=center,
-                direction=direction / length,
-                cut=cut,
-                metric=metric,
-            )
-        )
+    groups = tuple(_group_of_the_data(group, metric) for group in result.groups)
+    suspects = tuple(replace(s, group=_group_of_the_data(s.group, metric)) for s in result.suspects)
     path = tuple(
         replace(
             point,
@@ -301,16 +299,32 @@ def _in_units_of_the_data(
         for point in result.path
     )
     if groups:
-        rule = GroupRule(tuple(groups))
+        rule = GroupRule(groups)
     return replace(
         result,
         location=original.beside(location.astype(original.dtype)),
         message=f"{result.message} (Sigma and distances are in units of the scatter.)",
         rule=rule,
         certificate=_certificate_of_the_data(result.certificate, metric),
-        groups=tuple(groups),
+        groups=groups,
+        suspects=suspects,
         path=path,
         n_passes=result.n_passes + original.n_passes,
+    )
+
+
+def _group_of_the_data(group: Group, metric: Metric) -> Group:
+    """A group that was found in other coordinates."""
+    mean, center = metric.restored(np.stack([group.mean, group.center]))
+    direction = metric.directions(group.direction[None])[0]
+    length = max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
+    return replace(
+        group,
+        mean=mean,
+        center=center,
+        direction=direction / length,
+        cut=group.cut if group.by_distance else group.cut / length,
+        metric=metric,
     )
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from inlier._estimator import MeanEstimator, in_signs
 from inlier._typing import Array
-from inlier.api import Algorithm, ScatterName, StartName, robust_mean
+from inlier.api import Algorithm, Assumption, ScatterName, StartName, robust_mean
 from inlier.data import as_table
 from inlier.result import RobustMeanResult
 from inlier.surrogates import SurrogateName
@@ -32,6 +32,8 @@ class RobustMean(OutlierMixin, MeanEstimator):
     sigma : float, default=None
         A bound on the standard deviation of the good rows in every direction. Without it, groups of
         rows leave while there is evidence for one, and what is left fixes it.
+    assume : {"auto", "symmetric", "nothing"}, default="auto"
+        What is assumed of the good rows where sigma is not known; see `robust_mean`.
     scatter : {"auto", "identity", "diagonal"} or array, default="auto"
         In which units rows are compared; see `robust_mean`.
     p : float, default=None
@@ -102,6 +104,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         self,
         *,
         sigma: float | None = None,
+        assume: Assumption = "auto",
         scatter: ScatterName | Any = "auto",
         p: float | None = None,
         c1: float | None = None,
@@ -114,6 +117,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
         self.sigma = sigma
+        self.assume = assume
         self.scatter = scatter
         self.p = p
         self.c1 = c1

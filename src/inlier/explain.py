@@ -59,6 +59,8 @@ class Explanation:
     removed : bool
         Whether the row was removed: its score is above the threshold, unless it was put on the
         other side by choice.
+    cells : tuple of str
+        Its gross cells, in words.
     """
 
     row: int
@@ -71,6 +73,7 @@ class Explanation:
     center: Array = field(repr=False)
     columns: tuple[str, ...] | None = field(default=None, repr=False)
     removed: bool = False
+    cells: tuple[str, ...] = ()
 
     def features(self, count: int = 10) -> tuple[Feature, ...]:
         """The columns with the largest contributions, for or against the row."""
@@ -93,6 +96,7 @@ class Explanation:
         lines = [f"Row {self.row}: score {self.score:.4g}, {verdict} (the cut is at "
                  f"{self.threshold:.4g})."]  # fmt: skip
         lines += [f"  {part.contribution:10.4g}  {part.name}" for part in self.directions]
+        lines += [f"  {cell}" for cell in self.cells]
         lines.append("Features:")
         shown = self.features()
         lines += [

@@ -13,11 +13,12 @@ import numpy as np
 from inlier._arrays import count, double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_budget, check_number
+from inlier.cells import Cell, gross_cells
 from inlier.certificate import Certificate, spectrum_of_kept
 from inlier.data import LooksLater, Table, as_table
 from inlier.explain import Explanation, explain
 from inlier.named_table import NamedTable
-from inlier.rules import Group, GroupRule, Multiplier, rule_of
+from inlier.rules import Group, GroupRule, Multiplier, Suspect, rule_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,7 +163,7 @@ class RobustMeanResult(MeanResult):
         groups. It gives a verdict on other rows too.
     groups : tuple of Group
         The rows that left, by group; empty if sigma was given.
-    suspects : tuple of Group
+    suspects : tuple of Suspect
         Groups that were kept although they are clear of the rest, because the rest is not noise
         about one centre; `drop` removes one.
     path : tuple of PathPoint
@@ -186,7 +187,7 @@ class RobustMeanResult(MeanResult):
     certificate: Certificate
     rule: Multiplier | GroupRule = field(repr=False)
     groups: tuple[Group, ...] = field(default=(), repr=False)
-    suspects: tuple[Group, ...] = field(default=(), repr=False)
+    suspects: tuple[Suspect, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
     data: NamedTable | None = field(default=None, repr=False)
 
@@ -321,6 +322,39 @@ class RobustMeanResult(MeanResult):
         again = self._with(support, groups)
         return replace(again, message=f"Put back: {back}. {again.message}")
 
+    def drop(self, suspect: int | Suspect) -> RobustMeanResult:
+        """The answer with a suspected group removed, without a new fit.
+
+        Parameters
+        ----------
+        suspect : int or Suspect
+            One of `suspects`, or its index. Some fifteen passes over the data.
+        """
+        if isinstance(suspect, Suspect):
+            same = [i for i, own in enumerate(self.suspects) if own is suspect]
+            if not same:
+                raise ValueError("suspect is not one of the suspects of this result.")
+            suspect = same[0]
+        if not _is_index(suspect, len(self.suspects)):
+            raise ValueError(
+                f"suspect must be one of suspects, of which there are {len(self.suspects)}, or its "
+                f"index, but is {suspect!r}."
+            )
+        gone = self.suspects[suspect]
+        support = on_host(self.support).copy()
+        support[on_host(gone.rows)] = False
+        again = self._with(support, (*self.groups, gone.group))
+        return replace(
+            again,
+            suspects=tuple(other for other in self.suspects if other is not gone),
+            message=f"Dropped: {gone.group}. {again.message}",
+        )
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The gross cells of the rows that left for them; of at most a thousand rows."""
+        return gross_cells(self.groups, self.known_data())
+
     def _with(
         self,
         support: Mask,
@@ -405,7 +439,8 @@ class RobustMeanResult(MeanResult):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
         number = range(n)[row]
         why = explain(self.rule, number, data.table.some(np.array([number]))[0], data.columns)
-        return replace(why, removed=not bool(self.support[number]))
+        cells = tuple(str(cell) for cell in self.cells if cell.row == number)
+        return replace(why, removed=not bool(self.support[number]), cells=cells)
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """The same result beside its data: after it was pickled, or to give names.
@@ -494,7 +529,8 @@ class RobustMeanResult(MeanResult):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the data, which may be larger than memory, and what was made of them."""
-        state = {name: value for name, value in self.__dict__.items() if name != "summary"}
+        made = ("summary", "cells")
+        state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {**state, "data": None}
 
 

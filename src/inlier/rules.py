@@ -234,6 +234,41 @@ class Group(LooksLater):
 
 
 @dataclass(frozen=True, eq=False)
+class Suspect:
+    """A group that was kept, although there is evidence against it.
+
+    Attributes
+    ----------
+    group : Group
+        Its rows, and the rule that tells them from the others.
+    shift : float
+        How far the mean would move without it, in standard errors of the mean in that direction.
+    why : str
+        Why it was not removed.
+    """
+
+    group: Group
+    shift: float
+    why: str
+
+    @property
+    def rows(self) -> Rows:
+        """Indices of the rows."""
+        return self.group.rows
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return self.group.size
+
+    def __str__(self) -> str:
+        return (
+            f"{self.group}; without it the mean moves by {self.shift:.2g} standard errors; kept, "
+            f"because {self.why}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class GroupRule:
     """A row is bad if it lies beyond the cut of a group: its (size / cut)^2 is above 1.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._arrays import count, double, every, highest, namespace, on_host, some
+from inlier._arrays import count, double, every, highest, namespace, on_host, some, total
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_range, largest_distance
 from inlier.centers import central_point
@@ -21,7 +21,7 @@ from inlier.result import (
     Step,
     WeakEvidenceWarning,
 )
-from inlier.rules import Group, Multiplier, rule_of
+from inlier.rules import Group, Multiplier, Suspect, rule_of
 from inlier.selection import (
     LARGE,
     LOG_LEVEL,
@@ -111,7 +111,7 @@ def fit_without_sigma(
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
     symmetric = assume == "symmetric" or (assume == "auto" and n >= FEWEST_ROWS)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
-    suspects: list[Group] = []
+    suspects: list[Suspect] = []
     cautious = assume != "symmetric" and not _is_noise(found, near, sample)
     several = False
     if cautious:
@@ -133,7 +133,8 @@ def fit_without_sigma(
             there = rule_of(tuple(groups), chosen.location, max(chosen.budget, least))
             scores = there.scores(seen)
         groups, path = _restored_groups(groups, rotation), _restored_path(path, rotation)
-        suspects = _restored_groups(suspects, rotation)
+        restored = _restored_groups([suspect.group for suspect in suspects], rotation)
+        suspects = [replace(s, group=g) for s, g in zip(suspects, restored, strict=True)]
     if not all_near:
         groups, path, suspects = _with_early(whole, near, start, early, groups, path, suspects)
     chosen = path[len(groups)]
@@ -249,7 +250,7 @@ class _Judged:
 
     def remove_clear_groups(
         self, found: Selection, notify: Callable[[Step], None]
-    ) -> tuple[list[Group], bool]:
+    ) -> tuple[list[Suspect], bool]:
         """Take out the groups that are clear of the rest; the suspects, and whether several."""
         near = on_host(self.near)
         rows, values = self.sample.among(near, clear.SETTINGS.sample)
@@ -262,6 +263,7 @@ class _Judged:
                 return [], judged.several
         suspects = []
         aside = replace(found, groups=[], path=[], looks=[])
+        kept, mean = found.kept, found.mean
         for group, among in judged.suspected:
             candidate = self._found(aside, group, among)
             if candidate is None:
@@ -269,8 +271,20 @@ class _Judged:
             record = removed(self.oracle, aside, candidate, lambda step: None)
             if record is None:
                 break
-            suspects.append(record)
+            shift = self._shift(kept, mean, record)
+            suspects.append(Suspect(record, shift, "the other rows are skewed"))
         return suspects, judged.several
+
+    def _shift(self, kept: Rows, mean: Array, group: Group) -> float:
+        """How far the mean moves without a group, in standard errors in that direction."""
+        m = count(kept)
+        offset = (mean - group.mean) * (group.size / (m - group.size))
+        length = float(np.linalg.norm(offset))
+        if length == 0.0:
+            return 0.0
+        along = self.oracle.table.project(mean, offset[None] / length)[0, :]
+        deviation = float(np.sqrt(total(double(kept) * along**2) / m))
+        return length * float(np.sqrt(m)) / max(deviation, float(np.finfo(np.float64).tiny))
 
     def _found(self, found: Selection, group: Clear, rows: Array) -> Found | None:
         """A group of the sample as one of all rows, cut off in the widest gap along its way."""
@@ -349,8 +363,8 @@ def _with_early(
     early: list[_Early],
     groups: list[Group],
     path: list[PathPoint],
-    suspects: list[Group],
-) -> tuple[list[Group], list[PathPoint], list[Group]]:
+    suspects: list[Suspect],
+) -> tuple[list[Group], list[PathPoint], list[Suspect]]:
     """The rows that left early as first groups, and all row numbers those of the whole table."""
     xp, n = namespace(near), near.shape[0]
     rows = xp.nonzero(near)[0]
@@ -373,8 +387,12 @@ def _with_early(
             removed=all_gone,
         )
         points.append(replace(point, removed=all_gone, budget=budget, certificate=certificate))
-    groups = first_groups + [replace(g, rows=xp.take(rows, g.rows)) for g in groups]
-    return groups, points, [replace(g, rows=xp.take(rows, g.rows)) for g in suspects]
+
+    def renumbered(group: Group) -> Group:
+        return replace(group, rows=xp.take(rows, group.rows))
+
+    groups = first_groups + [renumbered(group) for group in groups]
+    return groups, points, [replace(s, group=renumbered(s.group)) for s in suspects]
 
 
 def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Group:
@@ -438,7 +456,7 @@ def _point_before(whole: Table, kept: Rows, start: Array) -> PathPoint:
 
 
 def _message(
-    outcome: Outcome, groups: list[Group], suspects: list[Group], certificate: Certificate
+    outcome: Outcome, groups: list[Group], suspects: list[Suspect], certificate: Certificate
 ) -> str:
     n, removed, found = certificate.n, certificate.n_removed, outcome.found
     if groups:
@@ -467,18 +485,15 @@ def _message(
     return f"{message} {certificate.statement()}"
 
 
-def _cautious_words(outcome: Outcome, groups: list[Group], suspects: list[Group]) -> str:
+def _cautious_words(outcome: Outcome, groups: list[Group], suspects: list[Suspect]) -> str:
     if outcome.several:
         return (
             " The rows fall into several groups, of which none is more suspect than another; they "
             "were kept."
         )
     if suspects:
-        listed = "; ".join(f"{i}: {group}" for i, group in enumerate(suspects))
-        return (
-            f" Suspected, but kept, because the other rows are skewed: {listed}. result.drop "
-            "removes one."
-        )
+        listed = ". ".join(str(suspect) for suspect in suspects)
+        return f" Suspected: {listed}. result.drop removes it."
     if not groups:
         return " No row is gross, and no group is clear of the others."
     return ""
