@@ -53,7 +53,8 @@ class Cell:
     slip: str = ""
 
     def __str__(self) -> str:
-        far = f"about {self.times:.2g} times the column's usual distance from its median"
+        times = float(f"{self.times:.2g}")  # two digits are enough
+        far = f"about {times:,.15g} times the column's usual distance from its median"
         if not np.isfinite(self.times):
             far = "in a column of which most values are the median"
         text = f"{self.name} = {self.value:.6g}, {far} {self.median:.6g}"
