@@ -12,11 +12,13 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._arrays import like, namespace
+from inlier._arrays import double, like, namespace
 from inlier._typing import Array, Rows
 
 # The median of the absolute value of a standard Gaussian.
 MEDIAN_SIZE = float(ndtri(0.75))
+# No cell lies farther out, in units of its column, lest sizes overflow.
+FARTHEST = 1e15
 
 
 class Measure(Protocol):
@@ -93,25 +95,30 @@ class TailLength:
 
     def __call__(self, rows: Rows) -> Rows:
         """Sizes."""
-        xp = namespace(rows)
-        T = self.cells(rows)
+        return self.lengths(self.cells(rows))
+
+    def lengths(self, cells: Rows) -> Rows:
+        """Sizes of rows, given those of their cells."""
+        xp = namespace(cells)
         if self.whitener is not None:
-            T = T @ like(self.whitener.T, rows)
-        return xp.sqrt(xp.sum(T * T, axis=1))
+            cells = cells @ like(self.whitener.T, cells, cells.dtype)
+        return double(xp.linalg.vector_norm(cells, axis=1))
 
     def cells(self, rows: Rows) -> Rows:
-        """Signed sizes of all cells."""
+        """Signed sizes of all cells, in single precision: cuts lie in gaps."""
         xp = namespace(rows)
         off = rows - like(self.center, rows)
         above = off > 0.0
-        unit = xp.where(above, like(self.unit[0], rows), like(self.unit[1], rows))
-        power = xp.where(above, like(self.power[0], rows), like(self.power[1], rows))
         with np.errstate(divide="ignore", over="ignore"):
-            return xp.sign(off) * xp.exp(power * xp.log(abs(off) / unit)) * MEDIAN_SIZE
+            ratio = xp.where(above, off / like(self.unit[0], rows), -off / like(self.unit[1], rows))
+            ratio = xp.astype(xp.clip(ratio, 0.0, FARTHEST), xp.float32)
+            power = like(self.power.astype(np.float32), ratio)
+            size = xp.exp(xp.where(above, power[0, :], power[1, :]) * xp.log(ratio)) * MEDIAN_SIZE
+        return xp.where(above, size, -size)
 
     def parts(self, row: Array) -> Array:
         """They may be below 0: a cell may speak for a row."""
-        T = self.cells(row[None])[0]
+        T = self.cells(row[None])[0].astype(np.float64)
         if self.whitener is None:
             return np.asarray(T * T)
         return np.asarray(T * (self.whitener.T @ (self.whitener @ T)))

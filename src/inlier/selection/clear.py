@@ -75,35 +75,39 @@ class _Space(NamedTuple):
 
     rows: Array
     """n x k."""
-    starts: Array
-    """Directions to begin with: the rows along them, j x n."""
     mapping: Array
     """k x d: a direction here, times this, is one of the data."""
     rounding: Array
     """d: of the columns of the data."""
     n_looks: int
-    ends: bool
-    """Whether to begin with the ends of each direction as well."""
+    white: bool
+    """Whether rows vary alike in all directions."""
+
+    def starts(self) -> Array:
+        """Directions to begin with: the rows along them, j x n."""
+        if self.white:
+            return np.concatenate([_climb(self.rows), self.rows.T])
+        return np.asarray(self.rows[:, : self.n_looks].T)
 
 
 def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     """The rows in the columns' own units, and whitened."""
     n = len(X)
-    center = np.median(X, axis=0)
+    ascending = np.sort(np.ascontiguousarray(X.T), axis=1)
+    center = (ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0
     far = np.abs(X - center)
-    unit = np.median(far, axis=0)
+    unit = np.median(np.ascontiguousarray(far.T), axis=1)
     rough = unit <= 1e-9 * far.max(axis=0)
     for j in np.flatnonzero(rough):
         other = far[far[:, j] > 0.0, j]
         unit[j] = np.median(other) if len(other) else np.inf
     Y = (X - center) / unit
     Y -= Y.mean(axis=0)
-    rounding = _steps(X)
+    rounding = _steps(ascending)
     rows, lengths, axes = _principal(Y)
     held = lengths > 1e-7 * lengths[0]
     rows, axes = rows[:, held], axes[held]
-    first = rows[:, : settings.units].T
-    yield _Space(rows, first, axes / unit, rounding, len(first), True)
+    yield _Space(rows, axes / unit, rounding, min(settings.units, rows.shape[1]), False)
     usable = ~rough & np.isfinite(unit)
     if usable.sum() < 2:
         return
@@ -122,16 +126,13 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     if len(chosen) < 2:
         return
     white = rows[:, chosen] / deviations[chosen]
-    starts = np.concatenate([_climb(white), white.T])
-    yield _Space(
-        white, starts, mapping[chosen] / deviations[chosen, None], rounding, len(chosen), False
-    )
+    yield _Space(white, mapping[chosen] / deviations[chosen, None], rounding, len(chosen), True)
 
 
 def principal(X: Array) -> Array:
     """The rows along the directions that groups are looked for in."""
     found = list(spaces(X))
-    return np.concatenate([found[0].starts.T, *(space.rows for space in found[1:])], axis=1)
+    return np.concatenate([space.rows[:, : space.n_looks] for space in found], axis=1)
 
 
 def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clear | None, bool]:
@@ -188,12 +189,13 @@ def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, floa
     m = len(rows)
     least = sorted({3, max(4, int(settings.share * m))})
     groups, sizes = [], []
+    starts = space.starts()
     for k in least:
-        split, found = _split(space.starts, np.full(len(space.starts), k))
+        split, found = _split(starts, np.full(len(starts), k))
         groups.append(split[found])
         sizes.append(np.full(int(found.sum()), k))
-    if space.ends:
-        order = np.argsort(space.starts, axis=1, kind="stable")
+    if not space.white:
+        order = np.argsort(starts, axis=1, kind="stable")
         for k in (m // 10, m // 4):
             for end in (order[:, :k], order[:, m - k :]) if k >= 3 else ():
                 ends = np.zeros((len(order), m), dtype=np.bool_)
@@ -328,8 +330,8 @@ def _principal(Y: Array) -> tuple[Array, Array, Array]:
     return rows, lengths, (vectors[:, ::-1].T @ Y) / np.maximum(lengths, TINY)[:, None]
 
 
-def _steps(X: Array) -> Array:
-    """The smallest step between the values of each column: how they are rounded, at most."""
-    ascending = np.sort(X, axis=0)
-    steps, span = np.diff(ascending, axis=0), ascending[-1] - ascending[0]
-    return np.where(span > 0.0, np.where(steps > 1e-9 * span, steps, np.inf).min(axis=0), 0.0)
+def _steps(ascending: Array) -> Array:
+    """The smallest step between the values of each column (d x n): how they are rounded, at most."""
+    steps, span = np.diff(ascending, axis=1), ascending[:, -1] - ascending[:, 0]
+    smallest = np.where(steps > 1e-9 * span[:, None], steps, np.inf).min(axis=1)
+    return np.where(span > 0.0, smallest, 0.0)

@@ -88,27 +88,30 @@ def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[l
     m, d = X.shape
     kept = np.ones(m, dtype=np.bool_)
     high, low = np.full(d, np.inf), np.full(d, -np.inf)
-    cells_p, lengths = 0.0, []
+    cells_p = 0.0
+    lengths: list[Rule] = []
     for _ in range(settings.rounds):
-        if kept.sum() < 8:
+        R = X[kept]
+        if len(R) < 8:
             break
-        columns = np.flatnonzero(np.ptp(X[kept], axis=0) > 0.0)
+        columns = np.flatnonzero(R.max(axis=0) > R.min(axis=0))
         if not len(columns):
             break
-        R = X[kept][:, columns]
+        if len(columns) < d:
+            R = R[:, columns]
         view = _View.of(R, settings)
         most = int(settings.few * n) + 1
         found = _gross_cells(view, most, settings)
-        rules = _gross_lengths(R, view, columns, d, most, not found.any(), settings)
-        gone = ((found.high < R) | (found.low > R)).any(axis=1)
-        for rule in rules:
-            gone |= rule.measure(X[kept]) > rule.cut
+        long = _gross_lengths(R, view, columns, d, most, not found.any(), settings)
+        gone = found.beyond(R)
+        for _, members in long:
+            gone |= members
         if not gone.any() or kept.sum() - gone.sum() < settings.left * n:
             break
         high[columns] = np.minimum(high[columns], found.high)
         low[columns] = np.maximum(low[columns], found.low)
         cells_p = min(cells_p, found.log_p)
-        lengths += rules
+        lengths += [rule for rule, _ in long]
         kept[kept] = ~gone
     rules = []
     if np.isfinite(high).any() or np.isfinite(low).any():
@@ -242,6 +245,10 @@ class _Cells(NamedTuple):
     low: Array
     log_p: float
 
+    def beyond(self, R: Array) -> Mask:
+        """The rows with a cell beyond its fence."""
+        return np.asarray(((self.high < R) | (self.low > R)).any(axis=1))
+
     def any(self) -> bool:
         return bool(np.isfinite(self.high).any() or np.isfinite(self.low).any())
 
@@ -251,16 +258,19 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
     tail = min(m, 2 * most + 80 + 2 * int(np.sqrt(m)))
     looks = 2 * d + 4
     ends = (view.ascending[m - tail :], -view.ascending[:tail][::-1])
-    cuts, nearest, log_p = [], [], 0.0
+    cuts, nearest, log_p = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
     for side, end in enumerate(ends):
-        a = np.maximum(end, 0.0)
-        size = MEDIAN_SIZE * (a / view.unit[side]) ** view.power[side]
+        unit, power = view.unit[side], view.power[side]
+        far = MEDIAN_SIZE * (np.maximum(end[-1], 0.0) / unit) ** power >= settings.size
+        a = np.maximum(end[:, far], 0.0)
+        if not a.shape[1]:
+            continue
+        size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
         found = _beyond(
-            a, size, view.number[side], view.step, looks, most, settings,
+            a, size, view.number[side, far], view.step[far], looks, most, settings,
             settings.size, settings.ratio,
         )  # fmt: skip
-        cuts.append(found.cut)
-        nearest.append(found.nearest)
+        cuts[side, far], nearest[side, far] = found.cut, found.nearest
         log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
     # Nothing leaves on one side that is nearer than what stays on the other.
     farthest = [
@@ -273,15 +283,14 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
 
 def _gross_lengths(
     R: Array, view: _View, columns: Array, d: int, most: int, alone: bool, settings: GrossSettings
-) -> list[Rule]:
-    """Rows that are gross as a whole; many of them only where no cell is."""
+) -> list[tuple[Rule, Mask]]:
+    """Rows that are gross as a whole, and which; many of them only where no cell is."""
     if len(columns) < 2:
         return []
     center, unit, power = np.zeros(d), np.full((2, d), np.inf), np.ones((2, d))
     center[columns], unit[:, columns], power[:, columns] = view.center, view.unit, view.power
     plain = TailLength(center, unit, power)
-    own = TailLength(view.center, view.unit, view.power)
-    sizes = own.cells(R)
+    sizes = TailLength(view.center, view.unit, view.power).cells(R)
     measures = [plain]
     if len(columns) < min(len(R), settings.most_whitened):
         whitener = np.zeros((len(columns), d))
@@ -290,8 +299,9 @@ def _gross_lengths(
     looks = 2 * len(columns) + 4
     rules = []
     for measure in measures:
-        turned = sizes if measure.whitener is None else sizes @ measure.whitener[:, columns].T
-        a = np.sort(np.linalg.norm(turned, axis=1))[:, None]
+        own = measure.whitener if measure.whitener is None else measure.whitener[:, columns]
+        lengths = TailLength(view.center, view.unit, view.power, own).lengths(sizes)
+        a = np.sort(lengths)[:, None]
         off = np.maximum(a - np.median(a), 0.0)
         count = np.array([(off > 0.0).sum()])
         if count[0] < settings.fewest_values:
@@ -311,7 +321,8 @@ def _gross_lengths(
             if found.number[0] < settings.many_share * len(R):
                 continue
         if found.number[0]:
-            rules.append(Rule(measure, float(found.cut[0]), float(found.log_p[0])))
+            rule = Rule(measure, float(found.cut[0]), float(found.log_p[0]))
+            rules.append((rule, lengths > rule.cut))
     return rules
 
 

@@ -65,7 +65,7 @@ def flat(T: Array) -> float:
 
 
 def _quantiles(T: Array, q: tuple[float, ...]) -> Array:
-    return np.quantile(T, q, axis=0)
+    return np.quantile(np.ascontiguousarray(T.T), q, axis=1)
 
 
 def _positive(x: Array) -> Array:
