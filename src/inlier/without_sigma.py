@@ -233,7 +233,8 @@ def _is_noise(found: Selection, near: Rows, sample: Sample | None) -> bool:
     kept = on_host(near).copy()
     kept[kept] = on_host(found.kept)
     _, values = sample.among(kept, tested_rows(sample.values.shape[1]))
-    return is_noise(values, int(kept.sum()), [group.size for group in found.groups])
+    sizes = [group.size for group in found.groups]
+    return is_noise(values, len(kept), int(kept.sum()), sizes)
 
 
 @dataclass(frozen=True)

@@ -98,13 +98,15 @@ def tested_rows(d: int) -> int:
     return int(np.clip(TESTED_CELLS // d, clear.SETTINGS.sample, TESTED_ROWS))
 
 
-def is_noise(values: Array, n_kept: int, sizes: Iterable[int]) -> bool:
+def is_noise(values: Array, n: int, n_kept: int, sizes: Iterable[int]) -> bool:
     """Whether what would stay is noise about one centre, so that groups beside it are none of it.
 
     Parameters
     ----------
     values : array of shape (m, d)
         Of the rows that would stay, or some of them.
+    n : int
+        How many rows there are.
     n_kept : int
         How many would stay.
     sizes : iterable of int
@@ -112,6 +114,9 @@ def is_noise(values: Array, n_kept: int, sizes: Iterable[int]) -> bool:
     """
     d = values.shape[1]
     if n_kept < max(ENOUGH_ROWS, ENOUGH_CELLS / d):
+        return False
+    natural = n - n_kept > clear.SETTINGS.class_share * n
+    if natural and d < clear.SETTINGS.class_columns:
         return False
     if any(binom.cdf(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k in sizes):
         return False

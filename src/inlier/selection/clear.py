@@ -39,6 +39,9 @@ class ClearSettings:
     obvious_ratio: float = 6.0
     obvious_share: float = 0.05
     """So few rows, so clear, leave whatever the others look like."""
+    class_share: float = 0.25
+    class_columns: int = 4
+    """In fewer columns a group of more than this share is a class of its own, unless obvious."""
     left: float = 0.58
     """Share of the rows that must stay."""
     equal: float = 0.01
@@ -126,7 +129,8 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     if len(chosen) < 2:
         return
     white = rows[:, chosen] / deviations[chosen]
-    yield _Space(white, mapping[chosen] / deviations[chosen, None], rounding, len(chosen), True)
+    n_looks = min(int(usable.sum()), settings.directions)
+    yield _Space(white, mapping[chosen] / deviations[chosen, None], rounding, n_looks, True)
 
 
 def principal(X: Array) -> Array:
@@ -162,7 +166,9 @@ def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clea
             lenient = few or ratio >= settings.obvious_ratio
             if log_p > (settings.few_log_p if lenient else settings.large_log_p):
                 continue
-            if m - k < settings.left * n or binom.cdf(k, m, 0.5) > settings.equal:
+            natural = k > settings.class_share * n and X.shape[1] < settings.class_columns
+            small = m - k >= settings.left * n and binom.cdf(k, m, 0.5) <= settings.equal
+            if not small or (natural and ratio < settings.obvious_ratio):
                 blocked = True
             elif k * np.log(ratio) ** 2 > merit:
                 merit = k * np.log(ratio) ** 2
@@ -331,7 +337,7 @@ def _principal(Y: Array) -> tuple[Array, Array, Array]:
 
 
 def _steps(ascending: Array) -> Array:
-    """The smallest step between the values of each column (d x n): how they are rounded, at most."""
+    """The smallest step between the values of each column (d x n): their rounding, at most."""
     steps, span = np.diff(ascending, axis=1), ascending[:, -1] - ascending[:, 0]
     smallest = np.where(steps > 1e-9 * span[:, None], steps, np.inf).min(axis=1)
     return np.where(span > 0.0, smallest, 0.0)

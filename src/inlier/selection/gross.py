@@ -41,7 +41,8 @@ class GrossSettings:
     ratio: float = 1.5
     """Least ratio of a gross value to the largest of the others."""
     many_size: float = 3.0
-    many_ratio: float = 1.1
+    many_ratio: float = 1.05
+    many_prior: float = 10.0
     many_share: float = 0.04
     """Weaker conditions on lengths for at least this share of the rows: a length has many columns
     behind it, and so a short tail."""
@@ -193,7 +194,7 @@ class _Beyond(NamedTuple):
 
 def _beyond(
     a: Array, size: Array, count: Array, step: Array, looks: int, most: int,
-    settings: GrossSettings, least: float, ratio: float,
+    settings: GrossSettings, least: float, ratio: float, prior: float | None = None,
 ) -> _Beyond:  # fmt: skip
     """Which of the largest values lie beyond what the tail of the others can reach.
 
@@ -211,6 +212,8 @@ def _beyond(
         The most values that may be gross.
     least, ratio : float
         The least size, and the least ratio to the others.
+    prior : float, optional
+        As in the settings, if not given.
     """
     t, v = a.shape
     k = np.arange(1, max(1, min(most, t - 8)) + 1)[:, None]
@@ -224,7 +227,8 @@ def _beyond(
     inside = np.maximum(inside, 1)
     hill = sums[edge, column] - sums[edge - inside, column]
     hill -= inside * logs[np.maximum(edge - inside - 1, 0), column]
-    index = (inside + settings.prior) / (np.maximum(hill, 0.0) + settings.prior / settings.index)
+    prior = settings.prior if prior is None else prior
+    index = (inside + prior) / (np.maximum(hill, 0.0) + prior / settings.index)
     inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
     r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
     log_p = np.log(looks * k * (k + 1.0)) - k * index * np.log(r)
@@ -304,8 +308,9 @@ def _gross_lengths(
         a = np.sort(lengths)[:, None]
         off = np.maximum(a - np.median(a), 0.0)
         count = np.array([(off > 0.0).sum()])
-        if count[0] < settings.fewest_values:
-            continue
+        distinct = int((np.diff(a[:, 0]) > 1e-6 * a[-1]).sum())
+        if count[0] < settings.fewest_values or distinct < 2.0 * np.sqrt(len(a)):
+            continue  # a few codes have no tail
         scale, bend = _unit_and_power(off, count, settings)
         everything = np.array([len(a)])
         step = np.zeros(1)
@@ -316,7 +321,7 @@ def _gross_lengths(
         if not found.number[0] and alone:
             found = _beyond(
                 a, MEDIAN_SIZE * off / scale, everything, step, looks, most, settings,
-                settings.many_size, settings.many_ratio,
+                settings.many_size, settings.many_ratio, settings.many_prior,
             )  # fmt: skip
             if found.number[0] < settings.many_share * len(R):
                 continue

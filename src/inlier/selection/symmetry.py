@@ -26,7 +26,7 @@ def lopsided(T: Array, strict: bool = True) -> float:
     ----------
     T : array of shape (n, k)
     strict : bool
-        Look at the ends and at the mean as well; else at the octiles alone, which a few rows on one
+        Look at the mean as well; else at the octiles and at the outer 3%, which a few rows on one
         side cannot move.
     """
     T = T[:, np.ptp(T, axis=0) > 0.0]
@@ -35,10 +35,11 @@ def lopsided(T: Array, strict: bool = True) -> float:
         return 0.0
     low, octile, middle, high, end = _quantiles(T, (0.03, 0.125, 0.5, 0.875, 0.97))
     skewness = np.abs(high + octile - 2.0 * middle) / _positive(high - octile) / OCTILE
+    outer = np.abs(end + low - 2.0 * middle) / _positive(end - low) / OUTER
+    skewness = np.maximum(skewness, outer)
     if strict:
-        outer = np.abs(end + low - 2.0 * middle) / _positive(end - low) / OUTER
         shift = np.abs(T.mean(axis=0) - middle) / _positive(T.std(axis=0)) / MEDIAN
-        skewness = np.maximum(skewness, np.maximum(outer, shift))
+        skewness = np.maximum(skewness, shift)
     return float(np.sqrt(n) * skewness.max() / -ndtri(SKEW_LEVEL / 2.0 / k))
 
 
@@ -65,7 +66,7 @@ def flat(T: Array) -> float:
 
 
 def _quantiles(T: Array, q: tuple[float, ...]) -> Array:
-    return np.quantile(np.ascontiguousarray(T.T), q, axis=1)
+    return np.asarray(np.quantile(np.ascontiguousarray(T.T), q, axis=1))
 
 
 def _positive(x: Array) -> Array:
