@@ -312,7 +312,8 @@ def feasible(told: Told) -> Lies:
     if certificate.feasible and true.top > limit:
         over = true.top / certificate.budget - 1.0
         yield Lie("feasible", f"true lambda_max exceeds the budget by {over:.2e} of it")
-    if told.fitted and told.result.converged and not certificate.feasible:
+    undecided = not certificate.exceeded and "is not decided" in told.result.message
+    if told.fitted and told.result.converged and not (certificate.feasible or undecided):
         yield Lie("converged", "but not feasible")
 
 
@@ -488,6 +489,8 @@ def multiplier_scores(dense: Dense, rule: Any) -> tuple[Array, Array]:
     if rule.directions is None:
         q, away = squares(dense, rule.center), off_centre(dense, rule.center, True)
         distance = np.sqrt(q)
+        if rule.budget == 0.0:
+            return np.where(q > 0.0, np.inf, 0.0), np.full(dense.n, np.inf)
         return q / rule.budget, (2.0 * distance * away + away**2) / rule.budget
     q, rounding = priced(dense, rule, rule.directions, rule.prices)
     if rule.reweighting is None:
@@ -673,7 +676,7 @@ def message(told: Told) -> Lies:
     if said and not same(float(said[1]), over, 0.06 * abs(over)):
         yield Lie("message: exceeds", f"{over:.3g}, but: {text}")
     listed = text.partition("Removed: ")[2].partition("At this sigma")[0]
-    sizes = [int(x) for x in re.findall(r"(\d+) rows? (?:far|on one side)", listed)]
+    sizes = [int(x) for x in re.findall(r"(\d+) rows? (?:far|on one side|on both sides)", listed)]
     if (
         told.fitted
         and sizes
