@@ -238,6 +238,8 @@ def asked(rng: Random, X: Array, good: Array, sparse: bool) -> dict[str, Any]:
         options["algorithm"] = "paper"
     if rng.random() < 0.1:
         options["start"] = str(rng.choice(["coordinate-median", "geometric-median"]))
+    if "sigma" not in options and "algorithm" not in options:  # there is no such problem then
+        options = {k: v for k, v in options.items() if k not in ("surrogate", "p")}
     return options
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from inlier.data import as_table
 from inlier.result import OVER
 from inlier.rules import GroupRule
+from inlier.surrogates import SMOOTHING
 
 Array = Any
 DOUBLE = float(np.finfo(np.float64).eps)
@@ -311,7 +312,8 @@ def feasible(told: Told) -> Lies:
     if certificate.feasible and true.top > limit:
         over = true.top / certificate.budget - 1.0
         yield Lie("feasible", f"true lambda_max exceeds the budget by {over:.2e} of it")
-    if told.fitted and told.result.converged and not certificate.feasible:
+    undecided = not certificate.exceeded and "is not decided" in told.result.message
+    if told.fitted and told.result.converged and not (certificate.feasible or undecided):
         yield Lie("converged", "but not feasible")
 
 
@@ -487,12 +489,48 @@ def multiplier_scores(dense: Dense, rule: Any) -> tuple[Array, Array]:
     if rule.directions is None:
         q, away = squares(dense, rule.center), off_centre(dense, rule.center, True)
         distance = np.sqrt(q)
+        if rule.budget == 0.0:
+            return np.where(q > 0.0, np.inf, 0.0), np.full(dense.n, np.inf)
         return q / rule.budget, (2.0 * distance * away + away**2) / rule.budget
-    P = (dense.X - rule.center) @ rule.directions.T
-    lengths = np.linalg.norm(rule.directions, axis=1)
+    q, rounding = priced(dense, rule, rule.directions, rule.prices)
+    if rule.reweighting is None:
+        return q, rounding
+    return through_reweightings(dense, rule, q, rounding)
+
+
+def priced(dense: Dense, rule: Any, directions: Array, prices: Array) -> tuple[Array, Array]:
+    """The scores under some prices of some directions."""
+    P = (dense.X - rule.center) @ directions.T
+    lengths = np.linalg.norm(directions, axis=1)
     away = off_centre(dense, rule.center)[:, None] * lengths
-    prices = rule.prices / rule.budget
+    prices = prices / rule.budget
     return P**2 @ prices, (2.0 * np.abs(P) * away + away**2) @ prices
+
+
+def through_reweightings(dense: Dense, rule: Any, q: Array, rounding: Array) -> tuple[Array, Array]:
+    """Scores in units of that at which the re-weightings before the last let a row go.
+
+    Written down once more, from the optimality of min sum_i u_i^2 h_i^2 + q_i (1 - h_i): h_i is
+    q_i / (2 u_i^2), and the next u_i follows from it. What rounding does to a score it does to h.
+    """
+    before = rule.reweighting
+    p, smoothing = before.surrogate.p, SMOOTHING
+    ends = np.cumsum([0, *(len(prices) for prices in before.prices)])
+    low = h = high = np.ones(dense.n)
+
+    def curvature(h: Array, eps: float) -> Array:
+        return 2.0 * (h * h + eps) ** (p / 2.0 - 1.0)
+
+    for eps, prices, i in zip(smoothing, before.prices, ends, strict=False):
+        score, off = priced(dense, rule, before.directions[i : i + len(prices)], prices)
+        # The curvature falls as h grows, so that bounds on h carry bounds on the next.
+        low = np.clip((score - off) / curvature(low, eps), 0.0, 1.0)
+        h = np.clip(score / curvature(h, eps), 0.0, 1.0)
+        high = np.clip((score + off) / curvature(high, eps), 0.0, 1.0)
+    turning = np.sqrt(smoothing[-1] / (1.0 - p))
+    unit, least, most = (turning * curvature(x, smoothing[-1]) for x in (h, high, low))
+    worst = np.maximum((q + rounding) / least - q / unit, q / unit - (q - rounding) / most)
+    return q / unit, worst
 
 
 def group_scores(dense: Dense, group: Any) -> tuple[Array, Array]:
@@ -638,7 +676,7 @@ def message(told: Told) -> Lies:
     if said and not same(float(said[1]), over, 0.06 * abs(over)):
         yield Lie("message: exceeds", f"{over:.3g}, but: {text}")
     listed = text.partition("Removed: ")[2].partition("At this sigma")[0]
-    sizes = [int(x) for x in re.findall(r"(\d+) rows? (?:far|on one side)", listed)]
+    sizes = [int(x) for x in re.findall(r"(\d+) rows? (?:far|on one side|on both sides)", listed)]
     if (
         told.fitted
         and sizes

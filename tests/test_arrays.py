@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from inlier import RobustMean, RobustMeanResult, WeakEvidenceWarning, baselines, robust_mean
+from inlier._arrays import like
 from inlier.data import OnHost, Table, arrays, as_table, medians
 from inlier.data.base import SAMPLE_ROWS, Metric
 from inlier.data.passes import Histogram
@@ -396,6 +397,12 @@ def test_tensors_of_any_layout_are_taken(torch, layout, sigma, algorithm):
     actual, _ = quietly(robust_mean, there, sigma=sigma, algorithm=algorithm)
     np.testing.assert_array_equal(there.numpy(), X)
     compare(actual, expected, there)
+
+
+def test_a_single_row_backwards_is_taken(torch):
+    # numpy calls such a view contiguous, whatever its stride.
+    there = like(np.arange(3.0).reshape(3, 1)[::-1][:1], torch.zeros(1))
+    assert there.tolist() == [[2.0]]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

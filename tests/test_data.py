@@ -416,10 +416,10 @@ def test_a_call_is_one_pass(case):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
-def test_the_median_of_a_sample_is_no_pass(make):
+def test_the_median_of_a_sample_is_one_pass(make):
     table = as_table(make(real_numbers((SAMPLE_ROWS + 1, 3))))
     table.median(np.random.default_rng(0))
-    assert table.n_passes == 0
+    assert table.n_passes == 1
 
 
 def test_shape_and_dtype(case):
@@ -677,6 +677,17 @@ def test_rotation_of_rows_that_span_little(rows, dtype):
     if rank:
         axes = rotation.restored(np.eye(r))
         np.testing.assert_allclose(axes @ axes.T, np.eye(r), atol=atol)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_axes_seen_from_a_row_are_orthonormal(dtype):
+    # The row that is the origin has no direction of its own, which rounding would give it.
+    X = (3.0 + np.random.default_rng(0).standard_normal((20, 50))).astype(dtype)
+    rotation = Rotation.of(as_table(X), X[0].astype(np.float64))
+    axes = rotation.restored(np.eye(rotation.rotated.shape[1])).astype(np.float64)
+    assert len(axes) == 19
+    limit = 100.0 * np.finfo(dtype).eps
+    np.testing.assert_allclose(axes @ axes.T, np.eye(19), rtol=0.0, atol=limit)
 
 
 def test_rotation_pays_for_few_rows_only():

@@ -250,3 +250,30 @@ def test_distances_of_rows_near_the_centre_do_not_cancel(offset, make):
     expected = np.square(X.astype(np.float64) - center).sum(axis=1)
     distances = host(as_table(make(X)).sq_distances(center))
     np.testing.assert_allclose(distances[:50], expected[:50], rtol=1e-2)
+
+
+def test_means_along_the_path_do_not_remember_distant_rows():
+    X = np.random.default_rng(0).standard_normal((60, 20))
+    X[:12] *= 1e5
+    X = X.astype(np.float32)
+    result = robust_mean(X)
+    assert len(result.groups) == 1
+    for point in result.path[1:]:
+        expected = np.delete(X.astype(np.float64), point.removed, axis=0).mean(axis=0)
+        np.testing.assert_allclose(point.location, expected, rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"sigma": 3.0}])
+def test_scores_of_few_long_rows_far_away_are_those_of_the_rule(options):
+    X = (1e3 + np.random.default_rng(0).standard_normal((12, 40))).astype(np.float32)
+    result = fit(X, **{"sigma": None, **options})
+    squared = ((X.astype(np.float64) - result.rule.center) ** 2).sum(axis=1)
+    np.testing.assert_allclose(result.scores, squared / result.rule.budget, rtol=1e-5)
+
+
+def test_a_budget_is_kept_to_the_rounding_of_the_data():
+    # The kept rows need all of the budget: more or less is rounding.
+    X = np.random.default_rng(0).standard_normal((50, 300)).astype(np.float32)
+    needed = fit(X, None).certificate.sigma_kept
+    assert fit(X, needed * (1.0 - 3e-7)).support.all()
+    assert fit(X, needed * (1.0 - 3e-7)).converged

@@ -41,7 +41,9 @@ def like(x: Any, rows: Rows, dtype: Any = None) -> Rows:
     """Numbers of the host beside some rows: in their library and on their device."""
     if isinstance(rows, np.ndarray):
         return np.asarray(x, dtype)
-    x = np.asarray(x, order="C")  # not every library takes strides that run backwards
+    x = np.asarray(x)
+    if min(x.strides, default=0) < 0:  # which not every library takes, even where it is of one row
+        x = x.copy()
     return namespace(rows).asarray(x, dtype=dtype, device=device(rows))
 
 

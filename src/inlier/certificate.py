@@ -12,15 +12,16 @@ from inlier._arrays import double, on_host
 from inlier._typing import Array, Rows
 from inlier._validation import check_table
 from inlier.data import Metric, Rotation, Table, as_table
-from inlier.problem import fewest_removed
+from inlier.problem import ROWS_TOL, fewest_removed
 from inlier.rules import Multiplier
 from inlier.spectral import DECIDING_PASSES, Oracle, Spectrum
 
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
 # data give no hint how many there are.
 FRACTIONS = (0.01, 0.05, 0.1, 0.2)
-# The budget counts as satisfied to this relative precision.
+# The budget counts as satisfied to this relative precision, and to so many roundings of the data.
 BUDGET_TOL = 1e-9
+BUDGET_ROUNDINGS = 16.0
 # `verify` computes the whole spectrum of up to so many columns.
 VERIFIED_DENSELY = 4096
 # Roundings of the data by which a value may differ when it is computed again.
@@ -53,6 +54,8 @@ class Certificate:
         The directions and prices behind `most_kept`.
     n_suspected : int
         Rows that a fit had removed before some of them were put back.
+    tolerance : float
+        The budget counts as satisfied to this relative precision, that of the data.
     """
 
     budget: float
@@ -65,16 +68,17 @@ class Certificate:
     removed: Rows = field(repr=False, compare=False)
     multiplier: Multiplier = field(repr=False, compare=False)
     n_suspected: int = 0
+    tolerance: float = BUDGET_TOL
 
     @property
     def feasible(self) -> bool:
         """Whether the kept rows are known to stay within the budget."""
-        return self.bound <= self.budget * (1.0 + BUDGET_TOL)
+        return self.bound <= self.budget * (1.0 + self.tolerance)
 
     @property
     def exceeded(self) -> bool:
         """Whether the kept rows are known to exceed the budget."""
-        return self.lambda_max > self.budget * (1.0 + BUDGET_TOL)
+        return self.lambda_max > self.budget * (1.0 + self.tolerance)
 
     @property
     def l0_lower_bound(self) -> int:
@@ -182,8 +186,11 @@ class Certificate:
             most_kept=multiplier.most_kept(table, mean, self.budget),
         )
         # Single precision is rounded once more for every row that is far from the origin.
-        size = float(np.linalg.norm(mean)) / max(found.sigma_kept, float(np.finfo(float).tiny))
-        return Verification(self, found, ROUNDINGS * float(np.finfo(table.dtype).eps) * (1 + size))
+        metric, rounding = multiplier.metric, ROUNDINGS * float(np.finfo(table.dtype).eps)
+        size = float(np.linalg.norm(mean)) if metric is None else metric.reach(mean)
+        away = size / max(found.sigma_kept, float(np.finfo(float).tiny))
+        least = (self.n - found.n_removed) * (rounding * size) ** 2
+        return Verification(self, found, rounding * (1.0 + away), least)
 
 
 @dataclass(frozen=True)
@@ -195,28 +202,31 @@ class Verification:
     stated, found : Certificate
     rounding : float
         Relative difference that rounding may make.
+    least : float
+        An eigenvalue below this is nothing but rounding.
     """
 
     stated: Certificate
     found: Certificate
     rounding: float
+    least: float = 0.0
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What does not hold, in words."""
         stated, found, room = self.stated, self.found, 1.0 + self.rounding
         faults = []
-        if stated.lambda_max > found.bound * room:
+        if stated.lambda_max > found.bound * room + self.least:
             faults.append(
                 f"The largest eigenvalue is stated to be at least {stated.lambda_max:.6g}, but is "
                 f"at most {found.bound:.6g}."
             )
-        if stated.bound * room < found.lambda_max:
+        if stated.bound * room + self.least < found.lambda_max:
             faults.append(
                 f"The largest eigenvalue is stated to be at most {stated.bound:.6g}, but is at "
                 f"least {found.lambda_max:.6g}."
             )
-        if stated.most_kept + self.rounding * stated.n < found.most_kept:
+        if stated.most_kept + max(self.rounding, ROWS_TOL) * stated.n < found.most_kept:
             faults.append(
                 f"At most {stated.most_kept:.6g} rows are stated to fit into the budget, but the "
                 f"multiplier only proves {found.most_kept:.6g}."
@@ -232,6 +242,11 @@ class Verification:
 
     def __str__(self) -> str:
         return "The certificate holds." if self.holds else " ".join(self.faults)
+
+
+def budget_tolerance(dtype: np.dtype[Any]) -> float:
+    """To which relative precision data of a dtype can be said to satisfy a budget."""
+    return max(BUDGET_TOL, BUDGET_ROUNDINGS * float(np.finfo(dtype).eps))
 
 
 def spectrum_of_kept(

@@ -14,7 +14,7 @@ import numpy as np
 
 from inlier._typing import Array
 from inlier.data import Metric
-from inlier.rules import Group, GroupRule, Multiplier
+from inlier.rules import Group, GroupRule, Multiplier, of_budget
 
 
 class Feature(NamedTuple):
@@ -158,7 +158,7 @@ def _by_multiplier(
     offset = values - rule.center
     why: tuple[Part, ...]
     if rule.directions is None:
-        parts = _in_all_directions(offset, rule.metric) / rule.budget
+        parts = of_budget(_in_all_directions(offset, rule.metric), rule.budget)
         if not np.isfinite(rule.budget):  # of which no row takes a part
             parts = np.zeros_like(offset)
         why = (Part("distance from the mean", float(parts.sum())),)

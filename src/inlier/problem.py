@@ -27,6 +27,8 @@ from inlier.spectral import Spectrum
 NEW = 1e-6
 # No row is taken to lie farther out than this, in units of the budget, lest its square overflow.
 ABSURD = 1e100
+# Less than this part of the rows is no row.
+ROWS_TOL = 1e-7
 # A score this low stands for none, lest its inverse overflow.
 NOTHING = 1e-300
 
@@ -150,7 +152,7 @@ def packing_bound(u: Rows, q: Rows, price: float) -> float:
 
 def fewest_removed(n: int, bound: float) -> int:
     """The l0 bound: at this centre no feasible h has fewer non-zeros, if sum(w) <= bound."""
-    return max(0, int(np.ceil(n - bound - 1e-7 * n)))
+    return max(0, int(np.ceil(n - bound - ROWS_TOL * n)))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from inlier.rules import Group, GroupRule, Multiplier, Suspect, rule_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Rows of which nothing but so many roundings is left do not vary.
+ROUNDINGS = 8.0
 # The first score above the threshold of a group.
 OVER = float(np.nextafter(1.0, 2.0))
 
@@ -369,7 +371,7 @@ class RobustMeanResult(MeanResult):
         location = table.mean(double(inside), on_host(self.location).astype(np.float64))
         certificate = self._certified(table, inside, location, dual)
         if rule is None:
-            rule = rule_of(groups, location, certificate.budget, self.rule.metric)
+            rule = self._rule_of(groups, location, certificate.budget, table)
         with np.errstate(over="ignore", invalid="ignore"):
             q = rule.scores(table)
         xp = namespace(q)
@@ -390,6 +392,17 @@ class RobustMeanResult(MeanResult):
             n_passes=table.n_passes,
             message=f"Kept {kept} of {n} rows by choice. {certificate.statement()}",
         )
+
+    def _rule_of(
+        self, groups: tuple[Group, ...], location: Array, budget: float, table: Table
+    ) -> Multiplier | GroupRule:
+        """The verdict of some groups; a row that differs by rounding alone breaks no budget."""
+        metric = self.rule.metric
+        if groups or not np.isfinite(budget):
+            return rule_of(groups, location, budget, metric)
+        size = float(np.linalg.norm(location)) if metric is None else metric.reach(location)
+        noise = ROUNDINGS * float(np.finfo(table.dtype).eps) * size
+        return rule_of(groups, location, max(budget, table.shape[0] * noise**2), metric)
 
     def _certified(
         self, table: Table, kept: Rows, location: Array, dual: Multiplier | None

@@ -133,7 +133,7 @@ class Multiplier(LooksLater):
     def _unpruned(self, table: Table, center: Array) -> Rows:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.directions is None:
-                return _sq_distances(table, center, self.metric) / self.budget
+                return of_budget(_sq_distances(table, center, self.metric), self.budget)
             seen = table.project(center, self.directions) ** 2
             return _known(like(self.prices / self.budget, seen) @ seen)
 
@@ -306,6 +306,13 @@ def rule_of(
     if groups:
         return GroupRule(groups)
     return Multiplier(location, None, np.empty(0), budget, 1.0, location, metric=metric)
+
+
+def of_budget(squared: Rows, budget: float) -> Rows:
+    """Squared distances in units of a budget; of none at all, a distance of zero takes nothing."""
+    if budget > 0.0:
+        return squared / budget
+    return namespace(squared).where(squared > 0.0, np.inf, 0.0 * squared)
 
 
 def _known(far: Rows) -> Rows:

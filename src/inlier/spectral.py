@@ -289,7 +289,10 @@ class Oracle:
         scatter, drift = self.table.scatter(center, weights)
         values, vectors = np.linalg.eigh(scatter)
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
-        residuals = np.linalg.norm(vectors @ scatter - values[:, None] * vectors, axis=1)
+        # In a unit in which their squares are numbers.
+        unit = max(float(np.abs(scatter).max()), float(np.finfo(np.float64).tiny))
+        remainder = vectors @ (scatter / unit) - (values / unit)[:, None] * vectors
+        residuals = unit * np.linalg.norm(remainder, axis=1)
         bound = max(0.0, float(values[0] + residuals[0]))
         seen = self.table.project(center, vectors)
         return Spectrum(values, vectors, seen, residuals, drift, bound)

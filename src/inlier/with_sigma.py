@@ -27,7 +27,7 @@ from inlier._typing import Array, Rows
 from inlier._validation import check_range, largest_distance
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import central_point
-from inlier.certificate import BUDGET_TOL, Certificate
+from inlier.certificate import Certificate, budget_tolerance
 from inlier.continuation import Arrival, continuation, tightening_was_right
 from inlier.data import Rotation, Table
 from inlier.problem import Subspace
@@ -132,6 +132,7 @@ def fit_with_sigma(
     if rotation is not None and central:
         first, distances = central_point(seen)
     oracle = Oracle(seen, random)
+    tolerance = budget_tolerance(whole.dtype)
     if options.algorithm == "paper":
         exactly = Exactly(oracle, options.surrogate, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
@@ -142,7 +143,7 @@ def fit_with_sigma(
         else:
             kept = among(double(known.support)[None, :], near)[0, :]
             arrival = Arrival(first, kept, _subspace(known.directions, table, rotation, first))
-        fit, spectrum = _finished(oracle, options, arrival, budget, variance, notify)
+        fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
 
     best = fit.best
     kept = ~best.removed
@@ -153,7 +154,8 @@ def fit_with_sigma(
             location = table.mean(own, rotation.center)
         else:
             location = rotation.center + rotation.restored(location)
-    there = _multiplier(best, seen, first, radius)
+    # Where no row leaves, each of the kept ones fits into what all of them need.
+    there = _multiplier(best, seen, first, radius, max(budget, spectrum.bound))
     multiplier = there if rotation is None else _restored(there, rotation)
     # Nothing but a row that has left before the fit needs the data once more in all columns.
     on_table, rule, mean = seen, there, best.mean
@@ -171,6 +173,7 @@ def fit_with_sigma(
         most_kept=rule.most_kept(on_table, mean, budget),
         removed=xp.nonzero(~support)[0],
         multiplier=multiplier,
+        tolerance=tolerance,
     )
     h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
     if n_near == n and there.directions is not None and there.reweighting is None:
@@ -207,6 +210,7 @@ def _finished(
     arrival: Arrival,
     budget: float,
     variance: float,
+    tolerance: float,
     notify: Callable[[Step], None],
 ) -> tuple[Fit, Spectrum]:
     """Algorithm 1 where the continuation arrived, and the spectrum of what is kept."""
@@ -226,7 +230,7 @@ def _finished(
     lowered = budget
     for _ in range(MOST_REPAIRS):
         top = float(spectrum.values[0])
-        if top <= budget * (1.0 + BUDGET_TOL):
+        if top <= budget * (1.0 + tolerance):
             break
         # The slack of the search has been spent. Search below the budget by what was exceeded.
         lowered *= (1.0 - REPAIR_MARGIN) * budget / top
@@ -265,10 +269,12 @@ def _restored(there: Multiplier, rotation: Rotation) -> Multiplier:
     )
 
 
-def _multiplier(best: Minimum, table: Table, start: Array, radius: float) -> Multiplier:
+def _multiplier(
+    best: Minimum, table: Table, start: Array, radius: float, room: float
+) -> Multiplier:
     kept = ~best.removed
     if every(kept):
-        return Multiplier(best.mean, None, np.empty(0), best.budget, 1.0, start, radius)
+        return Multiplier(best.mean, None, np.empty(0), room, 1.0, start, radius)
     rule = Multiplier(
         best.center,
         best.directions,

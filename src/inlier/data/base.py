@@ -66,6 +66,11 @@ class Metric:
             offset = points - like(self.origin, points)
             return offset * inverse if inverse.ndim == 1 else offset @ inverse.T
 
+    def reach(self, point: Array) -> float:
+        """How far a point is from both origins, in the new units: rounding is a part of that."""
+        seen = self.seen(np.stack([point, point + self.origin]))
+        return float(np.linalg.norm(seen, axis=1).max())
+
     def rows(self, block: Rows, dtype: np.dtype[Any]) -> Rows:
         """Rows of a table in the new coordinates.
 

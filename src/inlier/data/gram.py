@@ -58,12 +58,13 @@ class Rotation:
             rounding = max(rounding, float(np.finfo(np.float32).eps))
         held = values > rounding * values[-1]
         held[-1] = True
-        lengths = np.sqrt(np.maximum(values[held], np.finfo(np.float64).tiny))
+        lengths = np.sqrt(np.maximum(values[held], 0.0))
         vectors = vectors[:, held]
         # The sign of an eigenvector is an accident; the random directions of a fit see it.
         largest = np.argmax(np.abs(vectors), axis=0)
         vectors = vectors * np.sign(vectors[largest, np.arange(len(largest))])
         rotated = DenseTable(table.beside(own[:, None] * vectors * lengths))
+        lengths[lengths == 0.0] = 1.0  # all rows are at the centre, and so is what is made of them
         return cls(table, center, rotated, (vectors / lengths / own[:, None]).T)
 
     def restored(self, vectors: Array) -> Array:
@@ -138,6 +139,6 @@ def central_row(table: Table) -> Array:
 
 
 def _row(table: Table, i: int) -> Array:
-    """In the precision of the products, in which whole numbers do not overflow."""
-    row: Array = table.some(np.array([i]))[0].astype(table.dtype)
+    """In double precision: what is seen from it must not lose digits to where it lies."""
+    row: Array = table.some(np.array([i]))[0].astype(np.float64)
     return row

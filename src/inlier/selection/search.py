@@ -144,6 +144,8 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
     found.kept = found.kept & ~members
     found.mean = found.mean - summed / left
     found.spectrum = spectrum_of(oracle, found.mean, found.kept)
+    # Less what rounding has left of the rows that went, which may have been far out.
+    found.mean = found.mean + found.spectrum.drift / left
     found.subspace = _with_direction(oracle, found.subspace, record.direction)
     return True
 
