@@ -498,6 +498,8 @@ class Verbs:
         self.check(own.image, other.image)
         for own, other in zip(table.scatter(c, beside(w)), numpy.scatter(c, w), strict=True):
             self.check(own, other)
+        for own, other in zip(table.squares(c, beside(w)), numpy.squares(c, w), strict=True):
+            self.check(own, other)
         self.check(table.combine(c, beside(C)), numpy.combine(c, C))
         self.check(table.mean(beside(w), c), numpy.mean(w, c))
         self.check(table.mean(table.rows(0.0), c), c)

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import sem
 
 pytest.importorskip("typer")
 from typer.testing import CliRunner
@@ -300,6 +301,7 @@ def test_the_numbers_are_those_of_the_library(patients, tmp_path):
     np.testing.assert_allclose(fit["plain_mean"], X.mean(axis=0))
     np.testing.assert_allclose(fit["median"], np.median(X, axis=0), rtol=1e-6)
     np.testing.assert_allclose(fit["deviation"], X[result.support].std(axis=0))
+    np.testing.assert_allclose(fit["standard_error"], sem(X[result.support]))
     np.testing.assert_allclose(fit["score"], result.scores)
     assert fit["is_kept"] == result.support.tolist()
     assert fit["row"] == list(range(1, 401))
@@ -358,6 +360,7 @@ def test_the_files(patients, tmp_path):
     means = pd.read_csv(written["mean.csv"], index_col="column")
     X = pd.read_csv(patients)
     np.testing.assert_allclose(means["mean"], X[means.index][40:].mean())
+    np.testing.assert_allclose(means["standard_error"], sem(X[means.index][40:]))
     assert "p000" in written["report.html"].read_text()
 
 

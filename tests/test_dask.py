@@ -112,6 +112,7 @@ VERBS: dict[str, Callable[[Any, Case], Any]] = {
     "moment of a function": lambda t, c: t.moment(c.center, weigh, c.basis),
     "moment of no direction": lambda t, c: t.moment(c.center, c.weights, c.basis[:0])[2],
     "scatter": lambda t, c: t.scatter(c.center, c.weights),
+    "squares": lambda t, c: t.squares(c.center, c.weights),
     "combine": lambda t, c: t.combine(c.center, c.coefficients),
     "mean": lambda t, c: t.mean(c.weights, c.center),
     "median": lambda t, c: t.median(),
@@ -144,7 +145,7 @@ def test_verb_agrees_with_the_numbers_in_memory(case, verb):
 def test_every_pass_is_counted():
     case = Case(KINDS["uneven"](real_numbers()))
     counts = []
-    for name in ("project", "moment", "scatter", "combine", "sq_distances", "gram", "some"):
+    for name in ("project", "moment", "scatter", "squares", "sq_distances", "gram", "some"):
         before = case.table.n_passes
         VERBS[name](case.table, case)
         counts.append(case.table.n_passes - before)
@@ -324,6 +325,7 @@ class Transitions(distributed.SchedulerPlugin):
         ("project", 1, 0),
         ("combine", 1, 4),
         ("scatter", 1, 4),
+        ("squares", 1, 4),
         ("moment", 3, 4),  # both kinds of results, told apart where they are
     ],
 )

@@ -141,6 +141,9 @@ class Case:
         mean = table.mean(w, self.center)
         spread = np.abs(A).max()
         np.testing.assert_allclose(mean, self.Y.T @ w / w.sum(), rtol=0, atol=tol * spread)
+        squares, drift = table.squares(self.center, w)
+        assert_near(squares, np.square(A).T @ w, tol)
+        np.testing.assert_allclose(drift, A.T @ w, atol=tol * np.abs(A).sum(axis=0).max())
         assert_near(table.sq_distances(self.center), np.square(A).sum(axis=1), tol)
         assert_near(table.gram(self.center), A @ A.T, tol)
 
@@ -407,12 +410,13 @@ def test_a_call_is_one_pass(case):
         lambda: table.combine(case.center, case.coefficients),
         lambda: table.mean(case.weights, case.center),
         lambda: table.median(),
+        lambda: table.squares(case.center, case.weights),
         lambda: table.sq_distances(case.center),
         lambda: table.gram(case.center),
     ):
         call()
         counts.append(table.n_passes)
-    assert counts == list(range(1, 9))
+    assert counts == list(range(1, 10))
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
@@ -463,6 +467,7 @@ def test_passes_need_little_memory(dtype, order):
         table.project(center, V)
         table.moment(center, w, V)
         table.combine(center, w[None])
+        table.squares(center, w)
         table.sq_distances(center)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -528,6 +533,7 @@ def test_large_sparse_passes_need_little_memory():
         table.project(center, V)
         table.moment(center, w, V)
         table.combine(center, w[None])
+        table.squares(center, w)
         table.sq_distances(center)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -595,6 +601,34 @@ def test_rows_too_far_to_square_are_infinitely_far():
         distances = as_table(make(Y)).sq_distances(np.zeros(3))
         assert distances[4] == np.inf
         assert np.isfinite(np.delete(distances, 4)).all()
+
+
+@pytest.mark.parametrize("shape", [(60, 3), (10, 30)])
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array])
+def test_rows_without_weight_may_be_too_far_to_square(make, shape):
+    Y = real_numbers(shape)
+    Y[4] = 1e300
+    w = (np.arange(len(Y)) != 4).astype(np.float64)
+    squares, drift = as_table(make(Y)).squares(np.zeros(shape[1]), w)
+    np.testing.assert_allclose(squares, np.square(np.delete(Y, 4, axis=0)).sum(axis=0))
+    np.testing.assert_allclose(drift, np.delete(Y, 4, axis=0).sum(axis=0), atol=1e-12)
+    assert (as_table(make(Y)).squares(np.zeros(shape[1]), w + 1.0)[0] == np.inf).all()
+
+
+def test_squares_of_a_column_in_small_units_are_numbers():
+    Y = (real_numbers((50, 3)) * [1.0, 1e-25, 1e5]).astype(np.float32)
+    squares, _ = as_table(Y).squares(np.zeros(3), np.ones(50))
+    np.testing.assert_allclose(squares, np.square(Y.astype(np.float64)).sum(axis=0), rtol=1e-12)
+
+
+def test_squares_of_a_sparse_column_that_only_the_weighted_rows_store():
+    """Less than half of the rows, far from zero: the centre is taken off entry by entry."""
+    Y = np.zeros((100, 2))
+    Y[:40] = 1e8 + real_numbers((40, 2))
+    w = (np.arange(100) < 40).astype(np.float64)
+    center = Y[:40].mean(axis=0)
+    squares, _ = as_table(sp.csr_array(Y)).squares(center, w)
+    np.testing.assert_allclose(squares, np.square(Y[:40] - center).sum(axis=0), rtol=1e-12)
 
 
 # -- few rows, many columns -----------------------------------------------------------------------

@@ -113,15 +113,22 @@ def test_rows_that_are_not_there(row):
 def test_the_data_stay_behind(move):
     X = sample().X
     result = inlier.robust_mean(X)
-    _ = result.summary
+    _ = result.summary, result.standard_error
     alone = move(result)
     assert alone.data is None and "summary" not in vars(alone)
     np.testing.assert_array_equal(alone.scores, result.scores)
-    for ask in (lambda: alone.explain(3), lambda: alone.summary, lambda: alone.at(p=0.3)):
+    for ask in (
+        lambda: alone.explain(3),
+        lambda: alone.summary,
+        lambda: alone.at(p=0.3),
+        lambda: alone.standard_error,
+        lambda: alone.confidence_interval(),
+    ):
         with pytest.raises(ValueError, match=r"result\.with_data\(X\)"):
             ask()
     assert alone.explain(3, X).score == result.explain(3).score
     assert alone.with_data(X).explain(3).score == result.explain(3).score
+    np.testing.assert_array_equal(alone.with_data(X).standard_error, result.standard_error)
 
 
 def test_other_data_are_refused():

@@ -184,6 +184,8 @@ def assert_same(table: Any, expected: Any, relative: float, exact_median: bool =
             same(lambda t, i=i, weights=weights: t.moment(center, weights, V)[i])
     same(lambda t: t.scatter(center, w)[0])
     same(lambda t: t.scatter(center, w)[1])
+    same(lambda t: t.squares(center, w)[0])
+    same(lambda t: t.squares(center, w)[1])
     same(lambda t: t.combine(center, C))
     same(lambda t: t.mean(w, center))
     same(lambda t: t.sq_distances(center))
@@ -323,6 +325,7 @@ def test_a_verb_is_one_pass_and_reads_every_row_once():
             lambda: table.project(center, V),
             lambda: table.moment(center, w, V),
             lambda: table.scatter(center, w),
+            lambda: table.squares(center, w),
             lambda: table.combine(center, w[None]),
             lambda: table.sq_distances(center),
             lambda: table.take(w > 0).sq_distances(center),
@@ -330,7 +333,7 @@ def test_a_verb_is_one_pass_and_reads_every_row_once():
     ):
         call()
         assert (array.reads == count + 1).all()
-    assert table.n_passes == 5, "another table counts its own"
+    assert table.n_passes == 6, "another table counts its own"
 
 
 def test_blocks_are_whole_chunks(monkeypatch):

@@ -261,6 +261,7 @@ def test_any_number_anywhere(result, value):
         plain=odd,
         median=odd,
         deviation=np.abs(odd),
+        standard_error=np.abs(odd),
         scores=scores,
         threshold=abs(value),
         offset=abs(value),
@@ -477,7 +478,7 @@ def test_it_renders(opened, html):
 
 def test_a_header_sorts(opened, html):
     tab = opened(html)
-    for index, label in ((1, "robust mean"), (4, "deviation")):
+    for index, label in ((1, "robust mean"), (4, "deviation"), (5, "standard error")):
         head = tab.locator("table.features thead th").nth(index)
         button = head.locator("button")
         assert button.inner_text() == label
@@ -494,7 +495,7 @@ def test_a_header_sorts(opened, html):
     assert column(tab, 0) == [f"x{i}" for i in range(30)]  # x2 before x10
     shift = tab.locator("table.features thead button").last
     shift.click()
-    sizes = np.abs(list(map(float, column(tab, 5))))
+    sizes = np.abs(list(map(float, column(tab, 6))))
     assert (np.diff(sizes) <= 0).all()
 
 

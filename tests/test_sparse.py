@@ -56,6 +56,10 @@ def test_passes_are_those_of_the_dense_table(offset, scale):
             basis = np.linalg.qr(rng.normal(size=(d, 2)))[0].T
             far = np.abs(A).max()
             np.testing.assert_allclose(table.project(center, basis), basis @ A.T, atol=1e-13 * far)
+            w = rng.random(len(Y))
+            squares, drift = table.squares(center, w)
+            np.testing.assert_allclose(squares, np.square(A).T @ w, rtol=1e-12)
+            np.testing.assert_allclose(drift, A.T @ w, atol=1e-12 * far)
             C = rng.normal(size=(2, len(Y)))
             np.testing.assert_allclose(table.combine(center, C), C @ A, atol=1e-12 * far)
             np.testing.assert_allclose(table.mean(np.ones(len(Y)), center), Y.mean(axis=0),

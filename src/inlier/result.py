@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from inlier._arrays import count, double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
@@ -192,6 +193,60 @@ class RobustMeanResult(MeanResult):
     suspects: tuple[Suspect, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
     data: NamedTable | None = field(default=None, repr=False)
+
+    @property
+    def standard_error(self) -> Any:
+        """Standard error of the location in each column, (d,), in double precision.
+
+        The standard deviation of the m kept rows, with m - 1 in the denominator, over sqrt(m): what
+        chance alone does to their mean. That some bad rows may be left, or good ones gone, is no
+        part of it: see `Certificate.error_radius`. One pass over the data, once.
+        """
+        return like(self._mean_and_error[1], self.location)
+
+    def confidence_interval(self, level: float = 0.95) -> Any:
+        """Where the mean of the good rows' distribution lies, column by column, by Student's t.
+
+        It takes the kept rows for the good ones, as `standard_error` does, and each column for
+        itself: all d intervals hold together less often than each of them. How often they hold is
+        in docs/results/coverage.md.
+
+        Parameters
+        ----------
+        level : float
+            How often an interval should hold, between 0 and 1.
+
+        Returns
+        -------
+        array of shape (2, d)
+            The lower ends and the upper ends, in double precision: ``low, high = ...``.
+        """
+        level = check_number(level, "level", below=1.0)
+        mean, error = self._mean_and_error
+        # From the tail: (1 + level) / 2 is rounded to 1 where the level is nearly so.
+        reach = -float(stdtrit(count(self.support) - 1, (1.0 - level) / 2.0)) * error
+        return like(np.stack([mean - reach, mean + reach]), self.location)
+
+    @cached_property
+    def _mean_and_error(self) -> tuple[Array, Array]:
+        """Of the kept rows, in each column: the mean, not rounded, and its standard error."""
+        m = count(self.support)
+        if m < 2:
+            raise ValueError(
+                f"A standard error takes at least 2 kept rows, but this result keeps {m}: one row "
+                "does not show how much rows vary."
+            )
+        center = on_host(self.location).astype(np.float64)
+        table = as_table(self.known_data().table)
+        squares, drift = table.squares(center, double(self.support))
+        with np.errstate(over="ignore", invalid="ignore"):
+            # About the mean itself: the location may have been rounded to single precision.
+            about = squares - drift * (drift / m)
+            # Of a constant column that leaves rounding, in place of zero.
+            about = np.where(about > 4.0 * m * np.finfo(float).eps * squares, about, 0.0)
+            # Rows too far away to square were kept, or put back.
+            about = np.where(np.isfinite(squares), about, np.inf)
+            return center + drift / m, np.sqrt(about / (m - 1) / m)
 
     def at(
         self,
@@ -542,7 +597,7 @@ class RobustMeanResult(MeanResult):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the data, which may be larger than memory, and what was made of them."""
-        made = ("summary", "cells")
+        made = ("summary", "cells", "_mean_and_error")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {**state, "data": None}
 

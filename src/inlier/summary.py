@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,10 +18,6 @@ from inlier.spectral import DENSE, Oracle, Spectrum, orthonormal_rows
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
 # many as a block of the search has.
 VALUES = 20
-# What a column varies by is estimated from so many kept rows, of many columns from fewer.
-SPREAD_ROWS = 2000
-SPREAD_ELEMENTS = 1 << 25
-FEWEST_ROWS = 50
 # Means that differ by less than this part of themselves differ by rounding.
 SAME = 1e-9
 # The exact median of more entries than these takes passes of its own: a sample will do.
@@ -67,7 +62,9 @@ class Summary:
         Rows with a higher score are removed.
     robust, plain, median, deviation : array of shape (d,)
         For each column the mean of the kept rows, the mean of all rows, the median of all rows, and
-        the standard deviation of the kept rows (of a sample of them, if there are many).
+        the standard deviation of the kept rows.
+    standard_error : array of shape (d,)
+        Of the mean of the kept rows; not a number if there are fewer than two.
     offset : float
         Distance between the plain and the robust mean.
     offset_deviation : float
@@ -106,6 +103,7 @@ class Summary:
     plain: Array = field(repr=False)
     median: Array = field(repr=False)
     deviation: Array = field(repr=False)
+    standard_error: Array = field(repr=False)
     offset: float
     offset_deviation: float
     before: Array = field(repr=False)
@@ -259,7 +257,10 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         replace(explain(result.rule, int(i), row, columns), removed=not bool(support[i]))
         for i, row in zip(worst, table.some(worst), strict=True)
     ]
-    deviation = _deviations(table, support)
+    m = int(support.sum())
+    error = on_host(result.standard_error) if m > 1 else np.full(d, np.nan)
+    # About a population of their own, which is what the other deviations here are.
+    deviation = error * np.sqrt(m - 1.0) if m > 1 else np.zeros(d)
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(
         n=n,
@@ -273,10 +274,11 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         plain=plain,
         median=_medians(table),
         deviation=deviation,
+        standard_error=error,
         offset=length,
         offset_deviation=_deviation_along(table, robust, along, kept),
         before=_deviations_of(whole, n),
-        after=_deviations_of(rest, max(1, int(support.sum()))),
+        after=_deviations_of(rest, max(1, m)),
         view=view,
         worst=tuple(sorted(explained, key=lambda why: -why.score)),
         group_of=group_of,
@@ -366,15 +368,3 @@ def _medians(table: Table) -> Array:
     if table.sparse or n * d > MEDIAN_ELEMENTS:
         return table.median(np.random.default_rng(0))
     return table.median()
-
-
-def _deviations(table: Table, support: Mask) -> Array:
-    """Of each column, among the kept rows or, if there are many, a sample of them."""
-    rows = np.flatnonzero(support)
-    most = int(np.clip(SPREAD_ELEMENTS // table.shape[1], FEWEST_ROWS, SPREAD_ROWS))
-    if len(rows) > most:
-        rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
-    if not len(rows):
-        return np.zeros(table.shape[1])
-    some: Any = table.some(rows)
-    return np.asarray(np.std(np.asarray(some, dtype=np.float64), axis=0))

@@ -52,6 +52,7 @@ def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
         "plain_mean": _numbers(summary.plain),
         "median": _numbers(summary.median),
         "deviation": _numbers(summary.deviation),
+        "standard_error": _numbers(summary.standard_error),
         "offset": _number(summary.offset),
         "offset_deviation": _number(summary.offset_deviation),
         "sigma": _number(summary.sigma),
@@ -140,12 +141,13 @@ def as_text(record: dict[str, Any]) -> str:
 def write_means(frame: Frame, fits: list[Fitted], path: Path) -> None:
     """One line for each column, or for each group and column."""
     by_group = frame.groups is not None
-    heads = ["column", "mean", "plain_mean", "median", "deviation"]
+    heads = ["column", "mean", "plain_mean", "median", "deviation", "standard_error"]
     with writing(path) as out:
         out.writerow(["group", *heads] if by_group else heads)
         for fit in fits:
             s: Summary = fit.result.summary
-            for values in zip(frame.columns, s.robust, s.plain, s.median, s.deviation, strict=True):
+            own = (s.robust, s.plain, s.median, s.deviation, s.standard_error)
+            for values in zip(frame.columns, *own, strict=True):
                 line = [values[0], *(repr(float(value)) for value in values[1:])]
                 out.writerow([fit.group, *line] if by_group else line)
 

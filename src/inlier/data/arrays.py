@@ -24,7 +24,7 @@ from inlier.data.base import SAMPLE_ROWS, Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
-from inlier.data.passes import Pass, View
+from inlier.data.passes import Pass, Squares, View
 from inlier.data.products import MOST_ROWS
 
 # A block has to stay in the cache between the two products of a fused pass, with what is made of
@@ -112,7 +112,9 @@ class DenseTable(BlockTable):
 
     def _block_rows(self, work: Pass) -> int:
         if self.in_cache:
-            return cached_rows(self.shape[1], self.dtype)
+            # What is made of single precision in double takes twice as much room.
+            wider = isinstance(work, Squares)
+            return cached_rows(self.shape[1], np.dtype(np.float64) if wider else self.dtype)
         # Pieces of rows that do not lie one after the other would be copied by a product.
         contiguous = not hasattr(self._Y, "is_contiguous") or self._Y.is_contiguous()
         same = self._kept is None and dtype_name(self._Y) == self.dtype.name
@@ -181,6 +183,18 @@ class DenseTable(BlockTable):
             out[:, columns] = on_host(C @ part.of(self._columns(columns)))
             out[:, columns] -= totals * part.left
         return out
+
+    def squares(self, center: Array, weights: Rows) -> tuple[Array, Array]:
+        """See `Table.squares`. Of a table with few rows, in groups of columns."""
+        if not self._wide:
+            return super().squares(center, weights)
+        self.n_passes += 1
+        n, d = self.shape
+        squares, drift = np.empty(d), np.empty(d)
+        for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
+            _, sums = Squares(center[columns])(self._columns(columns), weights)
+            squares[columns], drift[columns] = map(on_host, sums)
+        return squares, drift
 
     def sq_distances(self, center: Array) -> Rows:
         """See `Table.sq_distances`. Of a table with few rows, from its Gram matrix."""

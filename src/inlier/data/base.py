@@ -141,6 +141,13 @@ class Table(ABC):
         """The whole second moment, A^T W A, d x d, and A^T w."""
 
     @abstractmethod
+    def squares(self, center: Array, weights: Rows) -> tuple[Array, Array]:
+        """The diagonal of `scatter`, sums of squares of the columns, d, and A^T w.
+
+        A row without weight may be too far away to square.
+        """
+
+    @abstractmethod
     def combine(self, center: Array, coefficients: Rows) -> Array:
         """Combinations of the rows, C A, k x d: the adjoint of `project`."""
 

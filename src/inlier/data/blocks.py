@@ -22,6 +22,7 @@ from inlier.data.passes import (
     Project,
     Scatter,
     Sizes,
+    Squares,
     View,
 )
 
@@ -94,6 +95,11 @@ class BlockTable(Table):
         work = Scatter(self._view(center, centred=True))
         _, (image, drift) = self._run(work, weights)
         return (image + image.T) / 2.0, drift[0]
+
+    def squares(self, center: Array, weights: Rows) -> tuple[Array, Array]:
+        """See `Table.squares`."""
+        _, (squares, drift) = self._run(Squares(center), weights)
+        return squares, drift
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
         """See `Table.combine`."""

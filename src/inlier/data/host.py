@@ -57,6 +57,10 @@ class OnHost(Table):
         """See `Table.scatter`."""
         return self._table.scatter(center, self._sent(weights))
 
+    def squares(self, center: Array, weights: Array) -> tuple[Array, Array]:
+        """See `Table.squares`."""
+        return self._table.squares(center, self._sent(weights))
+
     def combine(self, center: Array, coefficients: Array) -> Array:
         """See `Table.combine`."""
         return self._table.combine(center, self._sent(coefficients))

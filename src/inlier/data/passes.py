@@ -198,6 +198,30 @@ class Scatter:
 
 
 @dataclass(frozen=True)
+class Squares:
+    """The diagonal of A^T W A, and A^T w; the same for some of the columns.
+
+    In double precision: a column may vary so much less than others that its squares are no numbers
+    in single precision.
+    """
+
+    center: Array
+    in_place = False
+
+    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+        (weights,) = inputs
+        # A row too far away to square makes an infinite sum, unless it has no weight.
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = double(block)
+            far = far - like(self.center, far)
+            xp = namespace(far)
+            weighted = far * double(weights)[:, None]
+            drift = xp.sum(weighted, axis=0)
+            weighted *= far
+            return None, (xp.sum(weighted, axis=0), drift)
+
+
+@dataclass(frozen=True)
 class Histogram:
     """How many values of each column lie below its lowest edge, in each bin, and above.
 

@@ -67,6 +67,29 @@ class SparseTable(Table):
         moment = self.moment(center, weights, np.eye(self.shape[1]))
         return (moment.image + moment.image.T) / 2.0, moment.drift
 
+    def squares(self, center: Array, weights: Array) -> tuple[Array, Array]:
+        """See `Table.squares`.
+
+        Entry by entry: rows that have weight may all store a column that few of the others store.
+        """
+        self.n_passes += 1
+        indices, d = self._Y.indices, self.shape[1]
+
+        def by_column(entries: Array) -> Array:
+            return np.bincount(indices, weights=entries, minlength=d)
+
+        w = np.repeat(weights, np.diff(self._Y.indptr))
+        # What rows weigh that do not store a column, in which they are zero. Where there is none, a
+        # difference would leave rounding, which may be far from zero too.
+        missing = np.count_nonzero(weights) - by_column(w != 0.0)
+        rest = np.where(missing > 0.0, weights.sum() - by_column(w), 0.0)
+        # A row too far away to square makes an infinite sum, unless it has no weight.
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = self._Y.data.astype(np.float64, copy=False) - center[indices]
+            weighted = w * far
+            squares = by_column(weighted * far) + rest * center**2
+        return squares, by_column(weighted) - rest * center
+
     def combine(self, center: Array, coefficients: Array) -> Array:
         """See `Table.combine`."""
         self.n_passes += 1

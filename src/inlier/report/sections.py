@@ -165,8 +165,9 @@ def means(context: Context) -> Html:
     parts = [
         paragraph(
             text(
-                "The deviation is the standard deviation of the kept rows. The shift is plain mean "
-                f"less robust mean, in these deviations.{left_out}"
+                "The deviation is the standard deviation of the kept rows, the standard error that "
+                "of their mean. The shift is plain mean less robust mean, in these deviations."
+                f"{left_out}"
             )
         ),
         table,

@@ -59,19 +59,18 @@ def features(summary: Summary, most: int = MOST_COLUMNS) -> tuple[Html, str]:
     shift = summary.shift
     size = np.where(np.isnan(shift), np.inf, np.abs(shift))
     order = np.argsort(-size, kind="stable")[:most]
-    digits = decimals(summary.deviation)
+    digits, finer = decimals(summary.deviation), decimals(summary.standard_error)
     bars = Bars(shift[order], least=0.05)  # less is not worth a look
     rows = []
     for j in map(int, order):
-        robust, plain, median, deviation = (
-            float(values[j])
-            for values in (summary.robust, summary.plain, summary.median, summary.deviation)
-        )
+        own = (summary.robust, summary.plain, summary.median, summary.deviation)
+        error = float(summary.standard_error[j])
         rows.append(
             el(
                 "tr",
                 el("th", name(summary.column_name(j)), scope="row"),
-                *(cell(text(fixed(v, digits[j])), v) for v in (robust, plain, median, deviation)),
+                *(cell(text(fixed(float(v[j]), digits[j])), float(v[j])) for v in own),
+                cell(text(fixed(error, finer[j])), error),
                 with_bar(bars.bar(shift[j]), fixed(shift[j], 2), shift[j]),
             )
         )
@@ -86,7 +85,8 @@ def features(summary: Summary, most: int = MOST_COLUMNS) -> tuple[Html, str]:
         el("caption", text(f"{counted(len(order), 'column')}, the largest shift first.")),
         heads(
             ("column", "text"), ("robust mean", "number"), ("plain mean", "number"),
-            ("median", "number"), ("deviation", "number"), ("shift", "size"),
+            ("median", "number"), ("deviation", "number"), ("standard error", "number"),
+            ("shift", "size"),
         ),
         el("tbody", *rows),
         class_="features sortable",

@@ -11,13 +11,13 @@ import numpy as np
 
 from inlier._arrays import pieces
 from inlier._typing import Array
-from inlier.data.passes import Combine, Distances, Histogram, Pass, Project, Scatter
+from inlier.data.passes import Combine, Distances, Histogram, Pass, Project, Scatter, Squares
 
 # How many sums one task of the tree adds up.
 FAN_IN = 8
 # Passes of which only one kind of result has to travel; of any other both do.
 SEEN_ONLY = (Project, Distances)
-SUMS_ONLY = (Combine, Scatter, Histogram)
+SUMS_ONLY = (Combine, Scatter, Squares, Histogram)
 
 Graph = dict[Any, Any]
 
