@@ -8,7 +8,8 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all fuzz reproduce bench bench-noknobs bench-rivals bench-scale lint clean
+.PHONY: help demo test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real \
+	bench-clean bench-rivals bench-scale lint clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -16,8 +17,10 @@ help: ## print this list
 
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
-test test-all fuzz reproduce bench bench-noknobs bench-rivals: export OMP_NUM_THREADS = 1
-test test-all fuzz reproduce bench bench-noknobs bench-rivals: export OPENBLAS_NUM_THREADS = 1
+test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-clean bench-rivals: \
+	export OMP_NUM_THREADS = 1
+test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-clean bench-rivals: \
+	export OPENBLAS_NUM_THREADS = 1
 test test-all: export MPLBACKEND = Agg
 
 demo: $(VENV)/.installed ## run examples/demo.py
@@ -43,6 +46,17 @@ DATA ?= $(wildcard ../shared/data)
 
 bench-noknobs: $(VENV)/.installed-test ## errors with nothing given; DATA=folder for more real data
 	$(BIN)/python benchmarks/noknobs.py --write $(if $(DATA),--data $(DATA))
+
+# With methods of other packages on tables of other packages.
+bench-tables: $(VENV)/.installed-bench ## ordinary tables with errors; ARGS="--draws 1 --only swiss"
+	$(BIN)/python benchmarks/tables.py --write $(ARGS)
+
+# Unless DATA was named: ../shared/data/real.
+bench-real: $(VENV)/.installed-test ## real tables with known bad rows; DATA=folder of .npz files
+	$(BIN)/python benchmarks/real.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA)) $(ARGS)
+
+bench-clean: $(VENV)/.installed-test ## clean tables that lose rows, small tables, cost; ARGS="--draws 20"
+	$(BIN)/python benchmarks/clean.py --write $(ARGS)
 
 bench-rivals: $(VENV)/.installed-test ## every method on every kind of data; DATA=folder for more
 	$(BIN)/python benchmarks/rivals.py --write $(if $(DATA),--data $(DATA))
@@ -81,6 +95,13 @@ $(VENV)/.installed-test: pyproject.toml | $(VENV)/.installed
 	@echo "installing what the tests need into $(VENV)"
 	@$(PIP) $(TORCH)
 	@$(PIP) -e '.[test]'
+	@touch $@
+
+# robpy asks for an old scikit-learn, but works with a new one.
+$(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed-test
+	@echo "installing the tables and methods of make bench-tables into $(VENV)"
+	@$(PIP) -e '.[test,bench]'
+	@$(PIP) --no-deps robpy==0.0.6
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed-test
