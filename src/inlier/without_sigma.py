@@ -492,10 +492,8 @@ def _cautious_words(outcome: Outcome, groups: list[Group], suspects: list[Suspec
             " The rows fall into several groups, of which none is more suspect than another; they "
             "were kept."
         )
-    if suspects:
-        listed = ". ".join(str(suspect) for suspect in suspects)
-        return f" Suspected: {listed}. result.drop removes it."
-    if not groups:
+    # Suspects are left out: of those that were shown on tables with known errors, none was bad.
+    if not groups and not suspects:
         return " No row is gross, and no group is clear of the others."
     return ""
 

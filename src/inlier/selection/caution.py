@@ -17,7 +17,7 @@ from inlier._arrays import evenly_spaced, on_host
 from inlier._typing import Array, Mask
 from inlier.data import Fences, Table
 from inlier.selection import clear
-from inlier.selection.clear import Clear, clearest, is_obvious, principal
+from inlier.selection.clear import Clear, clearest, is_obvious, is_suspect, principal
 from inlier.selection.gross import Rule, gross_rules
 from inlier.selection.symmetry import flat, lopsided
 
@@ -176,4 +176,7 @@ def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
             return ClearGroups(found, [], several)
     others = [i for i, (group, _) in enumerate(found) if not is_obvious(group, n)]
     first = others[0] if others else len(found)
-    return ClearGroups(found[:first], [] if several else found[first:], several)
+    suspected = [] if several else found[first:]
+    # One after the other: the next is clear only of what is left without the one before.
+    unsure = [i for i, (group, _) in enumerate(suspected) if not is_suspect(group)]
+    return ClearGroups(found[:first], suspected[: unsure[0] if unsure else None], several)

@@ -182,6 +182,11 @@ def is_obvious(group: Clear, n: int, settings: ClearSettings = SETTINGS) -> bool
     return bool(few and group.ratio >= settings.obvious_ratio)
 
 
+def is_suspect(group: Clear, settings: ClearSettings = SETTINGS) -> bool:
+    """Whether a group that may not leave is worth a look: as clear as a large one has to be."""
+    return group.ratio >= settings.large_ratio and group.log_p <= settings.large_log_p
+
+
 def clearness(along: Array, members: Mask) -> float:
     """How far out the nearest member lies over the farthest other row on either side."""
     others = along[~members]

@@ -61,7 +61,9 @@ def flat(T: Array) -> float:
     skewness = 6.0 * (n * n - 5 * n + 2) / ((n + 7) * (n + 9))
     skewness *= np.sqrt(6.0 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)))
     a = 6.0 + 8.0 / skewness * (2.0 / skewness + np.sqrt(1.0 + 4.0 / skewness**2))
-    z = 1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / (1.0 + x * np.sqrt(2.0 / (a - 4.0))))
+    # Below the smallest kurtosis for which their formula holds, it is as small as can be.
+    denominator = np.maximum(1.0 + x * np.sqrt(2.0 / (a - 4.0)), 1e-6)
+    z = 1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / denominator)
     return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(FLAT_LEVEL / k))
 
 
