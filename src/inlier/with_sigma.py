@@ -42,6 +42,8 @@ ABSURD_MEDIANS = 100.0
 # Where the kept rows exceed the budget a little, it is lowered by a little more, and again.
 MOST_REPAIRS = 5
 REPAIR_MARGIN = 0.01
+# By more than this part of it a budget is exceeded in a direction that the search has overlooked.
+GROSS = 0.1
 
 
 @dataclass(frozen=True)
@@ -220,23 +222,28 @@ def _finished(
     def tight(n_kept: int | None) -> float:
         return variance * (m if n_kept is None else n_kept)
 
+    allowed: Callable[[int | None], float] = tight
     step1 = Rounded(oracle, surrogate, arrival.subspace)
-    fit = alternate(step1, oracle, arrival.center, tight, max_iter, notify)
+    fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
     if not tightening_was_right(surrogate, oracle, arrival, budget, n_kept, variance):
+        allowed = _constant(budget)
         step1 = Rounded(oracle, surrogate, arrival.subspace)
-        fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
+        fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
     spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     lowered = budget
     for _ in range(MOST_REPAIRS):
         top = float(spectrum.values[0])
         if top <= budget * (1.0 + tolerance):
             break
-        # The slack of the search has been spent. Search below the budget by what was exceeded.
-        lowered *= (1.0 - REPAIR_MARGIN) * budget / top
+        center = arrival.center
+        if top <= budget * (1.0 + GROSS):
+            # The slack of the search has been spent. Search below the budget by what was exceeded.
+            lowered *= (1.0 - REPAIR_MARGIN) * budget / top
+            center, allowed = fit.best.mean, _constant(lowered)
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = Rounded(oracle, surrogate, subspace)
-        fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
+        fit = alternate(step1, oracle, center, allowed, max_iter, notify)
         spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     return fit, spectrum
 

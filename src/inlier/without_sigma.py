@@ -141,16 +141,23 @@ def _restored(
     groups: list[Group], path: list[PathPoint], rotation: Rotation
 ) -> tuple[list[Group], list[PathPoint]]:
     """From the coordinates of the rows' span to those of the data."""
-    points = [vector for group in groups for vector in (group.mean, group.center)]
-    there = rotation.points(np.stack(points + [point.location for point in path]))
-    k = len(groups)
+    k, n = len(groups), rotation.rotated.shape[0]
+    members = np.zeros((k + len(path), n))
+    for own, group in zip(members, groups, strict=False):
+        own[on_host(group.rows)] = 1.0
+    for own, point in zip(members[k:], path, strict=True):
+        own[_mask(n, on_host(point.removed))] = 1.0
+    coefficients = [members / members.sum(axis=1, keepdims=True)]
+    coefficients += [group.center[None] @ rotation.mixing for group in groups]
+    there = rotation.spanned(np.concatenate(coefficients))
+    locations, centers = there[k : k + len(path)], there[k + len(path) :]
     if groups:
         ways = rotation.directions(np.stack([group.direction for group in groups]))
         groups = [
-            replace(group, mean=there[2 * i], center=there[2 * i + 1], direction=ways[i])
+            replace(group, mean=there[i], center=centers[i], direction=ways[i])
             for i, group in enumerate(groups)
         ]
-    return groups, _with_locations(path, there[2 * k :], rotation)
+    return groups, _with_locations(path, locations, rotation)
 
 
 def _with_locations(path: list[PathPoint], locations: Any, rotation: Rotation) -> list[PathPoint]:
