@@ -146,6 +146,9 @@ def fit_with_sigma(
             kept = among(double(known.support)[None, :], near)[0, :]
             arrival = Arrival(first, kept, _subspace(known.directions, table, rotation, first))
         fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
+        if known is not None and every(fit.best.removed):  # too far from where that fit has ended
+            arrival = continuation(oracle, first, distances, budget, notify)
+            fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
 
     best = fit.best
     kept = ~best.removed
@@ -323,13 +326,13 @@ def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
         hint = "" if options.algorithm == "continuation" else ', or use algorithm="continuation"'
         return (
             "No row can be kept within the budget about the centre that was reached; the location "
-            "is the mean weighted by 1 - h. The bound is too small for these data: pass a larger "
-            f"sigma{hint}."
+            "is the mean weighted by 1 - h. Either the bound is too small for these data, or the "
+            f"start was far from most of them: pass a larger sigma or another start{hint}."
         )
     if certificate.exceeded:
         over = certificate.lambda_max / certificate.budget - 1.0
         return (
-            f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for "
+            f"The kept rows exceed the budget by {over:.1e} of it. The bound may be too small for "
             "these data: pass a larger sigma."
         )
     if not fit.best.solved:
