@@ -290,7 +290,14 @@ def dense_of(X: Any) -> Array:
 
 def fit_told(problem: Problem, result: Any) -> Told:
     eps = float(np.finfo(host(result.location).dtype).eps)
-    return Told(result, Dense(problem.dense, eps, result.rule.metric), good=problem.good)
+    options = problem.options
+    return Told(
+        result,
+        Dense(problem.dense, eps, result.rule.metric),
+        good=problem.good,
+        as_published=options.get("algorithm") == "paper"
+        and options.get("surrogate") == "reweighted-l1",
+    )
 
 
 def fitted(problem: Problem, X: Any, by_estimator: bool) -> tuple[Any, list[Lie], Array | None]:
@@ -419,7 +426,9 @@ def another_order(problem: Problem, told: Told, rng: Random) -> Iterator[Lie]:
         yield Lie("row order", "another order is refused")
         return
     expected, found = told.kept[order], host(result.support)
-    if not np.array_equal(expected, found):
+    # Where a bound leaves no majority, which of the good rows go hangs on rounding.
+    majority = 2 * min(expected.sum(), found.sum()) > len(order)
+    if majority and not np.array_equal(expected, found):
         yield Lie("row order", f"{told.n_kept} rows kept, in another order {found.sum()}, "
                                f"{np.sum(expected != found)} of them differ")  # fmt: skip
 

@@ -212,3 +212,12 @@ def test_rows_that_do_not_vary_have_no_bound_for_the_paper():
     assert same.support.all() and same.sigma == 0.0
     assert "no bound to run Algorithm 1 with" in same.message
     assert not_numbers(same) == not_numbers(apart) == []
+
+
+@pytest.mark.parametrize("sigma", [1.0, 3.7, 5.0])
+def test_rows_that_coincide_are_kept_whatever_sigma_allows(sigma):
+    # A first look along random directions may see nothing of the others.
+    X = np.random.default_rng(0).standard_normal((594, 649))
+    X[:534] = X[0]
+    result = robust_mean(X, sigma=sigma)
+    np.testing.assert_array_equal(result.outliers, np.arange(534, 594))

@@ -277,3 +277,14 @@ def test_a_budget_is_kept_to_the_rounding_of_the_data():
     needed = fit(X, None).certificate.sigma_kept
     assert fit(X, needed * (1.0 - 3e-7)).support.all()
     assert fit(X, needed * (1.0 - 3e-7)).converged
+
+
+def test_a_choice_of_rows_far_from_where_the_fit_ended():
+    X = np.random.default_rng(0).standard_normal((12, 2)).astype(np.float32)
+    X[:4] *= 1e6
+    result = fit(X, 1e7)
+    assert result.support.all()
+    again = result.at(threshold=float(np.sort(result.scores)[7]))
+    expected = X[again.support].astype(np.float64).mean(axis=0)
+    assert np.abs(expected).max() < 10.0
+    np.testing.assert_allclose(again.location, expected, rtol=0.0, atol=1e-6)

@@ -423,7 +423,9 @@ class RobustMeanResult(MeanResult):
         table = as_table(self.known_data().table)
         n, kept = len(support), int(support.sum())
         inside = like(support, self.support)
-        location = table.mean(double(inside), on_host(self.location).astype(np.float64))
+        location = on_host(self.location).astype(np.float64)
+        for _ in range(2):  # from where the fit ended, which may be far from these rows
+            location = table.mean(double(inside), location)
         certificate = self._certified(table, inside, location, dual)
         if rule is None:
             rule = self._rule_of(groups, location, certificate.budget, table)

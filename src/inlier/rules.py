@@ -67,7 +67,8 @@ class Multiplier(LooksLater):
     prices : array of shape (k,)
     budget : float
     threshold : float
-        Rows with a higher score are removed.
+        Rows with a higher score are removed. The verdict of re-weighted l1 as published hangs on
+        more than the score: there it is where the fewest rows of the fit are on the wrong side.
     start : array of shape (d,)
         The first centre.
     radius : float

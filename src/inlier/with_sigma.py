@@ -42,6 +42,8 @@ ABSURD_MEDIANS = 100.0
 # Where the kept rows exceed the budget a little, it is lowered by a little more, and again.
 MOST_REPAIRS = 5
 REPAIR_MARGIN = 0.01
+# By more than this part of it a budget is exceeded in a direction that the search has overlooked.
+GROSS = 0.1
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,9 @@ def fit_with_sigma(
             kept = among(double(known.support)[None, :], near)[0, :]
             arrival = Arrival(first, kept, _subspace(known.directions, table, rotation, first))
         fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
+        if known is not None and every(fit.best.removed):  # too far from where that fit has ended
+            arrival = continuation(oracle, first, distances, budget, notify)
+            fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
 
     best = fit.best
     kept = ~best.removed
@@ -220,23 +225,28 @@ def _finished(
     def tight(n_kept: int | None) -> float:
         return variance * (m if n_kept is None else n_kept)
 
+    allowed: Callable[[int | None], float] = tight
     step1 = Rounded(oracle, surrogate, arrival.subspace)
-    fit = alternate(step1, oracle, arrival.center, tight, max_iter, notify)
+    fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
     if not tightening_was_right(surrogate, oracle, arrival, budget, n_kept, variance):
+        allowed = _constant(budget)
         step1 = Rounded(oracle, surrogate, arrival.subspace)
-        fit = alternate(step1, oracle, arrival.center, _constant(budget), max_iter, notify)
+        fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
     spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     lowered = budget
     for _ in range(MOST_REPAIRS):
         top = float(spectrum.values[0])
         if top <= budget * (1.0 + tolerance):
             break
-        # The slack of the search has been spent. Search below the budget by what was exceeded.
-        lowered *= (1.0 - REPAIR_MARGIN) * budget / top
+        center = arrival.center
+        if top <= budget * (1.0 + GROSS):
+            # The slack of the search has been spent. Search below the budget by what was exceeded.
+            lowered *= (1.0 - REPAIR_MARGIN) * budget / top
+            center, allowed = fit.best.mean, _constant(lowered)
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = Rounded(oracle, surrogate, subspace)
-        fit = alternate(step1, oracle, fit.best.mean, _constant(lowered), max_iter, notify)
+        fit = alternate(step1, oracle, center, allowed, max_iter, notify)
         spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     return fit, spectrum
 
@@ -316,13 +326,13 @@ def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
         hint = "" if options.algorithm == "continuation" else ', or use algorithm="continuation"'
         return (
             "No row can be kept within the budget about the centre that was reached; the location "
-            "is the mean weighted by 1 - h. The bound is too small for these data: pass a larger "
-            f"sigma{hint}."
+            "is the mean weighted by 1 - h. Either the bound is too small for these data, or the "
+            f"start was far from most of them: pass a larger sigma or another start{hint}."
         )
     if certificate.exceeded:
         over = certificate.lambda_max / certificate.budget - 1.0
         return (
-            f"The kept rows exceed the budget by {over:.1e} of it. The bound is too small for "
+            f"The kept rows exceed the budget by {over:.1e} of it. The bound may be too small for "
             "these data: pass a larger sigma."
         )
     if not fit.best.solved:

@@ -329,17 +329,24 @@ def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
     """From the coordinates of the rows' span to those of the data."""
     if not groups:
         return []
-    there = rotation.points(np.stack([x for g in groups for x in (g.mean, g.center)]))
+    n, k = rotation.rotated.shape[0], len(groups)
+    means = np.zeros((k, n))  # as combinations of the rows: nothing is rounded on the way
+    for own, group in zip(means, groups, strict=True):
+        own[on_host(group.rows)] = 1.0 / group.size
+    centers = np.stack([group.center for group in groups]) @ rotation.mixing
+    there = rotation.spanned(np.concatenate([means, centers]))
     ways = rotation.directions(np.stack([group.direction for group in groups]))
     return [
-        replace(group, mean=there[2 * i], center=there[2 * i + 1], direction=ways[i])
+        replace(group, mean=there[i], center=there[k + i], direction=ways[i])
         for i, group in enumerate(groups)
     ]
 
 
 def _restored_path(path: list[PathPoint], rotation: Rotation) -> list[PathPoint]:
     """The points of a path in the coordinates of the data; their directions in one pass."""
-    locations = rotation.points(np.stack([point.location for point in path]))
+    n = rotation.rotated.shape[0]
+    kept = np.stack([_mask(n, on_host(point.removed)) for point in path]).astype(np.float64)
+    locations = rotation.spanned(kept / kept.sum(axis=1, keepdims=True))
     multipliers = [point.certificate.multiplier for point in path]
     stacked = [m.deciding for m in multipliers]
     ways = rotation.directions(np.concatenate(stacked))

@@ -48,13 +48,14 @@ class Rotation:
         # Each product is rounded in proportion to the lengths of its two rows. With these divided
         # out a few very distant rows do not cost the others their precision.
         own = np.sqrt(np.maximum(np.diag(gram), 0.0))
-        # Nearer to the centre than this a row is rounding.
-        nearest = float(np.sqrt(np.finfo(table.dtype).eps)) * float(np.median(own))
-        own = np.maximum(own, nearest if nearest > 0.0 else 1.0)
+        # Nearer to the centre than this a row is rounding, where the centre is not taken off first.
+        nearest = float(np.sqrt(np.finfo(np.float64).eps)) * float(np.median(own))
+        own = np.maximum(own, nearest)
+        own[own == 0.0] = 1.0
         values, vectors = np.linalg.eigh(gram / own / own[:, None])
         # A direction below the rounding of the Gram matrix holds nothing.
         rounding = 10.0 * len(values) * float(np.finfo(np.float64).eps)
-        if table.dtype == np.float32:
+        if table.dtype == np.float32 and not table.sparse:  # whose products are in double precision
             rounding = max(rounding, float(np.finfo(np.float32).eps))
         held = values > rounding * values[-1]
         held[-1] = True
@@ -69,22 +70,33 @@ class Rotation:
 
     def restored(self, vectors: Array) -> Array:
         """Vectors (k x r, or one) in the original coordinates, in one pass."""
-        mixing = np.atleast_2d(vectors) @ self.mixing
-        found = self.original.combine(self.center, self.original.beside(mixing))
-        restored: Array = found[0] if vectors.ndim == 1 else found
-        return restored
+        return self.combined(vectors @ self.mixing)
+
+    def combined(self, coefficients: Array) -> Array:
+        """Combinations of the centred rows (k x n, or one), in one pass."""
+        mixing = self.original.beside(np.atleast_2d(coefficients))
+        found = self.original.combine(self.center, mixing)
+        combined: Array = found[0] if coefficients.ndim == 1 else found
+        return combined
 
     def points(self, vectors: Array) -> Any:
         """The same for points; of very many columns, as soon as they are looked at."""
-        return self._now_or_later(vectors, origin=True)
+        return self._now_or_later(vectors @ self.mixing, origin=True)
 
     def directions(self, vectors: Array) -> Any:
         """The same for directions; of very many columns, as soon as they are looked at."""
-        return self._now_or_later(vectors, origin=False)
+        return self._now_or_later(vectors @ self.mixing, origin=False)
 
-    def _now_or_later(self, vectors: Array, origin: bool) -> Any:
-        later = Later(self, vectors, origin)
-        many = np.atleast_2d(vectors).shape[0] * self.original.shape[1] > AT_ONCE
+    def spanned(self, coefficients: Array) -> Any:
+        """The same for points that are known as combinations of the centred rows (k x n).
+
+        The coordinates of a row that is far out have lost digits; the row itself has not.
+        """
+        return self._now_or_later(coefficients, origin=True)
+
+    def _now_or_later(self, coefficients: Array, origin: bool) -> Any:
+        later = Later(self, coefficients, origin)
+        many = np.atleast_2d(coefficients).shape[0] * self.original.shape[1] > AT_ONCE
         return later if many else later.worked_out()
 
 
@@ -95,16 +107,16 @@ class Later:
     not change until then.
     """
 
-    def __init__(self, rotation: Rotation, vectors: Array, origin: bool) -> None:
-        self._rotation, self._vectors, self._origin = rotation, vectors, origin
+    def __init__(self, rotation: Rotation, coefficients: Array, origin: bool) -> None:
+        self._rotation, self._coefficients, self._origin = rotation, coefficients, origin
 
     def worked_out(self) -> Array:
         """As an array."""
-        found = self._rotation.restored(self._vectors)
+        found = self._rotation.combined(self._coefficients)
         return found + self._rotation.center if self._origin else found
 
-    def __getitem__(self, i: int) -> Later:
-        return Later(self._rotation, self._vectors[i], self._origin)
+    def __getitem__(self, i: int | slice) -> Later:
+        return Later(self._rotation, self._coefficients[i], self._origin)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return np.asarray, (self.worked_out(),)  # without the table

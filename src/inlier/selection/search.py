@@ -22,6 +22,8 @@ from inlier.spectral import DENSE, Oracle, Spectrum
 MOST_GROUPS = 12
 # What is left must be more than the rows that have gone by a clear margin.
 MAJORITY = 0.55
+# A second moment about a point that is off may be too large by this part of it.
+NEGLIGIBLE = 1e-6
 
 
 def select(
@@ -121,12 +123,14 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
     members = group.among(found.kept)
     size = count(members)
     left = count(found.kept) - size
-    summed = oracle.table.combine(found.mean, double(members)[None, :])[0]
-    offset = summed / size
+    # Seen from the centre of the others, which is not drawn by rows that have not left yet.
+    summed = oracle.table.combine(group.center, double(members)[None, :])[0]
+    mean = group.center + summed / size
+    offset = mean - found.mean
     record = Group(
         kind=group.kind,
         rows=namespace(members).nonzero(members)[0],
-        mean=found.mean + offset,
+        mean=mean,
         direction=group.direction if group.direction is not None else unit(offset),
         center=group.center,
         cut=group.cut.cut,
@@ -142,10 +146,13 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
     found.groups.append(record)
     found.looks.append(group)
     found.kept = found.kept & ~members
-    found.mean = found.mean - summed / left
+    found.mean = found.mean - offset * (size / left)
     found.spectrum = spectrum_of(oracle, found.mean, found.kept)
-    # Less what rounding has left of the rows that went, which may have been far out.
-    found.mean = found.mean + found.spectrum.drift / left
+    # What rounding has left of the rows that went, which may have been far out.
+    rest = found.spectrum.drift / left
+    found.mean = found.mean + rest
+    if left * float(rest @ rest) > NEGLIGIBLE * float(found.spectrum.values[0]):
+        found.spectrum = spectrum_of(oracle, found.mean, found.kept)
     found.subspace = _with_direction(oracle, found.subspace, record.direction)
     return True
 
