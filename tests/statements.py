@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inlier.data import as_table
+from inlier.data import Fences, as_table
 from inlier.result import OVER
 from inlier.rules import GroupRule
 from inlier.surrogates import SMOOTHING
@@ -481,8 +481,12 @@ def rule_scores(dense: Dense, rule: Any) -> tuple[Array, Array]:
     """The score of each row, from what the rule says of itself, and the rounding of each."""
     with np.errstate(all="ignore"):
         if isinstance(rule, GroupRule):
-            pairs = [group_scores(dense, group) for group in rule.groups]
-            q, rounding = np.max(pairs, axis=0)
+            q, rounding = np.zeros(dense.n), np.zeros(dense.n)
+            for group in rule.groups:  # the first beyond whose cut a row lies decides
+                own, off = group_scores(dense, group)
+                decided = q > 1.0
+                rounding = np.where(decided, rounding, np.maximum(rounding, off))
+                q = np.where(decided, q, np.maximum(q, own))
             return q, rounding + CLOSE * q + dense.eps * max(1.0, rule.threshold)
         q, rounding = multiplier_scores(dense, rule)
         rounding = rounding + CLOSE * q + dense.eps * max(1.0, abs(rule.threshold))
@@ -541,6 +545,8 @@ def through_reweightings(dense: Dense, rule: Any, q: Array, rounding: Array) -> 
 
 
 def group_scores(dense: Dense, group: Any) -> tuple[Array, Array]:
+    if group.measure is not None:
+        return measured(dense, group.measure, group.cut)
     if group.by_distance:
         size = np.sqrt(squares(dense, group.center))
         away = off_centre(dense, group.center, True)
@@ -549,6 +555,26 @@ def group_scores(dense: Dense, group: Any) -> tuple[Array, Array]:
         size = np.abs(seen) if group.side == 0 else np.maximum(group.side * seen, 0.0)
         away = off_centre(dense, group.center)
     return (size / group.cut) ** 2, (2.0 * size * away + away**2) / group.cut**2
+
+
+def measured(dense: Dense, measure: Any, cut: float) -> tuple[Array, Array]:
+    """The scores of rows by their own cells, written down once more."""
+    off = dense.Z - measure.center
+    if isinstance(measure, Fences):
+        sizes = np.maximum(np.maximum(off / measure.above, -off / measure.below), 0.0).max(axis=1)
+        away = off_centre(dense, measure.center, True)
+        narrowest = np.minimum(measure.above, measure.below).min()
+        away = away / narrowest
+    else:
+        side = np.where(off > 0.0, 0, 1)
+        columns = np.arange(off.shape[1])
+        ratio = np.minimum(np.abs(off) / measure.unit[side, columns], 1e15)
+        T = 0.6744897501960817 * np.sign(off) * ratio ** measure.power[side, columns]
+        if measure.whitener is not None:
+            T = T @ measure.whitener.T
+        sizes = np.linalg.norm(T, axis=1)
+        away = 1e-4 * (1.0 + sizes)  # in single precision
+    return (sizes / cut) ** 2, (2.0 * sizes * away + away**2) / cut**2
 
 
 def squares(dense: Dense, center: Array) -> Array:

@@ -509,7 +509,7 @@ class RobustMeanResult(MeanResult):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
         number = range(n)[row]
         why = explain(self.rule, number, data.table.some(np.array([number]))[0], data.columns)
-        cells = tuple(str(cell) for cell in self.cells if cell.row == number)
+        cells = tuple(str(cell) for cell in gross_cells(self.groups, data) if cell.row == number)
         return replace(why, removed=not bool(self.support[number]), cells=cells)
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:

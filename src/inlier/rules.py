@@ -172,7 +172,7 @@ class Group(LooksLater):
         What gives the sizes, of rows that left for their own cells.
     ratio : float
         Of a group that is clear of the rest: how far out its nearest row lies over the farthest
-        other; nan for others.
+        other; 0 for groups of other kinds.
     """
 
     kind: str
@@ -187,7 +187,7 @@ class Group(LooksLater):
     budget: float
     metric: Metric | None = field(default=None, repr=False)
     measure: Measure | None = field(default=None, repr=False)
-    ratio: float = np.nan
+    ratio: float = 0.0
 
     @property
     def size(self) -> int:

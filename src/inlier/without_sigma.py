@@ -109,16 +109,21 @@ def fit_without_sigma(
     if rotation is not None and central:
         first, distances = central_point(seen)
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
+    turned = sample is None and rotation is not None and n >= FEWEST_ROWS
+    if turned:  # so many columns that only the rows' own coordinates can be looked at
+        sample = Sample(np.flatnonzero(on_host(near)), _coordinates(seen))
     symmetric = assume == "symmetric" or (assume == "auto" and n >= FEWEST_ROWS)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
-    cautious = assume != "symmetric" and not _is_noise(found, near, sample)
+    # Of a table too large to sample nothing else is known.
+    unknown = sample is None and n >= FEWEST_ROWS and assume == "auto"
+    cautious = assume != "symmetric" and not unknown and not _is_noise(found, near, sample)
     several = False
     if cautious:
         if found.groups:
             found = begun(oracle, found.mean, noise, notify)
         if sample is not None:
-            judged = _Judged(whole, table, near, rotation, oracle, sample)
+            judged = _Judged(table, near, None if turned else rotation, oracle, sample)
             suspects, several = judged.remove_clear_groups(found, notify)
     found = settled(oracle, found, notify)
     below = below_the_edge(oracle, found)
@@ -241,11 +246,11 @@ def _is_noise(found: Selection, near: Rows, sample: Sample | None) -> bool:
 class _Judged:
     """A table whose rows are judged with nothing assumed of the good ones."""
 
-    whole: Table
     table: Table
     """Without the rows that have left already."""
     near: Rows
     rotation: Rotation | None
+    """From the coordinates of the sample to those of the search, if they differ."""
     oracle: Oracle
     sample: Sample
 
@@ -316,6 +321,12 @@ class _Judged:
             "clear", Cut(group.log_p, cut - middle, 1, 0.0), along - middle, point, direction,
             group.ratio,
         )  # fmt: skip
+
+
+def _coordinates(table: Table) -> Array:
+    """All rows of a small table, on the host."""
+    r = table.shape[1]
+    return np.ascontiguousarray(on_host(table.project(np.zeros(r), np.eye(r))).T)
 
 
 def _mask(n: int, removed: Array) -> Mask:

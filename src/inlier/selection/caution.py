@@ -23,9 +23,11 @@ from inlier.selection.symmetry import flat, lopsided
 
 # Below this many rows nothing can be told.
 FEWEST_ROWS = 8
-# Cells of a sample; of fewer rows than these it says nothing about the tails of columns.
+# Cells of a sample; at least so many rows, because fewer say nothing about the tails of columns, if
+# that is not more than so many cells.
 SAMPLE_CELLS = 1 << 22
 SAMPLE_ROWS = 500
+MOST_CELLS = 1 << 25
 # Of a table that is not looked at as a whole: rows beyond the sample's largest values, times what
 # a tail of index 3 would add in so many more rows, are looked at too, up to so many.
 TAIL_INDEX = 3.0
@@ -51,8 +53,8 @@ class Sample(NamedTuple):
     def of(cls, table: Table) -> Sample | None:
         """All rows, or as many as fit; None, if that are too few to know the columns."""
         n, d = table.shape
-        m = min(n, SAMPLE_CELLS // d)
-        if n < FEWEST_ROWS or m < min(n, SAMPLE_ROWS) or table.sparse:
+        m = min(n, max(SAMPLE_ROWS, SAMPLE_CELLS // d))
+        if n < FEWEST_ROWS or m * d > MOST_CELLS:
             return None
         # No random number decides: the direction is always the same.
         order = table.order(np.random.default_rng(0))

@@ -70,7 +70,7 @@ class Found:
     """Of all rows, those that have left too."""
     center: Array
     direction: Array | None = None
-    ratio: float = np.nan
+    ratio: float = 0.0
     """How clear of the rest it is, if that is what it left for."""
 
     def among(self, rows: Rows) -> Rows:
