@@ -237,9 +237,13 @@ def _is_noise(found: Selection, near: Rows, sample: Sample | None) -> bool:
         return False
     kept = on_host(near).copy()
     kept[kept] = on_host(found.kept)
-    _, values = sample.among(kept, tested_rows(sample.values.shape[1]))
-    sizes = [group.size for group in found.groups]
-    return is_noise(values, len(kept), int(kept.sum()), sizes)
+    most = tested_rows(sample.values.shape[1])
+    near_rows = np.flatnonzero(on_host(near))
+    groups = []
+    for group in found.groups:
+        members = ~_mask(len(kept), near_rows[on_host(group.rows)])
+        groups.append((group.size, sample.among(members, most)[1]))
+    return is_noise(sample.among(kept, most)[1], len(kept), int(kept.sum()), groups)
 
 
 @dataclass(frozen=True)

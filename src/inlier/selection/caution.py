@@ -39,6 +39,10 @@ TESTED_CELLS = 1 << 20
 # Rows and cells that must be kept for these tests to say that good rows are noise about a centre.
 ENOUGH_ROWS = 60
 ENOUGH_CELLS = 1000
+# A group of more than this share whose variances are within this factor of those of the rest is a
+# class of its own.
+CLASS_SHARE = 0.25
+ALIKE = 2.0
 
 
 class Sample(NamedTuple):
@@ -100,7 +104,16 @@ def tested_rows(d: int) -> int:
     return int(np.clip(TESTED_CELLS // d, clear.SETTINGS.sample, TESTED_ROWS))
 
 
-def is_noise(values: Array, n: int, n_kept: int, sizes: Iterable[int]) -> bool:
+def is_class(group: Array, rest: Array) -> bool:
+    """Whether a group varies as the rest does in most columns: then it is a class like it."""
+    varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
+    if len(group) < FEWEST_ROWS or not varies.any():
+        return False
+    ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
+    return bool(np.median(np.abs(np.log(ratios))) < np.log(ALIKE))
+
+
+def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Array]]) -> bool:
     """Whether what would stay is noise about one centre, so that groups beside it are none of it.
 
     Parameters
@@ -111,16 +124,19 @@ def is_noise(values: Array, n: int, n_kept: int, sizes: Iterable[int]) -> bool:
         How many rows there are.
     n_kept : int
         How many would stay.
-    sizes : iterable of int
-        Of the groups that would leave.
+    groups : iterable of tuple
+        Of the groups that would leave: how many rows each has, and some of the rows.
     """
+    groups = list(groups)
     d = values.shape[1]
     if n_kept < max(ENOUGH_ROWS, ENOUGH_CELLS / d):
         return False
     natural = n - n_kept > clear.SETTINGS.class_share * n
     if natural and d < clear.SETTINGS.class_columns:
         return False
-    if any(binom.cdf(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k in sizes):
+    if any(binom.cdf(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k, _ in groups):
+        return False
+    if any(k > CLASS_SHARE * n and is_class(rows, values) for k, rows in groups):
         return False
     values = values[:, np.ptp(values, axis=0) > 0.0]
     if not values.shape[1]:
@@ -164,6 +180,10 @@ def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
                 break
             group, several = clearest(values[:, varies], n)
             if group is None:
+                break
+            members = group.members
+            if members.sum() > CLASS_SHARE * n and is_class(values[members], values[~members]):
+                several = True
                 break
             direction = np.zeros(len(varies))
             direction[varies] = group.direction

@@ -14,7 +14,7 @@ from inlier._typing import Array
 # Level of the test of symmetry, over all columns that are looked at.
 SKEW_LEVEL = 1e-3
 # Level of the test of having one mode.
-FLAT_LEVEL = 0.01
+FLAT_LEVEL = 1e-3
 # Standard deviations of the three measures of skewness for Gaussian rows, times sqrt(n).
 OCTILE, OUTER, MEDIAN = 1.07, 1.17, 0.7555
 
