@@ -70,7 +70,7 @@ def test_the_feature_that_was_spoilt_comes_first():
     features = inlier.robust_mean(X).explain(3).features()
     assert (features[0].column, features[0].name) == (5, "x5")
     assert features[0].value == X[3, 5]
-    assert features[0].contribution > 100.0 * abs(features[1].contribution)
+    assert features[0].contribution > 100.0 * sum(abs(f.contribution) for f in features[1:])
     sizes = [abs(feature.contribution) for feature in features]
     assert sizes == sorted(sizes, reverse=True)
 
@@ -232,7 +232,7 @@ def test_what_was_chosen_and_what_is_said_about_it_agree():
     X = np.random.default_rng(0).standard_normal((300, 10))
     X[:30, 0] += 40.0
     X[30:50, 4] -= 200.0
-    result = inlier.robust_mean(X)
+    result = inlier.robust_mean(X, assume="symmetric")
     assert len(result.groups) == 2
     for chosen in (
         result.keep(0),

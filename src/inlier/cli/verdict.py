@@ -28,7 +28,7 @@ def show(console: Console, fit: Fitted) -> None:
     if summary.in_metric:
         statement += " (In units of the scatter.)"
     console.print(printable(statement), soft_wrap=True)
-    if (remarks := summary.remarks()) and not summary.in_metric:
+    if (remarks := summary.remarks) and not summary.in_metric:
         label = "[yellow]Note:[/yellow] " if fit.weak or not summary.converged else ""
         console.print(label + printable(_as_options(remarks)), soft_wrap=True)
     for i, group in enumerate(summary.groups):

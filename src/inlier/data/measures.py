@@ -97,7 +97,8 @@ class TailLength:
         T = self.cells(rows)
         if self.whitener is not None:
             T = T @ like(self.whitener.T, rows)
-        return xp.sqrt(xp.sum(T * T, axis=1))
+        with np.errstate(over="ignore"):  # what is too far away to square is infinitely far
+            return xp.sqrt(xp.sum(T * T, axis=1))
 
     def cells(self, rows: Rows) -> Rows:
         """Signed sizes of all cells."""

@@ -70,7 +70,7 @@ def verdict(context: Context) -> Html:
     summary = context.summary
     n, removed = summary.n, summary.n_removed
     kept = n - removed
-    statement, remarks = summary.statement(), summary.remarks()
+    statement, remarks = summary.statement(), summary.remarks
     figure_of = el(
         "p",
         _large(count(kept), f"of {counted(n, 'row')} kept"),
