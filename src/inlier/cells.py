@@ -57,12 +57,17 @@ class Cell:
         """How many times the usual distance it is: two digits are enough."""
         return f"{float(f'{self.times:.2g}'):,.15g}" if np.isfinite(self.times) else "∞"
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """What there is to say about it, after the name of its column."""
         far = f"about {self.about} times the column's usual distance from its median"
         if not np.isfinite(self.times):
             far = "in a column of which most values are the median"
-        text = f"{self.name} = {self.value:.6g}, {far} {self.median:.6g}"
+        text = f" = {self.value:.6g}, {far} {self.median:.6g}"
         return f"{text}; {self.slip}" if self.slip else text
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.words}"
 
 
 def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:

@@ -351,11 +351,7 @@ def worst(context: Context) -> Html:
         ]
         if why.suspected:
             parts.append(paragraph(text(f"It belongs to {why.suspected}."), class_="aside"))
-        if why.cells:
-            words = (el("li", el("bdi", text(words))) for words in why.cells[:MOST_CELLS])
-            rest = len(why.cells) - MOST_CELLS
-            more = [el("li", text(counted(rest, "more gross cell")))] if rest > 0 else []
-            parts.append(el("ul", *words, *more, class_="gross"))
+        parts.append(_gross(summary, i))
         if why.pruned:
             parts.append(
                 paragraph(
@@ -376,6 +372,21 @@ def worst(context: Context) -> Html:
         "the row was seen from: about the robust mean, as it was when the row left."
     )
     return joined([paragraph(text(intro)), el("div", *cards, class_="cards")])
+
+
+def _gross(summary: Summary, row: int) -> Html:
+    """The gross cells of a row in words; names are kept apart, whatever way they are written."""
+    found = summary.cells_of(row)
+    if not found:
+        return NOTHING
+    items = [
+        el("li", el("bdi", text(cell.name)), el("bdi", text(cell.words), dir="ltr"))
+        for cell in found[:MOST_CELLS]
+    ]
+    rest = len(found) - len(items)
+    if rest:
+        items.append(el("li", text(f"and {counted(rest, 'more gross cell')}")))
+    return el("ul", *items, class_="gross", dir="ltr")
 
 
 # -- 8. The certificate ---------------------------------------------------------------------------

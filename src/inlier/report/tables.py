@@ -156,7 +156,7 @@ def cells(summary: Summary, most: int = MOST_CELLS) -> Html:
                 cell(text(number(one.value, 6)), one.value),
                 cell(text(number(one.median, 6)), one.median),
                 cell(text(one.about), one.times),
-                el("td", el("bdi", text(one.slip)), class_="slip"),
+                el("td", el("bdi", text(one.slip), dir="ltr"), class_="slip"),
             )
         )
     table = el(
