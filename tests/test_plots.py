@@ -236,6 +236,7 @@ def test_many_rows_are_rasterised(clean):
         support=np.ones(n, np.bool_),
         scores=rng.random(n),
         group_of=np.full(n, -1),
+        suspect_of=np.full(n, -1),
         view=replace(clean.view, rows=rng.standard_normal((2, n))),
     )
     for kind in ("scores", "rows"):
