@@ -23,6 +23,7 @@ LAYERS: list[set[str]] = [
     {"with_sigma", "without_sigma"},
     {"continuation", "algorithm", "selection"},
     {"result", "centers"},
+    {"cells"},
     {"explain"},
     {"convex", "certificate", "named_table"},
     {"rules"},

@@ -15,7 +15,7 @@ from inlier.datasets import Cluster, SettingA, SettingB
 from inlier.selection import caution
 from inlier.selection.clear import clearest
 from inlier.selection.gross import gross_rules
-from inlier.selection.symmetry import flat, lopsided
+from inlier.selection.symmetry import FLAT_LEVEL, flat, lopsided
 
 
 def fitted(X, **options):
@@ -261,7 +261,7 @@ def test_symmetric_rows_with_one_mode_pass_and_others_do_not():
 def test_flatness_is_that_of_scipy():
     T = np.random.default_rng(0).uniform(size=(80, 4))
     z = stats.kurtosistest(T, axis=0).statistic.min()
-    assert flat(T) == pytest.approx(z / stats.norm.ppf(0.01 / 4))
+    assert flat(T) == pytest.approx(z / stats.norm.ppf(FLAT_LEVEL / 4))
 
 
 def test_a_gap_that_the_tail_can_reach_is_none():

@@ -39,8 +39,9 @@ def test_contributions_add_up_to_the_score(options, shape):
         assert len(why.contributions) == X.shape[1]
         score = result.scores[row] if np.isfinite(result.scores[row]) else why.score
         assert why.pruned == bool(np.isinf(result.scores[row]))
-        np.testing.assert_allclose(why.contributions.sum(), score, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(sum(p.contribution for p in why.directions), score, rtol=1e-9)
+        # Sizes of cells by their own tails are in single precision.
+        np.testing.assert_allclose(why.contributions.sum(), score, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(sum(p.contribution for p in why.directions), score, rtol=1e-6)
         assert all(part.contribution >= 0.0 for part in why.directions)
         assert why.removed == (not result.support[row])
         np.testing.assert_array_equal(why.values, X[row])
@@ -70,7 +71,7 @@ def test_the_feature_that_was_spoilt_comes_first():
     features = inlier.robust_mean(X).explain(3).features()
     assert (features[0].column, features[0].name) == (5, "x5")
     assert features[0].value == X[3, 5]
-    assert features[0].contribution > 100.0 * abs(features[1].contribution)
+    assert features[0].contribution > 100.0 * sum(abs(f.contribution) for f in features[1:])
     sizes = [abs(feature.contribution) for feature in features]
     assert sizes == sorted(sizes, reverse=True)
 
@@ -239,7 +240,7 @@ def test_what_was_chosen_and_what_is_said_about_it_agree():
     X = np.random.default_rng(0).standard_normal((300, 10))
     X[:30, 0] += 40.0
     X[30:50, 4] -= 200.0
-    result = inlier.robust_mean(X)
+    result = inlier.robust_mean(X, assume="symmetric")
     assert len(result.groups) == 2
     for chosen in (
         result.keep(0),

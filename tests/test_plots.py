@@ -168,6 +168,24 @@ def test_each_group_has_its_own_look(far):
         assert not any("chance" in text for text in texts)
 
 
+def test_suspects_have_their_own_look(clean):
+    suspect_of = np.full(clean.n, -1)
+    suspect_of[:7] = 0
+    ax = drawn("rows", replace(clean, suspects=("7 rows",), suspect_of=suspect_of))
+    assert "kept, but suspected: 7 rows" in legend(ax)
+    assert f"kept: {clean.n - 7} rows" in legend(ax)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("far", [1e9, 1e200])
+def test_groups_that_left_for_their_cells(kind, far):
+    X = contaminated(seed=1)
+    X[50, 2], X[51, 3] = far, 1e7
+    result = inlier.robust_mean(X)
+    assert any(group.measure is not None for group in result.groups)
+    drawn(kind, result.summary)
+
+
 def test_more_groups_than_colours():
     X = contaminated()
     summary = inlier.robust_mean(X).summary
@@ -218,6 +236,7 @@ def test_many_rows_are_rasterised(clean):
         support=np.ones(n, np.bool_),
         scores=rng.random(n),
         group_of=np.full(n, -1),
+        suspect_of=np.full(n, -1),
         view=replace(clean.view, rows=rng.standard_normal((2, n))),
     )
     for kind in ("scores", "rows"):

@@ -289,6 +289,27 @@ def test_no_path_and_no_convergence(result):
     assert "The fit did not end well. Stopped <b>early</b>. Raise it." in words(html)
 
 
+def test_a_path_from_infinity():
+    """What left for its cells may be too far away to square, or to draw beside the others."""
+    X = np.random.default_rng(0).standard_normal((300, 5))
+    X[:30] += 6.0
+    X[100, 2], X[101, 3] = 1e200, 1e7
+    found = fitted(X)
+    assert np.isinf(found.path[0].sigma) and found.groups[0].measure is not None
+    html = page(found.summary)
+    assert "sigma is infinite: below an arrow" in words(html)
+    assert html.count('class="arrow"') == 1  # of the path: no score is infinite
+    said = words(html)
+    assert "2 rows too far away to draw are at the edge" in said.lower()
+    # The others keep their digits beside a point that is larger by far.
+    X[100, 2] = 1e9
+    found = fitted(X)
+    assert found.path[0].sigma > 1e6 * found.sigma
+    assert f"{found.sigma:.2f}" in words(page(found.summary))
+    for point, group in zip(found.path[1:], found.groups, strict=False):
+        assert point.share == group.share == 0.0
+
+
 def test_images():
     rng = np.random.default_rng(0)
     X = rng.random((80, 12))

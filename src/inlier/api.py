@@ -25,7 +25,7 @@ from inlier.centers import geometric_median
 from inlier.certificate import Certificate
 from inlier.data import Metric, OnHost, Rotation, Table, as_table, central_row
 from inlier.named_table import NamedTable
-from inlier.result import PathPoint, RobustMeanResult, Step
+from inlier.result import IN_UNITS, PathPoint, RobustMeanResult, Step
 from inlier.rules import Group, GroupRule, Multiplier
 from inlier.scatter import metric_of
 from inlier.surrogates import SurrogateName
@@ -181,7 +181,11 @@ def robust_mean(
             result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
         elif algorithm == "paper":
             none = "The kept rows do not vary: there is no bound to run Algorithm 1 with."
-            result = replace(result, message=f"{result.message} {none}")
+            result = replace(
+                result,
+                message=f"{result.message} {none}",
+                remarks=f"{result.remarks} {none}".lstrip(),
+            )
     else:
         result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
     if algorithm == "paper":
@@ -303,7 +307,7 @@ def _in_units_of_the_data(
     return replace(
         result,
         location=original.beside(location.astype(original.dtype)),
-        message=f"{result.message} (Sigma and distances are in units of the scatter.)",
+        message=f"{result.message} {IN_UNITS}",
         rule=rule,
         certificate=_certificate_of_the_data(result.certificate, metric),
         groups=groups,

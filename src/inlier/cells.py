@@ -52,13 +52,22 @@ class Cell:
     times: float
     slip: str = ""
 
-    def __str__(self) -> str:
-        times = float(f"{self.times:.2g}")  # two digits are enough
-        far = f"about {times:,.15g} times the column's usual distance from its median"
+    @property
+    def about(self) -> str:
+        """How many times the usual distance it is: two digits are enough."""
+        return f"{float(f'{self.times:.2g}'):,.15g}" if np.isfinite(self.times) else "∞"
+
+    @property
+    def words(self) -> str:
+        """What there is to say about it, after the name of its column."""
+        far = f"about {self.about} times the column's usual distance from its median"
         if not np.isfinite(self.times):
             far = "in a column of which most values are the median"
-        text = f"{self.name} = {self.value:.6g}, {far} {self.median:.6g}"
+        text = f" = {self.value:.6g}, {far} {self.median:.6g}"
         return f"{text}; {self.slip}" if self.slip else text
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.words}"
 
 
 def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
@@ -87,6 +96,11 @@ def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
                 )
             )
     return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
+
+
+def cells_of(cells: Iterable[Cell], row: int) -> tuple[Cell, ...]:
+    """Those of one row, the farthest out first."""
+    return tuple(sorted((c for c in cells if c.row == row), key=lambda cell: -cell.times))
 
 
 def _slip(

@@ -61,6 +61,8 @@ class Explanation:
         other side by choice.
     cells : tuple of str
         Its gross cells, in words.
+    suspected : str
+        The suspect that a row that was kept belongs to, in words; empty if there is none.
     """
 
     row: int
@@ -74,11 +76,12 @@ class Explanation:
     columns: tuple[str, ...] | None = field(default=None, repr=False)
     removed: bool = False
     cells: tuple[str, ...] = ()
+    suspected: str = ""
 
     def features(self, count: int = 10) -> tuple[Feature, ...]:
-        """The columns with the largest contributions, for or against the row."""
+        """The columns with the largest contributions, for or against the row; not those without."""
         size = np.abs(self.contributions)
-        count = min(count, len(size))
+        count = min(count, max(1, int(np.count_nonzero(size))), len(size))
         largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)
         return tuple(
             Feature(
@@ -96,6 +99,7 @@ class Explanation:
         lines = [f"Row {self.row}: score {self.score:.4g}, {verdict} (the cut is at "
                  f"{self.threshold:.4g})."]  # fmt: skip
         lines += [f"  {part.contribution:10.4g}  {part.name}" for part in self.directions]
+        lines += [f"  {self.suspected}"] if self.suspected else []
         lines += [f"  {cell}" for cell in self.cells]
         lines.append("Features:")
         shown = self.features()
@@ -124,7 +128,11 @@ def shortened(name: str, most: int) -> str:
 
 
 def explain(
-    rule: Multiplier | GroupRule, row: int, values: Array, columns: tuple[str, ...] | None = None
+    rule: Multiplier | GroupRule,
+    row: int,
+    values: Array,
+    columns: tuple[str, ...] | None = None,
+    group: int | None = None,
 ) -> Explanation:
     """Why a rule gives a row its score.
 
@@ -136,11 +144,13 @@ def explain(
     values : array of shape (d,)
         The row itself.
     columns : tuple of str, optional
+    group : int, optional
+        The index of the group that the row left with, if it did.
     """
     values = np.asarray(values, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
         if isinstance(rule, GroupRule):
-            why = _by_group(rule, row, values, columns)
+            why = _by_group(rule, row, values, columns, group)
         else:
             why = _by_multiplier(rule, row, values, columns)
     return replace(why, removed=why.score > why.threshold)
@@ -177,16 +187,22 @@ def _by_multiplier(
 
 
 def _by_group(
-    rule: GroupRule, row: int, values: Array, columns: tuple[str, ...] | None
+    rule: GroupRule,
+    row: int,
+    values: Array,
+    columns: tuple[str, ...] | None,
+    left_with: int | None,
 ) -> Explanation:
-    """The first group beyond whose cut it lies decides alone; if there is none, the nearest."""
+    """The group it left with decides alone; else the first beyond whose cut it lies, or nearest."""
     parts_of = [_within(group, values) for group in rule.groups]
     scores = [float(parts.sum()) for parts in parts_of]
     beyond = [i for i, score in enumerate(scores) if score > 1.0]
     i = beyond[0] if beyond else int(np.argmax(scores))
+    i = i if left_with is None else left_with
     parts, group = parts_of[i], rule.groups[i]
     score = float(parts.sum())
-    name = f"group {i + 1}: {group}" if score > rule.threshold else f"nearest to group {i + 1}"
+    inside = left_with is not None or score > rule.threshold
+    name = f"group {i + 1}: {group}" if inside else f"nearest to group {i + 1}"
     why = (Part(name, score),)
     return Explanation(row, score, rule.threshold, False, why, parts, values, group.center, columns)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -14,7 +15,7 @@ from scipy.special import stdtrit
 from inlier._arrays import count, double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_budget, check_number
-from inlier.cells import Cell, gross_cells
+from inlier.cells import Cell, cells_of, gross_cells
 from inlier.certificate import Certificate, spectrum_of_kept
 from inlier.data import LooksLater, Table, as_table
 from inlier.explain import Explanation, explain
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 ROUNDINGS = 8.0
 # The first score above the threshold of a group.
 OVER = float(np.nextafter(1.0, 2.0))
+# Said of a fit in another metric.
+IN_UNITS = "(Sigma and distances are in units of the scatter.)"
 
 
 class WeakEvidenceWarning(UserWarning):
@@ -174,6 +177,11 @@ class RobustMeanResult(MeanResult):
         on below it; empty if sigma was given.
     data : NamedTable, optional
         What the fit was about: a reference, which a pickled result has no more.
+    remarks : str
+        What the message says beyond how many rows were kept, the groups, the suspects and the
+        certificate.
+    choices : tuple of str
+        What was chosen in place of the fit's answer, with `keep` and `drop`.
     history : tuple of Step
     n_iter : int
         Iterations of Algorithm 1; without sigma, rounds of the search for groups.
@@ -193,6 +201,8 @@ class RobustMeanResult(MeanResult):
     suspects: tuple[Suspect, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
     data: NamedTable | None = field(default=None, repr=False)
+    remarks: str = field(default="", repr=False)
+    choices: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def standard_error(self) -> Any:
@@ -327,7 +337,11 @@ class RobustMeanResult(MeanResult):
             )
         again: RobustMeanResult = _above("api").solve_again(self, **changes)
         told = f"The paper's problem, told sigma = {again.sigma:.4g}."
-        return replace(again, message=f"{told} {again.message}")
+        return replace(
+            again,
+            message=f"{told} {again.message}",
+            remarks=f"{told} {again.remarks}".rstrip(),
+        )
 
     def _beyond(self, threshold: float) -> RobustMeanResult:
         """The rows with a score above a threshold removed."""
@@ -376,8 +390,7 @@ class RobustMeanResult(MeanResult):
         groups = tuple(other for other in self.groups if other is not back)
         support = on_host(self.support).copy()
         support[on_host(back.rows)] = True
-        again = self._with(support, groups)
-        return replace(again, message=f"Put back: {back}. {again.message}")
+        return self._with(support, groups, choice=f"Put back: {back}.")
 
     def drop(self, suspect: int | Suspect) -> RobustMeanResult:
         """The answer with a suspected group removed, without a new fit.
@@ -400,12 +413,7 @@ class RobustMeanResult(MeanResult):
         gone = self.suspects[suspect]
         support = on_host(self.support).copy()
         support[on_host(gone.rows)] = False
-        again = self._with(support, (*self.groups, gone.group))
-        return replace(
-            again,
-            suspects=tuple(other for other in self.suspects if other is not gone),
-            message=f"Dropped: {gone.group}. {again.message}",
-        )
+        return self._with(support, (*self.groups, gone.group), choice=f"Dropped: {gone.group}.")
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -418,6 +426,7 @@ class RobustMeanResult(MeanResult):
         groups: tuple[Group, ...],
         rule: Multiplier | GroupRule | None = None,
         dual: Multiplier | None = None,
+        choice: str = "",
     ) -> RobustMeanResult:
         """The answer that keeps these rows, looked at anew: some fifteen passes."""
         table = as_table(self.known_data().table)
@@ -432,6 +441,9 @@ class RobustMeanResult(MeanResult):
         with np.errstate(over="ignore", invalid="ignore"):
             q = rule.scores(table)
         xp = namespace(q)
+        choices = (*self.choices, choice) if choice else self.choices
+        remarks = " ".join([*choices, f"Kept {kept} of {n} rows by choice."])
+        units = "" if rule.metric is None else f" {IN_UNITS}"
         return replace(
             self,
             location=like(location, self.location, self.location.dtype),
@@ -445,9 +457,13 @@ class RobustMeanResult(MeanResult):
             certificate=certificate,
             rule=rule,
             groups=groups,
+            # Of a group that is gone there is nothing left to suspect.
+            suspects=tuple(s for s in self.suspects if support[on_host(s.rows)].all()),
             path=(),
             n_passes=table.n_passes,
-            message=f"Kept {kept} of {n} rows by choice. {certificate.statement()}",
+            message=f"{remarks} {certificate.statement()}{units}",
+            remarks=remarks,
+            choices=choices,
         )
 
     def _rule_of(
@@ -503,14 +519,35 @@ class RobustMeanResult(MeanResult):
         X : array of shape (n, d), optional
             The data, if this result has been pickled since the fit.
         """
-        data = self.known_data() if X is None else self.with_data(X).known_data()
-        n = data.table.shape[0]
+        there = self if X is None else self.with_data(X)
+        n = there.known_data().table.shape[0]
         if not _is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
-        number = range(n)[row]
-        why = explain(self.rule, number, data.table.some(np.array([number]))[0], data.columns)
-        cells = tuple(str(cell) for cell in gross_cells(self.groups, data) if cell.row == number)
-        return replace(why, removed=not bool(self.support[number]), cells=cells)
+        return there.explanations(np.array([range(n)[row]]))[0]
+
+    def explanations(self, rows: Array) -> list[Explanation]:
+        """Why some rows got their scores, by the groups that they left with.
+
+        Parameters
+        ----------
+        rows : int array
+            Their numbers.
+        """
+        data = self.known_data()
+        return [
+            replace(
+                explain(self.rule, int(i), values, data.columns, _group_with(self.groups, int(i))),
+                removed=not bool(self.support[int(i)]),
+                cells=tuple(str(cell) for cell in cells_of(self.cells, int(i))),
+                suspected=self._suspected(int(i)),
+            )
+            for i, values in zip(rows, data.table.some(rows), strict=True)
+        ]
+
+    def _suspected(self, row: int) -> str:
+        """The suspect that a row belongs to, in words."""
+        i = _group_with([suspect.group for suspect in self.suspects], row)
+        return "" if i is None else f"suspect {i + 1}: {self.suspects[i]}"
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """The same result beside its data: after it was pickled, or to give names.
@@ -602,6 +639,11 @@ class RobustMeanResult(MeanResult):
         made = ("summary", "cells", "_mean_and_error")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {**state, "data": None}
+
+
+def _group_with(groups: Sequence[Group], row: int) -> int | None:
+    """The index of the group that a row is in."""
+    return next((i for i, group in enumerate(groups) if (on_host(group.rows) == row).any()), None)
 
 
 def _above(module: str) -> Any:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from inlier._arrays import double, on_host, total
 from inlier._typing import Array, Mask, Rows
+from inlier.cells import Cell, cells_of
 from inlier.certificate import Certificate
 from inlier.data import Rotation, Table, as_table
-from inlier.explain import Explanation, explain, named
-from inlier.result import PathPoint, RobustMeanResult
-from inlier.rules import GroupRule
+from inlier.explain import Explanation, named
+from inlier.result import IN_UNITS, PathPoint, RobustMeanResult
+from inlier.rules import Group, GroupRule
 from inlier.spectral import DENSE, Oracle, Spectrum, orthonormal_rows
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
@@ -81,6 +83,12 @@ class Summary:
         The groups in words.
     group_shifts : array of shape (k, d)
         How far the mean of each group lies from the robust mean, in deviations of the kept rows.
+    suspects : tuple of str
+        The groups that were kept although there is evidence against them, in words.
+    suspect_of : int array of shape (n,)
+        Which of the suspects a row belongs to; -1 for none.
+    cells : tuple of Cell
+        The gross cells of the rows that left for them, by row.
     path : tuple of PathPoint
     chosen : int
         The point of the path that is the answer.
@@ -90,6 +98,9 @@ class Summary:
         Whether sigma, the budget and the certificate are in units of a scatter matrix.
     converged : bool
     message : str
+    remarks : str
+        What the message says beyond the numbers of rows, the groups, the suspects and the
+        certificate.
     """
 
     n: int
@@ -113,6 +124,9 @@ class Summary:
     group_of: Array = field(repr=False)
     groups: tuple[str, ...]
     group_shifts: Array = field(repr=False)
+    suspects: tuple[str, ...]
+    suspect_of: Array = field(repr=False)
+    cells: tuple[Cell, ...] = field(repr=False)
     path: tuple[PathPoint, ...] = field(repr=False)
     chosen: int
     sigma: float
@@ -121,6 +135,7 @@ class Summary:
     in_metric: bool
     converged: bool
     message: str
+    remarks: str
 
     @property
     def n_removed(self) -> int:
@@ -137,22 +152,12 @@ class Summary:
 
     def statement(self) -> str:
         """The certificate in a sentence."""
-        return self.certificate.statement()
+        said = self.certificate.statement()
+        return f"{said} {IN_UNITS}" if self.in_metric else said
 
-    def remarks(self) -> str:
-        """What the message says beyond the numbers of rows, the groups and the certificate."""
-        kept, bound = self.n - self.n_removed, self.certificate.l0_lower_bound
-        rest = self.message
-        for known in (
-            self.statement(),
-            f"At this sigma at least {bound} had to go.",
-            f"Kept {kept} of {self.n} rows; at least {bound} had to go.",
-            f"Kept {kept} of {self.n} rows.",
-            f"Kept all {self.n} rows.",
-            f"Removed: {'; '.join(self.groups)}.",
-        ):
-            rest = rest.replace(known, "")
-        return " ".join(rest.split())
+    def cells_of(self, row: int) -> tuple[Cell, ...]:
+        """The gross cells of a row, the farthest out first."""
+        return cells_of(self.cells, row)
 
     def column_name(self, j: int) -> str:
         """What a column is called."""
@@ -211,7 +216,9 @@ def in_deviations(mean: Array, robust: Array, deviation: Array) -> Array:
 
 
 def _signed(shift: float) -> str:
-    return f"{shift:+.2g}" if np.isfinite(shift) else "where no kept row varies"
+    if not np.isfinite(shift):
+        return "where no kept row varies"
+    return f"{float(f'{shift:.2g}'):+,.15g}" if 1.0 <= abs(shift) < 1e6 else f"{shift:+.2g}"
 
 
 def _worst(scores: Array, group_of: Array, count: int) -> Array:
@@ -249,14 +256,8 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     along = offset / length if 0.0 < length < np.inf else np.zeros(d)
     whole, rest = _spectra(table, plain, robust, kept)
     view = _view(result, table, robust, rest)
-    group_of = np.full(n, -1)
-    for i, group in enumerate(result.groups):
-        group_of[on_host(group.rows)] = i
-    worst = _worst(scores, group_of, n_worst)
-    explained = [
-        replace(explain(result.rule, int(i), row, columns), removed=not bool(support[i]))
-        for i, row in zip(worst, table.some(worst), strict=True)
-    ]
+    group_of = _membership(n, result.groups)
+    explained = result.explanations(_worst(scores, group_of, n_worst))
     m = int(support.sum())
     error = on_host(result.standard_error) if m > 1 else np.full(d, np.nan)
     # About a population of their own, which is what the other deviations here are.
@@ -284,6 +285,9 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         group_of=group_of,
         groups=tuple(str(group) for group in result.groups),
         group_shifts=np.reshape(group_shifts, (len(group_shifts), d)),
+        suspects=tuple(str(suspect) for suspect in result.suspects),
+        suspect_of=_membership(n, [suspect.group for suspect in result.suspects]),
+        cells=result.cells,
         path=result.path,
         chosen=len(result.groups),
         sigma=result.sigma,
@@ -292,7 +296,16 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         in_metric=result.rule.metric is not None,
         converged=result.converged,
         message=result.message,
+        remarks=result.remarks,
     )
+
+
+def _membership(n: int, groups: Sequence[Group]) -> Array:
+    """Which of the groups each row is in; -1 for none."""
+    found = np.full(n, -1)
+    for i, group in enumerate(groups):
+        found[on_host(group.rows)] = i
+    return found
 
 
 def _spectra(
@@ -340,6 +353,10 @@ def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum
     elif rule.directions is not None:
         order = np.argsort(-rule.prices, kind="stable")
         wanted += [(f"direction {j + 1}", rule.directions[j]) for j in order]
+    wanted += [
+        (f"towards suspect {i + 1}", suspect.group.direction)
+        for i, suspect in enumerate(result.suspects)
+    ]
     wanted += [
         (f"largest variance {j + 1} of the kept rows", vector)
         for j, vector in enumerate(() if after is None else after.vectors)

@@ -186,7 +186,8 @@ def fit_with_sigma(
     else:
         scores = rule.scores(on_table)
     converged = fit.converged and not certificate.exceeded
-    message = _message(fit, certificate, options)
+    said, remarks = _words(fit, certificate, options)
+    message = f"{said} {remarks}".strip()
     if not converged:
         from sklearn.exceptions import ConvergenceWarning
 
@@ -206,6 +207,7 @@ def fit_with_sigma(
         n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
         converged=converged,
         message=message,
+        remarks=remarks,
     )
 
 
@@ -320,8 +322,29 @@ def _threshold(q: Rows, kept: Rows) -> float:
     return (highest_kept + beyond) / 2.0
 
 
-def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
+def _words(fit: Fit, certificate: Certificate, options: Options) -> tuple[str, str]:
+    """How many rows were kept, and what else there is to say."""
     n, removed = certificate.n, certificate.n_removed
+    if trouble := _trouble(fit, certificate, options):
+        return "", trouble
+    kept = f"Kept {n - removed} of {n} rows; at least {certificate.l0_lower_bound} had to go."
+    remarks = []
+    if not certificate.feasible:
+        over = certificate.bound / certificate.budget - 1.0
+        remarks.append(
+            "Whether they stay within the budget is not decided: they exceed it by at most "
+            f"{over:.1e} of it, if at all."
+        )
+    if 2 * removed >= n:
+        remarks.append(
+            "Half of the rows or more were removed: either sigma is too small, or the data cannot "
+            "be trusted."
+        )
+    return kept, " ".join(remarks)
+
+
+def _trouble(fit: Fit, certificate: Certificate, options: Options) -> str:
+    """Why the answer is not what was asked for, and what to try; empty if it is."""
     if every(fit.best.removed):
         hint = "" if options.algorithm == "continuation" else ', or use algorithm="continuation"'
         return (
@@ -345,16 +368,4 @@ def _message(fit: Fit, certificate: Certificate, options: Options) -> str:
             f"Stopped after max_iter={options.max_iter} iterations while the number of removed "
             "rows was still falling. Raise max_iter."
         )
-    verdict = f"Kept {n - removed} of {n} rows; at least {certificate.l0_lower_bound} had to go."
-    if not certificate.feasible:
-        over = certificate.bound / certificate.budget - 1.0
-        verdict += (
-            f" Whether they stay within the budget is not decided: they exceed it by at most "
-            f"{over:.1e} of it, if at all."
-        )
-    if 2 * removed >= n:
-        verdict += (
-            " Half of the rows or more were removed: either sigma is too small, or the data cannot "
-            "be trusted."
-        )
-    return verdict
+    return ""

@@ -151,10 +151,14 @@ def fit_without_sigma(
     outcome = Outcome(
         assume=assume, cautious=cautious, several=several, too_few=n < FEWEST_ROWS, found=found
     )
-    message = _message(outcome, groups, suspects, chosen.certificate)
-    reason = _distrust(outcome, groups, n)
+    remark, reason = _remark(outcome, groups, suspects), _distrust(outcome, groups, n)
+    message = _said(
+        _counts(groups, chosen.certificate),
+        remark,
+        chosen.certificate.statement(),
+        reason,
+    )
     if reason:
-        message = f"{message} {reason}"
         warnings.warn(message, WeakEvidenceWarning, stacklevel=3)
     return RobustMeanResult(
         location=whole.beside(location.astype(whole.dtype)),
@@ -171,6 +175,7 @@ def fit_without_sigma(
         n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
         converged=True,
         message=message,
+        remarks=_said(remark, reason),
         groups=tuple(groups),
         suspects=tuple(suspects),
         path=tuple(path),
@@ -392,12 +397,14 @@ def _with_early(
     xp, n = namespace(near), near.shape[0]
     rows = xp.nonzero(near)[0]
     gone = xp.nonzero(~near)[0]
-    first_groups, points = [], []
+    first_groups: list[Group] = []
+    points: list[PathPoint] = []
     kept = xp.ones_like(near)
     for group in early:
-        points.append(_point_before(whole, kept, start))
+        points.append(_point_before(whole, kept, start, 0.0 if points else 1.0))
         first_groups.append(_early_group(whole, start, group, points[-1].certificate.bound))
         kept = kept & ~group.members
+    path = [replace(path[0], share=0.0), *path[1:]]
     for point in path:
         all_gone = xp.sort(xp.concat([gone, xp.take(rows, point.removed)]))
         budget = point.budget * n / (n - gone.shape[0])
@@ -442,7 +449,7 @@ def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Gro
     )
 
 
-def _point_before(whole: Table, kept: Rows, start: Array) -> PathPoint:
+def _point_before(whole: Table, kept: Rows, start: Array, share: float) -> PathPoint:
     """A point of the path at which some rows are still there that leave early."""
     n, m = kept.shape[0], count(kept)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -471,52 +478,58 @@ def _point_before(whole: Table, kept: Rows, start: Array) -> PathPoint:
         sigma=certificate.sigma_kept,
         price=0.0,
         rank=0.0,
-        share=1.0,
+        share=share,
         removed=removed,
         location=mean,
         certificate=certificate,
     )
 
 
-def _message(
-    outcome: Outcome, groups: list[Group], suspects: list[Suspect], certificate: Certificate
-) -> str:
-    n, removed, found = certificate.n, certificate.n_removed, outcome.found
+def _said(*sentences: str) -> str:
+    """Those that say something, one after the other."""
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _counts(groups: list[Group], certificate: Certificate) -> str:
+    """What was kept, and what was removed.
+
+    Suspects are left out: of those that were shown on tables with known errors, none was bad.
+    """
+    n, removed = certificate.n, certificate.n_removed
+    said = f"Kept all {n} rows."
     if groups:
         listed = "; ".join(str(group) for group in groups)
-        message = f"Kept {n - removed} of {n} rows. Removed: {listed}."
+        said = f"Kept {n - removed} of {n} rows. Removed: {listed}."
         if certificate.l0_lower_bound:
-            message += f" At this sigma at least {certificate.l0_lower_bound} had to go."
-    else:
-        message = f"Kept all {n} rows."
+            said += f" At this sigma at least {certificate.l0_lower_bound} had to go."
+    return said
+
+
+def _remark(outcome: Outcome, groups: list[Group], suspects: list[Suspect]) -> str:
+    """What the numbers of rows do not say."""
+    found = outcome.found
     if outcome.too_few and outcome.assume != "symmetric":
-        message += f" So few rows do not tell which of them are bad: it takes {FEWEST_ROWS}."
-    elif outcome.cautious:
-        message += _cautious_words(outcome, groups, suspects)
-    elif found.tail:
-        message += (
-            f" There is a surplus on one side, {found.tail} rows, that looks like the tail of "
-            "skewed data; it was kept."
-        )
-    elif LOG_LEVEL <= found.doubtful.log_p < DOUBTFUL:
-        chance = np.exp(found.doubtful.log_p)
-        message += f" There are weak signs (chance {chance:.1g}) of one more group; it was kept."
-    elif found.doubtful.log_p < LOG_LEVEL and found.refused is None and not found.unclear:
-        message += " There are signs of one more group, but no cut that tells it from the others."
-    elif not groups and not found.unclear and not found.coincide and found.refused is None:
-        message += " No group of them shows more than chance would."
-    return f"{message} {certificate.statement()}"
-
-
-def _cautious_words(outcome: Outcome, groups: list[Group], suspects: list[Suspect]) -> str:
-    if outcome.several:
+        return f"So few rows do not tell which of them are bad: it takes {FEWEST_ROWS}."
+    if outcome.cautious and outcome.several:
         return (
-            " The rows fall into several groups, of which none is more suspect than another; they "
+            "The rows fall into several groups, of which none is more suspect than another; they "
             "were kept."
         )
-    # Suspects are left out: of those that were shown on tables with known errors, none was bad.
-    if not groups and not suspects:
-        return " No row is gross, and no group is clear of the others."
+    if outcome.cautious:
+        nothing = not groups and not suspects
+        return "No row is gross, and no group is clear of the others." if nothing else ""
+    if found.tail:
+        return (
+            f"There is a surplus on one side, {found.tail} rows, that looks like the tail of "
+            "skewed data; it was kept."
+        )
+    if LOG_LEVEL <= found.doubtful.log_p < DOUBTFUL:
+        chance = np.exp(found.doubtful.log_p)
+        return f"There are weak signs (chance {chance:.1g}) of one more group; it was kept."
+    if found.doubtful.log_p < LOG_LEVEL and found.refused is None and not found.unclear:
+        return "There are signs of one more group, but no cut that tells it from the others."
+    if not groups and not found.unclear and not found.coincide and found.refused is None:
+        return "No group of them shows more than chance would."
     return ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from inlier.api import robust_mean
+from inlier.api import Assumption, robust_mean
 from inlier.result import RobustMeanResult, Step
 
 
@@ -15,10 +15,12 @@ class Choice:
     """How to fit, and what to choose in place of the answer."""
 
     sigma: float | None
+    assume: Assumption
     scatter: str
     p: float | None
     seed: int
     keep: list[int] | None
+    drop: list[int] | None
     threshold: float | None
     point: int | None
 
@@ -27,6 +29,7 @@ class Choice:
         result = robust_mean(
             X,
             sigma=self.sigma,
+            assume=self.assume,
             scatter=self.scatter,
             p=self.p,
             random_state=self.seed,
@@ -34,17 +37,22 @@ class Choice:
         )
         if self.threshold is not None or self.point is not None:
             result = result.at(self.point, threshold=self.threshold)
-        for group in self._put_back(len(result.groups)):
+        # The last first: what is put back or dropped leaves its list. Suspects that are dropped
+        # become groups, so these come first.
+        for group in _indices("--keep", self.keep, len(result.groups), "group"):
             result = result.keep(group)
+        for suspect in _indices("--drop", self.drop, len(result.suspects), "suspect"):
+            result = result.drop(suspect)
         return result
 
-    def _put_back(self, n_groups: int) -> list[int]:
-        """Indices of groups, the last first: a group that is put back leaves the list."""
-        wanted = sorted(set(self.keep or ()), reverse=True)
-        for number in wanted:
-            if not 1 <= number <= n_groups:
-                raise ValueError(
-                    f"--keep {number}: there is no such group. The verdict has {n_groups}, "
-                    "counted from 1."
-                )
-        return [number - 1 for number in wanted]
+
+def _indices(option: str, numbers: list[int] | None, count: int, what: str) -> list[int]:
+    """Where in a list the numbered ones are, the last first."""
+    wanted = sorted(set(numbers or ()), reverse=True)
+    for number in wanted:
+        if not 1 <= number <= count:
+            raise ValueError(
+                f"{option} {number}: there is no such {what}. The verdict has {count}, counted "
+                "from 1."
+            )
+    return [number - 1 for number in wanted]

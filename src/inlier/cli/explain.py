@@ -40,9 +40,11 @@ def explain(
     query: opt.Query = None,
     max_bytes: opt.MaxBytes = opt.MOST,
     sigma: opt.Sigma = None,
+    assume: opt.AssumeChoice = opt.Assume.auto,
     scatter: opt.ScatterChoice = opt.Scatter.auto,
     p: opt.Power = None,
     keep: opt.Keep = None,
+    drop: opt.Drop = None,
     threshold: opt.Threshold = None,
     point: opt.Point = None,
     seed: opt.Seed = 0,
@@ -71,7 +73,9 @@ def explain(
                 max_bytes=size_of(max_bytes),
             )
             position = _position(frame, row)
-            choice = Choice(sigma, scatter.value, p, seed, keep, threshold, point)
+            choice = Choice(
+                sigma, assume.value, scatter.value, p, seed, keep, drop, threshold, point
+            )
             fits, _ = fit_frame(frame, tell, choice)
         fit = _fit_of(fits, position, row)
         explanation = fit.result.explain(int(np.flatnonzero(fit.rows == position)[0]))

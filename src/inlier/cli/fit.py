@@ -36,9 +36,11 @@ def fit(
     query: opt.Query = None,
     max_bytes: opt.MaxBytes = opt.MOST,
     sigma: opt.Sigma = None,
+    assume: opt.AssumeChoice = opt.Assume.auto,
     scatter: opt.ScatterChoice = opt.Scatter.auto,
     p: opt.Power = None,
     keep: opt.Keep = None,
+    drop: opt.Drop = None,
     threshold: opt.Threshold = None,
     point: opt.Point = None,
     seed: opt.Seed = 0,
@@ -116,7 +118,7 @@ def fit(
                 f"--image {image} has {shape[0] * shape[1]} pixels, but the table has "
                 f"{len(frame.columns)} columns."
             )
-        choice = Choice(sigma, scatter.value, p, seed, keep, threshold, point)
+        choice = Choice(sigma, assume.value, scatter.value, p, seed, keep, drop, threshold, point)
         fits, notes = fit_frame(frame, tell, choice)
         source = "standard input" if file == "-" else file
         tell("looking at the result", None)

@@ -33,10 +33,12 @@ def hints_about(frame: Frame, choice: Choice) -> list[str]:
             f"Columns with two values only: {shown}. Rows with the rarer one may look like a "
             "group; --exclude leaves such columns out."
         )
-    ratio = unevenness(some)
-    if choice.scatter == "auto" and ratio >= UNEVEN:
-        hints.append(
-            f"Some columns vary {ratio:.0e} times as much as others. If they are in different "
-            "units, --scatter diagonal compares each in its own."
-        )
+    if choice.sigma is not None and choice.scatter == "auto":
+        ratio = unevenness(some)
+        if ratio >= UNEVEN:
+            hints.append(
+                f"Some columns vary {ratio:.0e} times as much as others, and --sigma is one bound "
+                "for all. If they are in different units, --scatter diagonal compares each in its "
+                "own."
+            )
     return hints

@@ -29,6 +29,14 @@ class Missing(StrEnum):
     impute = "impute-robust"
 
 
+class Assume(StrEnum):
+    """What is assumed of the good rows."""
+
+    auto = "auto"
+    symmetric = "symmetric"
+    nothing = "nothing"
+
+
 class Scatter(StrEnum):
     """In which units rows are compared."""
 
@@ -121,11 +129,20 @@ Sigma = Annotated[
         rich_help_panel=FITTING,
     ),
 ]
+AssumeChoice = Annotated[
+    Assume,
+    typer.Option(
+        "--assume",
+        help="What good rows are, where --sigma is not known: symmetric for noise about one "
+        "centre, nothing for rows that may be skewed or in classes.",
+        rich_help_panel=FITTING,
+    ),
+]
 ScatterChoice = Annotated[
     Scatter,
     typer.Option(
         "--scatter",
-        help="Units of comparison; diagonal for columns in different units.",
+        help="Units of comparison; with --sigma, diagonal for columns in different units.",
         rich_help_panel=FITTING,
     ),
 ]
@@ -139,6 +156,14 @@ Keep = Annotated[
     list[int] | None,
     typer.Option(
         help="Put a group back that is good: its number in the verdict, from 1. Give it several "
+        "times for several.",
+        rich_help_panel=FITTING,
+    ),
+]
+Drop = Annotated[
+    list[int] | None,
+    typer.Option(
+        help="Remove a suspect that is bad: its number in the verdict, from 1. Give it several "
         "times for several.",
         rich_help_panel=FITTING,
     ),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from inlier._arrays import on_host
 from inlier._csv import writing
 from inlier._files import replacing
 from inlier.cli.work import Fitted
@@ -59,7 +60,7 @@ def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
         "budget": _number(summary.budget),
         "threshold": _number(summary.threshold),
         "certificate": {
-            "statement": certificate.statement(),
+            "statement": summary.statement(),
             "feasible": certificate.feasible,
             "sigma_kept": _number(certificate.sigma_kept),
             "lambda_max": _number(certificate.lambda_max),
@@ -76,12 +77,33 @@ def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
             {
                 "description": str(group),
                 "kind": group.kind,
-                "rows": numbers[np.sort(np.asarray(group.rows))].tolist(),
+                "rows": numbers[np.sort(on_host(group.rows))].tolist(),
                 "log10_p": _number(group.log_p / float(np.log(10.0))),
                 "share": _number(group.share),
                 "shift": _numbers(summary.group_shifts[i]),
             }
             for i, group in enumerate(fit.result.groups)
+        ],
+        "suspects": [
+            {
+                "description": str(suspect),
+                "rows": numbers[np.sort(on_host(suspect.rows))].tolist(),
+                "shift": _number(suspect.shift),
+                "why": suspect.why,
+            }
+            for suspect in fit.result.suspects
+        ],
+        "cells": [
+            {
+                "description": str(cell),
+                "row": int(numbers[cell.row]),
+                "column": cell.name,
+                "value": _number(cell.value),
+                "median": _number(cell.median),
+                "times": _number(cell.times),
+                "slip": cell.slip,
+            }
+            for cell in summary.cells
         ],
         "path": [
             {
@@ -115,6 +137,8 @@ def explanation_record(explanation: Explanation, frame: Frame, fit: Fitted) -> d
             {"name": part.name, "contribution": _number(part.contribution)}
             for part in explanation.directions
         ],
+        "suspected": explanation.suspected or None,
+        "cells": list(explanation.cells),
         "features": [
             {
                 "column": feature.name,

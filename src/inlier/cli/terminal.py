@@ -20,8 +20,10 @@ from inlier.result import Step
 # Of the functions behind the commands; each is an option here.
 ARGUMENTS = (
     *("columns", "exclude", "id_column", "group_by", "missing", "na_values", "delimiter", "header"),
-    *("key", "table", "query", "max_bytes", "sigma", "scatter", "p", "threshold", "point"),
+    *("key", "table", "query", "max_bytes", "sigma", "assume", "scatter", "p", "threshold"),
+    "point",
 )
+QUOTES = "\"'"
 
 
 class Output(Console):
@@ -63,11 +65,12 @@ def _spoken(text: str) -> str:
     """Arguments as they are called here: missing="drop" is --missing drop."""
 
     def option(found: re.Match[str]) -> str:
-        return f"--{found[1].replace('_', '-')} {found[2].strip(chr(34))}"
+        return f"--{found[1].replace('_', '-')} {found[2].strip(QUOTES)}"
 
     names = "|".join(ARGUMENTS)
     text = re.sub(rf'\b({names})=("[^"]*"|\'[^\']*\'|\.\.\.|[\w-]+)', option, text)
     text = re.sub(rf"^({names}) ", lambda found: f"--{found[1].replace('_', '-')} ", text)
+    text = re.sub(rf"\bleave ({names}) out", lambda found: f"leave --{found[1]} out", text)
     return re.sub(r"^path=", "--clean ", text)
 
 

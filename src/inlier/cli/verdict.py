@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.console import Console
 from rich.table import Table
 
@@ -24,18 +26,18 @@ def show(console: Console, fit: Fitted) -> None:
         console.rule(printable(f"group {fit.group}"), align="left")
     console.print(f"[bold]{printable(headline(summary))}[/bold]", soft_wrap=True)
     console.print(printable(summary.distance()), soft_wrap=True)
-    statement = summary.statement()
-    if summary.in_metric:
-        statement += " (In units of the scatter.)"
-    console.print(printable(statement), soft_wrap=True)
-    if (remarks := summary.remarks()) and not summary.in_metric:
+    console.print(printable(summary.statement()), soft_wrap=True)
+    if summary.remarks:
         label = "[yellow]Note:[/yellow] " if fit.weak or not summary.converged else ""
-        console.print(label + printable(_as_options(remarks)), soft_wrap=True)
+        console.print(label + printable(_as_options(summary.remarks)), soft_wrap=True)
     for i, group in enumerate(summary.groups):
         console.print(
             printable(f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"),
             soft_wrap=True,
         )
+    for i, suspect in enumerate(summary.suspects):
+        said = f"  suspect {i + 1}: {suspect} (--drop {i + 1} removes it)"
+        console.print(printable(said), soft_wrap=True)
     console.print(_worst_rows(summary))
 
 
@@ -44,6 +46,7 @@ def _as_options(remarks: str) -> str:
     for word, here in (
         ("result.groups", "the groups"),
         ("result.keep", "--keep"),
+        ("result.drop", "--drop"),
         ("Pass sigma", "Give --sigma"),
     ):
         remarks = remarks.replace(word, here)
@@ -68,6 +71,9 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     )
     for part in explanation.directions:
         console.print(f"  {part.contribution:10.4g}  {printable(part.name)}", soft_wrap=True)
+    for words in (explanation.suspected, *explanation.cells):
+        if words:
+            console.print(f"  {printable(words)}", soft_wrap=True)
     features = explanation.features()
     table = Table("feature", box=None, pad_edge=False)
     for head in ("value", "expected", "contribution"):
@@ -94,11 +100,23 @@ def _worst_rows(summary: Summary) -> Table:
     table.add_column("score", justify="right")
     table.add_column("because of", overflow="fold")
     for explanation in worst:
-        reasons = ", ".join(
-            f"{shortened(f.name, LONGEST)} = {f.value:.4g} (expected {f.expected:.4g})"
-            for f in explanation.features(FEATURES)
-            if f.contribution > 0.0
-        )
         name = shortened(summary.row_name(explanation.row), LONGEST)
-        table.add_row(printable(name), f"{explanation.score:.3g}", printable(reasons))
+        reasons = "\n".join(map(printable, _reasons(summary, explanation)))
+        table.add_row(printable(name), f"{explanation.score:.3g}", reasons)
     return table
+
+
+def _reasons(summary: Summary, explanation: Explanation) -> list[str]:
+    """The gross cells of a row in words, a line for each; if there are none, its features."""
+    cells = summary.cells_of(explanation.row)
+    if cells:
+        shown = [str(replace(c, name=shortened(c.name, LONGEST))) for c in cells[:FEATURES]]
+        rest = len(cells) - len(shown)
+        more = f"and {rest} more gross {'cell' if rest == 1 else 'cells'}"
+        return [*shown, more] if rest else shown
+    features = (
+        f"{shortened(f.name, LONGEST)} = {f.value:.4g} (expected {f.expected:.4g})"
+        for f in explanation.features(FEATURES)
+        if f.contribution > 0.0
+    )
+    return [", ".join(features)]

@@ -102,7 +102,8 @@ class TailLength:
         xp = namespace(cells)
         if self.whitener is not None:
             cells = cells @ like(self.whitener.T, cells, cells.dtype)
-        return double(xp.linalg.vector_norm(cells, axis=1))
+        with np.errstate(over="ignore"):  # what is too far away to square is infinitely far
+            return double(xp.linalg.vector_norm(cells, axis=1))
 
     def cells(self, rows: Rows) -> Rows:
         """Signed sizes of all cells, in single precision: cuts lie in gaps."""

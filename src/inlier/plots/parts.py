@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Triangles are left out: they stand for rows that are beyond the axis.
 OF_GROUPS = ((REMOVED, "s"), ("#009E73", "D"), ("#CC79A7", "P"), ("#E69F00", "X"), ("#56B4E9", "p"))
+SUSPECTED = ("0.1", "d")
 # A vector file of more rows than these would be too large to open.
 VECTORS = 20_000
 
@@ -30,9 +31,12 @@ class Part(NamedTuple):
 
 
 def parts(summary: Summary) -> Iterator[Part]:
-    """The kept rows, and the removed ones by group, if there are several."""
-    kept, group_of = summary.support, summary.group_of
-    yield Part(f"kept: {_counted(kept)}", kept, KEPT, "o")
+    """The kept rows, those suspected, and the removed ones by group, if there are several."""
+    kept, group_of, suspect_of = summary.support, summary.group_of, summary.suspect_of
+    unsuspected = kept & (suspect_of < 0)
+    yield Part(f"kept: {_counted(unsuspected)}", unsuspected, KEPT, "o")
+    if (suspected := kept & (suspect_of >= 0)).any():
+        yield Part(f"kept, but suspected: {_counted(suspected)}", suspected, *SUSPECTED)
     groups = summary.groups
     shown = len(groups) if len(groups) <= len(OF_GROUPS) else len(OF_GROUPS) - 1
     for i in range(shown):

@@ -19,7 +19,7 @@ MOST_GROUPS = 8
 
 
 def card(result: RobustMeanResult) -> str:
-    """Verdict, groups and certificate; the data are not looked at."""
+    """Verdict, groups, suspects and certificate; the data are not looked at."""
     known = result.certificate
     n, removed = known.n, known.n_removed
     verdict = el(
@@ -37,6 +37,10 @@ def card(result: RobustMeanResult) -> str:
         if rest:
             items.append(el("li", text(f"{counted(rest, 'more group')}: see result.groups")))
         groups = el("ol", *items, style="margin:.3em 0;padding-left:1.4em")
+    suspects = NOTHING
+    if result.suspects:
+        listed = ". ".join(str(suspect) for suspect in result.suspects[:MOST_GROUPS])
+        suspects = el("div", el("strong", text("Suspected:")), text(f" {listed}."))
     alarm = NOTHING
     if not result.converged:
         alarm = el(
@@ -49,4 +53,5 @@ def card(result: RobustMeanResult) -> str:
         text('result.to_html("report.html") has the whole report.'),
         style=f"{QUIET};font-size:.9em",
     )
-    return el("div", verdict, alarm, groups, el("div", text(known.statement())), more, style=FRAME)
+    statement = el("div", text(known.statement()))
+    return el("div", verdict, alarm, groups, suspects, statement, more, style=FRAME)

@@ -18,6 +18,8 @@ TOP, RIGHT, BOTTOM = 30, 14, 42
 LETTER = 6.2
 # Farther out than this, numbers are treated as infinite: their differences still are numbers.
 LARGEST = 1e300
+# In units: what lies farther out stands at the edge.
+REACH = 1e6
 # Where a mark goes that has no place.
 NOWHERE = -99.0
 
@@ -33,6 +35,8 @@ SHAPES = (
 # These are lines, not areas.
 OPEN = {4, 5}
 DOT = "h.01"
+# Of suspects: the first is a ring, a dot with a question.
+RING = "m-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0"
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,7 @@ def around_zero(values: Array, unit: float) -> Scale:
     straight = linear(values)
     if not unit > 0.0 or max(abs(low), abs(high)) < 60.0 * unit:
         return straight
+    low, high = max(low, -REACH * unit), min(high, REACH * unit)
     return Scale(min(low, -unit) * 1.2, max(high, unit) * 1.2, "asinh", unit)
 
 
@@ -254,20 +259,29 @@ class Frame:
 
 def glyph(kind: int, class_: str = "") -> Html:
     """A mark in running text; -1 is that of the kept rows."""
-    shape = DOT if kind < 0 else SHAPES[kind % len(SHAPES)]
     return el(
         "svg",
-        el("path", d=f"M6 6{shape}", class_=mark_class(kind)),
+        el("path", d=f"M6 6{mark_shape(kind)}", class_=mark_class(kind)),
         viewBox="0 0 12 12",
         class_=f"glyph {class_}".strip(),
         aria_hidden="true",
     )
 
 
+def mark_shape(kind: int) -> str:
+    """The path of a mark: kept rows are dots, suspects and groups have shapes."""
+    if kind == -1:
+        return DOT
+    shapes = SHAPES if kind >= 0 else (RING, *SHAPES[1:])
+    return shapes[(kind if kind >= 0 else -2 - kind) % len(shapes)]
+
+
 def mark_class(kind: int) -> str:
-    """How a mark is drawn: kept rows as dots, the others as areas or, later, as lines."""
-    if kind < 0:
+    """How a mark is drawn: removed rows as areas or, later, as lines; suspects in ink."""
+    if kind == -1:
         return "dot"
+    if kind < -1:
+        return "suspect"
     hollow = kind % len(SHAPES) in OPEN or (kind // len(SHAPES)) % 2 == 1
     return "mark hollow" if hollow else "mark"
 

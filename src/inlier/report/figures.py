@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -24,6 +24,7 @@ from inlier.report.charts import (
     linear,
     logarithmic,
     mark_class,
+    mark_shape,
 )
 from inlier.report.markup import NOTHING, Html, el, embedded, joined, text
 from inlier.report.numbers import count, counted, number
@@ -46,7 +47,7 @@ class Kind:
     Attributes
     ----------
     mark : int
-        -1 for the kept rows.
+        -1 for the kept rows, -2 for the first suspect, -3 for the second; 0 for the first group.
     label : str
     rows : int array
         All of them.
@@ -59,12 +60,20 @@ class Kind:
     rows: Array
     drawn: Array
 
+    @property
+    def removed(self) -> bool:
+        """Whether these rows were removed."""
+        return self.mark >= 0
+
 
 def kinds(summary: Summary, share: float = 1.0) -> list[Kind]:
     """The rows by what became of them, kept ones first; a share of the room for marks is used."""
     removed = ~summary.support
     group_of = np.where(removed, summary.group_of, -1)
-    found = [(-1, "kept", np.flatnonzero(summary.support))]
+    suspect_of = np.where(removed, -1, summary.suspect_of)
+    found = [(-1, "kept", np.flatnonzero(summary.support & (suspect_of < 0)))]
+    for i in range(len(summary.suspects)):
+        found.append((-2 - i, f"kept, suspect {i + 1}", np.flatnonzero(suspect_of == i)))
     for i in range(len(summary.groups)):
         found.append((i, f"group {i + 1}", np.flatnonzero(group_of == i)))
     lone = np.flatnonzero(removed & (group_of < 0))
@@ -81,7 +90,7 @@ def kinds(summary: Summary, share: float = 1.0) -> list[Kind]:
         drawn = rows
         if len(rows) > most:
             drawn = np.sort(random.choice(rows, most, replace=False))
-        if len(rows) or mark < 0:
+        if len(rows) or mark == -1:
             sampled.append(Kind(mark, label, rows, drawn))
     return sampled
 
@@ -89,13 +98,11 @@ def kinds(summary: Summary, share: float = 1.0) -> list[Kind]:
 def sampled_note(groups: list[Kind]) -> str:
     """Says so, if not every row is drawn."""
     parts = []
-    kept = groups[0]
-    if len(kept.drawn) < len(kept.rows):
-        parts.append(f"{count(len(kept.drawn))} of the {count(len(kept.rows))} kept rows")
-    drawn = sum(len(kind.drawn) for kind in groups[1:])
-    removed = sum(len(kind.rows) for kind in groups[1:])
-    if drawn < removed:
-        parts.append(f"{count(drawn)} of the {count(removed)} removed rows")
+    for what, removed in (("kept", False), ("removed", True)):
+        drawn = sum(len(kind.drawn) for kind in groups if kind.removed == removed)
+        rows = sum(len(kind.rows) for kind in groups if kind.removed == removed)
+        if drawn < rows:
+            parts.append(f"{count(drawn)} of the {count(rows)} {what} rows")
     if not parts:
         return ""
     return f" To keep the page small, {' and '.join(parts)} are drawn, taken at random."
@@ -130,9 +137,10 @@ def tooltips(summary: Summary, groups: list[Kind]) -> Html:
 
 
 def _marks(frame: Frame, kind: Kind, x: Array, y: Array) -> Html:
-    shape = DOT if kind.mark < 0 else SHAPES[kind.mark % len(SHAPES)]
     few = " few" if len(kind.drawn) <= 600 else ""
-    return frame.marks(x, y, shape, class_=mark_class(kind.mark) + few, data_mark=kind.mark)
+    return frame.marks(
+        x, y, mark_shape(kind.mark), class_=mark_class(kind.mark) + few, data_mark=kind.mark
+    )
 
 
 def scores(summary: Summary, groups: list[Kind]) -> tuple[Html, str]:
@@ -188,14 +196,16 @@ def _score_scale(summary: Summary) -> tuple[Scale, bool]:
 def _pinned(frame: Frame, groups: list[Kind], q: Array) -> Html:
     """Arrows above the rows with an infinite score."""
     rows = np.concatenate([kind.drawn[np.isinf(q[kind.drawn])] for kind in groups])
-    top = np.full(len(rows), frame.y.high)
-    return frame.marks(
-        rows.astype(float),
-        top,
-        "m0-6v-6m-2.5 2.5l2.5-2.5l2.5 2.5",
-        class_="arrow",
-        data_count=len(rows),
-    )
+    return _arrows(frame, rows.astype(float))
+
+
+def _arrows(frame: Frame, x: Array) -> Html:
+    """Arrows above what is infinite, at the top."""
+    if not len(x):
+        return NOTHING
+    top = np.full(len(x), frame.y.high)
+    arrow = "m0-6v-6m-2.5 2.5l2.5-2.5l2.5 2.5"
+    return frame.marks(x, top, arrow, class_="arrow", data_count=len(x))
 
 
 def _histogram(summary: Summary, scale: Scale, *, cut_at: bool) -> Html:
@@ -274,6 +284,8 @@ def path(summary: Summary) -> Html:
     sigma_scale = linear(sigma, zero=True)
     if len(positive) and positive.max() > WIDE * positive.min():
         sigma_scale = logarithmic(float(positive.min()), float(positive.max()))
+    if np.isinf(sigma).any():  # these stand clear of the others
+        sigma_scale = replace(sigma_scale, high=sigma_scale.high * 1.2)
     across = linear(removed, zero=True, pad=0.06)
     return joined([
         _way(summary, Frame(across, sigma_scale, whole=True), removed, sigma, "sigma"),
@@ -296,6 +308,7 @@ def _way(summary: Summary, frame: Frame, x: Array, y: Array, what: str) -> Html:
         frame.line(x, y, class_="way"),
         frame.marks(x[others], y[others], DOT, class_="step"),
         frame.marks(x[here], y[here], SHAPES[2], class_="chosen"),
+        _arrows(frame, x[np.isinf(y)]),
         frame.note(float(x[chosen]), float(y[chosen]), "chosen", dx=9, dy=-9),
     )
 
@@ -338,7 +351,11 @@ def view(summary: Summary, groups: list[Kind]) -> tuple[Html, str]:
     remarks = (
         " Far out, the scale is logarithmic, so that the kept rows still show." if bent else ""
     )
-    beyond = int((~(np.abs(rows) <= 1e300)).any(axis=0).sum())
+    outside = [
+        ~((values >= scale.low) & (values <= scale.high))
+        for values, scale in zip(rows, scales, strict=True)
+    ]
+    beyond = int(np.any(outside, axis=0).sum())
     if beyond:
         remarks += f" {counted(beyond, 'row').capitalize()} too far away to draw are at the edge."
     return joined(panels), remarks

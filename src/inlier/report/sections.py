@@ -15,6 +15,9 @@ from inlier.report.markup import NOTHING, Html, el, joined, name, text
 from inlier.report.numbers import count, counted, decimals, number, percent
 from inlier.summary import Summary
 
+# Of one of the worst rows.
+MOST_CELLS = 3
+
 
 @dataclass(frozen=True)
 class Context:
@@ -70,7 +73,7 @@ def verdict(context: Context) -> Html:
     summary = context.summary
     n, removed = summary.n, summary.n_removed
     kept = n - removed
-    statement, remarks = summary.statement(), summary.remarks()
+    statement, remarks = summary.statement(), summary.remarks
     figure_of = el(
         "p",
         _large(count(kept), f"of {counted(n, 'row')} kept"),
@@ -91,7 +94,7 @@ def verdict(context: Context) -> Html:
         remarks = ""
     parts.append(paragraph(text(summary.distance()), class_="lead"))
     parts.append(paragraph(text(statement), class_="lead"))
-    parts.append(_groups(summary, context.kinds))
+    parts += [_groups(summary, context.kinds), _suspects(summary)]
     if remarks:
         parts.append(el("p", prose(remarks), class_="remark"))
     notes = [note for note in context.notes if note.strip()]
@@ -114,12 +117,13 @@ def _proportions(summary: Summary, kinds: list[figures.Kind]) -> Html:
     x = 0.0
     for kind in kinds:
         width = 1000.0 * len(kind.rows) / max(1, summary.n)
-        if kind.mark >= 0:
+        if kind.mark != -1:
             width = max(width, 2.0)
+        bar = "removed-bar" if kind.removed else "suspect-bar" if kind.mark < -1 else "kept-bar"
         if width:
             pieces.append(
                 el("rect", x=f"{x:.1f}", y=0, width=f"{max(width - 1.5, 1.0):.1f}", height=10,
-                   class_="kept-bar" if kind.mark < 0 else "removed-bar")
+                   class_=bar)
             )  # fmt: skip
         x += width
     return el(
@@ -134,7 +138,9 @@ def _proportions(summary: Summary, kinds: list[figures.Kind]) -> Html:
 
 def _groups(summary: Summary, kinds: list[figures.Kind]) -> Html:
     items = []
-    for kind in kinds[1:]:
+    for kind in kinds:
+        if not kind.removed:
+            continue
         if kind.mark < len(summary.groups):
             items.append(
                 el(
@@ -153,6 +159,21 @@ def _groups(summary: Summary, kinds: list[figures.Kind]) -> Html:
     if not items:
         return NOTHING
     return el("ul", *items, class_="groups")
+
+
+def _suspects(summary: Summary) -> Html:
+    """What was kept although there is evidence against it, and how to remove it."""
+    items = [
+        el(
+            "li",
+            glyph(-2 - i),
+            el("span", el("strong", text(f"Suspect {i + 1}.")), text(f" {suspect}. "),
+               el("code", text(f"result.drop({i})")), text(" or "),
+               el("code", text(f"--drop {i + 1}")), text(" removes it.")),
+        )
+        for i, suspect in enumerate(summary.suspects)
+    ]  # fmt: skip
+    return el("ul", *items, class_="groups suspects") if items else NOTHING
 
 
 # -- 2. The means ---------------------------------------------------------------------------------
@@ -203,12 +224,29 @@ def scores(context: Context) -> Html:
         "The score of every row; the higher, the worse. Rows above the cut are removed. The bars "
         f"count all rows by score.{remarks}{figures.sampled_note(context.kinds)}"
     )
-    removed = [(kind.mark, kind.label, kind.rows) for kind in context.kinds[1:]]
+    removed = [(kind.mark, kind.label, kind.rows) for kind in context.kinds if kind.removed]
     return joined([
         figures.legend(context.kinds),
         figure(panels, caption),
         tables.removed_rows(summary, removed, max(100, int(tables.MOST_LISTED * context.share))),
     ])  # fmt: skip
+
+
+def cells(context: Context) -> Html:
+    """The gross cells, and the slips that would explain them."""
+    found = context.summary.cells
+    if not found:
+        return NOTHING
+    most = max(20, int(tables.MOST_CELLS * context.share))
+    rows = len({cell.row for cell in found})
+    lie = "lies" if len(found) == 1 else "lie"
+    listed = "" if len(found) <= most else f" The {count(most)} that are farthest out are listed."
+    said = (
+        f"{counted(len(found), 'cell')} of {counted(rows, 'row')} {lie} beyond what the tail of "
+        "the column can reach; for that the row left. Distances are those from the median of the "
+        f"column, over the usual one: the median of all distances in the column.{listed}"
+    )
+    return joined([paragraph(text(said)), tables.cells(context.summary, most)])
 
 
 def spectrum(context: Context) -> Html:
@@ -261,6 +299,8 @@ def path(context: Context) -> Html:
         "Sigma, what the rows that are left vary by at most, and the price, against how many have "
         "left. The diamond is the answer; what comes after it is there for comparison."
     )
+    if any(np.isinf(point.sigma) for point in summary.path):
+        caption += " Where some rows are too far away to square, sigma is infinite: below an arrow."
     return joined([
         paragraph(text(said)),
         figure(figures.path(summary), caption),
@@ -298,18 +338,21 @@ def worst(context: Context) -> Html:
         i = why.row
         gone = not bool(summary.support[i])
         group = int(summary.group_of[i])
-        mark = -1
+        mark = -1 if summary.suspect_of[i] < 0 else -2 - int(summary.suspect_of[i])
         if gone:
             mark = group if group >= 0 else len(summary.groups)
         state = "removed" if gone else "kept"
         if gone and group >= 0:
-            state += f" with group {group + 1}"
+            state += f" with group {group + 1}: {summary.groups[group]}"
         score = number(float(summary.scores[i]))
         compared = "" if why.pruned else f" (cut at {number(why.threshold)})"
         parts = [
             el(f"h{context.level + 1}", glyph(mark), name(summary.row_name(i))),
             paragraph(text(f"Score {score}{compared}, {state}."), class_="aside"),
         ]
+        if why.suspected:
+            parts.append(paragraph(text(f"It belongs to {why.suspected}."), class_="aside"))
+        parts.append(_gross(summary, i))
         if why.pruned:
             parts.append(
                 paragraph(
@@ -330,6 +373,21 @@ def worst(context: Context) -> Html:
         "the row was seen from: about the robust mean, as it was when the row left."
     )
     return joined([paragraph(text(intro)), el("div", *cards, class_="cards")])
+
+
+def _gross(summary: Summary, row: int) -> Html:
+    """The gross cells of a row in words; names are kept apart, whatever way they are written."""
+    found = summary.cells_of(row)
+    if not found:
+        return NOTHING
+    items = [
+        el("li", el("bdi", text(cell.name)), el("bdi", text(cell.words), dir="ltr"))
+        for cell in found[:MOST_CELLS]
+    ]
+    rest = len(found) - len(items)
+    if rest:
+        items.append(el("li", text(f"and {counted(rest, 'more gross cell')}")))
+    return el("ul", *items, class_="gross", dir="ltr")
 
 
 # -- 8. The certificate ---------------------------------------------------------------------------
@@ -419,7 +477,26 @@ def advice(context: Context) -> Html:
             text(" lists them, "), code("result.keep(0)"),
             text(" puts the first one back, without a new fit."),
         ])  # fmt: skip
+    if summary.suspects:
+        items.append([
+            text("A suspect is bad after all: "), code("result.suspects"),
+            text(" lists them, "), code("result.drop(0)"),
+            text(" removes the first one, without a new fit."),
+        ])  # fmt: skip
     if summary.path:
+        items += [
+            [
+                text("Good rows are noise about one centre, such as measurements, and too few "
+                "left: "), code('robust_mean(X, assume="symmetric")'), text(", or "),
+                code("--assume symmetric"),
+                text(". Then any surplus on one side is evidence."),
+            ],
+            [
+                text("Good rows may be skewed, or in classes, and too many left: "),
+                code('robust_mean(X, assume="nothing")'), text(", or "),
+                code("--assume nothing"), text("."),
+            ],
+        ]  # fmt: skip
         items.append([
             text("Too many or too few rows left: "), code("result.at(1)"),
             text(" takes another point of the path, "), code("result.at(threshold=2)"),
@@ -428,22 +505,14 @@ def advice(context: Context) -> Html:
     items += [
         [
             text("You know how much good rows vary, at most, in any direction: "),
-            code("robust_mean(X, sigma=1.5)"), text(", or "), code("--sigma 1.5"), text("."),
-        ],
-        [
-            text("The columns have different units: "),
-            code('robust_mean(X, scatter="diagonal")'), text(", or "),
-            code("--scatter diagonal"), text(". Otherwise the column with the largest numbers "
-            "decides."),
+            code("robust_mean(X, sigma=1.5)"), text(", or "), code("--sigma 1.5"),
+            text(". It is one bound for all columns: if these have different units, add "),
+            code('scatter="diagonal"'), text(", or "), code("--scatter diagonal"), text("."),
         ],
         [
             text("Some columns are codes, counts or dates: leave them out, with "),
             code("--exclude"), text(" or "), code("--columns"),
             text(". Each rare code looks like a group."),
-        ],
-        [
-            text("A column is skewed, with a long tail on one side: take its logarithm first. Good "
-            "rows are asked to be symmetric, no more."),
         ],
         [
             text("A row puzzles you: "), code("print(result.explain(row))"),
@@ -458,6 +527,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Context], Html]], ...] = (
     ("verdict", "The verdict", verdict),
     ("means", "Robust mean, plain mean, median", means),
     ("scores", "The score of every row", scores),
+    ("cells", "The gross cells", cells),
     ("spectrum", "Spread before and after", spectrum),
     ("path", "The budget path", path),
     ("view", "The rows in the directions that matter", view),
@@ -468,15 +538,16 @@ SECTIONS: tuple[tuple[str, str, Callable[[Context], Html]], ...] = (
 
 
 def all_sections(context: Context) -> Html:
-    """One after the other."""
+    """One after the other, but for those with nothing in them."""
     return joined(
         el(
             "section",
             el(f"h{context.level}", text(title), id=f"{context.prefix}{key}-title"),
-            build(context),
+            inside,
             id=f"{context.prefix}{key}",
             class_=key,
             aria_labelledby=f"{context.prefix}{key}-title",
         )
         for key, title, build in SECTIONS
+        if (inside := build(context))
     )

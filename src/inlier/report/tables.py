@@ -9,7 +9,7 @@ from inlier.certificate import Certificate
 from inlier.explain import Explanation
 from inlier.report.charts import Bars, glyph
 from inlier.report.markup import Html, el, joined, name, text
-from inlier.report.numbers import alike, count, counted, decimals, fixed, signed
+from inlier.report.numbers import alike, count, counted, decimals, fixed, number, signed
 from inlier.summary import Summary
 
 # Of more columns, those in which the plain mean is off most.
@@ -18,6 +18,8 @@ MOST_COLUMNS = 500
 MOST_FEATURES = 6
 # Numbers of rows that are listed.
 MOST_LISTED = 1500
+# Gross cells that are listed.
+MOST_CELLS = 300
 # Of bad rows, for the error radius.
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4)
 SORTED = {"text", "number", "size"}
@@ -140,10 +142,43 @@ def removed_rows(summary: Summary, groups: list[tuple[int, str, Array]], most: i
     )
 
 
+def cells(summary: Summary, most: int = MOST_CELLS) -> Html:
+    """The gross cells, those that are farthest out if there are many."""
+    times = np.array([one.times for one in summary.cells])
+    chosen = np.sort(np.argsort(-times, kind="stable")[:most])
+    rows = []
+    for one in (summary.cells[i] for i in chosen):
+        rows.append(
+            el(
+                "tr",
+                el("th", name(summary.row_name(one.row)), scope="row"),
+                el("td", name(one.name)),
+                cell(text(number(one.value, 6)), one.value),
+                cell(text(number(one.median, 6)), one.median),
+                cell(text(one.about), one.times),
+                el("td", el("bdi", text(one.slip), dir="ltr"), class_="slip"),
+            )
+        )
+    table = el(
+        "table",
+        el("caption", text(f"{counted(len(rows), 'gross cell')}, by row.")),
+        heads(
+            ("row", "text"), ("column", "text"), ("value", "number"), ("median", "number"),
+            ("distance", "number"), ("what would explain it", "text"),
+        ),
+        el("tbody", *rows),
+        class_="sortable gross-cells",
+    )  # fmt: skip
+    return el(
+        "div", table, class_="scroll", tabindex="0", role="region", aria_label="Table of cells"
+    )
+
+
 def path(summary: Summary) -> Html:
     """The points of the path, with the chosen one marked."""
     rows = []
-    places = alike(np.array([point.sigma for point in summary.path]))
+    chosen_sigma = summary.path[min(summary.chosen, len(summary.path) - 1)].sigma
+    places = alike(np.array([chosen_sigma]))  # an earlier one may be larger by far
     for i, point in enumerate(summary.path):
         chosen = i == summary.chosen
         label = joined([text(i), el("span", text(" chosen"), class_="tag")]) if chosen else text(i)

@@ -1,0 +1,291 @@
+"""Message, terminal, report, card and JSON say the same about a fit, in the same words."""
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import inlier
+from inlier.cli.app import app
+from inlier.report import card, page
+
+COLUMNS = ["income", "debt", "<b>age</b>", "height", "weight", "[red]rent[/red]"]
+GROSS = [100, 101, 110, 111, 112, 113, 114]
+
+
+def skewed():
+    """Skewed rows, the first 50 clear of the others, and some with a gross cell."""
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(400, 6))
+    X[:50] *= 0.3
+    X[:50, :2] += 12.0
+    X[:, 3] = 1.7 + 0.08 * rng.standard_normal(400)
+    X[:, 4] = 70.0 + 9.0 * rng.standard_normal(400)
+    X[100:102, 3] *= 100.0  # in centimetres
+    X[110:115, 2] = 999.0  # a code
+    return X
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("surfaces") / "skewed.csv"
+    frame = pd.DataFrame(skewed(), columns=COLUMNS)
+    frame.insert(0, "name", [f"p{i:03d}" for i in range(len(frame))])
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def result(table):
+    frame = pd.read_csv(table)
+    found = inlier.robust_mean(frame[COLUMNS])
+    return found.with_data(frame[COLUMNS], names=frame["name"].to_numpy())
+
+
+def invoke(*words):
+    environment = {"COLUMNS": "400", "TERM": "dumb", "NO_COLOR": "1"}
+    return CliRunner().invoke(app, [str(word) for word in words], env=environment)
+
+
+def read(html):
+    """The words of a page, without its marks; what is in its head is left out."""
+    body = re.sub(r"<(script|style|title|desc)\b.*?</\1>|<head>.*?</head>", "", html, flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", body)).split())
+
+
+def as_json(*words):
+    done = invoke("fit", *words, "--json", "-")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)["fits"][0]
+
+
+def all_surfaces(table, result, *options):
+    """What each of them says, as one line."""
+    told = as_json(table, "--id-column", "name", *options)
+    terminal = invoke("fit", table, "--id-column", "name", *options)
+    spoken = [told["message"], told["certificate"]["statement"]]
+    spoken += [one["description"] for one in (*told["groups"], *told["suspects"])]
+    return told, {
+        "message": result.message,
+        "terminal": " ".join(terminal.stdout.split()),
+        "report": read(page(result.summary)),
+        "card": read(card(result)),
+        "json": " ".join(spoken),
+    }
+
+
+def test_the_fit_has_all_there_is_to_say(result):
+    assert [group.kind for group in result.groups] == ["cells"]
+    assert len(result.suspects) == 1 and result.suspects[0].size == 50
+    assert sorted({cell.row for cell in result.cells}) == GROSS
+    assert {cell.slip for cell in result.cells} == {
+        "it looks 100 times too large",
+        "it occurs 5 times, like a code for a missing value",
+    }
+
+
+@pytest.mark.parametrize("choice", ["fit", "drop", "keep", "both", "symmetric", "sigma"])
+def test_all_surfaces_agree(table, result, choice):
+    options = {
+        "drop": ["--drop", "1"],
+        "keep": ["--keep", "1"],
+        "both": ["--keep", "1", "--drop", "1"],
+        "symmetric": ["--assume", "symmetric"],
+        "sigma": ["--sigma", "9"],
+    }.get(choice, [])
+    if choice in ("symmetric", "sigma"):
+        X = pd.read_csv(table)[COLUMNS]
+        given = {"assume": "symmetric"} if choice == "symmetric" else {"sigma": 9.0}
+        names = result.data.names
+        result = inlier.robust_mean(X, **given).with_data(X, names=names)
+    if choice in ("keep", "both"):
+        result = result.keep(0)
+    if choice in ("drop", "both"):
+        result = result.drop(0)
+    told, said = all_surfaces(table, result, *options)
+    kept, n = int(result.support.sum()), len(result.support)
+    removed = n - kept
+    assert (told["rows"], told["kept"], told["removed"]) == (n, kept, removed)
+    assert told["message"] == result.message
+    counted = f"Kept {kept} of {n} rows" if removed else f"Kept all {n} rows"
+    assert counted in said["terminal"]
+    assert f"{kept} of {n} rows kept" in said["card"]
+    assert f"{removed} removed" in said["card"]
+    assert f"{kept} of {n} rows kept" in said["report"]
+    assert f"{removed} removed" in said["report"]
+    if choice in ("fit", "symmetric", "sigma"):
+        assert counted in said["message"]
+    else:
+        assert f"Kept {kept} of {n} rows by choice." in said["message"]
+    sentences = [str(group) for group in result.groups]
+    for where in ("message", "terminal", "report", "card", "json"):
+        by_choice = where == "message" and choice not in ("fit", "symmetric")
+        for sentence in [] if by_choice else sentences:
+            assert sentence in said[where], (where, sentence)
+        if not (where == "message" and choice == "sigma"):
+            assert result.certificate.statement() in said[where], where
+    for suspect in result.suspects:
+        for where in ("terminal", "report", "card", "json"):
+            assert str(suspect) in said[where], where
+    if result.remarks:
+        assert result.remarks in said["message"]
+        assert result.remarks in said["report"]
+        shown = result.remarks.replace("result.keep", "--keep")
+        shown = shown.replace("result.groups", "the groups").replace("Pass sigma", "Give --sigma")
+        assert shown in said["terminal"]
+    for cell in result.cells:
+        assert str(cell) in said["report"]
+        assert str(cell) in said["terminal"]
+
+
+def test_suspects_and_cells_in_numbers(table, result):
+    told = as_json(table, "--id-column", "name")
+    (suspect,) = told["suspects"]
+    assert suspect["rows"] == list(range(1, 51))
+    assert suspect["why"] == result.suspects[0].why
+    # How far the mean moves, by hand.
+    X = skewed()
+    support = np.array(told["is_kept"])
+    rest = support.copy()
+    rest[:50] = False
+    moved = X[support].mean(axis=0) - X[rest].mean(axis=0)
+    along = (X[support] - X[support].mean(axis=0)) @ (moved / np.linalg.norm(moved))
+    errors = np.linalg.norm(moved) / (along.std() / np.sqrt(support.sum()))
+    assert suspect["shift"] == pytest.approx(errors, rel=1e-3)
+    assert [cell["row"] for cell in told["cells"]] == [i + 1 for i in GROSS]
+    for cell in told["cells"]:
+        column = X[:, COLUMNS.index(cell["column"])]
+        assert cell["value"] == pytest.approx(column[cell["row"] - 1])
+        assert cell["median"] == pytest.approx(np.median(column), rel=0.05)
+        usual = np.median(np.abs(column - np.median(column)))
+        times = abs(cell["value"] - np.median(column)) / usual
+        assert cell["times"] == pytest.approx(times, rel=0.05)
+        assert cell["slip"]
+
+
+def test_documented_fields(table):
+    """docs/command-line.md names every field, and no other."""
+    record = json.loads(invoke("fit", table, "--id-column", "name", "--json", "-").stdout)
+    text = (Path(__file__).parents[1] / "docs" / "command-line.md").read_text()
+    described = set(re.findall(r"^\| `([\w.\[\]]+)`", text, flags=re.M))
+
+    def fields(value, path=""):
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                yield f"{path}{name}"
+                yield from fields(inner, f"{path}{name}.")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            yield from fields(value[0], f"{path.removesuffix('.')}[].")
+
+    assert described == set(fields(record))
+
+
+def test_choices_are_those_of_the_verdict(table, result):
+    """Groups and suspects are numbered as in the verdict, whatever else is chosen."""
+    dropped = as_json(table, "--drop", "1", "--id-column", "name")
+    assert dropped["suspects"] == []
+    assert dropped["groups"][-1]["rows"] == list(range(1, 51))
+    assert dropped["message"].startswith("Dropped: 50 rows")
+    both = as_json(table, "--drop", "1", "--keep", "1", "--id-column", "name")
+    assert both["removed"] == 50 and len(both["groups"]) == 1
+    assert both["message"].startswith("Put back: 7 rows") and "Dropped: 50 rows" in both["message"]
+    assert both["message"] == result.keep(0).drop(0).message
+    for words, said in (
+        (["--drop", "2"], "--drop 2: there is no such suspect. The verdict has 1, counted from 1."),
+        (["--drop", "0"], "--drop 0: there is no such suspect."),
+        (["--sigma", "3", "--assume", "nothing"], "leave --sigma out, or leave --assume out"),
+        (["--sigma", "3", "--drop", "1"], "The verdict has 0"),
+    ):
+        done = invoke("fit", table, "--id-column", "name", *words)
+        assert done.exit_code == 2 and done.stderr.count("\n") == 1
+        assert said in done.stderr
+    assert invoke("fit", table, "--sigma", "9", "--assume", "auto").exit_code == 0
+    assert invoke("fit", table, "--assume", "everything").exit_code == 2
+
+
+def test_several_suspects_are_dropped_by_their_numbers(result):
+    """As many as there may be: half of the suspect each."""
+    (whole,) = result.suspects
+    rows = whole.group.rows
+    halves = [
+        replace(whole, group=replace(whole.group, rows=part), shift=1.0 + i)
+        for i, part in enumerate((rows[:20], rows[20:]))
+    ]
+    several = replace(result, suspects=tuple(halves))
+    assert several.drop(1).drop(0).support.sum() == result.drop(0).support.sum()
+    left = several.drop(0)
+    assert left.suspects == (halves[1],)
+    assert not left.support[rows[:20]].any() and left.support[rows[20:]].all()
+    said = read(page(several.summary))
+    assert "Suspect 1. 20 rows" in said and "Suspect 2. 30 rows" in said
+    assert "kept, suspect 2 (30)" in said
+
+
+def test_suspects_that_are_gone_are_suspects_no_more(result):
+    lowest = float(result.scores[result.suspects[0].rows].min())
+    assert result.at(threshold=0.9 * lowest).suspects == ()
+    assert result.at(threshold=1e9).suspects == result.suspects
+
+
+def test_a_row_is_explained_by_the_group_it_left_with(table, result):
+    for row in (100, 110):
+        why = result.explain(row)
+        assert why.directions[0].name == f"group 1: {result.groups[0]}"
+        assert why.cells == tuple(str(c) for c in result.cells if c.row == row)
+        assert all(words in str(why) for words in why.cells)
+    assert result.explain(3).suspected == f"suspect 1: {result.suspects[0]}"
+    assert result.explain(300).suspected == "" and result.explain(300).cells == ()
+    # With the suspect dropped, its rows left with it, also where another group would claim them.
+    dropped = result.drop(0)
+    last = len(dropped.groups) - 1
+    assert dropped.explain(3).directions[0].name == f"group {last + 1}: {dropped.groups[last]}"
+    twice = replace(dropped, rule=replace(dropped.rule, groups=(dropped.groups[-1],) * 2))
+    twice = replace(twice, groups=(result.groups[0], dropped.groups[-1]))
+    assert twice.explain(3).directions[0].name.startswith("group 2: 50 rows")
+    done = invoke("explain", table, "--id-column", "name", "--row", "p100")
+    assert result.explain(100).cells[0] in done.stdout
+    assert str(result.groups[0]) in done.stdout
+    kept = invoke("explain", table, "--id-column", "name", "--row", "p003")
+    assert f"suspect 1: {result.suspects[0]}" in kept.stdout
+    gone = invoke("explain", table, "--id-column", "name", "--row", "p003", "--drop", "1")
+    assert "p003: removed." in gone.stdout and str(result.suspects[0].group) in gone.stdout
+    record = json.loads(
+        invoke("explain", table, "--id-column", "name", "--row", "p100", "--json").stdout
+    )
+    assert record["cells"] == list(result.explain(100).cells) and record["suspected"] is None
+
+
+def test_hostile_names_in_sentences(result):
+    names = ["<script>alert(1)</script>", "</ul>", "\u202e", "\x1b[31m", "&amp;", "x" * 300]
+    X = skewed()
+    found = result.with_data(X, columns=names, names=[f"<i>{i}" for i in range(len(X))])
+    html = page(found.summary)
+    assert "<script>alert" not in html and "\x1b" not in html and "<i>" not in html
+    assert html.count("</section>") == 10
+    assert "&lt;/ul&gt;" in html
+    assert "<script" not in card(found)
+
+
+def test_where_there_is_nothing_there_is_no_section():
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    clean = inlier.robust_mean(X)
+    assert not clean.suspects and not clean.cells
+    html = page(clean.summary)
+    assert 'id="cells"' not in html and "suspect" not in read(html).lower()
+    assert "uspect" not in read(card(clean))
+
+
+def test_hints_that_are_needed_no_more(tmp_path):
+    """Columns are compared each in its own unit, unless one bound for all is given."""
+    X = np.random.default_rng(0).standard_normal((200, 3)) * [1.0, 1e6, 1.0]
+    X[:20, 0] += 15.0
+    np.save(tmp_path / "x.npy", X)
+    assert "--scatter" not in invoke("fit", tmp_path / "x.npy").stdout
+    assert as_json(tmp_path / "x.npy")["is_kept"] == [False] * 20 + [True] * 180
+    assert "--scatter diagonal" in invoke("fit", tmp_path / "x.npy", "--sigma", "2e6").stdout
