@@ -1,5 +1,7 @@
 """The answer moves with the data: permuted, translated, scaled and rotated tables; precision."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,7 +10,14 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 from threadpoolctl import threadpool_limits
 
-from inlier import RobustMeanResult, project, robust_mean, solve_l1, solve_least_squares
+from inlier import (
+    RobustMeanResult,
+    WeakEvidenceWarning,
+    project,
+    robust_mean,
+    solve_l1,
+    solve_least_squares,
+)
 from inlier.datasets import SettingA, SettingB
 
 ALGORITHMS = ["continuation", "paper"]
@@ -391,3 +400,27 @@ def test_many_small_tables(problem, method, seed):
     np.testing.assert_array_equal(plain.support[order], changed.support)
     expected = scale * (plain.location + shift)
     np.testing.assert_allclose(expected, changed.location, rtol=0, atol=1e-9 * scale)
+
+
+def test_the_order_of_rows_that_coincide_does_not_matter():
+    # Most are copies, whose distances from their mean are rounding, or none.
+    X = np.tile(np.random.default_rng(0).integers(-1, 2, 563), (141, 1)).astype(np.float64)
+    X[:14] = np.random.default_rng(1).integers(-1, 2, (14, 563))
+    found = set()
+    for seed in range(8):
+        order = np.random.default_rng(seed).permutation(141)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WeakEvidenceWarning)
+            found.add(tuple(np.sort(order[robust_mean(X[order]).support])))
+    assert len(found) == 1
+
+
+def test_the_order_of_few_long_rows_does_not_matter():
+    # The origin of their coordinates is a row, and random directions are drawn in these.
+    X = np.random.default_rng(0).standard_t(2, (30, 80))
+    found = set()
+    for seed in range(8):
+        order = np.random.default_rng(seed).permutation(30)
+        support = robust_mean(X[order], sigma=4.0).support
+        found.add(tuple(np.sort(order[support])))
+    assert len(found) == 1

@@ -174,7 +174,8 @@ class DenseTable(BlockTable):
             return super().combine(center, coefficients)
         self.n_passes += 1
         n, d = self.shape
-        view = self._view(center)
+        # Large coefficients of rows that are near each other cancel out.
+        view = self._view(center, centred=True)
         out = np.empty((coefficients.shape[0], d), self.dtype)
         totals = on_host(self._xp.sum(coefficients, axis=1))[:, None]
         C = self._xp.astype(coefficients, getattr(self._xp, self.dtype.name), copy=False)

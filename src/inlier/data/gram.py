@@ -15,6 +15,9 @@ from inlier.data.base import Table
 AT_ONCE = 1 << 22
 # A row is among the others if its median squared distance from them is not this much larger.
 CENTRAL = 4.0
+# Of so few entries the row is the most central one, for another look at them: the order of the rows
+# does not matter then.
+SMALL = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,14 @@ class Rotation:
         # Each product is rounded in proportion to the lengths of its two rows. With these divided
         # out a few very distant rows do not cost the others their precision.
         own = np.sqrt(np.maximum(np.diag(gram), 0.0))
-        # Nearer to the centre than this a row is rounding, where the centre is not taken off first.
-        nearest = float(np.sqrt(np.finfo(np.float64).eps)) * float(np.median(own))
-        own = np.maximum(own, nearest)
-        own[own == 0.0] = 1.0
+        # Nearer to the centre than this a row is rounding, where the centre is not taken off first,
+        # or its square is no number.
+        eps = float(np.finfo(np.float64).eps)
+        nearest = max(np.sqrt(eps) * float(np.median(own)), eps * float(np.linalg.norm(center)))
+        own = np.maximum(own, max(nearest, float(np.sqrt(np.finfo(table.dtype).tiny))))
         values, vectors = np.linalg.eigh(gram / own / own[:, None])
         # A direction below the rounding of the Gram matrix holds nothing.
-        rounding = 10.0 * len(values) * float(np.finfo(np.float64).eps)
+        rounding = 10.0 * len(values) * eps
         if table.dtype == np.float32 and not table.sparse:  # whose products are in double precision
             rounding = max(rounding, float(np.finfo(np.float32).eps))
         held = values > rounding * values[-1]
@@ -134,7 +138,7 @@ class LooksLater:
 
 
 def central_row(table: Table) -> Array:
-    """A row that is not far from most others, as origin: the first, if it is not.
+    """A row that is not far from most others, as origin: of a large table the first, if it is not.
 
     Where that one is so far away that squares overflow, it is the coordinate-wise median.
     """
@@ -146,7 +150,8 @@ def central_row(table: Table) -> Array:
     best = int(np.argmin(typical))
     if not np.isfinite(typical[best]):
         return table.median()
-    is_central = typical[0] <= CENTRAL * typical[best]
+    n, d = table.shape
+    is_central = typical[0] <= (CENTRAL if n * d > SMALL else 1.0) * typical[best]
     return first if is_central else _row(table, best)
 
 

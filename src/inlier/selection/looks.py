@@ -55,16 +55,18 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
     kept = found.kept
     # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
     sizes, plain = near.sizes(), near.distances**0.5
+    # A row that differs by rounding alone is at the centre, as it is in another order of the rows.
+    xp, rounding = namespace(sizes), ROUNDINGS * found.noise
+    sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
     inside = sizes[kept]
     gap = evidence.apart(inside)
     if gap.log_p < LOG_LEVEL and some(kept & (plain > gap.cut)):
         return Found("apart", gap, plain, near.center)
     # A row at the centre itself is near, and not infinitely so.
     typical = median(inside)
-    xp = namespace(inside)
     logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
     center, tail = evidence.surplus(logs, sides=(1,))
-    found.coincide |= typical <= ROUNDINGS * found.noise < highest(inside)
+    found.coincide |= typical == 0.0 < highest(inside)
     candidates: list[tuple[str, Cut]] = []
     if tail.log_p < LOG_LEVEL:
         separate = evidence.is_no_tail(logs - center, tail.cut)
