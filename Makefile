@@ -17,9 +17,9 @@ help: ## print this list
 
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
-test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-clean bench-rivals \
+test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean bench-rivals \
 	bench-coverage: export OMP_NUM_THREADS = 1
-test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-clean bench-rivals \
+test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean bench-rivals \
 	bench-coverage: export OPENBLAS_NUM_THREADS = 1
 test test-all: export MPLBACKEND = Agg
 
@@ -54,6 +54,9 @@ bench-tables: $(VENV)/.installed-bench ## ordinary tables with errors; ARGS="--d
 # Unless DATA was named: ../shared/data/real.
 bench-real: $(VENV)/.installed-test ## real tables with known bad rows; DATA=folder of .npz files
 	$(BIN)/python benchmarks/real.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA)) $(ARGS)
+
+bench-parts: $(VENV)/.installed-test ## the rule with nothing given, without each of its parts
+	$(BIN)/python benchmarks/parts.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA))
 
 bench-clean: $(VENV)/.installed-test ## clean tables that lose rows, small tables, cost; ARGS="--draws 20"
 	$(BIN)/python benchmarks/clean.py --write $(ARGS)

@@ -7,6 +7,7 @@ import csv
 import importlib
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -48,7 +49,9 @@ Rule = Callable[[np.ndarray], Answer]
 
 def robust_mean(X: np.ndarray, **given: Any) -> Answer:
     """`inlier.robust_mean(X)`."""
-    result = inlier.robust_mean(X, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
+        result = inlier.robust_mean(X, **given)
     suspects = getattr(result, "suspects", None)
     if suspects is not None:
         suspects = [np.asarray(getattr(group, "rows", group)) for group in suspects]
