@@ -37,6 +37,7 @@ ALPHAS = (0.1, 0.2, 0.3, 0.4)
 # Times that a pass goes through its bytes: products read the rows where they lie; where rows are
 # centred first, the copy is written and read again.
 READS = {
+    passes.Sizes: 1.0,
     passes.Project: 1.0,
     passes.Moments: 2.0,
     passes.DriftingMoments: 2.0,

@@ -185,9 +185,20 @@ def test_a_sample_finds_what_all_rows_show(monkeypatch):
     X[4000:4060] += 200.0
     bad = np.r_[10, 2000, 4000:4060, 5999]
     np.testing.assert_array_equal(fitted(X).outliers, bad)
+    monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
     monkeypatch.setattr(caution, "SAMPLE_CELLS", 5 * 1000)
     assert len(caution.Sample.of(as_table(X)).rows) == 1000
     np.testing.assert_array_equal(fitted(X).outliers, bad)
+
+
+def test_a_sample_does_not_cost_the_farthest_good_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 6))
+    X[:200] += 8.0
+    monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
+    monkeypatch.setattr(caution, "SAMPLE_CELLS", 6 * 600)
+    outliers = fitted(X).outliers
+    assert (outliers < 200).all() and len(outliers) >= 195
 
 
 # -- suspects -------------------------------------------------------------------------------------

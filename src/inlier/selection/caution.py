@@ -8,6 +8,7 @@ on the host, in an order that does not depend on theirs, and finds rules that ho
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +24,10 @@ from inlier.selection.symmetry import flat, lopsided
 
 # Below this many rows nothing can be told.
 FEWEST_ROWS = 8
-# Cells of a sample; at least so many rows, because fewer say nothing about the tails of columns, if
-# that is not more than so many cells.
-SAMPLE_CELLS = 1 << 22
+# Up to so many cells all rows are looked at, of larger tables a sample of so many; at least so many
+# rows, because fewer say nothing about the tails of columns, if they fit.
+WHOLE_CELLS = 1 << 22
+SAMPLE_CELLS = 1 << 20
 SAMPLE_ROWS = 500
 MOST_CELLS = 1 << 25
 # Of a table that is not looked at as a whole: rows beyond the sample's largest values, times what
@@ -57,7 +59,7 @@ class Sample(NamedTuple):
     def of(cls, table: Table) -> Sample | None:
         """All rows, or as many as fit; None, if that are too few to know the columns."""
         n, d = table.shape
-        m = min(n, max(SAMPLE_ROWS, SAMPLE_CELLS // d))
+        m = n if n * d <= WHOLE_CELLS else min(n, max(SAMPLE_ROWS, SAMPLE_CELLS // d))
         if n < FEWEST_ROWS or m * d > MOST_CELLS:
             return None
         # No random number decides: the direction is always the same.
@@ -76,27 +78,47 @@ class Sample(NamedTuple):
 def gross(table: Table, sample: Sample) -> list[Rule]:
     """Find rules that tell gross rows from the others; two passes, if there is only a sample."""
     n, m = table.shape[0], len(sample.rows)
-    values = sample.values
     with np.errstate(all="ignore"):
-        if m < n:
-            values = np.concatenate([values, _beyond(table, sample)])
-        rules, _ = gross_rules(values, len(values))
-    return rules
+        if m == n:
+            return gross_rules(sample.values, n)[0]
+        factor = (n / m) ** (1.0 / TAIL_INDEX)
+        reach = _reach(sample.values, factor)
+        values = np.concatenate([sample.values, _beyond(table, reach)])
+        rules, kept = gross_rules(values, len(values))
+        return [_beyond_the_sample(rule, reach, values[kept], factor) for rule in rules]
 
 
-def _beyond(table: Table, sample: Sample) -> Array:
-    """Rows that lie clearly farther out in some column than all of the sample."""
-    center = np.median(sample.values, axis=0)
-    off = sample.values - center
-    factor = (table.shape[0] / len(sample.rows)) ** (1.0 / TAIL_INDEX)
-    unit = np.median(np.abs(off), axis=0)
+def _reach(values: Array, factor: float) -> Fences:
+    """As far as the columns of all rows may well reach, given those of a sample."""
+    center = np.median(values, axis=0)
+    off = values - center
     ends = (off.max(axis=0), -off.min(axis=0))
     above, below = (np.where(end > 0.0, factor * end, np.inf) for end in ends)
-    far = on_host(table.measured(Fences(center, unit, above, below)))
+    return Fences(center, np.median(np.abs(off), axis=0), above, below)
+
+
+def _beyond(table: Table, reach: Fences) -> Array:
+    """Rows that lie farther out in some column."""
+    far = on_host(table.measured(reach))
     rows = np.flatnonzero(far > 1.0)
     if len(rows) > MOST_BEYOND:  # the farthest of them
         rows = rows[np.argsort(-far[rows], kind="stable")[:MOST_BEYOND]]
     return table.some(np.sort(rows)).astype(np.float64)
+
+
+def _beyond_the_sample(rule: Rule, reach: Fences, kept: Array, factor: float) -> Rule:
+    """A rule that leaves alone what all rows may well reach, of which a sample does not know."""
+    measure = rule.measure
+    if not isinstance(measure, Fences):
+        return rule._replace(cut=max(rule.cut, factor * float(measure(kept).max())))
+    shift = reach.center - measure.center
+    above = np.where(
+        np.isfinite(measure.above), np.maximum(measure.above, reach.above + shift), np.inf
+    )
+    below = np.where(
+        np.isfinite(measure.below), np.maximum(measure.below, reach.below - shift), np.inf
+    )
+    return rule._replace(measure=replace(measure, above=above, below=below))
 
 
 def tested_rows(d: int) -> int:
