@@ -18,6 +18,8 @@ from inlier.data import Table, check_finite, is_elsewhere, is_wide, open_table
 CHECK_ELEMENTS = 1 << 22
 CHECK_DEVICE = 1 << 30
 SMALLEST_BUDGET = 1e-290
+# Tells the random numbers of a fit from others that are drawn from the same whole number.
+FIT_STREAM = 0x1A71E5
 # How pandas, polars and Arrow call the types of columns that hold numbers or truth values.
 NUMBERS = re.compile(r"(u?int\d|float|double|halffloat|decimal|bool)", re.IGNORECASE)
 # numpy takes some of them for numbers, in units that nobody chose.
@@ -256,6 +258,16 @@ def check_random_state(value: Any) -> np.random.Generator:
     if value is None:
         return np.random.default_rng()
     return np.random.default_rng(check_whole(value, "random_state", 0))
+
+
+def fit_generator(value: Any) -> np.random.Generator:
+    """A generator for what a fit draws, in a stream of its own.
+
+    Data are often drawn from the same whole number, and random directions must not be rows of them.
+    """
+    if isinstance(value, numbers.Integral):
+        return np.random.default_rng([check_whole(value, "random_state", 0), FIT_STREAM])
+    return check_random_state(value)
 
 
 def largest_distance(dtype: np.dtype[Any]) -> float:

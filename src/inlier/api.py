@@ -16,10 +16,10 @@ from inlier._validation import (
     check_center,
     check_choice,
     check_number,
-    check_random_state,
     check_table,
     check_vector,
     check_whole,
+    fit_generator,
 )
 from inlier.centers import geometric_median
 from inlier.certificate import Certificate
@@ -156,7 +156,7 @@ def robust_mean(
         _refuse(p=p, c1=c1, surrogate=surrogate, prune=prune, max_iter=max_iter, tol=tol)
     c1 = 1.0 if c1 is None else check_number(c1, "c1", below=np.inf)
     options = _options(algorithm, p, surrogate, prune, max_iter, tol)
-    random = check_random_state(random_state)
+    random = fit_generator(random_state)
 
     if sigma is not None:
         check_budget(n * (c1 * sigma) * (c1 * sigma), f"sigma={sigma:g} (times c1={c1:g})")
@@ -252,7 +252,7 @@ def solve_again(
         center,
         False,
         options,
-        np.random.default_rng(0),
+        fit_generator(0),
         None,
         Known(result.support, directions),
     )

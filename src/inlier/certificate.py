@@ -10,7 +10,7 @@ import numpy as np
 from inlier import theory
 from inlier._arrays import double, on_host
 from inlier._typing import Array, Rows
-from inlier._validation import check_table
+from inlier._validation import check_table, fit_generator
 from inlier.data import Metric, Rotation, Table, as_table
 from inlier.problem import ROWS_TOL, fewest_removed
 from inlier.rules import Multiplier
@@ -272,7 +272,7 @@ def spectrum_of_kept(
         rotation = Rotation.of(table, mean)
         table = rotation.rotated
         mean = table.mean(kept, np.zeros(table.shape[1]))
-    oracle = Oracle(table, np.random.default_rng(0))
+    oracle = Oracle(table, fit_generator(0))
     if table.shape[1] <= dense:
         return oracle.densely(mean, kept, 1)
     return oracle.bounded(mean, kept, max_passes=DECIDING_PASSES if dense else None)

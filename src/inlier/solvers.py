@@ -10,10 +10,10 @@ import numpy as np
 from inlier._typing import Array
 from inlier._validation import (
     check_number,
-    check_random_state,
     check_table,
     check_vector,
     check_whole,
+    fit_generator,
 )
 from inlier.convex import Solution, Whole
 from inlier.data import OnHost, as_table
@@ -124,7 +124,7 @@ def project(
 def _solver(X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any) -> Whole:
     table = OnHost(as_table(check_table(X)))
     return Whole(
-        Oracle(table, check_random_state(random_state), block=SOLVER_BLOCK),
+        Oracle(table, fit_generator(random_state), block=SOLVER_BLOCK),
         check_vector(center, "center", table.shape[1], "column"),
         check_number(budget, "budget", below=np.inf),
         check_number(tol, "tol", below=1.0),

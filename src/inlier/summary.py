@@ -9,6 +9,7 @@ import numpy as np
 
 from inlier._arrays import double, on_host, total
 from inlier._typing import Array, Mask, Rows
+from inlier._validation import fit_generator
 from inlier.cells import Cell, cells_of
 from inlier.certificate import Certificate
 from inlier.data import Rotation, Table, as_table
@@ -315,7 +316,7 @@ def _spectra(
     rotation = Rotation.of(table, robust) if Rotation.pays(table) else None
     seen = table if rotation is None else rotation.rotated
     center = robust if rotation is None else np.zeros(seen.shape[1])
-    oracle = Oracle(seen, np.random.default_rng(0))
+    oracle = Oracle(seen, fit_generator(0))
 
     def spectrum(center: Array, weights: Rows) -> Spectrum | None:
         d = seen.shape[1]
@@ -383,5 +384,5 @@ def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) 
 def _medians(table: Table) -> Array:
     n, d = table.shape
     if table.sparse or n * d > MEDIAN_ELEMENTS:
-        return table.median(np.random.default_rng(0))
+        return table.median(fit_generator(0))
     return table.median()

@@ -90,9 +90,9 @@ def fit_without_sigma(
         if callback is not None:
             callback(step)
 
-    sample = None if assume == "symmetric" else Sample.of(whole)
     distances = whole.sq_distances(start)
     typical = check_range(whole, start, distances)
+    sample = None if assume == "symmetric" else Sample.of(whole)
     early = _early(whole, start, distances, typical, sample, assume)
     near = distances >= 0.0
     for group in early:

@@ -18,7 +18,7 @@ import numpy as np
 
 from inlier._estimator import MeanEstimator
 from inlier._typing import Array, Mask
-from inlier._validation import check_number, check_random_state, check_range
+from inlier._validation import check_number, check_range, fit_generator
 from inlier.data import OnHost, Rotation, Table, as_table
 from inlier.result import MeanResult, Step
 from inlier.spectral import Oracle
@@ -238,7 +238,7 @@ class Baseline(MeanEstimator, ABC):
         n, d = table.shape
         told = self._checked_needs()
         self._check(n, d)
-        random = check_random_state(getattr(self, "random_state", 0))
+        random = fit_generator(getattr(self, "random_state", 0))
         center = table.median(random)
         distances = table.sq_distances(center)
         check_range(table, center, distances)

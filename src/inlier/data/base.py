@@ -205,7 +205,9 @@ class Table(ABC):
         What is chosen by its place in this order does not depend on the order of the rows.
         """
         origin = self.some(np.array([0]))[0].astype(np.float64)
-        seen = self.project(origin, random.standard_normal((1, self.shape[1])))[0, :]
+        direction = random.standard_normal((1, self.shape[1]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = self.project(origin, direction)[0, :]
         return namespace(seen).argsort(seen)
 
     def sampled(self, random: np.random.Generator) -> Array:

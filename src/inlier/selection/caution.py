@@ -16,6 +16,7 @@ from scipy.stats import binom
 
 from inlier._arrays import evenly_spaced, on_host
 from inlier._typing import Array, Mask
+from inlier._validation import fit_generator
 from inlier.data import Fences, Table
 from inlier.selection import clear
 from inlier.selection.clear import Clear, clearest, is_obvious, is_suspect, principal
@@ -63,7 +64,7 @@ class Sample(NamedTuple):
         if n < FEWEST_ROWS or m * d > MOST_CELLS:
             return None
         # No random number decides: the direction is always the same.
-        order = table.order(np.random.default_rng(0))
+        order = table.order(fit_generator(0))
         rows = on_host(order) if m == n else evenly_spaced(order, m)
         return cls(rows, table.some(rows).astype(np.float64))
 

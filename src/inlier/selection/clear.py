@@ -20,6 +20,8 @@ from scipy.stats import binom
 from inlier._typing import Array, Mask
 
 TINY = float(np.finfo(np.float64).tiny)
+# No cell lies farther out, in units of its column, lest its square overflow.
+FARTHEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     for j in np.flatnonzero(rough):
         other = far[far[:, j] > 0.0, j]
         unit[j] = np.median(other) if len(other) else np.inf
-    Y = (X - center) / unit
+    Y = np.clip((X - center) / unit, -FARTHEST, FARTHEST)
     Y -= Y.mean(axis=0)
     rounding = _steps(ascending)
     rows, lengths, axes = _principal(Y)
