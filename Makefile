@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+# What is imported is compiled then; to compile all of SciPy takes as long as to unpack it.
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -22,31 +23,31 @@ test test-all: export MPLBACKEND = Agg
 demo: $(VENV)/.installed ## run examples/demo.py
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.installed ## run the tests, without the slow ones
+test: $(VENV)/.installed-test ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -n 2
 
-test-all: $(VENV)/.installed ## run all tests, the slow ones too
+test-all: $(VENV)/.installed-test ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -n 2 -m ""
 
-fuzz: $(VENV)/.installed ## every statement of thousands of fits; ARGS="--count 10000 --seed 0"
+fuzz: $(VENV)/.installed-test ## every statement of thousands of fits; ARGS="--count 10000 --seed 0"
 	$(BIN)/python tests/fuzz.py --jobs 2 $(ARGS)
 
-reproduce: $(VENV)/.installed ## the paper's tables and figures, into out/reproduce; ARGS=--quick
+reproduce: $(VENV)/.installed-test ## the paper's tables and figures, into out/reproduce; ARGS=--quick
 	$(BIN)/inlier reproduce $(ARGS)
 
-bench: $(VENV)/.installed ## measure the engine on one thread
+bench: $(VENV)/.installed-test ## measure the engine on one thread
 	$(BIN)/python benchmarks/engine.py
 
 # A folder of .npz files with X and y; without it only data that come inside packages are used.
 DATA ?= $(wildcard ../shared/data)
 
-bench-noknobs: $(VENV)/.installed ## errors with nothing given; DATA=folder for more real data
+bench-noknobs: $(VENV)/.installed-test ## errors with nothing given; DATA=folder for more real data
 	$(BIN)/python benchmarks/noknobs.py --write $(if $(DATA),--data $(DATA))
 
-bench-rivals: $(VENV)/.installed ## every method on every kind of data; DATA=folder for more
+bench-rivals: $(VENV)/.installed-test ## every method on every kind of data; DATA=folder for more
 	$(BIN)/python benchmarks/rivals.py --write $(if $(DATA),--data $(DATA))
 
-bench-scale: $(VENV)/.installed ## growth with n and d, files larger than memory, a cluster
+bench-scale: $(VENV)/.installed-test ## growth with n and d, files larger than memory, a cluster
 	$(BIN)/python benchmarks/scale.py --write
 	$(BIN)/python benchmarks/streaming.py --write
 	$(BIN)/python benchmarks/cluster.py --write
@@ -66,17 +67,23 @@ $(BIN)/python:
 	@echo "making $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
+# Order-only: .venv/bin/python is a link, whose time is that of the interpreter behind it. What an
+# installation needs of another comes first, but does not make it old.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "installing inlier into $(VENV)"
+	@$(PIP) -e '.[plot]'
+	@touch $@
+
 # A build without CUDA, for the tests on the CPU; pyproject.toml asks for any recent one.
 TORCH ?= torch==2.13.0
 
-# Order-only: .venv/bin/python is a link, whose time is that of the interpreter behind it.
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
-	@echo "installing inlier into $(VENV)"
+$(VENV)/.installed-test: pyproject.toml | $(VENV)/.installed
+	@echo "installing what the tests need into $(VENV)"
 	@$(PIP) $(TORCH)
 	@$(PIP) -e '.[test]'
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed-test
 	@echo "installing the tools of make lint into $(VENV)"
 	@$(PIP) -e '.[test,dev]'
 	@touch $@

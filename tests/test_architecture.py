@@ -33,7 +33,7 @@ LAYERS: list[set[str]] = [
     {"problem"},
     {"spectral"},
     {"data"},
-    {"_arrays"},
+    {"_arrays", "_csv"},
     {"_typing", "_files"},
 ]
 

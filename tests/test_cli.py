@@ -1,12 +1,17 @@
 """The command line: what it prints, where, and with which exit code."""
 
+import csv
+import gzip
 import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+import warnings
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,7 +23,9 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner
 
 import inlier
+import inlier.api
 import inlier.experiments
+from inlier._csv import harmless
 from inlier.cli.app import app
 from inlier.experiments import EXPERIMENTS, Reproduction
 
@@ -522,6 +529,15 @@ def test_a_pipe_is_read_once(tmp_path):
     assert record["fits"][0]["plain_mean"] == [1500.5]
 
 
+def wait_until_mapped(process, path):
+    """Until the command is at work on a file."""
+    maps = Path(f"/proc/{process.pid}/maps")
+    if not maps.exists():
+        time.sleep(2.5)
+    while maps.exists() and process.poll() is None and str(path) not in maps.read_text():
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_end_of_a_job_leaves_no_half_file(tmp_path, number):
     path = tmp_path / "large.npy"
@@ -532,7 +548,7 @@ def test_the_end_of_a_job_leaves_no_half_file(tmp_path, number):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2.5)
+    wait_until_mapped(process, path)
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number and "Traceback" not in said
@@ -547,3 +563,352 @@ def test_names_that_a_terminal_would_obey(tmp_path):
     done = invoke("fit", path, "--id-column", "id")
     assert done.exit_code == 0
     assert "\x1b" not in done.stdout and ":heart:" in done.stdout
+
+
+# -- hostile files, pipes without an end, signals --------------------------------------------------
+
+
+def bounded(*words, seconds=60, megabytes=4000, **options):
+    """The command in a process that may take so long and so much memory, and no more."""
+    resource = pytest.importorskip("resource")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    return subprocess.run(
+        [sys.executable, "-m", "inlier", *map(str, words)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **PLAIN, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        timeout=seconds,
+        preexec_fn=limit,
+        **options,
+    )
+
+
+def refused(done, *said):
+    """Whether it ended with one line that says what is wrong."""
+    assert done.returncode == 2, (done.returncode, done.stderr)
+    assert done.stdout == "" and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("Error: ") and "Traceback" not in done.stderr
+    for words in said:
+        assert words in done.stderr
+
+
+@pytest.mark.parametrize("before", [0, 120])
+def test_a_short_line_below_very_many_names(tmp_path, before):
+    """Near the top, and where a first look does not reach: both within memory."""
+    width = 1_000_000 if before == 0 else 100_000
+    path = tmp_path / "wide.csv"
+    with open(path, "w") as file:
+        file.write(",".join(f"c{j}" for j in range(width)) + "\n")
+        file.writelines([",".join("1" * width) + "\n"] * before)
+        file.write("1,2,3\n")
+    refused(bounded("fit", path), f"wide.csv': line {before + 2} has 3 cells", f"{width}")
+
+
+START = {
+    "module": ["-m", "inlier"],
+    "script": ["-c", "from inlier.cli import main; main()"],  # what pip writes
+}
+
+
+@pytest.mark.parametrize("start", START)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("module", ["numpy", "scipy", "typer"])
+def test_the_end_of_a_job_while_packages_are_imported(tmp_path, start, number, module):
+    """Whatever is imported first stands in the way until it is told to end."""
+    (tmp_path / f"{module}.py").write_text(
+        "import time\nprint('here', flush=True)\ntime.sleep(60)\n"
+    )
+    paths = [str(tmp_path), str(Path(inlier.__file__).parents[1])]
+    process = subprocess.Popen(
+        [sys.executable, *START[start], "fit", "x.csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )
+    assert process.stdout.readline() == "here\n"
+    process.send_signal(number)
+    printed, said = process.communicate(timeout=30)
+    assert (process.returncode, printed, said) == (128 + number, "", "")
+
+
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
+def test_an_interruption_at_any_time_is_quiet(tmp_path, part):
+    """From some time after Python has started to just before the end."""
+    path = tmp_path / "x.csv"
+    np.savetxt(path, np.random.default_rng(0).standard_normal((500, 5)), delimiter=",")
+
+    def seconds(*words):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *words], capture_output=True, timeout=120)
+        return time.perf_counter() - began
+
+    bare, whole = 1.5 * seconds("-c", "pass"), seconds("-m", "inlier", "fit", path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inlier", "fit", path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(bare + part * max(0.0, whole - bare))
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    # It may have been done, or Python about to end, which leaves signals to the system.
+    assert process.returncode in (130, 0, -signal.SIGINT)
+    assert said in ("", "Interrupted. No file was left half written.\n")
+
+
+def test_a_job_of_nohup_outlives_its_terminal(tmp_path):
+    path = tmp_path / "large.npy"
+    np.save(path, np.random.default_rng(0).standard_normal((20_000, 100)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inlier", "fit", path, "--quiet"],
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    wait_until_mapped(process, path)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("source", ["/dev/zero", "-", "pipe"])
+def test_what_has_no_end_is_read_up_to_a_limit(tmp_path, source):
+    endless = subprocess.Popen(["yes", "1,2"], stdout=subprocess.PIPE)
+    pipe = {}
+    if source == "pipe":
+        source, pipe = f"/dev/fd/{endless.stdout.fileno()}", {"pass_fds": [endless.stdout.fileno()]}
+    elif source == "-":
+        pipe = {"stdin": endless.stdout}
+    try:
+        done = bounded("fit", source, "--max-bytes", "64M", **pipe)
+    finally:
+        endless.kill()
+        endless.communicate()
+    refused(done, "67,108,864 bytes", "--max-bytes", "standard input" if source == "-" else source)
+
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "t.db"
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE t (a, b)")
+        made.executemany("INSERT INTO t VALUES (?, ?)", [(i, i * i % 7) for i in range(50)])
+        made.execute(f"CREATE VIEW endless AS {ENDLESS} SELECT x, 2 * x AS y FROM c")
+    made.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--query", ENDLESS + "SELECT x, -x AS y FROM c"], "bytes that may be read into memory"),
+        (["--query", ENDLESS + "SELECT count(*) AS n FROM c"], "no answer after 33,554,432 steps"),
+        (["--table", "endless"], "bytes that may be read into memory"),
+        (["--query", "SELECT zeroblob(900000000) AS a FROM t"], "too big"),
+        (["--query", "SELECT zeroblob(9000000) AS a FROM t"], "bytes that may be read into memory"),
+    ],
+)
+def test_a_query_without_an_end_is_asked_up_to_a_limit(database, words, said):
+    refused(bounded("fit", database, *words, "--max-bytes", "32M"), "t.db'", said)
+
+
+def test_the_limit_can_be_raised(database, tmp_path):
+    path = tmp_path / "x.csv"
+    np.savetxt(path, np.random.default_rng(0).standard_normal((100, 3)), delimiter=",")
+    for words in ([path], [database, "--table", "t"]):
+        done = invoke("fit", *words, "--max-bytes", "1k")
+        assert done.exit_code == 2 and "--max-bytes" in done.stderr
+        assert invoke("fit", *words, "--max-bytes", "1 MiB").exit_code == 0
+    for wrong in ("0", "-1", "many", "1X", ""):
+        done = invoke("fit", path, f"--max-bytes={wrong}")
+        assert done.exit_code == 2 and "--max-bytes must be a size such as" in done.stderr
+    assert "2G" in invoke("fit", "--help").stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_query_can_be_interrupted(database, number):
+    """While it is in SQLite, where Python hears of no signal."""
+    query = ENDLESS + "SELECT count(*) AS n FROM c"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inlier", "fit", database, "--query", query],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    folder = Path(f"/proc/{process.pid}/fd")
+    if not folder.exists():
+        pytest.skip("this system does not tell which files are open")
+    while str(database) not in {os.path.realpath(link) for link in folder.iterdir()}:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 128 + number and "Traceback" not in said
+
+
+def header_of_npy(shape):
+    described = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    described = described.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(described).to_bytes(2, "little") + described.encode()
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ("(-3, 2)", "shape (-3, 2)"),
+        ("(-3, -2)", "shape (-3, -2)"),
+        (f"({1 << 33}, {1 << 33})", "is cut off"),
+        (f"(0, {1 << 62})", "bytes"),
+    ],
+)
+@pytest.mark.parametrize("name", ["x.npy", "x.npy.gz"])
+def test_arrays_that_cannot_be(tmp_path, shape, said, name):
+    raw = header_of_npy(shape) + bytes(48)
+    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    refused(bounded("fit", tmp_path / name), "x.npy", said if name == "x.npy" else "")
+
+
+def test_paths_that_are_no_files(tmp_path, patients):
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    (tmp_path / "lost.csv").symlink_to(tmp_path / "nowhere.csv")
+    for name in ("loop.csv", "lost.csv"):
+        refused(bounded("fit", tmp_path / name), f"{name}' is a link that leads to no file")
+    refused(bounded("fit", patients, "--clean", tmp_path / "loop.csv"), "leads to itself")
+    refused(bounded("fit", ".", cwd=tmp_path), "'.' is a folder", "Give a file in it")
+    (tmp_path / "p.parquet").write_bytes(b"no such thing")
+    refused(bounded("fit", ".", cwd=tmp_path), "'p.parquet' in '.' is not a Parquet file")
+
+
+@pytest.mark.parametrize("command", [["fit"], ["explain", "--row", "1"]])
+def test_a_wrong_seed_is_named(patients, command):
+    done = bounded(*command, patients, "--seed", "-1")
+    assert done.returncode == 2 and "'--seed'" in done.stderr
+    assert "random_state" not in done.stderr and "Traceback" not in done.stderr
+
+
+def test_only_weak_evidence_is_weak_evidence(patients, monkeypatch):
+    """Not each warning that a fit, or a package behind it, may give."""
+    honest = inlier.api.robust_mean
+
+    def warned(category):
+        def fit(*arguments, **options):
+            warnings.warn("by a package", category, stacklevel=2)
+            return honest(*arguments, **options)
+
+        monkeypatch.setattr("inlier.cli.choice.robust_mean", fit)
+        record = json.loads(invoke("fit", patients, "--json", "-").stdout)
+        return record["fits"][0]["weak_evidence"]
+
+    assert warned(inlier.WeakEvidenceWarning) is True
+    for category in (DeprecationWarning, FutureWarning, RuntimeWarning, UserWarning):
+        assert warned(category) is False
+
+
+FORMULAS = (
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "＝1+1",
+    '=HYPERLINK("x")',
+)
+PLAINLY = ("-1.5", "+2", "-1,5", "-1e-3", "-inf", "-", "a=b", "'=1", "")
+
+
+def obeyed(cell):
+    """Whether a spreadsheet would run what is in a cell."""
+    if cell[:1] not in ("=", "+", "-", "@", "\t", "\r", "＝") or cell == "-":
+        return False
+    return not re.fullmatch(r"[+-](\d+([.,]\d+)?(e-?\d+)?|inf)", cell)
+
+
+def cells_of(path, delimiter=","):
+    with open(path, newline="", encoding="utf-8") as file:
+        return [cell for record in csv.reader(file, delimiter=delimiter) for cell in record]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".db"])
+def test_no_file_that_is_written_holds_a_formula(tmp_path, suffix):
+    """Names of columns, rows and groups, and text, wherever they come from."""
+    rng = np.random.default_rng(0)
+    names = [*FORMULAS, *PLAINLY] * 4
+    frame = pd.DataFrame(rng.standard_normal((len(names), 3)), columns=["=a", "-b+1", "c"])
+    frame.insert(0, "@id", names)
+    frame["+g"] = ["=left", "+right"] * (len(names) // 2)
+    path = tmp_path / f"hostile{suffix}"
+    if suffix == ".csv":
+        frame.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)
+    elif suffix == ".parquet":
+        frame.astype({"+g": "category"}).to_parquet(path)
+    else:
+        with closing(sqlite3.connect(path)) as made:
+            frame.to_sql("t", made, index=False)
+    out = {kind: tmp_path / f"{kind}.csv" for kind in ("mean", "rows")}
+    clean = tmp_path / "clean.tsv"
+    words = ["--id-column", "@id", "--group-by", "+g", "--clean", clean]
+    done = invoke("fit", path, *words, *(w for k, p in out.items() for w in (f"--{k}", p)))
+    assert done.exit_code == 0, done.stderr
+    found = {kind: cells_of(file) for kind, file in out.items()}
+    found["clean"] = cells_of(clean, "\t")
+    for kind, cells in found.items():
+        assert len(cells) > 20 and not [cell for cell in cells if obeyed(cell)], kind
+    assert {"'=a", "'-b+1", "c", "'=left", "'+right"} <= set(found["mean"])
+    for kind in ("rows", "clean"):
+        assert {f"'{name}" for name in FORMULAS} | set(PLAINLY) <= set(found[kind])
+    # Numbers are the same numbers, and what is only read keeps its names.
+    values = pd.read_csv(clean, sep="\t")[["'=a", "'-b+1", "c"]].to_numpy()
+    assert (
+        np.abs(values[:, None] - frame[["=a", "-b+1", "c"]].to_numpy()).min(axis=1) < 1e-9
+    ).all()
+    record = json.loads(invoke("fit", path, *words[:4], "--json", "-").stdout)
+    assert record["columns"] == ["=a", "-b+1", "c"]
+
+
+def test_a_copy_is_a_copy(tmp_path):
+    """As docs/command-line.md has it: text of the same kind stays as it was, formulas included."""
+    path = tmp_path / "hostile.csv"
+    path.write_text("=id,a\n" + "".join(f"=1+{i},{i % 7}\n" for i in range(40)))
+    assert invoke("fit", path, "--clean", tmp_path / "clean.csv").exit_code == 0
+    assert (tmp_path / "clean.csv").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("cell", [*FORMULAS, *PLAINLY, 1.5, -1, None, True])
+def test_formulas_are_text(cell):
+    becomes = harmless(cell)
+    if cell in FORMULAS:
+        assert becomes == f"'{cell}" and not obeyed(becomes)
+    else:
+        assert becomes is cell
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".csv"])
+def test_times_are_left_out_as_text_is(tmp_path, suffix):
+    days = pd.date_range("2020-01-01", periods=40)
+    times = {
+        "ns": days.astype("datetime64[ns]"),
+        "us": days.astype("datetime64[us]"),
+        "zone": days.tz_localize("UTC"),
+        "date": days.date,
+        "clock": [at.time() for at in days],
+        "age": days - days[0],
+    }
+    x = np.random.default_rng(0).standard_normal(40)
+    frame = pd.DataFrame({"x": x, "flag": x > 0, "n": pd.array(range(40), "Int64"), **times})
+    path = tmp_path / f"t{suffix}"
+    getattr(frame, {".parquet": "to_parquet", ".feather": "to_feather", ".csv": "to_csv"}[suffix])(
+        path, **({"index": False} if suffix == ".csv" else {})
+    )
+    record = json.loads(invoke("fit", path, "--json", "-").stdout)
+    assert record["columns"] == ["x", "flag", "n"]
+    for name in times:
+        assert any(repr(name) in note for note in record["notes"])
+        done = invoke("fit", path, "--columns", f"x,{name}")
+        assert done.exit_code == 2
+        assert f"--columns names '{name}', which is not used as numbers" in done.stderr

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 
 from inlier.io import FORMATS, TARGETS, check_target, read, write
 
@@ -349,6 +350,13 @@ def test_records_longer_than_a_block(tmp_path):
     long = "y" * (3 << 20)
     frame = read(text(tmp_path, f'a,b\n1,x\n2,"{long}"\n'), id_column="b")
     assert frame.names[1] == long
+
+
+def test_long_cells_are_copied(tmp_path):
+    cell = "x" * 300_000
+    path = text(tmp_path, f"id,a\n{cell},1\nb,2\n{cell},3\n")
+    write(read(path), np.array([True, False, True]), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == f"id,a\n{cell},1\n{cell},3\n"
 
 
 def test_as_pandas_reads_it(tmp_path):
@@ -823,6 +831,63 @@ def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, package, name)
     extra = "cli" if package == "pyarrow" else "files"
     with pytest.raises(ImportError, match=rf'{package} is needed: pip install "inlier\[{extra}\]"'):
         read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("t.csv.gz", {}),
+        ("t.npy.gz", {}),
+        ("t.npz", {}),
+        ("t.npz", {"key": "table"}),
+        ("t.mat", {}),
+        ("t.parquet", {}),
+        ("t.feather", {}),
+        ("t.csv", {}),
+        ("t.sqlite", {}),
+    ],
+)
+def test_no_more_is_read_than_allowed(tmp_path, name, options):
+    """What is packed tightly is measured unpacked."""
+    zeros = np.zeros((200_000, 3))
+    zeros[0] = 1.0
+    path = tmp_path / name
+    if name == "t.npz":
+        np.savez_compressed(path, table=zeros)
+    elif name == "t.mat":
+        scipy.io.savemat(path, {"table": zeros}, do_compression=True)
+    elif name == "t.npy.gz":
+        np.save(tmp_path / "plain.npy", zeros)
+        path.write_bytes(gzip.compress((tmp_path / "plain.npy").read_bytes()))
+    elif name == "t.feather":
+        pd.DataFrame(zeros, columns=NAMES).to_feather(path, compression="zstd")
+    elif name == "t.parquet":
+        pd.DataFrame(zeros, columns=NAMES).to_parquet(path, compression="gzip")
+    else:
+        WRITERS[name](path, zeros)
+    unpacked = {"t.parquet": 1000, "t.csv": 2_000_000}.get(name, 2_300_000)  # Parquet counts runs
+    with pytest.raises(ValueError, match=rf"{name}' has .*more than the .* max_bytes=\.\.\.$"):
+        read(path, max_bytes=unpacked, **options)
+    assert read(path, max_bytes=1 << 27, **options).X.shape == (200_000, 3)
+
+
+@pytest.mark.parametrize("max_bytes", [0, -1, 1.5, "1G", None, True])
+def test_the_limit_is_a_whole_number(tmp_path, max_bytes):
+    with pytest.raises(ValueError, match="max_bytes must be a whole number >= 1"):
+        read(text(tmp_path, GENES), max_bytes=max_bytes)
+
+
+def test_a_large_file_with_nothing_in_it(tmp_path):
+    """Text that no disk holds; and an array whose rows are as wide."""
+    with open(tmp_path / "sparse.csv", "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ValueError, match=r"sparse.csv' has 1,099,511,627,776 bytes, which is more"):
+        read(tmp_path / "sparse.csv")
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "wide.h5", "w") as file:
+        file.create_dataset("table", (2, 1 << 40), "f4", chunks=(1, 1 << 10))
+    with pytest.raises(ValueError, match=r"wide.h5' has .* bytes, which is more"):
+        read(tmp_path / "wide.h5")
 
 
 # -- writing ---------------------------------------------------------------------------------------

@@ -417,7 +417,10 @@ def test_scales(scale):
 @pytest.fixture(scope="module")
 def browser():
     if CHROMIUM is None:
-        pytest.skip("no chromium, chromium-browser or google-chrome to look at the page with")
+        pytest.skip(
+            "no chromium, chromium-browser or google-chrome to look at the page with: "
+            "apt-get install chromium"
+        )
     api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
     with api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inlier import theory
-from inlier.api import path, robust_mean
-from inlier.certificate import Certificate
-from inlier.convex import Solution
-from inlier.data import open_table
-from inlier.explain import Explanation
-from inlier.result import (
-    MeanResult,
-    PathPoint,
-    RobustMeanResult,
-    Step,
-    WeakEvidenceWarning,
-)
-from inlier.rules import Group
-from inlier.solvers import project, solve_l1, solve_least_squares
-
 if TYPE_CHECKING:
-    from inlier import baselines, datasets
+    from inlier import baselines, datasets, theory
+    from inlier.api import path, robust_mean
+    from inlier.certificate import Certificate
     from inlier.comparison import Comparison, compare
+    from inlier.convex import Solution
+    from inlier.data import open_table
     from inlier.estimators import RobustMean
+    from inlier.explain import Explanation
     from inlier.registry import Method, methods
+    from inlier.result import (
+        MeanResult,
+        PathPoint,
+        RobustMeanResult,
+        Step,
+        WeakEvidenceWarning,
+    )
+    from inlier.rules import Group
+    from inlier.solvers import project, solve_l1, solve_least_squares
 
 __version__ = "0.1.0"
 
@@ -54,25 +52,44 @@ __all__ = [
     "theory",
 ]
 
-
-# scikit-learn takes longer to import than everything else together, and loads pandas.
-_LAZY = {
-    "Comparison": "inlier.comparison",
-    "Method": "inlier.registry",
-    "RobustMean": "inlier.estimators",
-    "compare": "inlier.comparison",
-    "methods": "inlier.registry",
+# Where they are, loaded when they are asked for: the command line has to be ready for Ctrl-C
+# before numpy and SciPy are, and scikit-learn takes longer than everything else together.
+_HOMES = {
+    "Certificate": "certificate",
+    "Comparison": "comparison",
+    "Explanation": "explain",
+    "Group": "rules",
+    "MeanResult": "result",
+    "Method": "registry",
+    "PathPoint": "result",
+    "RobustMean": "estimators",
+    "RobustMeanResult": "result",
+    "Solution": "convex",
+    "Step": "result",
+    "WeakEvidenceWarning": "result",
+    "compare": "comparison",
+    "methods": "registry",
+    "open_table": "data",
+    "path": "api",
+    "project": "solvers",
+    "robust_mean": "api",
+    "solve_l1": "solvers",
+    "solve_least_squares": "solvers",
 }
+_MODULES = ("baselines", "data", "datasets", "theory")
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
+    from importlib import import_module
 
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    if name in ("baselines", "datasets"):
-        return importlib.import_module(f"inlier.{name}")
-    raise AttributeError(f"module 'inlier' has no attribute {name!r}")
+    if name in _HOMES:
+        found = getattr(import_module(f"inlier.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        found = import_module(f"inlier.{name}")
+    else:
+        raise AttributeError(f"module 'inlier' has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from inlier._arrays import namespace
 from inlier._typing import Rows
-from inlier._validation import check_table, is_device_array
+from inlier._validation import check_columns, check_table, is_device_array
 from inlier.data import Table, is_elsewhere
 from inlier.result import MeanResult
 
@@ -40,6 +40,7 @@ class MeanEstimator(BaseEstimator):
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
         if not is_array and (is_elsewhere(X) or isinstance(X, Table) or is_device_array(X)):
             return self._validated_there(check_table(X, least_rows=2 if fitting else 1), fitting)
+        check_columns(X)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks at the sum of X
             return validate_data(
                 self,

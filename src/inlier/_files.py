@@ -14,6 +14,8 @@ def check_place(path: str | os.PathLike[str], name: str = "path") -> Path:
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return Path(path)  # a pipe, whose real name cannot be opened
     final = Path(os.path.realpath(path))
+    if final.is_symlink():  # a real path has no links, unless they lead in a circle
+        raise ValueError(f"{name}={str(path)!r} is a link that leads to itself. Choose another.")
     if final.is_dir():
         raise ValueError(f"{name}={str(path)!r} is a folder: give the name of a file in it.")
     if not final.parent.is_dir():

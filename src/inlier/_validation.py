@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+import re
+from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,10 @@ from inlier.data import Table, check_finite, is_elsewhere, is_wide, open_table
 CHECK_ELEMENTS = 1 << 22
 CHECK_DEVICE = 1 << 30
 SMALLEST_BUDGET = 1e-290
+# How pandas, polars and Arrow call the types of columns that hold numbers or truth values.
+NUMBERS = re.compile(r"(u?int\d|float|double|halffloat|decimal|bool)", re.IGNORECASE)
+# numpy takes some of them for numbers, in units that nobody chose.
+TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
 def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool = False) -> Any:
@@ -30,7 +36,7 @@ def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool =
     if issparse(X):
         X = X.tocsr()  # type: ignore[attr-defined]
     elif not is_device_array(X):
-        if hasattr(X, "to_numpy"):  # data frames of pandas and polars
+        if _is_frame(X):  # of pandas or polars
             X = _of_frame(X, name)
         if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
             raise ValueError(
@@ -64,20 +70,77 @@ def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool =
     return X
 
 
+def check_columns(X: Any, name: str = "X") -> None:
+    """Raise if some columns hold no numbers, although scikit-learn may take them for some.
+
+    Counted in microseconds, dates and durations would drown all other columns.
+    """
+    if _is_frame(X):
+        if _other_columns(X):
+            _of_frame(X, name)
+    elif isinstance(X, np.ndarray | list | tuple):
+        _check_times(np.asarray(X), name)
+
+
 def _of_frame(X: Any, name: str) -> Any:
     """A data frame as an array; columns that hold no numbers are named."""
-    array = X.to_numpy()
-    if array.dtype.kind not in "OSU" or not hasattr(X, "select_dtypes"):
-        return array
-    text = list(X.select_dtypes(exclude=["number", "bool"]).columns)
+    others = _other_columns(X)
     try:
-        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+        if not any(_are_times(_column(X, j)) for j in others):
+            return _frame_array(X)
     except (TypeError, ValueError):
-        shown = ", ".join(repr(column) for column in text[:5]) + (", ..." if text[5:] else "")
-        raise ValueError(
-            f"{name} must be a table of numbers, but has columns of other types: {shown}. Select "
-            f'the numeric ones with {name}.select_dtypes("number"), or encode the others.'
-        ) from None
+        if not others:
+            raise
+    shown = ", ".join(repr(X.columns[j]) for j in others[:5]) + (", ..." if others[5:] else "")
+    # pandas counts durations among the numbers.
+    pandas = 'select_dtypes("number", exclude="timedelta")'
+    how = pandas if hasattr(X, "select_dtypes") else "select(polars.selectors.numeric())"
+    raise ValueError(
+        f"{name} must be a table of numbers, but has columns of other types: {shown}. Select "
+        f"the numeric ones with {name}.{how}, or encode the others."
+    ) from None
+
+
+def _is_frame(X: Any) -> bool:
+    return all(hasattr(X, attribute) for attribute in ("to_numpy", "columns", "dtypes"))
+
+
+def _other_columns(X: Any) -> list[int]:
+    """Which columns of a data frame are not stored as numbers or truth values."""
+    return [j for j, dtype in enumerate(X.dtypes) if not NUMBERS.match(str(dtype))]
+
+
+def _column(X: Any, j: int) -> Array:
+    return np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
+
+
+def _frame_array(X: Any) -> Any:
+    array = X.to_numpy()
+    if array.dtype.kind not in "OSU":
+        return array
+    if hasattr(X, "select_dtypes"):
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+    return array.astype(np.float64)
+
+
+def _are_times(array: Array) -> bool:
+    """Whether entries are dates, times or durations."""
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "mM"
+    return any(issubclass(kind, TIMES) for kind in set(map(type, array.flat)))
+
+
+def _check_times(array: Array, name: str) -> None:
+    if not _are_times(array):
+        return
+    where = ""
+    if array.dtype.kind == "O" and array.ndim == 2:
+        where = f" in column {next(j for j, x in enumerate(array.T) if _are_times(x))}"
+    what = "dates or times" if array.dtype.kind == "O" else f"dtype {array.dtype}"
+    raise ValueError(
+        f"{name} must hold real numbers, but has {what}{where}. Select or encode the numeric "
+        "columns first."
+    )
 
 
 def is_device_array(X: Any) -> bool:
@@ -105,7 +168,7 @@ def _check_device_array(X: Any, name: str) -> None:
 def _as_array(X: Any, name: str) -> Array:
     try:
         array = np.asarray(X)
-        return array.astype(np.float64) if array.dtype.kind == "O" else array
+        numeric = array.astype(np.float64) if array.dtype.kind == "O" else array
     except OverflowError:
         raise ValueError(
             f"{name} is out of range: it has a whole number with too many digits for double "
@@ -116,6 +179,8 @@ def _as_array(X: Any, name: str) -> Array:
             f"{name} must be a table of numbers, but could not be read as one: {error}. Select or "
             "encode the numeric columns first, and give every row the same length."
         ) from None
+    _check_times(array, name)
+    return numeric
 
 
 def _check_finite(X: Any, name: str) -> None:

@@ -14,7 +14,7 @@ from inlier.cli.choice import Choice
 from inlier.cli.record import as_text, explanation_record
 from inlier.cli.terminal import Output, complaints, progress
 from inlier.cli.verdict import show_explanation
-from inlier.cli.work import Fitted, fit_frame, row_names, separated
+from inlier.cli.work import Fitted, fit_frame, row_names, separated, size_of
 from inlier.io import Frame, read
 
 
@@ -38,6 +38,7 @@ def explain(
     key: opt.Key = None,
     table: opt.Table = None,
     query: opt.Query = None,
+    max_bytes: opt.MaxBytes = opt.MOST,
     sigma: opt.Sigma = None,
     scatter: opt.ScatterChoice = opt.Scatter.auto,
     p: opt.Power = None,
@@ -67,6 +68,7 @@ def explain(
                 key=key,
                 table=table,
                 query=query,
+                max_bytes=size_of(max_bytes),
             )
             position = _position(frame, row)
             choice = Choice(sigma, scatter.value, p, seed, keep, threshold, point)

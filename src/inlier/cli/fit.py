@@ -17,7 +17,7 @@ from inlier.cli.choice import Choice
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
 from inlier.cli.terminal import Output, complaints, progress
 from inlier.cli.verdict import show
-from inlier.cli.work import Fitted, fit_frame, separated
+from inlier.cli.work import Fitted, fit_frame, separated, size_of
 from inlier.io import Frame, check_target, read, write
 
 
@@ -34,6 +34,7 @@ def fit(
     key: opt.Key = None,
     table: opt.Table = None,
     query: opt.Query = None,
+    max_bytes: opt.MaxBytes = opt.MOST,
     sigma: opt.Sigma = None,
     scatter: opt.ScatterChoice = opt.Scatter.auto,
     p: opt.Power = None,
@@ -106,6 +107,7 @@ def fit(
             key=key,
             table=table,
             query=query,
+            max_bytes=size_of(max_bytes),
         )
         if clean is not None:
             check_target(frame, clean)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from inlier.io import FORMATS
+from inlier.io import FORMATS, MOST_BYTES
 
 # As shells have it.
 INTERRUPTED = 130
@@ -104,6 +104,16 @@ Query = Annotated[
     str | None,
     typer.Option(help="Or a query, such as 'SELECT a, b FROM t'.", rich_help_panel=READING),
 ]
+MaxBytes = Annotated[
+    str,
+    typer.Option(
+        metavar="SIZE",
+        help="Read no more than this into memory, such as 500M or 8G: of a text, a pipe, what is "
+        "packed, or a query's answer.",
+        rich_help_panel=READING,
+    ),
+]
+MOST = f"{MOST_BYTES >> 30}G"
 Sigma = Annotated[
     float | None,
     typer.Option(
@@ -147,5 +157,7 @@ Point = Annotated[
         rich_help_panel=FITTING,
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Of the random directions.", rich_help_panel=FITTING)]
+Seed = Annotated[
+    int, typer.Option(min=0, help="Of the random directions.", rich_help_panel=FITTING)
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]

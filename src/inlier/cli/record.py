@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from inlier._csv import writing
 from inlier._files import replacing
 from inlier.cli.work import Fitted
 from inlier.explain import Explanation
@@ -141,8 +141,7 @@ def write_means(frame: Frame, fits: list[Fitted], path: Path) -> None:
     """One line for each column, or for each group and column."""
     by_group = frame.groups is not None
     heads = ["column", "mean", "plain_mean", "median", "deviation"]
-    with replacing(path) as unfinished, open(unfinished, "w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
+    with writing(path) as out:
         out.writerow(["group", *heads] if by_group else heads)
         for fit in fits:
             s: Summary = fit.result.summary
@@ -160,8 +159,7 @@ def write_rows(frame: Frame, fits: list[Fitted], path: Path) -> None:
     for fit in fits:
         s: Summary = fit.result.summary
         scores[fit.rows], kept[fit.rows], left_with[fit.rows] = s.scores, s.support, s.group_of
-    with replacing(path) as unfinished, open(unfinished, "w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
+    with writing(path) as out:
         extra = ["name"] * (frame.names is not None) + ["group"] * (frame.groups is not None)
         out.writerow(["row", *extra, "kept", "score", "left_with"])
         for i in range(n):

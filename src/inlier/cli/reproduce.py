@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from inlier.cli import interruptible
 from inlier.cli.options import INTERRUPTED, MISUSED
 
 WORSE = 1
@@ -55,14 +56,17 @@ def reproduce(
     try:
         from inlier.experiments import reproduce as run
 
-        with Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        ) as progress:
+        with (
+            interruptible(),
+            Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=console,
+                disable=not console.is_terminal,
+            ) as progress,
+        ):
             bars: dict[str, TaskID] = {}
 
             def watch(stage: str, done: int, total: int) -> None:

@@ -13,13 +13,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from inlier.cli import interruptible
 from inlier.cli.options import INTERRUPTED, MISUSED
 from inlier.result import Step
 
 # Of the functions behind the commands; each is an option here.
 ARGUMENTS = (
     *("columns", "exclude", "id_column", "group_by", "missing", "na_values", "delimiter", "header"),
-    *("key", "table", "query", "sigma", "scatter", "p", "threshold", "point"),
+    *("key", "table", "query", "max_bytes", "sigma", "scatter", "p", "threshold", "point"),
 )
 
 
@@ -43,7 +44,8 @@ def printable(text: str) -> str:
 def complaints(console: Console) -> Iterator[None]:
     """What goes wrong is said in one line, with an exit code."""
     try:
-        yield
+        with interruptible():
+            yield
     except KeyboardInterrupt:
         console.print("Interrupted. No file was left half written.")
         raise typer.Exit(INTERRUPTED) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from inlier.cli.choice import Choice
 from inlier.cli.hints import hints_about
 from inlier.io import Frame
-from inlier.result import RobustMeanResult, Step
+from inlier.result import RobustMeanResult, Step, WeakEvidenceWarning
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,15 @@ def separated(values: Sequence[str] | None) -> list[str] | None:
     return [part.strip() for value in values for part in value.split(",")]
 
 
+def size_of(text: str) -> int:
+    """A number of bytes, as people write it: 500M is 500 times 1024 squared."""
+    found = re.fullmatch(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    size = int(found[1]) << (10 * " KMGT".index(found[2].upper() or " ")) if found else 0
+    if size < 1:
+        raise ValueError(f"--max-bytes must be a size such as 500M or 8G, but is {text!r}.")
+    return size
+
+
 def fit_frame(
     frame: Frame, tell: Callable[[str, Step | None], None], choice: Choice
 ) -> tuple[list[Fitted], list[str]]:
@@ -57,7 +67,8 @@ def fit_frame(
             warnings.simplefilter("always")
             result = choice.fit(X, lambda step: tell(what, step))
         result = result.with_data(X, columns=frame.columns, names=names[rows])
-        return Fitted(group, rows, result, bool(caught))
+        weak = any(issubclass(warning.category, WeakEvidenceWarning) for warning in caught)
+        return Fitted(group, rows, result, weak)
 
     if frame.groups is None:
         return [fitted(None, np.arange(len(names)), frame.X)], notes

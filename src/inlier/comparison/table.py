@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
 import math
 import os
@@ -13,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.linalg import norm  # does not overflow
 
-from inlier._files import replacing
+from inlier._csv import writing
 from inlier._typing import Array
 
 Status = Literal["ok", "timeout", "failed"]
@@ -234,13 +233,9 @@ class Comparison:
         path : path
             Replaced only once everything is written.
         """
-        with (
-            replacing(path) as unfinished,
-            open(unfinished, "w", newline="", encoding="utf-8") as file,
-        ):
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            writer.writerows(self._lines())
+        with writing(path) as out:
+            out.writerow(COLUMNS)
+            out.writerows(self._lines())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Errors and seconds of each method or, without the truth, distances between answers.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import platform
 from collections.abc import Sequence
 from html import escape
@@ -10,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from inlier._csv import writing
 from inlier._files import replacing
 from inlier.experiments.look import save
 from inlier.experiments.part import RESULT_COLUMNS, Part
@@ -83,11 +83,7 @@ def _html(tables_in_html: Sequence[str], about: str) -> str:
 
 def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
     """Tidy: a line for each fit, a column for each thing that is known about it."""
-    with (
-        replacing(path) as unfinished,
-        open(unfinished, "w", newline="", encoding="utf-8") as file,
-    ):
-        writer = csv.DictWriter(file, RESULT_COLUMNS)
-        writer.writeheader()
-        writer.writerows(lines)
+    with writing(path) as out:
+        out.writerow(RESULT_COLUMNS)
+        out.writerows([line.get(column, "") for column in RESULT_COLUMNS] for line in lines)
     return path

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from inlier.io.base import MOST_BYTES
 from inlier.io.formats import FORMATS
 from inlier.io.reading import Frame, read
 from inlier.io.writing import TARGETS, check_target, write
 
-__all__ = ["FORMATS", "TARGETS", "Frame", "check_target", "read", "write"]
+__all__ = ["FORMATS", "MOST_BYTES", "TARGETS", "Frame", "check_target", "read", "write"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 import zlib
 from abc import ABC, abstractmethod
@@ -28,6 +29,11 @@ GZIP = b"\x1f\x8b"
 HEAD = 1 << 12
 # Of a block, to look through numbers without holding all of them.
 BLOCK_BYTES = 1 << 23
+# Of what is held as a whole, if nobody says otherwise: text takes three times as much to work on.
+MOST_BYTES = 2 << 30
+PIECE_BYTES = 1 << 20
+# What the name of a column takes.
+NAME_BYTES = 100
 
 
 @dataclass(frozen=True)
@@ -41,11 +47,14 @@ class Place:
         If there is no path.
     zipped : bool
         Whether gzip has to unpack the file.
+    most : int
+        So many bytes may be held as a whole, and no more.
     """
 
     path: Path | None
     data: bytes = b""
     zipped: bool = False
+    most: int = MOST_BYTES
 
     @property
     def stamp(self) -> tuple[int, ...]:
@@ -83,11 +92,32 @@ class Place:
 
     def read(self, size: int = -1) -> bytes:
         """The first bytes, or all of them."""
+        if self.path is None:
+            return self.data if size < 0 else self.data[:size]
+        if size < 0 and not self.zipped:
+            self.check_size(self.path.stat().st_size)
         with (
             opening("a whole file of gzip", str(self), gzip.BadGzipFile, EOFError, zlib.error),
             self.open() as file,
         ):
-            return file.read(size)
+            return file.read(size) if size >= 0 else self.drained(file)
+
+    def drained(self, file: Any) -> bytes:
+        """All that a stream has to give: it may have no end, or be packed very tightly."""
+        out = io.BytesIO()
+        while piece := file.read(PIECE_BYTES):
+            self.check_size(out.tell() + len(piece), at_least=True)
+            out.write(piece)
+        return out.getvalue()
+
+    def check_size(self, size: int, at_least: bool = False) -> None:
+        """Raise if so many bytes are more than may be held as a whole."""
+        if size > self.most:
+            what = "more" if at_least else f"{size:,} bytes, which is more"
+            raise ValueError(
+                f"{self} has {what} than the {self.most:,} bytes that may be read into memory. "
+                "Raise the limit with max_bytes=..."
+            )
 
     @property
     def source(self) -> Any:
@@ -95,30 +125,41 @@ class Place:
         return io.BytesIO(self.read()) if self.path is None or self.zipped else str(self.path)
 
 
-def place_of(path: str | PathLike[str]) -> Place:
+def place_of(path: str | PathLike[str], most: int = MOST_BYTES) -> Place:
     """Where a path leads to; "-" is standard input, all of which is read."""
     if str(path) == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed: there is no table in it.")
-        return _poured(sys.stdin.buffer.read())
+        return _poured(sys.stdin.buffer, Place(None, most=most))
     found = Path(path)
     if not found.exists():
-        beside = [p.name for p in found.parent.iterdir()] if found.parent.is_dir() else []
-        raise FileNotFoundError(f"{str(path)!r}: there is no such file.{close(found.name, beside)}")
+        raise FileNotFoundError(_nowhere(found))
     if found.is_dir():
-        return Place(found)
-    if not found.is_file():  # a pipe, which can be read once
-        return _poured(found.read_bytes())
+        return Place(found, most=most)
     with open(found, "rb") as file:
-        return Place(found, zipped=file.read(len(GZIP)) == GZIP)
+        if not found.is_file():  # a pipe, which can be read once
+            return _poured(file, Place(found, most=most))
+        return Place(found, zipped=file.read(len(GZIP)) == GZIP, most=most)
 
 
-def _poured(data: bytes) -> Place:
-    """What came out of a pipe."""
+def _nowhere(path: Path) -> str:
+    """Why there is no file at a path."""
+    if path.is_symlink():
+        return f"{str(path)!r} is a link that leads to no file: {os.readlink(path)!r}."
+    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    return f"{str(path)!r}: there is no such file.{close(path.name, beside)}"
+
+
+def _poured(stream: Any, place: Place) -> Place:
+    """What comes out of a pipe, unpacked."""
+    data = place.drained(stream)
     if data.startswith(GZIP):
-        with opening("whole", "standard input", OSError, EOFError, zlib.error):
-            data = gzip.decompress(data)
-    return Place(None, data)
+        with (
+            opening("whole", str(place), gzip.BadGzipFile, EOFError, zlib.error),
+            gzip.open(io.BytesIO(data)) as packed,
+        ):
+            data = place.drained(packed)
+    return Place(None, data, most=place.most)
 
 
 @dataclass(frozen=True)
@@ -181,6 +222,8 @@ class ArrayContent(Content):
             )
         if dtype.kind not in "buif":
             raise ValueError(f"{place} must hold real numbers, but its array has dtype {dtype}.")
+        # What an array is said to hold costs nothing to write.
+        place.check_size(shape[1] * (dtype.itemsize + NAME_BYTES))
         self.array = array
         self.options = options
         self.n, d = shape
@@ -252,9 +295,11 @@ def reading(place: Place, format: Format) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        ours = type(error) is ValueError or isinstance(error, ImportError | MemoryError)
+        ours = type(error) is ValueError or isinstance(error, ImportError)
         if ours or getattr(error, "filename", None):
             raise
+        if isinstance(error, MemoryError):
+            raise MemoryError(f"{place} does not fit into memory. {error}".strip()) from None
         raise ValueError(
             f"{place} could not be read as {format.name}: {error}. It may be damaged."
         ) from None

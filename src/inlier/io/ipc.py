@@ -16,8 +16,14 @@ def load(place: Place, options: Options) -> Columns:
     whole = place.read(len(MAGIC)) == MAGIC
     with opening("an Arrow or Feather file", str(place), pa.ArrowException, OSError):
         source = pa.BufferReader(place.read())
-        table = (ipc.open_file if whole else ipc.open_stream)(source).read_all()
-    return of_table(table, options)
+        file = (ipc.open_file if whole else ipc.open_stream)(source)
+        batches = map(file.get_batch, range(file.num_record_batches)) if whole else iter(file)
+        held, size = [], 0
+        for batch in batches:  # which may be packed
+            size += batch.nbytes
+            place.check_size(size)
+            held.append(batch)
+    return of_table(pa.Table.from_batches(held, file.schema), options)
 
 
 FORMAT = Format(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from inlier.data.sources.base import opening, package
@@ -10,6 +11,9 @@ from inlier.io.base import ArrayContent, Format, Options, Place, picked
 from inlier.io.hdf5 import datasets
 
 MAGIC = b"MATLAB "
+# By class; of the others, such as text, at least one. Sparse matrices say nothing of their size.
+ENTRY_BYTES = {"double": 8, "single": 4, "int64": 8, "uint64": 8, "int32": 4, "uint32": 4}
+ENTRY_BYTES |= {"int16": 2, "uint16": 2, "sparse": 0}
 VERSION_73 = b"MATLAB 7.3"
 
 
@@ -21,9 +25,12 @@ def load(place: Place, options: Options) -> ArrayContent:
 
 
 def _of_5(place: Place, key: str | None) -> tuple[str, Any]:
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
 
     # SciPy has many ways to say that a file is broken.
+    with opening("a MATLAB file", str(place), Exception):
+        held = whosmat(place.source)
+    place.check_size(sum(ENTRY_BYTES.get(kind, 1) * prod(shape) for _, shape, kind in held))
     with opening("a MATLAB file", str(place), Exception):
         found = loadmat(place.source)
     key = _picked(found, key, place)

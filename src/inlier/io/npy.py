@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,8 +24,9 @@ def load(place: Place, options: Options) -> ArrayContent:
         if stored.dtype.hasobject or 0 in stored.shape or len(stored.shape) != 2:
             return ArrayContent(stored, place, options)
         return ArrayContent(np.lib.format.open_memmap(place.path, mode="r"), place, options)
-    with opening("a file of numpy.save", str(place), ValueError, OSError), place.open() as file:
-        return ArrayContent(np.lib.format.read_array(file, allow_pickle=False), place, options)
+    raw = io.BytesIO(place.read())
+    with opening("a file of numpy.save", str(place), ValueError, OSError):
+        return ArrayContent(np.lib.format.read_array(raw, allow_pickle=False), place, options)
 
 
 def write(blocks: Iterable[Array], shape: tuple[int, int], dtype: Any, out: Any) -> None:

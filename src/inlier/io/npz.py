@@ -20,23 +20,33 @@ def load(place: Place, options: Options) -> ArrayContent:
     tables: dict[str, Array] = {}
     pickled = []
     broken = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError)
-    with opening("a file of numpy.savez", str(place), *broken):
+    kind = "a file of numpy.savez"
+    with opening(kind, str(place), *broken):
         if place.read(len(MAGIC)) != MAGIC:
             raise ValueError("it does not begin as one.")
-        with place.open() as file, np.load(file, allow_pickle=False) as found:
-            for name in found.files:
-                if options.key not in (None, name):
-                    tables[name] = np.empty(0)
-                    continue
-                try:
-                    array = found[name]
-                except ValueError as error:
-                    if "pickle" not in str(error) and "Object" not in str(error):
-                        raise
-                    pickled.append(name)
-                    continue
-                if getattr(array, "ndim", 0) == 2 or options.key == name:
-                    tables[name] = array
+        with place.open() as file, zipfile.ZipFile(file) as archive:
+            sizes = {
+                item.filename.removesuffix(".npy"): item.file_size for item in archive.infolist()
+            }
+    place.check_size(sizes.get(options.key, 0) if options.key else sum(sizes.values()))
+    with (
+        opening(kind, str(place), *broken),
+        place.open() as file,
+        np.load(file, allow_pickle=False) as found,
+    ):
+        for name in found.files:
+            if options.key not in (None, name):
+                tables[name] = np.empty(0)
+                continue
+            try:
+                array = found[name]
+            except ValueError as error:
+                if "pickle" not in str(error) and "Object" not in str(error):
+                    raise
+                pickled.append(name)
+                continue
+            if getattr(array, "ndim", 0) == 2 or options.key == name:
+                tables[name] = array
     if not tables or options.key in pickled:
         objects = ", but pickled objects, which are not loaded" if pickled else ""
         raise ValueError(f"{place} holds no array with two dimensions{objects}.")

@@ -20,9 +20,23 @@ def load(place: Place, options: Options) -> Columns:
     parts: list[Any] = [place.source]
     if place.path is not None and place.path.is_dir():
         parts = parts_of(place.path)
-    with opening("a Parquet file", str(place), pa.ArrowException, OSError):
-        table = pa.concat_tables([parquet.ParquetFile(part).read() for part in parts])
-    return of_table(table, options)
+    tables, size = [], 0
+    for part in parts:
+        name = f"{part.name!r} in {place}" if isinstance(part, Path) else str(place)
+        with opening("a Parquet file", name, pa.ArrowException, OSError):
+            file = parquet.ParquetFile(part)
+            size += _unpacked(file.metadata)
+        place.check_size(size)
+        with opening("a Parquet file", name, pa.ArrowException, OSError):
+            tables.append(file.read())
+    with opening("a folder of Parquet files with the same columns", str(place), pa.ArrowException):
+        return of_table(pa.concat_tables(tables), options)
+
+
+def _unpacked(metadata: Any) -> int:
+    """How many bytes the columns take when they are not packed any more."""
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    return sum(group.total_byte_size for group in groups)
 
 
 def of_table(table: Any, options: Options) -> Columns:
@@ -41,7 +55,7 @@ def of_table(table: Any, options: Options) -> Columns:
 def parts_of(folder: Path) -> list[Path]:
     """The Parquet files of a folder."""
     parts = (path for path in folder.iterdir() if not path.name.startswith("."))
-    return sorted(path for path in parts if path.suffix.lower() in PARQUET)
+    return sorted(path for path in parts if path.suffix.lower() in PARQUET and path.is_file())
 
 
 FORMAT = Format("Parquet", PARQUET, load, begins=lambda head: head.startswith(MAGIC))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from inlier._typing import Array
-from inlier._validation import check_choice
-from inlier.io.base import Options, Original, Place, place_of, reading
+from inlier._validation import check_choice, check_whole
+from inlier.io.base import MOST_BYTES, Options, Original, Place, place_of, reading
 from inlier.io.columns import Names, choose
 from inlier.io.formats import check_options, recognise
 from inlier.io.missing import CHOICES, settle
@@ -74,6 +74,7 @@ def read(
     table: str | None = None,
     query: str | None = None,
     na_values: Sequence[str] | None = None,
+    max_bytes: int = MOST_BYTES,
 ) -> Frame:
     """The numbers of a file, of any format in `FORMATS`.
 
@@ -104,6 +105,10 @@ def read(
         For SQLite: the name of the table, or a SELECT.
     na_values : list of str, optional
         For text: what else stands for a missing value.
+    max_bytes : int
+        So much may be held in memory as a whole: of a text, of what comes from a pipe or is packed,
+        of the tables in other files, and of a query's answer, which may take no more steps either.
+        Arrays in .npy, HDF5 and zarr files that stay there may be larger.
 
     Returns
     -------
@@ -118,7 +123,7 @@ def read(
     """
     check_choice(missing, "missing", CHOICES)
     options = Options(delimiter, header, key, table, query, tuple(na_values) if na_values else None)
-    place = place_of(path)
+    place = place_of(path, check_whole(max_bytes, "max_bytes"))
     format = recognise(place)
     check_options(options, format, place)
     with reading(place, format):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from sys import getsizeof
+from threading import Event
 from typing import Any
 
 from inlier.data.sources.base import opening
@@ -19,6 +22,8 @@ READS = (
     sqlite3.SQLITE_FUNCTION,
     sqlite3.SQLITE_RECURSIVE,
 )
+# Of SQLite's machine, between two looks whether it has to stop.
+STEPS = 1 << 16
 TABLES = (
     "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite#_%' "
     "ESCAPE '#'"
@@ -32,7 +37,7 @@ def load(place: Place, options: Options) -> Columns:
     if place.read(len(MAGIC)) != MAGIC:
         raise ValueError(f"{place} is not a SQLite database.")
     address = f"{place.plain.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as database:
+    with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as database:
         database.set_authorizer(lambda action, *_: action not in READS)
         database.text_factory = lambda raw: raw.decode(errors="replace")
         if options.query is None:
@@ -43,16 +48,61 @@ def load(place: Place, options: Options) -> Columns:
         else:
             query = options.query
         try:
-            answer = database.execute(query)
-            records = answer.fetchall()
+            titles, records = _asked(database, query, place)
         except (sqlite3.Error, sqlite3.Warning) as error:
             what = f"query={query!r}" if options.query else f"table={options.table!r}"
             raise ValueError(
                 f"{what} could not be read from {place}: {error}. It may only select."
             ) from None
-        titles = [column[0] for column in answer.description or ()]
     found, notes = distinct(titles)
     return _typed(list(zip(*records, strict=True)) or [()] * len(found), found, options, notes)
+
+
+def _asked(
+    database: sqlite3.Connection, query: str, place: Place
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns and records of an answer, which may have no end.
+
+    In a thread of its own: Python hears of no signal while SQLite is at work in the main one.
+    """
+    told = Event()
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(_answer, database, query, place, told)
+        try:
+            return answer.result()
+        except BaseException:
+            told.set()
+            raise
+
+
+def _answer(
+    database: sqlite3.Connection, query: str, place: Place, told: Event
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Stop if it takes more bytes than may be held, or more steps, or if told to."""
+    steps = size = 0
+
+    def stop() -> bool:
+        nonlocal steps
+        steps += STEPS
+        return told.is_set() or steps > place.most
+
+    longest = min(place.most, database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH))
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+    database.set_progress_handler(stop, STEPS)
+    records = []
+    try:
+        answer = database.execute(query)
+        for record in answer:
+            size += getsizeof(record) + sum(map(getsizeof, record))
+            place.check_size(size, at_least=True)
+            records.append(record)
+    except sqlite3.OperationalError:
+        if steps <= place.most:
+            raise
+        raise ValueError(
+            f"{place} has no answer after {place.most:,} steps. Raise the limit with max_bytes=..."
+        ) from None
+    return [column[0] for column in answer.description or ()], records
 
 
 def _typed(

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO
 
+from inlier._csv import Writer
 from inlier._typing import Mask
 from inlier.data.sources.base import opening
 from inlier.io.base import Format, Options, Place, arrow, listed
@@ -26,6 +27,7 @@ WIDE = (b"\xff\xfe", b"\xfe\xff")
 SAMPLE = 100
 # What 1,234 is may be 1.234 or 1234.
 THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$"
+LONGEST_CELL = (1 << 31) - 1
 BLOCK_BYTES = 1 << 20
 BLOCK_RECORDS = 1 << 12
 
@@ -72,7 +74,7 @@ def load(place: Place, options: Options) -> Columns:
 
 
 def copy(place: Place, options: Options, rows: Mask, out: BinaryIO) -> None:
-    """Write the header and some records of a text byte for byte.
+    """Write the header and some records of a text byte for byte, formulas included.
 
     A record may have line breaks in it, so it is Python's reader that says where it ends.
     """
@@ -92,9 +94,9 @@ def copy(place: Place, options: Options, rows: Mask, out: BinaryIO) -> None:
 
 
 def write(content: Columns, rows: Mask, delimiter: str, out: BinaryIO) -> None:
-    """Write the cells of some rows with another delimiter."""
+    """Write the cells of some rows with another delimiter; none becomes a formula."""
     with io.TextIOWrapper(out, encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer = Writer(file, delimiter=delimiter, lineterminator="\n")
         if content.options.header:
             writer.writerow(content.names)
         kept = content.cells.filter(arrow().array(rows))
@@ -142,6 +144,8 @@ def _records(text: bytes, delimiter: str, seen: list[bytes] | None = None) -> An
                 line = body.rstrip(" ") + line[len(body) :]
             yield line
 
+    # Python refuses longer cells than 128 KB, for the whole process. Arrow reads them.
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     # Several spaces are one delimiter, as numpy.savetxt and Fortran write them.
     return csv.reader(lines(), delimiter=delimiter, skipinitialspace=spaced)
 
@@ -219,10 +223,18 @@ def _cells(text: bytes, delimiter: str, place: Place) -> Any:
         start: list[bytes] = []
         width = len(next(filter(None, _records(text, delimiter, start))))
         single = _with_tabs(text) if delimiter == " " else text
+    # Most mistakes are near the top, and Arrow prepares every column before it finds one.
+    _check_widths(text, delimiter, width, place, SAMPLE)
     parsing = reader.ParseOptions(
         delimiter="\t" if delimiter == " " else delimiter, newlines_in_values=b'"' in single
     )
-    types = reader.ConvertOptions(column_types={f"f{j}": pa.string() for j in range(width)})
+    # Words with a meaning are kept for each column: of a million they take gigabytes.
+    types = reader.ConvertOptions(
+        column_types={f"f{j}": pa.string() for j in range(width)},
+        null_values=[],
+        true_values=[],
+        false_values=[],
+    )
     fault = None
     # A block becomes a chunk of every column: of a wide table it should hold many records. If one
     # record does not fit, all of the text is a block.
@@ -232,7 +244,7 @@ def _cells(text: bytes, delimiter: str, place: Place) -> Any:
             return reader.read_csv(pa.BufferReader(single), reading, parsing, types)
         except pa.ArrowInvalid as error:
             fault = error
-    _check_widths(text, delimiter, width, place)
+            _check_widths(text, delimiter, width, place)
     raise ValueError(f"{place} could not be read as text with {delimiter!r} between cells: {fault}")
 
 
@@ -243,11 +255,13 @@ def _with_tabs(text: bytes) -> bytes:
     return out.getvalue().encode("latin-1")
 
 
-def _check_widths(text: bytes, delimiter: str, width: int, place: Place) -> None:
-    """Name the first line that is too long or too short."""
+def _check_widths(
+    text: bytes, delimiter: str, width: int, place: Place, most: int | None = None
+) -> None:
+    """Name the first line that is too long or too short, of so many records or of all."""
     with opening("delimited text", str(place), csv.Error):
         reader = _records(text, delimiter)
-        for record in reader:
+        for record in islice(reader, most):
             if record and len(record) != width:
                 break
         else:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from inlier._csv import BEFORE, FORMULA, NUMBER, harmless
 from inlier._files import check_place, replacing
 from inlier._typing import Mask
 from inlier.data.sources.arrow import PARQUET
@@ -32,7 +33,8 @@ def write(frame: Frame, kept: Mask, path: str | PathLike[str]) -> None:
     """Write some rows of a file to another: in order, with all of their columns, untouched.
 
     Text with the same delimiter is copied byte for byte, Arrow and Parquet tables keep their schema
-    and metadata, and arrays their dtype. Other formats are converted. Rows that were dropped
+    and metadata, and arrays their dtype. Other formats are converted; in a text that is not a copy,
+    an apostrophe stands before what a spreadsheet would take for a formula. Rows that were dropped
     because values were missing have not been judged, and are not written. No half-written file is
     left behind.
 
@@ -186,10 +188,27 @@ def _write_table(table: Any, suffix: str, out: Any) -> None:
         arrow("pyarrow.parquet").write_table(table, out)
     elif suffix in DELIMITED:
         csv = arrow("pyarrow.csv")
-        csv.write_csv(table, out, csv.WriteOptions(delimiter=DELIMITED[suffix]))
+        csv.write_csv(_harmless(table), out, csv.WriteOptions(delimiter=DELIMITED[suffix]))
     else:
         with arrow("pyarrow.ipc").new_file(out, table.schema) as file:
             file.write_table(table)
+
+
+def _harmless(table: Any) -> Any:
+    """A table whose text and names no spreadsheet takes for formulas."""
+    pa, compute = arrow(), arrow("pyarrow.compute")
+    out = []
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            begins = compute.match_substring_regex(column, FORMULA)
+            formula = compute.and_not(begins, compute.match_substring_regex(column, NUMBER))
+            quote, nothing = (pa.scalar(sign, column.type) for sign in (BEFORE, ""))
+            quoted = compute.binary_join_element_wise(quote, column, nothing)
+            column = compute.if_else(formula, quoted, column)
+        out.append(column)
+    return pa.table(out, names=[harmless(name) for name in table.schema.names])
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 from collections.abc import Generator
@@ -74,7 +75,9 @@ def open_npy(path: Path, name: str) -> Source:
     with opening("a file of numpy.save", name, ValueError), open(path, "rb") as file:
         shape, in_columns, dtype = _header(file)
         offset = file.tell()
-    needed, size = offset + int(np.prod(shape)) * dtype.itemsize, path.stat().st_size
+    if any(length < 0 for length in shape):
+        raise ValueError(f"{name} is damaged: its array has shape {shape}. Write it again.")
+    needed, size = offset + math.prod(shape) * dtype.itemsize, path.stat().st_size
     if size < needed and not dtype.hasobject:
         raise ValueError(
             f"{name} is cut off: {needed} bytes are announced, and {size} are there. Write it "
