@@ -23,7 +23,7 @@ from inlier._validation import (
 )
 from inlier.centers import geometric_median
 from inlier.certificate import Certificate
-from inlier.data import Metric, OnHost, Rotation, Table, as_table, central_row
+from inlier.data import FilledTable, Metric, OnHost, Rotation, Table, as_table, central_row
 from inlier.named_table import NamedTable
 from inlier.result import PathPoint, RobustMeanResult, Step
 from inlier.rules import GroupRule, Multiplier
@@ -36,6 +36,7 @@ from inlier.without_sigma import fit_without_sigma
 Algorithm = Literal["continuation", "paper"]
 StartName = Literal["auto", "coordinate-median", "geometric-median"]
 ScatterName = Literal["auto", "identity", "diagonal"]
+MissingName = Literal["auto", "error"]
 
 
 def robust_mean(
@@ -51,6 +52,7 @@ def robust_mean(
     prune: float | None = None,
     max_iter: int | None = None,
     tol: float | None = None,
+    missing: MissingName = "auto",
     random_state: int | np.random.Generator | None = 0,
     callback: Callable[[Step], object] | None = None,
 ) -> RobustMeanResult:
@@ -71,7 +73,8 @@ def robust_mean(
     Parameters
     ----------
     X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
-        Any real dtype and memory order. Never changed, copied or made dense. Arrays of torch, cupy
+        Any real dtype and memory order. Never changed or made dense, nor copied unless cells are
+        missing (see `missing`). Arrays of torch, cupy
         and other libraries that follow the array API standard stay on their device, and the
         location and what has an entry for each row are arrays of the same kind. A path (.npy,
         .zarr, .h5, .parquet), a memory map, a zarr array, an HDF5 dataset and Arrow data are read
@@ -106,6 +109,14 @@ def robust_mean(
         Most iterations of Algorithm 1, 100 unless given.
     tol : float, optional
         Relative duality gap of the convex problems in `algorithm="paper"`, 1e-6 unless given.
+    missing : {"auto", "error"}
+        What to do about NaN, None and masked cells in arrays, data frames and lists in memory.
+        With "auto" a row is judged by the cells that it has, and the mean of a column is over the
+        kept rows that have it. For that one copy of X is made, in which the median of the column
+        stands for each missing cell: the certificate is about that copy, and says so. `n_missing`
+        of the result counts the cells. A row or a column without any cell is an error, as is
+        infinity. With "error" so is every missing cell, and always in sparse matrices, files, Dask
+        collections and arrays of other libraries than numpy.
     random_state : int, Generator or None
         Of the random directions with which eigenvectors are looked for, and of all samples of
         rows.
@@ -131,8 +142,10 @@ def robust_mean(
     >>> bool((result.support == ~sample.is_outlier).all())
     True
     """
+    again: dict[str, Any] = {name: value for name, value in locals().items() if name != "X"}
     given = X
-    X = check_table(X, wide_later=True)
+    check_choice(missing, "missing", ("auto", "error"))
+    X = check_table(X, wide_later=True, missing=missing)
     n, d = X.shape
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
@@ -173,7 +186,28 @@ def robust_mean(
         result = _beside_the_data(result, original)
     if metric is not None:
         result = _in_units_of_the_data(result, original, metric)
-    return replace(result, data=NamedTable.of(given, original))
+    result = replace(result, data=NamedTable.of(given, original)).over_cells()
+    if isinstance(original, FilledTable) and len(columns := _blamed(result, original)):
+        found = robust_mean(original.without(columns), **again)
+        named, table = result.known_data(), found.known_data().table
+        return found.with_data(table, columns=named.columns, names=named.index)
+    return result
+
+
+def _blamed(result: RobustMeanResult, table: FilledTable) -> Array:
+    """Columns with few cells, if most of the rows that have one left.
+
+    Medians do not vary, so that in such a column every row with a value may seem to lie far out. If
+    most of its values are good, that is no reason to remove them.
+    """
+    gaps = table.gaps
+    few, support = np.setdiff1d(gaps.mostly, gaps.aside), on_host(result.support)
+    if not len(few) or 2 * int(support.sum()) <= gaps.n_rows:  # where most rows left, so did these
+        return few[:0]
+    _, kept = table.known(support)
+    gone = few[2 * kept[few] < gaps.n_rows - gaps.counts[few]]
+    # All of them the second time, so that it ends soon.
+    return few if len(gone) and len(gaps.aside) else gone
 
 
 def _refuse(**given: Any) -> None:
@@ -239,7 +273,7 @@ def solve_again(
     )
     if metric is not None:
         again = _in_units_of_the_data(again, original, metric)
-    return replace(again, data=data)
+    return replace(again, data=data).over_cells()
 
 
 def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult:

@@ -14,8 +14,8 @@ from inlier._arrays import count, double, every, like, namespace, on_host
 from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_budget, check_number
 from inlier.certificate import Certificate, spectrum_of_kept
-from inlier.data import LooksLater, Table, as_table
-from inlier.explain import Explanation, explain
+from inlier.data import FilledTable, Gaps, LooksLater, Table, as_table
+from inlier.explain import Explanation, explain, of_cells
 from inlier.named_table import NamedTable
 from inlier.rules import Group, GroupRule, Multiplier, rule_of
 
@@ -82,7 +82,7 @@ class PathPoint(LooksLater):
     removed : int array
         Indices of the rows that have left.
     location : array of shape (d,)
-        The mean of the others.
+        The mean of the others, in which a missing cell counts as the median of its column.
     certificate : Certificate
     """
 
@@ -143,7 +143,7 @@ class RobustMeanResult(MeanResult):
     Attributes
     ----------
     location : array of shape (d,)
-        The mean of the kept rows.
+        The mean of the kept rows; of each column over those that have the cell.
     support : boolean array of shape (n,)
         The kept rows.
     weights : array of shape (n,)
@@ -167,6 +167,8 @@ class RobustMeanResult(MeanResult):
         on below it; empty if sigma was given.
     data : NamedTable, optional
         What the fit was about: a reference, which a pickled result has no more.
+    gaps : Gaps, optional
+        The missing cells, if there are some: how many, and the medians that they count as.
     history : tuple of Step
     n_iter : int
         Iterations of Algorithm 1; without sigma, rounds of the search for groups.
@@ -185,6 +187,55 @@ class RobustMeanResult(MeanResult):
     groups: tuple[Group, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
     data: NamedTable | None = field(default=None, repr=False)
+    gaps: Gaps | None = field(default=None, repr=False)
+
+    @property
+    def n_missing(self) -> Array:
+        """How many cells are missing in each column, d."""
+        if self.gaps is None:
+            return np.zeros(self.location.shape[0], dtype=np.intp)
+        return self.gaps.counts
+
+    @property
+    def fill(self) -> Array:
+        """What a missing cell of a new row counts as, d: the median of its column in the fit.
+
+        A fit without missing cells has not looked for medians; there it is the location.
+        """
+        if self.gaps is None:
+            return on_host(self.location).astype(np.float64)
+        return self.gaps.fill
+
+    def over_cells(self) -> RobustMeanResult:
+        """A fit of a table without gaps, with the means over the cells that were there.
+
+        What is about the table without gaps says so. In one pass, if there were gaps.
+        """
+        data = self.known_data()
+        table = data.table
+        if not isinstance(table, FilledTable):
+            return self
+        mean, counts = table.known(on_host(self.support))
+        gaps = replace(table.gaps, unknown=np.flatnonzero(counts == 0))
+        n_missing = int(gaps.counts.sum())
+        certificate = replace(self.certificate, n_missing=n_missing, aside=gaps.aside)
+        said = self.message.replace(self.certificate.statement(), certificate.statement())
+        path = [
+            replace(
+                point,
+                certificate=replace(point.certificate, n_missing=n_missing, aside=gaps.aside),
+            )
+            for point in self.path
+        ]
+        return replace(
+            self,
+            location=mean.astype(table.dtype),
+            certificate=certificate,
+            message=f"{said} {gaps.note(data.columns)}",
+            path=tuple(path),
+            n_passes=self.n_passes + 1,
+            gaps=gaps,
+        )
 
     def at(
         self,
@@ -335,7 +386,7 @@ class RobustMeanResult(MeanResult):
         with np.errstate(over="ignore", invalid="ignore"):
             q = rule.scores(table)
         xp = namespace(q)
-        return replace(
+        chosen = replace(
             self,
             location=like(location, self.location, self.location.dtype),
             support=inside,
@@ -352,6 +403,7 @@ class RobustMeanResult(MeanResult):
             n_passes=table.n_passes,
             message=f"Kept {kept} of {n} rows by choice. {certificate.statement()}",
         )
+        return chosen.over_cells()
 
     def _certified(
         self, table: Table, kept: Rows, location: Array, dual: Multiplier | None
@@ -401,7 +453,7 @@ class RobustMeanResult(MeanResult):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
         number = range(n)[row]
         why = explain(self.rule, number, data.table.some(np.array([number]))[0], data.columns)
-        return replace(why, removed=not bool(self.support[number]))
+        return of_cells(replace(why, removed=not bool(self.support[number])), data.table)
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """The same result beside its data: after it was pickled, or to give names.
@@ -415,14 +467,18 @@ class RobustMeanResult(MeanResult):
         names : sequence, optional
             The names of the rows.
         """
-        data = NamedTable.of(X, columns=columns, names=names)
+        data = NamedTable.of(X, columns=columns, names=names, gaps=self.gaps)
         expected = (self.support.shape[0], self.location.shape[0])
         if data.table.shape != expected:
             raise ValueError(
                 f"X has shape {data.table.shape}, but the fit was about a table of shape "
                 f"{expected}."
             )
-        return replace(self, data=data)
+        message = self.message
+        if self.gaps is not None:  # which columns they are in may have a name now
+            before = None if self.data is None else self.data.columns
+            message = message.replace(self.gaps.note(before), self.gaps.note(data.columns))
+        return replace(self, data=data, message=message)
 
     def known_data(self) -> NamedTable:
         """The data behind the result, or an error that says how to bring them back."""

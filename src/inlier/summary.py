@@ -10,8 +10,8 @@ import numpy as np
 from inlier._arrays import double, on_host, total
 from inlier._typing import Array, Mask, Rows
 from inlier.certificate import Certificate
-from inlier.data import Rotation, Table, as_table
-from inlier.explain import Explanation, explain, named
+from inlier.data import FilledTable, Rotation, Table, as_table
+from inlier.explain import Explanation, explain, named, of_cells
 from inlier.result import PathPoint, RobustMeanResult
 from inlier.rules import GroupRule
 from inlier.spectral import DENSE, Oracle, Spectrum, orthonormal_rows
@@ -93,6 +93,8 @@ class Summary:
         Whether sigma, the budget and the certificate are in units of a scatter matrix.
     converged : bool
     message : str
+    n_missing : int array of shape (d,)
+        How many cells each column lacks: means and deviations are over the others.
     """
 
     n: int
@@ -123,6 +125,7 @@ class Summary:
     in_metric: bool
     converged: bool
     message: str
+    n_missing: Array = field(repr=False)
 
     @property
     def n_removed(self) -> int:
@@ -245,18 +248,26 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
-    plain = table.mean(table.rows(1.0), robust)
+    all_rows = table.rows(1.0)
+    middle, inner = table.mean(all_rows, robust), robust
+    plain = middle
+    if isinstance(table, FilledTable):  # spectra are of the table without gaps, means are not
+        plain, _ = table.known(np.ones(n, dtype=np.bool_))
+        inner = table.mean(kept, robust)
     offset = plain - robust
     length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
     along = offset / length if 0.0 < length < np.inf else np.zeros(d)
-    whole, rest = _spectra(table, plain, robust, kept)
+    whole, rest = _spectra(table, middle, inner, kept)
     view = _view(result, table, robust, rest)
     group_of = np.full(n, -1)
     for i, group in enumerate(result.groups):
         group_of[on_host(group.rows)] = i
     worst = _worst(scores, group_of, n_worst)
     explained = [
-        replace(explain(result.rule, int(i), row, columns), removed=not bool(support[i]))
+        of_cells(
+            replace(explain(result.rule, int(i), row, columns), removed=not bool(support[i])),
+            table,
+        )
         for i, row in zip(worst, table.some(worst), strict=True)
     ]
     deviation = _deviations(table, support)
@@ -290,6 +301,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         in_metric=result.rule.metric is not None,
         converged=result.converged,
         message=result.message,
+        n_missing=result.n_missing,
     )
 
 
@@ -376,5 +388,10 @@ def _deviations(table: Table, support: Mask) -> Array:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
     if not len(rows):
         return np.zeros(table.shape[1])
-    some: Any = table.some(rows)
-    return np.asarray(np.std(np.asarray(some, dtype=np.float64), axis=0))
+    some: Any = np.asarray(table.some(rows), dtype=np.float64)
+    if not isinstance(table, FilledTable):
+        return np.asarray(np.std(some, axis=0))
+    there = ~table.missing[rows]
+    counts = np.maximum(there.sum(axis=0), 1)
+    mean = np.where(there, some, 0.0).sum(axis=0) / counts
+    return np.asarray(np.sqrt((np.where(there, some - mean, 0.0) ** 2).sum(axis=0) / counts))

@@ -52,6 +52,7 @@ def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
         "plain_mean": _numbers(summary.plain),
         "median": _numbers(summary.median),
         "deviation": _numbers(summary.deviation),
+        "missing": summary.n_missing.tolist(),
         "offset": _number(summary.offset),
         "offset_deviation": _number(summary.offset_deviation),
         "sigma": _number(summary.sigma),
@@ -118,6 +119,7 @@ def explanation_record(explanation: Explanation, frame: Frame, fit: Fitted) -> d
             {
                 "column": feature.name,
                 "value": _number(feature.value),
+                "missing": feature.missing,
                 "expected": _number(feature.expected),
                 "contribution": _number(feature.contribution),
             }

@@ -11,11 +11,14 @@ from scipy.sparse import issparse
 
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import MEMORY, Metric, Moment, Table
+from inlier.data.filled import FilledTable, Gaps, filled, find_missing
 from inlier.data.finite import check_finite
 from inlier.data.gram import LooksLater, Rotation, central_row
 from inlier.data.host import OnHost
 
 __all__ = [
+    "FilledTable",
+    "Gaps",
     "LooksLater",
     "Metric",
     "Moment",
@@ -25,6 +28,8 @@ __all__ = [
     "as_table",
     "central_row",
     "check_finite",
+    "filled",
+    "find_missing",
     "is_elsewhere",
     "is_wide",
     "open_table",
