@@ -16,8 +16,8 @@ from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_budget, check_number
 from inlier.cells import Cell, gross_cells
 from inlier.certificate import Certificate, spectrum_of_kept
-from inlier.data import LooksLater, Table, as_table
-from inlier.explain import Explanation, explain
+from inlier.data import FilledTable, Gaps, LooksLater, Table, as_table
+from inlier.explain import Explanation, explain, of_cells
 from inlier.named_table import NamedTable
 from inlier.rules import Group, GroupRule, Multiplier, Suspect, rule_of
 
@@ -86,7 +86,7 @@ class PathPoint(LooksLater):
     removed : int array
         Indices of the rows that have left.
     location : array of shape (d,)
-        The mean of the others.
+        The mean of the others, in which a missing cell counts as the median of its column.
     certificate : Certificate
     """
 
@@ -147,7 +147,7 @@ class RobustMeanResult(MeanResult):
     Attributes
     ----------
     location : array of shape (d,)
-        The mean of the kept rows.
+        The mean of the kept rows; of each column over those that have the cell.
     support : boolean array of shape (n,)
         The kept rows.
     weights : array of shape (n,)
@@ -174,6 +174,8 @@ class RobustMeanResult(MeanResult):
         on below it; empty if sigma was given.
     data : NamedTable, optional
         What the fit was about: a reference, which a pickled result has no more.
+    gaps : Gaps, optional
+        The missing cells, if there are some: how many, and the medians that they count as.
     history : tuple of Step
     n_iter : int
         Iterations of Algorithm 1; without sigma, rounds of the search for groups.
@@ -193,6 +195,55 @@ class RobustMeanResult(MeanResult):
     suspects: tuple[Suspect, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
     data: NamedTable | None = field(default=None, repr=False)
+    gaps: Gaps | None = field(default=None, repr=False)
+
+    @property
+    def n_missing(self) -> Array:
+        """How many cells are missing in each column, d."""
+        if self.gaps is None:
+            return np.zeros(self.location.shape[0], dtype=np.intp)
+        return self.gaps.counts
+
+    @property
+    def fill(self) -> Array:
+        """What a missing cell of a new row counts as, d: the median of its column in the fit.
+
+        A fit without missing cells has not looked for medians; there it is the location.
+        """
+        if self.gaps is None:
+            return on_host(self.location).astype(np.float64)
+        return self.gaps.fill
+
+    def over_cells(self) -> RobustMeanResult:
+        """A fit of a table without gaps, with the means over the cells that were there.
+
+        What is about the table without gaps says so. In one pass, if there were gaps.
+        """
+        data = self.known_data()
+        table = data.table
+        if not isinstance(table, FilledTable):
+            return self
+        mean, counts = table.known(on_host(self.support))
+        gaps = replace(table.gaps, unknown=np.flatnonzero(counts == 0))
+        n_missing = int(gaps.counts.sum())
+        certificate = replace(self.certificate, n_missing=n_missing, aside=gaps.aside)
+        said = self.message.replace(self.certificate.statement(), certificate.statement())
+        path = [
+            replace(
+                point,
+                certificate=replace(point.certificate, n_missing=n_missing, aside=gaps.aside),
+            )
+            for point in self.path
+        ]
+        return replace(
+            self,
+            location=mean.astype(table.dtype),
+            certificate=certificate,
+            message=f"{said} {gaps.note(data.columns)}",
+            path=tuple(path),
+            n_passes=self.n_passes + 1,
+            gaps=gaps,
+        )
 
     @property
     def standard_error(self) -> Any:
@@ -200,7 +251,8 @@ class RobustMeanResult(MeanResult):
 
         The standard deviation of the m kept rows, with m - 1 in the denominator, over sqrt(m): what
         chance alone does to their mean. That some bad rows may be left, or good ones gone, is no
-        part of it: see `Certificate.error_radius`. One pass over the data, once.
+        part of it: see `Certificate.error_radius`. Where cells are missing, m is the number of kept
+        rows that have the cell; infinite for fewer than two. One pass over the data, once.
         """
         return like(self._mean_and_error[1], self.location)
 
@@ -222,31 +274,39 @@ class RobustMeanResult(MeanResult):
             The lower ends and the upper ends, in double precision: ``low, high = ...``.
         """
         level = check_number(level, "level", below=1.0)
-        mean, error = self._mean_and_error
+        mean, error, m = self._mean_and_error
         # From the tail: (1 + level) / 2 is rounded to 1 where the level is nearly so.
-        reach = -float(stdtrit(count(self.support) - 1, (1.0 - level) / 2.0)) * error
+        reach = np.full(len(error), np.inf)
+        known = np.isfinite(error)
+        reach[known] = -stdtrit(m[known] - 1, (1.0 - level) / 2.0) * error[known]
         return like(np.stack([mean - reach, mean + reach]), self.location)
 
     @cached_property
-    def _mean_and_error(self) -> tuple[Array, Array]:
-        """Of the kept rows, in each column: the mean, not rounded, and its standard error."""
-        m = count(self.support)
-        if m < 2:
+    def _mean_and_error(self) -> tuple[Array, Array, Array]:
+        """Of each column: the mean, not rounded, its standard error, and of how many kept cells."""
+        n_kept = count(self.support)
+        if n_kept < 2:
             raise ValueError(
-                f"A standard error takes at least 2 kept rows, but this result keeps {m}: one row "
-                "does not show how much rows vary."
+                f"A standard error takes at least 2 kept rows, but this result keeps {n_kept}: one "
+                "row does not show how much rows vary."
             )
-        center = on_host(self.location).astype(np.float64)
         table = as_table(self.known_data().table)
-        squares, drift = table.squares(center, double(self.support))
+        if isinstance(table, FilledTable):
+            center = table.fill
+            squares, drift, m = table.sums(on_host(self.support))
+        else:
+            center = on_host(self.location).astype(np.float64)
+            squares, drift = table.squares(center, double(self.support))
+            m = np.full(len(center), n_kept)
+        own = np.maximum(m, 1)
         with np.errstate(over="ignore", invalid="ignore"):
             # About the mean itself: the location may have been rounded to single precision.
-            about = squares - drift * (drift / m)
+            about = squares - drift * (drift / own)
             # Of a constant column that leaves rounding, in place of zero.
-            about = np.where(about > 4.0 * m * np.finfo(float).eps * squares, about, 0.0)
-            # Rows too far away to square were kept, or put back.
-            about = np.where(np.isfinite(squares), about, np.inf)
-            return center + drift / m, np.sqrt(about / (m - 1) / m)
+            about = np.where(about > 4.0 * own * np.finfo(float).eps * squares, about, 0.0)
+            # Rows too far away to square were kept, or put back; or one cell is all there is.
+            about = np.where(np.isfinite(squares) & (m > 1), about, np.inf)
+            return center + drift / own, np.sqrt(about / np.maximum(m - 1, 1) / own), m
 
     def at(
         self,
@@ -432,7 +492,7 @@ class RobustMeanResult(MeanResult):
         with np.errstate(over="ignore", invalid="ignore"):
             q = rule.scores(table)
         xp = namespace(q)
-        return replace(
+        chosen = replace(
             self,
             location=like(location, self.location, self.location.dtype),
             support=inside,
@@ -449,6 +509,7 @@ class RobustMeanResult(MeanResult):
             n_passes=table.n_passes,
             message=f"Kept {kept} of {n} rows by choice. {certificate.statement()}",
         )
+        return chosen.over_cells()
 
     def _rule_of(
         self, groups: tuple[Group, ...], location: Array, budget: float, table: Table
@@ -503,14 +564,16 @@ class RobustMeanResult(MeanResult):
         X : array of shape (n, d), optional
             The data, if this result has been pickled since the fit.
         """
-        data = self.known_data() if X is None else self.with_data(X).known_data()
+        known = self if X is None else self.with_data(X)
+        data = known.known_data()
         n = data.table.shape[0]
         if not _is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
         number = range(n)[row]
         why = explain(self.rule, number, data.table.some(np.array([number]))[0], data.columns)
-        cells = tuple(str(cell) for cell in self.cells if cell.row == number)
-        return replace(why, removed=not bool(self.support[number]), cells=cells)
+        cells = tuple(str(cell) for cell in known.cells if cell.row == number)
+        why = replace(why, removed=not bool(self.support[number]), cells=cells)
+        return of_cells(why, data.table)
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """The same result beside its data: after it was pickled, or to give names.
@@ -524,14 +587,18 @@ class RobustMeanResult(MeanResult):
         names : sequence, optional
             The names of the rows.
         """
-        data = NamedTable.of(X, columns=columns, names=names)
+        data = NamedTable.of(X, columns=columns, names=names, gaps=self.gaps)
         expected = (self.support.shape[0], self.location.shape[0])
         if data.table.shape != expected:
             raise ValueError(
                 f"X has shape {data.table.shape}, but the fit was about a table of shape "
                 f"{expected}."
             )
-        return replace(self, data=data)
+        message = self.message
+        if self.gaps is not None:  # which columns they are in may have a name now
+            before = None if self.data is None else self.data.columns
+            message = message.replace(self.gaps.note(before), self.gaps.note(data.columns))
+        return replace(self, data=data, message=message)
 
     def known_data(self) -> NamedTable:
         """The data behind the result, or an error that says how to bring them back."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -186,11 +185,6 @@ def fit_with_sigma(
     else:
         scores = rule.scores(on_table)
     converged = fit.converged and not certificate.exceeded
-    message = _message(fit, certificate, options)
-    if not converged:
-        from sklearn.exceptions import ConvergenceWarning
-
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
     return RobustMeanResult(
         location=whole.beside(location.astype(whole.dtype)),
         support=support,
@@ -205,7 +199,7 @@ def fit_with_sigma(
         n_iter=fit.n_iter,
         n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
         converged=converged,
-        message=message,
+        message=_message(fit, certificate, options),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -19,7 +18,6 @@ from inlier.result import (
     PathPoint,
     RobustMeanResult,
     Step,
-    WeakEvidenceWarning,
 )
 from inlier.rules import Group, Multiplier, Suspect, rule_of
 from inlier.selection import (
@@ -65,8 +63,8 @@ def fit_without_sigma(
     metric: bool,
     assume: str,
     callback: Callable[[Step], object] | None,
-) -> RobustMeanResult:
-    """The answer without a bound and without a fraction of outliers.
+) -> tuple[RobustMeanResult, bool]:
+    """The answer without a bound and without a fraction of outliers, and whether it is in doubt.
 
     Parameters
     ----------
@@ -148,10 +146,7 @@ def fit_without_sigma(
     )
     message = _message(outcome, groups, suspects, chosen.certificate)
     reason = _distrust(outcome, groups, n)
-    if reason:
-        message = f"{message} {reason}"
-        warnings.warn(message, WeakEvidenceWarning, stacklevel=3)
-    return RobustMeanResult(
+    result = RobustMeanResult(
         location=whole.beside(location.astype(whole.dtype)),
         support=support,
         weights=weights,
@@ -165,11 +160,12 @@ def fit_without_sigma(
         n_iter=len(found.path),
         n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
         converged=True,
-        message=message,
+        message=f"{message} {reason}" if reason else message,
         groups=tuple(groups),
         suspects=tuple(suspects),
         path=tuple(path),
     )
+    return result, bool(reason)
 
 
 class Outcome(NamedTuple):
@@ -232,7 +228,7 @@ def _is_noise(found: Selection, near: Rows, sample: Sample | None) -> bool:
         return False
     kept = on_host(near).copy()
     kept[kept] = on_host(found.kept)
-    _, values = sample.among(kept, tested_rows(sample.values.shape[1]))
+    values = sample.on_their_own(kept, tested_rows(sample.values.shape[1]))
     sizes = [group.size for group in found.groups]
     return is_noise(values, len(kept), int(kept.sum()), sizes)
 

@@ -73,9 +73,8 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     for head in ("value", "expected", "contribution"):
         table.add_column(head, justify="right")
     for f in features:
-        table.add_row(
-            printable(f.name), f"{f.value:.6g}", f"{f.expected:.6g}", f"{f.contribution:+.4g}"
-        )
+        value = "missing" if f.missing else f"{f.value:.6g}"
+        table.add_row(printable(f.name), value, f"{f.expected:.6g}", f"{f.contribution:+.4g}")
     rest = len(explanation.contributions) - len(features)
     if rest:
         others = float(explanation.contributions.sum()) - sum(f.contribution for f in features)
@@ -97,7 +96,7 @@ def _worst_rows(summary: Summary) -> Table:
         reasons = ", ".join(
             f"{shortened(f.name, LONGEST)} = {f.value:.4g} (expected {f.expected:.4g})"
             for f in explanation.features(FEATURES)
-            if f.contribution > 0.0
+            if f.contribution > 0.0 and not f.missing
         )
         name = shortened(summary.row_name(explanation.row), LONGEST)
         table.add_row(printable(name), f"{explanation.score:.3g}", printable(reasons))
