@@ -94,7 +94,8 @@ def test_tags():
     tags = get_tags(RobustMean())
     assert is_outlier_detector(RobustMean())
     assert tags.input_tags.sparse
-    assert not tags.input_tags.allow_nan
+    assert tags.input_tags.allow_nan
+    assert not get_tags(RobustMean(missing="error")).input_tags.allow_nan
     assert not tags.target_tags.required
     assert not tags.non_deterministic
 
@@ -385,6 +386,14 @@ def test_nan_is_refused(method):
     X = SAMPLE.X.copy()
     X[3, 4] = np.nan
     with pytest.raises(ValueError, match="Input X contains NaN"):
+        getattr(model(missing="error"), method)(X)
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+def test_infinity_is_refused(method):
+    X = SAMPLE.X.copy()
+    X[3, 4] = np.inf
+    with pytest.raises(ValueError, match="Input X contains infinity"):
         getattr(model(), method)(X)
 
 
