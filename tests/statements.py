@@ -694,6 +694,9 @@ STATEMENT = re.compile(
 )
 
 
+WORDS_OF_GROUPS = r"(\d+) rows? (?:far|on one side|on both sides|with gross|gross as|clear of)"
+
+
 def message(told: Told) -> Lies:
     """Its numbers are those of the support and of the certificate."""
     text, certificate = told.result.message, told.result.certificate
@@ -711,7 +714,7 @@ def message(told: Told) -> Lies:
     if said and not same(float(said[1]), over, 0.06 * abs(over)):
         yield Lie("message: exceeds", f"{over:.3g}, but: {text}")
     listed = text.partition("Removed: ")[2].partition("At this sigma")[0]
-    sizes = [int(x) for x in re.findall(r"(\d+) rows? (?:far|on one side|on both sides)", listed)]
+    sizes = [int(x) for x in re.findall(WORDS_OF_GROUPS, listed)]
     if (
         told.fitted
         and sizes

@@ -364,7 +364,21 @@ def test_missing_values(patients, tmp_path):
     frame.loc[50, "age"] = frame.loc[60, "w$x"] = np.nan
     path = tmp_path / "holes.csv"
     frame.to_csv(path, index=False)
-    refused = invoke("fit", path)
+    told = json.loads(invoke("fit", path, "--json", "-").stdout)
+    columns, fit = told["columns"], told["fits"][0]
+    assert fit["missing"] == [int(name in ("age", "w$x")) for name in columns]
+    means = frame[columns][fit["is_kept"]].mean()  # pandas leaves out what is missing
+    assert fit["mean"] == pytest.approx(means.tolist())
+    assert fit["plain_mean"] == pytest.approx(frame[columns].mean().tolist())
+    assert fit["deviation"] == pytest.approx(frame[columns][fit["is_kept"]].std(ddof=0).tolist())
+    assert told["entries_imputed"] == told["rows_dropped"] == 0
+    assert "2 entries are missing, in 2 of 400 rows" in told["notes"][-1]
+    shown = invoke("fit", path)
+    assert shown.exit_code == 0
+    assert "2 missing cells (in 2 columns) count as the median" in shown.stdout
+    why = invoke("explain", path, "--row", "51").stdout
+    assert re.search(r"age +missing", why)
+    refused = invoke("fit", path, "--missing", "error")
     assert refused.exit_code == 2
     assert "row 51, column 'age'" in refused.stderr and "--missing drop" in refused.stderr
     dropped = json.loads(invoke("fit", path, "--missing", "drop", "--json", "-").stdout)
@@ -372,6 +386,15 @@ def test_missing_values(patients, tmp_path):
     assert dropped["fits"][0]["row"] == [i for i in range(1, 401) if i not in (51, 61)]
     imputed = json.loads(invoke("fit", path, "--missing", "impute-robust", "--json", "-").stdout)
     assert imputed["entries_imputed"] == 2 and imputed["fits"][0]["rows"] == 400
+
+
+def test_a_column_without_a_value_in_a_group(patients, tmp_path):
+    frame = pd.read_csv(patients)
+    frame.loc[frame["site"] == "south", "age"] = np.nan
+    frame.to_csv(tmp_path / "holes.csv", index=False)
+    refused = invoke("fit", tmp_path / "holes.csv", "--group-by", "site")
+    assert refused.exit_code == 2
+    assert "group 'south' has no value at all in 'age'" in refused.stderr
 
 
 def test_choices(patients):

@@ -616,7 +616,7 @@ NO_TABLES: dict[str, Any] = {
 @pytest.mark.parametrize("name", list(NO_TABLES))
 def test_what_is_no_table_is_refused(name):
     with pytest.raises(ValueError, match=r"\bX\b"):
-        robust_mean(NO_TABLES[name], sigma=1.0)
+        robust_mean(NO_TABLES[name], sigma=1.0, missing="error")
 
 
 def test_a_word_is_taken_for_a_path_and_refused():
@@ -634,7 +634,7 @@ def test_solvers_refuse_what_is_no_table(name, solver):
 
 def test_where_the_first_bad_entry_is():
     with pytest.raises(ValueError, match=r"row 2, column 1"):
-        robust_mean(with_entry(np.nan), sigma=1.0)
+        robust_mean(with_entry(np.nan), sigma=1.0, missing="error")
 
 
 def test_large_finite_numbers_are_not_mistaken_for_infinity():
@@ -914,4 +914,4 @@ def test_columns_of_a_frame_that_hold_no_numbers_are_named():
         robust_mean(frame)
     missing = pd.DataFrame({"x": pd.array([1, None, 3], dtype="Int64"), "y": [1.0, 2.0, 3.0]})
     with pytest.raises(ValueError, match="NaN"):
-        robust_mean(missing)
+        robust_mean(missing, missing="error")

@@ -475,7 +475,10 @@ def test_columns_are_chosen(tmp_path, given, expected):
         ({"columns": ["id"]}, r"^columns names 'id', .* it holds text"),
         ({"columns": ["age"], "id_column": "age"}, r"^columns names 'age', .* it is the id_column"),
         ({"exclude": ["*"]}, r"has no column of numbers to use"),
-        ({"missing": "ignore"}, r"^missing must be one of 'error', 'drop', 'impute-robust'"),
+        (
+            {"missing": "ignore"},
+            r"^missing must be one of 'error', 'auto', 'drop', 'impute-robust'",
+        ),
         ({"key": "a"}, r"^key='a' is for .*HDF5.* files, but .* is delimited text"),
         ({"table": "a"}, r"^table='a' is for SQLite files"),
         ({"delimiter": ",,"}, r"^delimiter must be one character"),
@@ -531,9 +534,30 @@ def test_missing_values_are_an_error(tmp_path):
         read(text(tmp_path, GAPS))
     assert (
         "4 entries are missing or not finite, in 3 of 5 rows and 3 of 3 columns: row 2, column "
-        "'a'; row 3, column 'b'; row 3, column 'c'; row 5, column 'b'. Use missing=\"drop\""
+        "'a'; row 3, column 'b'; row 3, column 'c'; row 5, column 'b'. Use missing=\"auto\""
     ) in str(caught.value)
+    assert 'missing="drop"' in str(caught.value)
     assert 'missing="impute-robust"' in str(caught.value)
+
+
+def test_missing_values_stay(tmp_path):
+    content = "a,b,c\n1,,\n,,\n3,4,\n5,nan,\n"
+    frame = read(text(tmp_path, content), missing="auto")
+    np.testing.assert_array_equal(frame.X, [[1, np.nan], [3, 4], [5, np.nan]])
+    assert frame.columns == ("a", "b")
+    assert frame.rows.tolist() == [0, 2, 3]
+    assert (frame.n_read, frame.n_dropped, frame.n_imputed) == (4, 1, 0)
+    assert frame.notes[-3:] == (
+        "Left out, because no entry is a finite number: 'c'.",
+        "1 of 4 rows were dropped, because they have no entry.",
+        "2 entries are missing, in 2 of 3 rows. Each row is judged by the entries that it has.",
+    )
+
+
+def test_infinity_is_no_missing_value(tmp_path):
+    path = text(tmp_path, "a,b\n1,2\n,3\n4,inf\n5,6\n")
+    with pytest.raises(ValueError, match=r"row 3, column 'b' is infinite\. Use missing=\"drop\""):
+        read(path, missing="auto")
 
 
 def test_rows_with_missing_values_are_dropped(tmp_path):

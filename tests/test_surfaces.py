@@ -144,6 +144,42 @@ def test_all_surfaces_agree(table, result, choice):
         assert str(cell) in said["terminal"]
 
 
+@pytest.mark.parametrize("choice", ["fit", "drop", "keep", "symmetric", "sigma"])
+def test_all_surfaces_tell_of_missing_cells(tmp_path, choice):
+    X = skewed()
+    X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
+    frame = pd.DataFrame(X, columns=COLUMNS)
+    given = {"symmetric": {"assume": "symmetric"}, "sigma": {"sigma": 9.0}}.get(choice, {})
+    options = {
+        "drop": ["--drop", "1"],
+        "keep": ["--keep", "1"],
+        "symmetric": ["--assume", "symmetric"],
+        "sigma": ["--sigma", "9"],
+    }.get(choice, [])
+    names = [f"p{i:03d}" for i in range(len(X))]
+    frame.assign(name=names).to_csv(tmp_path / "gaps.csv", index=False)
+    frame = pd.read_csv(tmp_path / "gaps.csv")[COLUMNS]
+    result = inlier.robust_mean(frame, **given).with_data(frame, names=names)
+    result = result.drop(0) if choice == "drop" else result
+    result = result.keep(0) if choice == "keep" else result
+    told, said = all_surfaces(tmp_path / "gaps.csv", result, *options)
+    n_missing = int(np.isnan(X).sum())
+    assert told["message"] == result.message and sum(told["missing"]) == n_missing
+    note = f"{n_missing} missing cells (in 6 columns) count as the median of their column"
+    assert result.remarks.count(note) == 1
+    for where in ("message", "terminal", "report"):
+        assert said[where].count(result.remarks) == 1, where
+    assert said["message"].count(note) == 1
+    for where in ("terminal", "report", "card", "json"):
+        assert result.certificate.statement() in said[where], where
+    rows = np.flatnonzero(np.isnan(X).any(axis=1))[:5]
+    for why, row in zip(result.explanations(rows), rows, strict=True):
+        assert why.missing.tolist() == np.flatnonzero(np.isnan(X[row])).tolist()
+        assert str(why) == str(result.explain(int(row)))
+    for why in result.summary.worst:
+        assert why.missing.tolist() == np.flatnonzero(np.isnan(X[why.row])).tolist()
+
+
 def test_suspects_and_cells_in_numbers(table, result):
     told = as_json(table, "--id-column", "name")
     (suspect,) = told["suspects"]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from inlier._arrays import namespace
 from inlier._typing import Rows
-from inlier._validation import check_columns, check_table, is_device_array
+from inlier._validation import check_columns, check_table, is_device_array, without_mask
 from inlier.data import Table, is_elsewhere
 from inlier.result import MeanResult
 
@@ -36,11 +36,18 @@ class MeanEstimator(BaseEstimator):
         Their names, where X has names that are all strings.
     """
 
+    @property
+    def _takes_missing(self) -> bool:
+        """Whether cells of a table in memory may be missing."""
+        return False
+
     def _validated(self, X: Any, fitting: bool = False) -> Any:
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
         if not is_array and (is_elsewhere(X) or isinstance(X, Table) or is_device_array(X)):
             return self._validated_there(check_table(X, least_rows=2 if fitting else 1), fitting)
         check_columns(X)
+        if self._takes_missing:
+            X = without_mask(X)  # which scikit-learn would look through
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks at the sum of X
             return validate_data(
                 self,
@@ -48,6 +55,7 @@ class MeanEstimator(BaseEstimator):
                 reset=fitting,
                 accept_sparse=("csr", "csc"),
                 dtype=(np.float64, np.float32),
+                ensure_all_finite="allow-nan" if self._takes_missing else True,
                 ensure_min_samples=2 if fitting else 1,
             )
 
@@ -89,6 +97,7 @@ class MeanEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._takes_missing
         return tags
 
 

@@ -13,10 +13,19 @@ from scipy.sparse import issparse
 
 from inlier._arrays import dtype_name, highest, is_real, median, on_host, pieces
 from inlier._typing import Array, Rows
-from inlier.data import Table, check_finite, is_elsewhere, is_wide, open_table
+from inlier.data import (
+    Table,
+    check_finite,
+    filled,
+    find_missing,
+    is_elsewhere,
+    is_wide,
+    open_table,
+)
 
 CHECK_ELEMENTS = 1 << 22
 CHECK_DEVICE = 1 << 30
+NONE = np.empty(0, np.intp)
 SMALLEST_BUDGET = 1e-290
 # Tells the random numbers of a fit from others that are drawn from the same whole number.
 FIT_STREAM = 0x1A71E5
@@ -26,10 +35,35 @@ NUMBERS = re.compile(r"(u?int\d|float|double|halffloat|decimal|bool)", re.IGNORE
 TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
-def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool = False) -> Any:
+def check_table(
+    X: Any,
+    name: str = "X",
+    least_rows: int = 2,
+    wide_later: bool = False,
+    missing: str = "error",
+    columns: Any = None,
+    fill: Array | None = None,
+    aside: Array = NONE,
+) -> Any:
     """A table, array or sparse matrix of finite real numbers with rows and columns, not copied.
 
-    `wide_later`, if few long rows need no look for NaN: a fit finds it in their Gram matrix.
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, file or Dask collection
+    name : str
+        What messages call it.
+    least_rows : int
+    wide_later : bool
+        Whether few long rows need no look for NaN: a fit finds it in their Gram matrix.
+    missing : {"error", "auto"}
+        With "auto" an array in memory may have missing cells: it is copied, with `fill` in their
+        place.
+    columns : sequence of str, optional
+        The names of the columns; data frames bring theirs along.
+    fill : array of shape (d,), optional
+        What stands for a missing cell; by default the median of the cells that its column has.
+    aside : int array
+        Columns of which no cell is looked at, see `Gaps`.
     """
     if isinstance(X, Table):
         return X
@@ -39,11 +73,14 @@ def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool =
         X = X.tocsr()  # type: ignore[attr-defined]
     elif not is_device_array(X):
         if _is_frame(X):  # of pandas or polars
+            columns = X.columns if columns is None else columns
             X = _of_frame(X, name)
         if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
-            raise ValueError(
-                f"{name} has masked entries. Fill them, or drop their rows, before the fit."
-            )
+            if missing == "error":
+                raise ValueError(
+                    f"{name} has masked entries. Fill them, or drop their rows, before the fit."
+                )
+            X = without_mask(X)
         X = _as_array(X, name)
     else:
         _check_device_array(X, name)
@@ -67,9 +104,22 @@ def check_table(X: Any, name: str = "X", least_rows: int = 2, wide_later: bool =
             f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
             "columns first."
         )
+    if missing == "auto" and isinstance(X, np.ndarray):
+        where = find_missing(X, name)
+        names = None if columns is None else tuple(str(column) for column in columns)
+        if where is None and len(aside):
+            where = np.zeros(X.shape, np.bool_)
+        return X if where is None else filled(X, where, name, names, fill, aside)
     if issparse(X) or not (wide_later and is_wide(X.shape)):
         _check_finite(X, name)
     return X
+
+
+def without_mask(X: Any) -> Any:
+    """The entries of a masked array as numbers, those that are masked as NaN."""
+    if not np.ma.isMaskedArray(X) or X.dtype.kind not in "buif":
+        return X
+    return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
 
 
 def check_columns(X: Any, name: str = "X") -> None:
@@ -191,7 +241,20 @@ def _check_finite(X: Any, name: str) -> None:
     on_device = not isinstance(values, np.ndarray)
     rows = max(1, (CHECK_DEVICE if on_device else CHECK_ELEMENTS) // values.shape[1])
     for part in pieces(values.shape[0], rows):
-        check_finite(values[part, :], name, None if sparse else part.start)
+        if sparse:
+            _check_stored(X, part, name)
+        else:
+            check_finite(values[part, :], name, part.start)
+
+
+def _check_stored(X: Any, part: slice, name: str) -> None:
+    """Of a sparse matrix in rows the place of an entry is looked for only if it is needed."""
+    values = X.data[part]
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        at = part.start + int(np.argmin(np.isfinite(values)))
+        row = np.zeros((1, X.shape[1]), values.dtype)
+        row[0, X.indices[at]] = X.data[at]
+        check_finite(row, name, int(np.searchsorted(X.indptr, at, side="right")) - 1)
 
 
 def check_number(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
@@ -23,9 +24,9 @@ from inlier._validation import (
 )
 from inlier.centers import geometric_median
 from inlier.certificate import Certificate
-from inlier.data import Metric, OnHost, Rotation, Table, as_table, central_row
+from inlier.data import FilledTable, Metric, OnHost, Rotation, Table, as_table, central_row
 from inlier.named_table import NamedTable
-from inlier.result import IN_UNITS, PathPoint, RobustMeanResult, Step
+from inlier.result import IN_UNITS, PathPoint, RobustMeanResult, Step, WeakEvidenceWarning
 from inlier.rules import Group, GroupRule, Multiplier
 from inlier.scatter import metric_of
 from inlier.surrogates import SurrogateName
@@ -37,6 +38,7 @@ Algorithm = Literal["continuation", "paper"]
 StartName = Literal["auto", "coordinate-median", "geometric-median"]
 Assumption = Literal["auto", "symmetric", "nothing"]
 ScatterName = Literal["auto", "identity", "diagonal"]
+MissingName = Literal["auto", "error"]
 
 
 def robust_mean(
@@ -53,6 +55,7 @@ def robust_mean(
     prune: float | None = None,
     max_iter: int | None = None,
     tol: float | None = None,
+    missing: MissingName = "auto",
     random_state: int | np.random.Generator | None = 0,
     callback: Callable[[Step], object] | None = None,
 ) -> RobustMeanResult:
@@ -73,7 +76,8 @@ def robust_mean(
     Parameters
     ----------
     X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
-        Any real dtype and memory order. Never changed, copied or made dense. Arrays of torch, cupy
+        Any real dtype and memory order. Never changed or made dense, nor copied unless cells are
+        missing (see `missing`). Arrays of torch, cupy
         and other libraries that follow the array API standard stay on their device, and the
         location and what has an entry for each row are arrays of the same kind. A path (.npy,
         .zarr, .h5, .parquet), a memory map, a zarr array, an HDF5 dataset and Arrow data are read
@@ -115,6 +119,14 @@ def robust_mean(
         Most iterations of Algorithm 1, 100 unless given.
     tol : float, optional
         Relative duality gap of the convex problems in `algorithm="paper"`, 1e-6 unless given.
+    missing : {"auto", "error"}
+        What to do about NaN, None and masked cells in arrays, data frames and lists in memory.
+        With "auto" a row is judged by the cells that it has, and the mean of a column is over the
+        kept rows that have it. For that one copy of X is made, in which the median of the column
+        stands for each missing cell: the certificate is about that copy, and says so. `n_missing`
+        of the result counts the cells. A row or a column without any cell is an error, as is
+        infinity. With "error" so is every missing cell, and always in sparse matrices, files, Dask
+        collections and arrays of other libraries than numpy.
     random_state : int, Generator or None
         Of the random directions with which eigenvectors are looked for, and of all samples of
         rows.
@@ -141,7 +153,8 @@ def robust_mean(
     True
     """
     given = X
-    X = check_table(X, wide_later=True)
+    check_choice(missing, "missing", ("auto", "error"))
+    X = check_table(X, wide_later=True, missing=missing)
     n, d = X.shape
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
@@ -161,38 +174,69 @@ def robust_mean(
     if sigma is not None:
         check_budget(n * (c1 * sigma) * (c1 * sigma), f"sigma={sigma:g} (times c1={c1:g})")
     original = as_table(X)
-    metric = metric_of(scatter, original, random)
-    table = original if metric is None else original.in_metric(metric)
-    if algorithm == "paper":  # its convex problems are solved on the host
-        table = OnHost(table)
     if not isinstance(start, str):
         start = check_vector(start, "start", d, "column")
         check_center(start, original.dtype, "start")
-        start = start if metric is None else metric.seen(start[None])[0]
-    is_auto = isinstance(start, str) and start == "auto" and algorithm == "continuation"
-    central = is_auto and Rotation.pays(table)
-    center = central_row(table) if central else _start(table, start, algorithm, random)
-    check_center(center, table.dtype, "X" if isinstance(start, str) else "start")
-    if sigma is None:
-        in_metric = isinstance(scatter, str) and scatter == "auto"
-        result = fit_without_sigma(table, center, central, random, in_metric, assume, callback)
-        sigma = result.sigma
-        if algorithm == "paper" and n * (c1 * sigma) * (c1 * sigma) > SMALLEST_BUDGET:
-            result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
-        elif algorithm == "paper":
-            none = "The kept rows do not vary: there is no bound to run Algorithm 1 with."
-            result = replace(
-                result,
-                message=f"{result.message} {none}",
-                remarks=f"{result.remarks} {none}".lstrip(),
+    while True:  # more than once only where cells are missing
+        metric = metric_of(scatter, original, random)
+        table = original if metric is None else original.in_metric(metric)
+        if algorithm == "paper" and not isinstance(table, FilledTable):
+            # Its convex problems are solved on the host, where such a table is.
+            table = OnHost(table)
+        first = start
+        if not isinstance(start, str) and metric is not None:
+            first = metric.seen(start[None])[0]
+        is_auto = isinstance(start, str) and start == "auto" and algorithm == "continuation"
+        central = is_auto and Rotation.pays(table)
+        center = central_row(table) if central else _start(table, first, algorithm, random)
+        check_center(center, table.dtype, "X" if isinstance(start, str) else "start")
+        weak, told, rest = False, "", (c1, center, central, options, random, callback)
+        if sigma is None:
+            in_metric = isinstance(scatter, str) and scatter == "auto"
+            result, weak = fit_without_sigma(
+                table, center, central, random, in_metric, assume, callback
             )
-    else:
-        result = fit_with_sigma(table, sigma, c1, center, central, options, random, callback)
-    if algorithm == "paper":
-        result = _beside_the_data(result, original)
-    if metric is not None:
-        result = _in_units_of_the_data(result, original, metric)
-    return replace(result, data=NamedTable.of(given, original))
+            found, told = result.sigma, result.message
+            if algorithm == "paper" and n * (c1 * found) * (c1 * found) > SMALLEST_BUDGET:
+                result = fit_with_sigma(table, found, *rest)
+            elif algorithm == "paper":
+                none = "The kept rows do not vary: there is no bound to run Algorithm 1 with."
+                result = replace(
+                    result,
+                    message=f"{result.message} {none}",
+                    remarks=f"{result.remarks} {none}".lstrip(),
+                )
+        else:
+            result = fit_with_sigma(table, sigma, *rest)
+        if algorithm == "paper":
+            result = _beside_the_data(result, original)
+        if metric is not None:
+            result = _in_units_of_the_data(result, original, metric)
+        result = replace(result, data=NamedTable.of(given, original)).over_cells()
+        if not isinstance(original, FilledTable) or not len(few := _blamed(result, original)):
+            break
+        original = original.without(few)
+    if weak:  # in the words of the result, unless Algorithm 1 has found another one
+        said = told if algorithm == "paper" else result.message
+        warnings.warn(said, WeakEvidenceWarning, stacklevel=2)
+    _warn_unless_converged(result)
+    return result
+
+
+def _blamed(result: RobustMeanResult, table: FilledTable) -> Array:
+    """Columns with few cells, if most of the rows that have one left.
+
+    Medians do not vary, so that in such a column every row with a value may seem to lie far out. If
+    most of its values are good, that is no reason to remove them.
+    """
+    gaps = table.gaps
+    few, support = np.setdiff1d(gaps.mostly, gaps.aside), on_host(result.support)
+    if not len(few) or 2 * int(support.sum()) <= gaps.n_rows:  # where most rows left, so did these
+        return few[:0]
+    _, kept = table.known(support)
+    gone = few[2 * kept[few] < gaps.n_rows - gaps.counts[few]]
+    # All of them the second time, so that it ends soon.
+    return few if len(gone) and len(gaps.aside) else gone
 
 
 def _refuse(**given: Any) -> None:
@@ -258,7 +302,17 @@ def solve_again(
     )
     if metric is not None:
         again = _in_units_of_the_data(again, original, metric)
-    return replace(again, data=data)
+    again = replace(again, data=data).over_cells()
+    _warn_unless_converged(again)
+    return again
+
+
+def _warn_unless_converged(result: RobustMeanResult) -> None:
+    """On behalf of who has called the function that calls this one."""
+    if not result.converged:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(result.message, ConvergenceWarning, stacklevel=3)
 
 
 def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult:

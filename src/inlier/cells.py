@@ -9,7 +9,7 @@ import numpy as np
 
 from inlier._arrays import on_host
 from inlier._typing import Array, Mask
-from inlier.data import Fences
+from inlier.data import Fences, FilledTable
 from inlier.explain import named
 from inlier.named_table import NamedTable
 from inlier.rules import Group
@@ -81,6 +81,8 @@ def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
         values = data.table.some(rows).astype(np.float64)
         off = values - fences.center
         gross = (off > fences.above) | (-off > fences.below)
+        if isinstance(data.table, FilledTable):
+            gross &= ~data.table.missing[rows]
         for i, j in zip(*np.nonzero(gross), strict=True):
             with np.errstate(divide="ignore"):
                 times = float(abs(off[i, j]) / fences.unit[j])

@@ -10,7 +10,7 @@ import numpy as np
 from inlier import theory
 from inlier._arrays import double, on_host
 from inlier._typing import Array, Rows
-from inlier._validation import check_table, fit_generator
+from inlier._validation import NONE, check_table, fit_generator
 from inlier.data import Metric, Rotation, Table, as_table
 from inlier.problem import ROWS_TOL, fewest_removed
 from inlier.rules import Multiplier
@@ -56,6 +56,12 @@ class Certificate:
         Rows that a fit had removed before some of them were put back.
     tolerance : float
         The budget counts as satisfied to this relative precision, that of the data.
+    n_missing : int
+        Cells that are missing. All that is stated is about the table that has the median of the
+        column in the place of each, and about the mean of its kept rows.
+    aside : int array
+        Columns of which so little is there that no row is judged by them: in that table they are
+        medians only.
     """
 
     budget: float
@@ -69,6 +75,8 @@ class Certificate:
     multiplier: Multiplier = field(repr=False, compare=False)
     n_suspected: int = 0
     tolerance: float = BUDGET_TOL
+    n_missing: int = 0
+    aside: Array = field(default_factory=lambda: NONE, repr=False, compare=False)
 
     @property
     def feasible(self) -> bool:
@@ -112,7 +120,7 @@ class Certificate:
         return FRACTIONS
 
     def error_radius(self, alpha: Any, sigma: float | None = None) -> float | Array:
-        """How far the location can be from the mean of the good rows.
+        """How far the mean of the kept rows can be from the mean of the good ones.
 
         See `inlier.theory.error_radius`; it assumes that at most a fraction alpha of the rows is
         bad and that the good rows have standard deviation at most sigma in every direction. An
@@ -147,7 +155,8 @@ class Certificate:
         if not np.isfinite(radii).any():
             return f"{assumed}, nothing is known: all of the kept rows may be bad."
         within = _listed([f"{r:.3g}" if np.isfinite(r) else "any distance" for r in radii])
-        return f"{assumed}, the mean is within {within} of that of the good rows."
+        alike = ", if a missing cell counts as the median of its column" if self.n_missing else ""
+        return f"{assumed}, the mean is within {within} of that of the good rows{alike}."
 
     def verify(self, X: Any) -> Verification:
         """Compute every number again from the data, and say what does not hold.
@@ -158,9 +167,9 @@ class Certificate:
         Parameters
         ----------
         X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
-            What the fit was about.
+            What the fit was about; if cells are missing, with these cells missing.
         """
-        table = as_table(check_table(X))
+        table = as_table(check_table(X, missing="auto", aside=self.aside))
         multiplier = self.multiplier
         if self.n_removed == self.n or not np.isfinite(self.bound):
             raise ValueError(

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from inlier._estimator import MeanEstimator, in_signs
 from inlier._typing import Array
-from inlier.api import Algorithm, Assumption, ScatterName, StartName, robust_mean
-from inlier.data import as_table
+from inlier._validation import check_table
+from inlier.api import Algorithm, Assumption, MissingName, ScatterName, StartName, robust_mean
+from inlier.data import Table, as_table
 from inlier.result import RobustMeanResult
 from inlier.surrogates import SurrogateName
 
@@ -54,6 +55,11 @@ class RobustMean(OutlierMixin, MeanEstimator):
         Most iterations of Algorithm 1; None is 100.
     tol : float, default=None
         Relative duality gap of the convex problems in `algorithm="paper"`; None is 1e-6.
+    missing : {"auto", "error"}, default="auto"
+        Whether NaN is a missing cell, of which a row is not judged, or an error. A missing cell of
+        a new row counts as the median of its column in the fit or, if no cell was missing there,
+        as `location_`. A row without any cell is an error. Only for tables in memory that are not
+        sparse; see `robust_mean`.
     random_state : int, Generator, RandomState or None, default=0
         Of the random directions with which eigenvectors are looked for, and of all samples of
         rows.
@@ -61,7 +67,8 @@ class RobustMean(OutlierMixin, MeanEstimator):
     Attributes
     ----------
     location_ : ndarray of shape (n_features,)
-        The mean of the kept rows, in the precision of X.
+        The mean of the kept rows, in the precision of X; of each column over those that have the
+        cell.
     support_ : ndarray of bool, shape (n_samples,)
         The kept rows.
     weights_ : ndarray of shape (n_samples,)
@@ -114,6 +121,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         prune: float | None = None,
         max_iter: int | None = None,
         tol: float | None = None,
+        missing: MissingName = "auto",
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
         self.sigma = sigma
@@ -127,6 +135,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         self.prune = prune
         self.max_iter = max_iter
         self.tol = tol
+        self.missing = missing
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -135,7 +144,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Single precision stays single precision.
+            Single precision stays single precision. Cells may be missing.
         y : ignored
 
         Returns
@@ -150,10 +159,27 @@ class RobustMean(OutlierMixin, MeanEstimator):
         WeakEvidenceWarning
             If, without sigma, the data do not say clearly which rows are bad.
         """
-        result = robust_mean(self._validated(X, fitting=True), **self.get_params(deep=False))
+        result = robust_mean(self._table(X, fitting=True), **self.get_params(deep=False))
         self.indicator_ = result.indicator
         self.offset_ = -result.rule.threshold
         return self._copied(result)
+
+    @property
+    def _takes_missing(self) -> bool:
+        return self.missing == "auto"
+
+    def _table(self, X: Any, fitting: bool = False) -> Table:
+        """Validated; missing cells are filled, in new rows as in the fit."""
+        in_file = isinstance(X, np.memmap)  # as an array scikit-learn hides where it is from
+        X = self._validated(X, fitting)
+        if not self._takes_missing:
+            return as_table(X)
+        missing = "error" if in_file else "auto"
+        if fitting:  # here the names of the columns are known
+            names = getattr(self, "feature_names_in_", None)
+            return as_table(check_table(X, wide_later=True, missing=missing, columns=names))
+        fill, aside = self.result_.fill, self.result_.certificate.aside
+        return as_table(check_table(X, least_rows=1, missing=missing, fill=fill, aside=aside))
 
     def score_samples(self, X: Any) -> Array:
         """How normal each row is: minus its score under the rule of the fit.
@@ -168,7 +194,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
             At most zero; the higher, the more normal. Minus infinity beyond the radius of `prune`.
         """
         check_is_fitted(self, "result_")
-        scores: NDArray[np.float64] = self.result_.rule.scores(as_table(self._validated(X)))
+        scores: NDArray[np.float64] = self.result_.rule.scores(self._table(X))
         return -scores
 
     def decision_function(self, X: Any) -> Array:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._typing import Array
-from inlier.data import Metric
+from inlier.data import FilledTable, Metric, Table
 from inlier.rules import Group, GroupRule, Multiplier, of_budget
 
 
@@ -27,6 +27,8 @@ class Feature(NamedTuple):
     expected: float
     """Of the centre that the row was seen from."""
     contribution: float
+    missing: bool = False
+    """Whether the row has no such cell: the value is then the median of the column."""
 
 
 class Part(NamedTuple):
@@ -63,6 +65,8 @@ class Explanation:
         Its gross cells, in words.
     suspected : str
         The suspect that a row that was kept belongs to, in words; empty if there is none.
+    missing : int array
+        The columns in which the row has no cell; its value there is the median of the column.
     """
 
     row: int
@@ -77,6 +81,7 @@ class Explanation:
     removed: bool = False
     cells: tuple[str, ...] = ()
     suspected: str = ""
+    missing: Array = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
 
     def features(self, count: int = 10) -> tuple[Feature, ...]:
         """The columns with the largest contributions, for or against the row; not those without."""
@@ -90,6 +95,7 @@ class Explanation:
                 float(self.values[f]),
                 float(self.center[f]),
                 float(self.contributions[f]),
+                bool(np.isin(f, self.missing)),
             )
             for f in largest[np.lexsort((largest, -size[largest]))]
         )
@@ -104,7 +110,7 @@ class Explanation:
         lines.append("Features:")
         shown = self.features()
         lines += [
-            f"  {f.contribution:+10.4g}  {f.name} = {f.value:.6g}, expected {f.expected:.6g}"
+            f"  {f.contribution:+10.4g}  {f.name} {_said(f)}, expected {f.expected:.6g}"
             for f in shown
         ]
         rest = len(self.contributions) - len(shown)
@@ -112,6 +118,13 @@ class Explanation:
             others = self.contributions.sum() - sum(f.contribution for f in shown)
             lines.append(f"  {others:+10.4g}  {rest} other columns")
         return "\n".join(lines)
+
+
+def _said(feature: Feature) -> str:
+    """The value of a feature."""
+    if feature.missing:
+        return f"is missing, counts as {feature.value:.6g}"
+    return f"= {feature.value:.6g}"
 
 
 def named(columns: tuple[str, ...] | None, i: int) -> str:
@@ -154,6 +167,14 @@ def explain(
         else:
             why = _by_multiplier(rule, row, values, columns)
     return replace(why, removed=why.score > why.threshold)
+
+
+def of_cells(why: Explanation, table: Table) -> Explanation:
+    """The same with the cells that the row has, and those that it has not."""
+    if not isinstance(table, FilledTable):
+        return why
+    missing = np.flatnonzero(table.missing[why.row])
+    return replace(why, values=table.cells(why.row), missing=missing)
 
 
 def _by_multiplier(

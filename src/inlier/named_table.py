@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from inlier._typing import Array
-from inlier._validation import check_table
-from inlier.data import Table, as_table
+from inlier._validation import NONE, check_table
+from inlier.data import Gaps, Table, as_table
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class NamedTable:
     Attributes
     ----------
     table : Table
-        A reference, not a copy.
+        A reference, not a copy, unless cells are missing: then a copy without gaps.
     columns : tuple of str, optional
         The names of the columns.
     index : sequence, optional
@@ -32,10 +32,22 @@ class NamedTable:
 
     @classmethod
     def of(
-        cls, X: Any, table: Table | None = None, columns: Any = None, names: Any = None
+        cls,
+        X: Any,
+        table: Table | None = None,
+        columns: Any = None,
+        names: Any = None,
+        gaps: Gaps | None = None,
     ) -> NamedTable:
-        """Data as users have them: data frames bring names along."""
-        table = as_table(check_table(X)) if table is None else table
+        """Data as users have them: data frames bring names along.
+
+        Where cells are missing, they are filled as in the fit that has found these gaps.
+        """
+        if table is None:
+            fill, aside = (None, NONE) if gaps is None else (gaps.fill, gaps.aside)
+            table = as_table(
+                check_table(X, missing="auto", columns=columns, fill=fill, aside=aside)
+            )
         n, d = table.shape
         if columns is None:
             columns = getattr(X, "columns", None)

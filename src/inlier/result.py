@@ -17,8 +17,8 @@ from inlier._typing import Array, Mask, Rows
 from inlier._validation import check_budget, check_number
 from inlier.cells import Cell, cells_of, gross_cells
 from inlier.certificate import Certificate, spectrum_of_kept
-from inlier.data import LooksLater, Table, as_table
-from inlier.explain import Explanation, explain
+from inlier.data import FilledTable, Gaps, LooksLater, Table, as_table
+from inlier.explain import Explanation, explain, of_cells
 from inlier.named_table import NamedTable
 from inlier.rules import Group, GroupRule, Multiplier, Suspect, rule_of
 
@@ -89,7 +89,7 @@ class PathPoint(LooksLater):
     removed : int array
         Indices of the rows that have left.
     location : array of shape (d,)
-        The mean of the others.
+        The mean of the others, in which a missing cell counts as the median of its column.
     certificate : Certificate
     """
 
@@ -150,7 +150,7 @@ class RobustMeanResult(MeanResult):
     Attributes
     ----------
     location : array of shape (d,)
-        The mean of the kept rows.
+        The mean of the kept rows; of each column over those that have the cell.
     support : boolean array of shape (n,)
         The kept rows.
     weights : array of shape (n,)
@@ -182,6 +182,8 @@ class RobustMeanResult(MeanResult):
         certificate.
     choices : tuple of str
         What was chosen in place of the fit's answer, with `keep` and `drop`.
+    gaps : Gaps, optional
+        The missing cells, if there are some: how many, and the medians that they count as.
     history : tuple of Step
     n_iter : int
         Iterations of Algorithm 1; without sigma, rounds of the search for groups.
@@ -203,6 +205,58 @@ class RobustMeanResult(MeanResult):
     data: NamedTable | None = field(default=None, repr=False)
     remarks: str = field(default="", repr=False)
     choices: tuple[str, ...] = field(default=(), repr=False)
+    gaps: Gaps | None = field(default=None, repr=False)
+
+    @property
+    def n_missing(self) -> Array:
+        """How many cells are missing in each column, d."""
+        if self.gaps is None:
+            return np.zeros(self.location.shape[0], dtype=np.intp)
+        return self.gaps.counts
+
+    @property
+    def fill(self) -> Array:
+        """What a missing cell of a new row counts as, d: the median of its column in the fit.
+
+        A fit without missing cells has not looked for medians; there it is the location.
+        """
+        if self.gaps is None:
+            return on_host(self.location).astype(np.float64)
+        return self.gaps.fill
+
+    def over_cells(self) -> RobustMeanResult:
+        """A fit of a table without gaps, with the means over the cells that were there.
+
+        What is about the table without gaps says so. In one pass, if there were gaps.
+        """
+        data = self.known_data()
+        table = data.table
+        if not isinstance(table, FilledTable):
+            return self
+        mean, counts = table.known(on_host(self.support))
+        gaps = replace(table.gaps, unknown=np.flatnonzero(counts == 0))
+        n_missing = int(gaps.counts.sum())
+        certificate = replace(self.certificate, n_missing=n_missing, aside=gaps.aside)
+        statement = certificate.statement()
+        said = self.message.replace(self.certificate.statement(), statement)
+        note = gaps.note(data.columns)
+        path = [
+            replace(
+                point,
+                certificate=replace(point.certificate, n_missing=n_missing, aside=gaps.aside),
+            )
+            for point in self.path
+        ]
+        return replace(
+            self,
+            location=mean.astype(table.dtype),
+            certificate=certificate,
+            message=_with_remark(said, self.remarks, statement, note),
+            remarks=f"{self.remarks} {note}".lstrip(),
+            path=tuple(path),
+            n_passes=self.n_passes + 1,
+            gaps=gaps,
+        )
 
     @property
     def standard_error(self) -> Any:
@@ -210,7 +264,8 @@ class RobustMeanResult(MeanResult):
 
         The standard deviation of the m kept rows, with m - 1 in the denominator, over sqrt(m): what
         chance alone does to their mean. That some bad rows may be left, or good ones gone, is no
-        part of it: see `Certificate.error_radius`. One pass over the data, once.
+        part of it: see `Certificate.error_radius`. Where cells are missing, m is the number of kept
+        rows that have the cell; infinite for fewer than two. One pass over the data, once.
         """
         return like(self._mean_and_error[1], self.location)
 
@@ -232,31 +287,39 @@ class RobustMeanResult(MeanResult):
             The lower ends and the upper ends, in double precision: ``low, high = ...``.
         """
         level = check_number(level, "level", below=1.0)
-        mean, error = self._mean_and_error
+        mean, error, m = self._mean_and_error
         # From the tail: (1 + level) / 2 is rounded to 1 where the level is nearly so.
-        reach = -float(stdtrit(count(self.support) - 1, (1.0 - level) / 2.0)) * error
+        reach = np.full(len(error), np.inf)
+        known = np.isfinite(error)
+        reach[known] = -stdtrit(m[known] - 1, (1.0 - level) / 2.0) * error[known]
         return like(np.stack([mean - reach, mean + reach]), self.location)
 
     @cached_property
-    def _mean_and_error(self) -> tuple[Array, Array]:
-        """Of the kept rows, in each column: the mean, not rounded, and its standard error."""
-        m = count(self.support)
-        if m < 2:
+    def _mean_and_error(self) -> tuple[Array, Array, Array]:
+        """Of each column: the mean, not rounded, its standard error, and of how many kept cells."""
+        n_kept = count(self.support)
+        if n_kept < 2:
             raise ValueError(
-                f"A standard error takes at least 2 kept rows, but this result keeps {m}: one row "
-                "does not show how much rows vary."
+                f"A standard error takes at least 2 kept rows, but this result keeps {n_kept}: one "
+                "row does not show how much rows vary."
             )
-        center = on_host(self.location).astype(np.float64)
         table = as_table(self.known_data().table)
-        squares, drift = table.squares(center, double(self.support))
+        if isinstance(table, FilledTable):
+            center = table.fill
+            squares, drift, m = table.sums(on_host(self.support))
+        else:
+            center = on_host(self.location).astype(np.float64)
+            squares, drift = table.squares(center, double(self.support))
+            m = np.full(len(center), n_kept)
+        own = np.maximum(m, 1)
         with np.errstate(over="ignore", invalid="ignore"):
             # About the mean itself: the location may have been rounded to single precision.
-            about = squares - drift * (drift / m)
+            about = squares - drift * (drift / own)
             # Of a constant column that leaves rounding, in place of zero.
-            about = np.where(about > 4.0 * m * np.finfo(float).eps * squares, about, 0.0)
-            # Rows too far away to square were kept, or put back.
-            about = np.where(np.isfinite(squares), about, np.inf)
-            return center + drift / m, np.sqrt(about / (m - 1) / m)
+            about = np.where(about > 4.0 * own * np.finfo(float).eps * squares, about, 0.0)
+            # Rows too far away to square were kept, or put back; or one cell is all there is.
+            about = np.where(np.isfinite(squares) & (m > 1), about, np.inf)
+            return center + drift / own, np.sqrt(about / np.maximum(m - 1, 1) / own), m
 
     def at(
         self,
@@ -444,7 +507,7 @@ class RobustMeanResult(MeanResult):
         choices = (*self.choices, choice) if choice else self.choices
         remarks = " ".join([*choices, f"Kept {kept} of {n} rows by choice."])
         units = "" if rule.metric is None else f" {IN_UNITS}"
-        return replace(
+        chosen = replace(
             self,
             location=like(location, self.location, self.location.dtype),
             support=inside,
@@ -465,6 +528,7 @@ class RobustMeanResult(MeanResult):
             remarks=remarks,
             choices=choices,
         )
+        return chosen.over_cells()
 
     def _rule_of(
         self, groups: tuple[Group, ...], location: Array, budget: float, table: Table
@@ -534,15 +598,16 @@ class RobustMeanResult(MeanResult):
             Their numbers.
         """
         data = self.known_data()
-        return [
-            replace(
-                explain(self.rule, int(i), values, data.columns, _group_with(self.groups, int(i))),
-                removed=not bool(self.support[int(i)]),
-                cells=tuple(str(cell) for cell in cells_of(self.cells, int(i))),
-                suspected=self._suspected(int(i)),
+        found = []
+        for i, values in zip(rows.tolist(), data.table.some(rows), strict=True):
+            why = replace(
+                explain(self.rule, i, values, data.columns, _group_with(self.groups, i)),
+                removed=not bool(self.support[i]),
+                cells=tuple(str(cell) for cell in cells_of(self.cells, i)),
+                suspected=self._suspected(i),
             )
-            for i, values in zip(rows, data.table.some(rows), strict=True)
-        ]
+            found.append(of_cells(why, data.table))
+        return found
 
     def _suspected(self, row: int) -> str:
         """The suspect that a row belongs to, in words."""
@@ -561,14 +626,19 @@ class RobustMeanResult(MeanResult):
         names : sequence, optional
             The names of the rows.
         """
-        data = NamedTable.of(X, columns=columns, names=names)
+        data = NamedTable.of(X, columns=columns, names=names, gaps=self.gaps)
         expected = (self.support.shape[0], self.location.shape[0])
         if data.table.shape != expected:
             raise ValueError(
                 f"X has shape {data.table.shape}, but the fit was about a table of shape "
                 f"{expected}."
             )
-        return replace(self, data=data)
+        message, remarks = self.message, self.remarks
+        if self.gaps is not None:  # which columns they are in may have a name now
+            before = None if self.data is None else self.data.columns
+            notes = self.gaps.note(before), self.gaps.note(data.columns)
+            message, remarks = message.replace(*notes), remarks.replace(*notes)
+        return replace(self, data=data, message=message, remarks=remarks)
 
     def known_data(self) -> NamedTable:
         """The data behind the result, or an error that says how to bring them back."""
@@ -639,6 +709,16 @@ class RobustMeanResult(MeanResult):
         made = ("summary", "cells", "_mean_and_error")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {**state, "data": None}
+
+
+def _with_remark(message: str, remarks: str, statement: str, note: str) -> str:
+    """A message with a note after its remarks; without any, before what the certificate states."""
+    if remarks and remarks in message:
+        return message.replace(remarks, f"{remarks} {note}", 1)
+    if not remarks and statement in message:
+        return message.replace(statement, f"{note} {statement}", 1)
+    said = message.removesuffix(IN_UNITS).rstrip()
+    return f"{said} {note} {IN_UNITS}" if message.endswith(IN_UNITS) else f"{said} {note}"
 
 
 def _group_with(groups: Sequence[Group], row: int) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from inlier._typing import Array
-from inlier.data import Metric, Table
+from inlier.data import FilledTable, Metric, Table
 from inlier.data.medians import column_medians
 
 UNEVEN = 100.0
@@ -34,7 +34,10 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
                 "scatter='diagonal' measures how each column varies about its median, which says "
                 "nothing about a sparse column. Pass the variances of the columns as a vector."
             )
-        metric = Metric(*_column_scales(table.sampled(random).astype(np.float64)))
+        center, scales = _column_scales(table.sampled(random).astype(np.float64))
+        if isinstance(table, FilledTable):
+            scales = _scales_of_cells(table, scales)
+        metric = Metric(center, scales)
         _check_scales(metric, table.dtype, "X is out of range: a column of it varies by")
         return metric
     matrix = _as_numbers(scatter)
@@ -104,13 +107,34 @@ def _as_numbers(scatter: Any) -> Array:
 def unevenness(rows: Array) -> float:
     """How many times as much as the quietest column the loudest one varies, in some rows.
 
-    By their median absolute deviations; columns that do not vary do not count. Above `UNEVEN`
+    By their median absolute deviations; columns that do not vary do not count, nor do cells that
+    are missing. Above `UNEVEN`
     distances see little but the loud ones.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        scales = np.median(np.abs(rows - np.median(rows, axis=0)), axis=0)
+        scales = _column_medians(np.abs(rows - _column_medians(rows)))
         scales = scales[np.isfinite(scales) & (scales > 0.0)]
         return float(scales.max() / scales.min()) if len(scales) else 1.0
+
+
+def _column_medians(rows: Array) -> Array:
+    """The median of each column, NaN for one that is all missing."""
+    if not np.isnan(rows).any():
+        return np.asarray(np.median(rows, axis=0))
+    there = [column[~np.isnan(column)] for column in rows.T]
+    return np.array([np.median(x) if len(x) else np.nan for x in there])
+
+
+def _scales_of_cells(table: FilledTable, scales: Array) -> Array:
+    """The scales of columns with missing cells, from all cells that are there.
+
+    In the place of the others stand medians, which do not vary.
+    """
+    scales = scales.copy()
+    for j in np.flatnonzero(table.gaps.counts):
+        own = table.deviation_from_median(int(j))
+        scales[j] = own if own > 0.0 else scales[j]
+    return scales
 
 
 def _column_scales(rows: Array) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from inlier._typing import Array, Mask, Rows
 from inlier._validation import fit_generator
 from inlier.cells import Cell, cells_of
 from inlier.certificate import Certificate
-from inlier.data import Rotation, Table, as_table
+from inlier.data import FilledTable, Rotation, Table, as_table
 from inlier.explain import Explanation, named
 from inlier.result import IN_UNITS, PathPoint, RobustMeanResult
 from inlier.rules import Group, GroupRule
@@ -102,6 +102,8 @@ class Summary:
     remarks : str
         What the message says beyond the numbers of rows, the groups, the suspects and the
         certificate.
+    n_missing : int array of shape (d,)
+        How many cells each column lacks: means and deviations are over the others.
     """
 
     n: int
@@ -137,6 +139,7 @@ class Summary:
     converged: bool
     message: str
     remarks: str
+    n_missing: Array = field(repr=False)
 
     @property
     def n_removed(self) -> int:
@@ -251,18 +254,24 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
-    plain = table.mean(table.rows(1.0), robust)
+    all_rows = table.rows(1.0)
+    middle, inner = table.mean(all_rows, robust), robust
+    plain = middle
+    if isinstance(table, FilledTable):  # spectra are of the table without gaps, means are not
+        plain, _ = table.known(np.ones(n, dtype=np.bool_))
+        inner = table.mean(kept, robust)
     offset = plain - robust
     length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
     along = offset / length if 0.0 < length < np.inf else np.zeros(d)
-    whole, rest = _spectra(table, plain, robust, kept)
+    whole, rest = _spectra(table, middle, inner, kept)
     view = _view(result, table, robust, rest)
     group_of = _membership(n, result.groups)
     explained = result.explanations(_worst(scores, group_of, n_worst))
     m = int(support.sum())
     error = on_host(result.standard_error) if m > 1 else np.full(d, np.nan)
+    cells = table.known(support)[1] if isinstance(table, FilledTable) else np.full(d, m)
     # About a population of their own, which is what the other deviations here are.
-    deviation = error * np.sqrt(m - 1.0) if m > 1 else np.zeros(d)
+    deviation = np.where(cells > 1, error * np.sqrt(np.maximum(cells - 1.0, 0.0)), 0.0)
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(
         n=n,
@@ -298,6 +307,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         converged=result.converged,
         message=result.message,
         remarks=result.remarks,
+        n_missing=result.n_missing,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -187,11 +186,6 @@ def fit_with_sigma(
         scores = rule.scores(on_table)
     converged = fit.converged and not certificate.exceeded
     said, remarks = _words(fit, certificate, options)
-    message = f"{said} {remarks}".strip()
-    if not converged:
-        from sklearn.exceptions import ConvergenceWarning
-
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
     return RobustMeanResult(
         location=whole.beside(location.astype(whole.dtype)),
         support=support,
@@ -206,7 +200,7 @@ def fit_with_sigma(
         n_iter=fit.n_iter,
         n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
         converged=converged,
-        message=message,
+        message=f"{said} {remarks}".strip(),
         remarks=remarks,
     )
 

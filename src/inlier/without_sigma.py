@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -19,7 +18,6 @@ from inlier.result import (
     PathPoint,
     RobustMeanResult,
     Step,
-    WeakEvidenceWarning,
 )
 from inlier.rules import Group, Multiplier, Suspect, rule_of
 from inlier.selection import (
@@ -65,8 +63,8 @@ def fit_without_sigma(
     metric: bool,
     assume: str,
     callback: Callable[[Step], object] | None,
-) -> RobustMeanResult:
-    """The answer without a bound and without a fraction of outliers.
+) -> tuple[RobustMeanResult, bool]:
+    """The answer without a bound and without a fraction of outliers, and whether it is in doubt.
 
     Parameters
     ----------
@@ -158,9 +156,7 @@ def fit_without_sigma(
         chosen.certificate.statement(),
         reason,
     )
-    if reason:
-        warnings.warn(message, WeakEvidenceWarning, stacklevel=3)
-    return RobustMeanResult(
+    result = RobustMeanResult(
         location=whole.beside(location.astype(whole.dtype)),
         support=support,
         weights=weights,
@@ -180,6 +176,7 @@ def fit_without_sigma(
         suspects=tuple(suspects),
         path=tuple(path),
     )
+    return result, bool(reason)
 
 
 class Outcome(NamedTuple):
@@ -247,8 +244,8 @@ def _is_noise(found: Selection, near: Rows, sample: Sample | None) -> bool:
     groups = []
     for group in found.groups:
         members = ~_mask(len(kept), near_rows[on_host(group.rows)])
-        groups.append((group.size, sample.among(members, most)[1]))
-    return is_noise(sample.among(kept, most)[1], len(kept), int(kept.sum()), groups)
+        groups.append((group.size, sample.on_their_own(members, most)))
+    return is_noise(sample.on_their_own(kept, most), len(kept), int(kept.sum()), groups)
 
 
 @dataclass(frozen=True)

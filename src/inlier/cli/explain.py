@@ -31,7 +31,7 @@ def explain(
     exclude: opt.Exclude = None,
     id_column: opt.IdColumn = None,
     group_by: opt.GroupBy = None,
-    missing: opt.MissingValues = opt.Missing.error,
+    missing: opt.MissingValues = opt.Missing.auto,
     na_values: opt.NaValues = None,
     delimiter: opt.Delimiter = None,
     header: opt.Header = None,

@@ -27,7 +27,7 @@ def fit(
     exclude: opt.Exclude = None,
     id_column: opt.IdColumn = None,
     group_by: opt.GroupBy = None,
-    missing: opt.MissingValues = opt.Missing.error,
+    missing: opt.MissingValues = opt.Missing.auto,
     na_values: opt.NaValues = None,
     delimiter: opt.Delimiter = None,
     header: opt.Header = None,

@@ -25,7 +25,7 @@ def hints_about(frame: Frame, choice: Choice) -> list[str]:
     two = [
         name
         for name, column in zip(frame.columns, some.T, strict=True)
-        if len(some) > 2 and len(np.unique(column)) == 2
+        if len(some) > 2 and len(np.unique(column[~np.isnan(column)])) == 2
     ]
     if two:
         shown = ", ".join(repr(name) for name in two[:5]) + (", ..." if two[5:] else "")

@@ -24,6 +24,7 @@ FORMATS_LISTED = ", ".join(format.name for format in FORMATS)
 class Missing(StrEnum):
     """What to do about missing values."""
 
+    auto = "auto"
     error = "error"
     drop = "drop"
     impute = "impute-robust"
@@ -76,8 +77,9 @@ MissingValues = Annotated[
     Missing,
     typer.Option(
         "--missing",
-        help="Missing values: refuse the file, leave their rows out, or put the median of the "
-        "column in their place.",
+        help="Missing values: judge each row by the values that it has, refuse the file, leave "
+        "their rows out, or take the median of the column for a value. Only auto leaves them out "
+        "of the mean of their column.",
         rich_help_panel=READING,
     ),
 ]

@@ -54,6 +54,7 @@ def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
         "median": _numbers(summary.median),
         "deviation": _numbers(summary.deviation),
         "standard_error": _numbers(summary.standard_error),
+        "missing": summary.n_missing.tolist(),
         "offset": _number(summary.offset),
         "offset_deviation": _number(summary.offset_deviation),
         "sigma": _number(summary.sigma),
@@ -143,6 +144,7 @@ def explanation_record(explanation: Explanation, frame: Frame, fit: Fitted) -> d
             {
                 "column": feature.name,
                 "value": _number(feature.value),
+                "missing": feature.missing,
                 "expected": _number(feature.expected),
                 "contribution": _number(feature.contribution),
             }

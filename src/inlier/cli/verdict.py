@@ -79,9 +79,8 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     for head in ("value", "expected", "contribution"):
         table.add_column(head, justify="right")
     for f in features:
-        table.add_row(
-            printable(f.name), f"{f.value:.6g}", f"{f.expected:.6g}", f"{f.contribution:+.4g}"
-        )
+        value = "missing" if f.missing else f"{f.value:.6g}"
+        table.add_row(printable(f.name), value, f"{f.expected:.6g}", f"{f.contribution:+.4g}")
     rest = len(explanation.contributions) - len(features)
     if rest:
         others = float(explanation.contributions.sum()) - sum(f.contribution for f in features)
@@ -117,6 +116,6 @@ def _reasons(summary: Summary, explanation: Explanation) -> list[str]:
     features = (
         f"{shortened(f.name, LONGEST)} = {f.value:.4g} (expected {f.expected:.4g})"
         for f in explanation.features(FEATURES)
-        if f.contribution > 0.0
+        if f.contribution > 0.0 and not f.missing
     )
     return [", ".join(features)]

@@ -13,6 +13,7 @@ import numpy as np
 from inlier.cli.choice import Choice
 from inlier.cli.hints import hints_about
 from inlier.io import Frame
+from inlier.io.base import listed
 from inlier.result import RobustMeanResult, Step, WeakEvidenceWarning
 
 
@@ -66,7 +67,9 @@ def fit_frame(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = choice.fit(X, lambda step: tell(what, step))
-        result = result.with_data(X, columns=frame.columns, names=names[rows])
+        # Where cells are missing, the table of the fit is a copy without gaps: none is made anew.
+        table = result.known_data().table
+        result = result.with_data(table, columns=frame.columns, names=names[rows])
         weak = any(issubclass(warning.category, WeakEvidenceWarning) for warning in caught)
         return Fitted(group, rows, result, weak)
 
@@ -79,12 +82,24 @@ def fit_frame(
         if len(rows) < 2:
             notes.append(f"Group {group!r} has one row only: it was kept, and not judged.")
             continue
-        fits.append(fitted(group, rows, X[rows]))
+        own = X[rows]
+        _check_group(own, frame.columns, group)
+        fits.append(fitted(group, rows, own))
     if not fits:
         raise ValueError(
             "--group-by: no group has more than one row. Choose a column with fewer values."
         )
     return fits, notes
+
+
+def _check_group(X: Any, columns: tuple[str, ...], group: str) -> None:
+    """A column of the file may have no value in the rows of a group."""
+    empty = [name for name, gone in zip(columns, np.isnan(X).all(axis=0), strict=True) if gone]
+    if empty:
+        raise ValueError(
+            f"--group-by: group {group!r} has no value at all in {listed(empty)}. Leave such "
+            "columns out with --exclude, or use --missing impute-robust."
+        )
 
 
 def row_names(frame: Frame) -> Any:

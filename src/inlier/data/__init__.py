@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import MEMORY, Metric, Moment, Table
+from inlier.data.filled import FilledTable, Gaps, filled, find_missing
 from inlier.data.finite import check_finite
 from inlier.data.gram import LooksLater, Rotation, central_row
 from inlier.data.host import OnHost
@@ -18,6 +19,8 @@ from inlier.data.measures import Fences, Measure, TailLength
 
 __all__ = [
     "Fences",
+    "FilledTable",
+    "Gaps",
     "LooksLater",
     "Measure",
     "Metric",
@@ -29,6 +32,8 @@ __all__ = [
     "as_table",
     "central_row",
     "check_finite",
+    "filled",
+    "find_missing",
     "is_elsewhere",
     "is_wide",
     "open_table",

@@ -10,7 +10,7 @@ import numpy as np
 from inlier._typing import Array, Mask
 from inlier.io.base import Place, blocks, in_memory, listed
 
-CHOICES = ("error", "drop", "impute-robust")
+CHOICES = ("error", "auto", "drop", "impute-robust")
 SHOWN = 5
 
 
@@ -35,7 +35,10 @@ class Gaps:
 
 @dataclass(frozen=True)
 class Whole:
-    """A table without gaps, the columns and rows of the old one that it has, and what was done."""
+    """A table that can be fitted, which columns and rows of the old one it has, and what was done.
+
+    There are gaps in it only if they were to stay.
+    """
 
     X: Any
     columns: Array
@@ -64,7 +67,7 @@ def look(X: Any) -> Gaps:
 
 
 def settle(X: Any, missing: str, names: tuple[str, ...], place: Place) -> Whole:
-    """Refuse gaps, drop their rows, or fill them with the medians of their columns."""
+    """Refuse gaps, leave them to the fit, drop their rows, or fill them with medians."""
     n, d = X.shape
     gaps = look(X)
     if not gaps.rows.any():
@@ -72,6 +75,8 @@ def settle(X: Any, missing: str, names: tuple[str, ...], place: Place) -> Whole:
     if missing == "error":
         raise ValueError(_message(gaps, names, place))
     notes = []
+    if missing == "auto":
+        _check_infinite(X, names, place)
     columns = np.flatnonzero(gaps.columns < n)
     if len(columns) < d:
         empty = [names[j] for j in np.flatnonzero(gaps.columns == n)]
@@ -82,7 +87,11 @@ def settle(X: Any, missing: str, names: tuple[str, ...], place: Place) -> Whole:
     bad = ~np.isfinite(X)
     rows = np.ones(n, bool)
     n_imputed = 0
-    if missing == "drop":
+    if missing == "auto":
+        rows = ~bad.all(axis=1)
+        X = X[rows]
+        notes += _notes(bad, rows)
+    elif missing == "drop":
         rows = ~bad.any(axis=1)
         X = X[rows]
         if count := n - int(rows.sum()):
@@ -100,6 +109,35 @@ def settle(X: Any, missing: str, names: tuple[str, ...], place: Place) -> Whole:
     return Whole(X, columns, rows, n_imputed, tuple(notes))
 
 
+def _notes(bad: Mask, rows: Mask) -> list[str]:
+    """What there is to say about gaps that stay, and rows that are nothing but gaps."""
+    notes = []
+    if empty := len(rows) - int(rows.sum()):
+        notes.append(f"{empty} of {len(rows)} rows were dropped, because they have no entry.")
+    if count := int(bad[rows].sum()):
+        are = "entry is" if count == 1 else "entries are"
+        notes.append(
+            f"{count} {are} missing, in {int(bad[rows].any(axis=1).sum())} of {int(rows.sum())} "
+            "rows. Each row is judged by the entries that it has."
+        )
+    return notes
+
+
+def _check_infinite(X: Any, names: tuple[str, ...], place: Place) -> None:
+    """An infinity is no gap: somebody wrote it."""
+    start = 0
+    for block in blocks(X):
+        places = np.argwhere(np.isinf(block))
+        if len(places):
+            i, j = (int(x) for x in places[0])
+            raise ValueError(
+                f"{place}: the entry in row {start + i + 1}, column {names[j]!r} is infinite. Use "
+                'missing="drop" to leave such rows out, or missing="impute-robust" to put the '
+                "median of the column in its place."
+            )
+        start += len(block)
+
+
 def _message(gaps: Gaps, names: tuple[str, ...], place: Place) -> str:
     count, n = int(gaps.columns.sum()), len(gaps.rows)
     places = "; ".join(f"row {i + 1}, column {names[j]!r}" for i, j in gaps.first)
@@ -110,6 +148,7 @@ def _message(gaps: Gaps, names: tuple[str, ...], place: Place) -> str:
     return (
         f"{place}: {count} {are} missing or not finite, in {int(gaps.rows.sum())} of {n} "
         f"rows and {np.count_nonzero(gaps.columns)} of {len(names)} columns: {places}{more}. Use "
-        'missing="drop" to leave these rows out, or missing="impute-robust" to put the median of '
-        f"the column in their place.{nothing}"
+        'missing="auto" to judge each row by the entries that it has, missing="drop" to leave '
+        'these rows out, or missing="impute-robust" to put the median of the column in their '
+        f"place.{nothing}"
     )

@@ -24,7 +24,7 @@ class Frame:
     Attributes
     ----------
     X : array of shape (n, d), memory map, zarr array or HDF5 dataset
-        What `inlier.robust_mean` takes.
+        What `inlier.robust_mean` takes; with NaN for what is missing, if that was asked for.
     columns : tuple of str
         Names of the d columns; "x0", "x1", ... where the file has none.
     rows : array of shape (n,)
@@ -91,9 +91,11 @@ def read(
         Which columns to use, and which not: names, numbers from 0, or patterns such as "gene_*".
     id_column, group_by : str or int, optional
         Columns of text that belong to the rows, and are not used as numbers.
-    missing : {"error", "drop", "impute-robust"}
+    missing : {"error", "auto", "drop", "impute-robust"}
         What to do about entries that are missing, NaN or infinite: refuse the file, leave their
-        rows out, or put the median of their column in their place.
+        rows out, or put the median of their column in their place. With "auto" missing entries
+        become NaN, which `inlier.robust_mean` takes for missing; infinity is refused, and columns
+        and rows without any entry are left out, with a note.
     delimiter : str, optional
         For text: what stands between cells. By default it is found out.
     header : bool, optional

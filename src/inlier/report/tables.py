@@ -6,7 +6,7 @@ import numpy as np
 
 from inlier._typing import Array
 from inlier.certificate import Certificate
-from inlier.explain import Explanation
+from inlier.explain import Explanation, Feature
 from inlier.report.charts import Bars, glyph
 from inlier.report.markup import Html, el, joined, name, text
 from inlier.report.numbers import alike, count, counted, decimals, fixed, number, signed
@@ -213,6 +213,10 @@ def path(summary: Summary) -> Html:
     )  # fmt: skip
 
 
+def _value(feature: Feature, digits: Array) -> str:
+    return "missing" if feature.missing else fixed(feature.value, digits[feature.column])
+
+
 def explanation(why: Explanation, digits: Array, most: int = MOST_FEATURES) -> Html:
     """The parts of a score by feature. The last line has the others: the parts add up.
 
@@ -228,7 +232,7 @@ def explanation(why: Explanation, digits: Array, most: int = MOST_FEATURES) -> H
         el(
             "tr",
             el("th", name(feature.name), scope="row"),
-            cell(text(fixed(feature.value, digits[feature.column])), feature.value),
+            cell(text(_value(feature, digits)), feature.value),
             cell(text(fixed(feature.expected, digits[feature.column])), feature.expected),
             with_bar(
                 bars.bar(feature.contribution),

@@ -17,7 +17,8 @@ from scipy.stats import binom
 from inlier._arrays import evenly_spaced, on_host
 from inlier._typing import Array, Mask
 from inlier._validation import fit_generator
-from inlier.data import Fences, Table
+from inlier.data import Fences, FilledTable, Table
+from inlier.data.filled import middle
 from inlier.selection import clear
 from inlier.selection.clear import Clear, clearest, is_obvious, is_suspect, principal
 from inlier.selection.gross import Rule, gross_rules
@@ -55,6 +56,8 @@ class Sample(NamedTuple):
     """Their numbers."""
     values: Array
     """m x d, in double precision."""
+    missing: Mask | None = None
+    """m x d: which cells are filled, if some are."""
 
     @classmethod
     def of(cls, table: Table) -> Sample | None:
@@ -66,14 +69,34 @@ class Sample(NamedTuple):
         # No random number decides: the direction is always the same.
         order = table.order(fit_generator(0))
         rows = on_host(order) if m == n else evenly_spaced(order, m)
-        return cls(rows, table.some(rows).astype(np.float64))
+        missing = table.missing[rows] if isinstance(table, FilledTable) else None
+        return cls(rows, table.some(rows).astype(np.float64), missing)
 
     def among(self, kept: Mask, most: int) -> tuple[Array, Array]:
         """Rows of the sample that are kept, at most so many: their numbers, and values."""
+        inside = self._among(kept, most)
+        return self.rows[inside], self.values[inside]
+
+    def on_their_own(self, kept: Mask, most: int) -> Array:
+        """The values of such rows; what is missing is filled with their medians alone.
+
+        The median of all rows is no middle of some of them: a spike beside it looks like skewness.
+        """
+        inside = self._among(kept, most)
+        values = self.values[inside]
+        if self.missing is None:
+            return values
+        missing = self.missing[inside]
+        for j in np.flatnonzero(missing.any(axis=0) & ~missing.all(axis=0)):
+            gone = missing[:, j]
+            values[gone, j] = middle(values[~gone, j])
+        return values
+
+    def _among(self, kept: Mask, most: int) -> Array:
         inside = np.flatnonzero(kept[self.rows])
         if len(inside) > most:
             inside = inside[np.linspace(0, len(inside) - 1, most).astype(np.intp)]
-        return self.rows[inside], self.values[inside]
+        return inside
 
 
 def gross(table: Table, sample: Sample) -> list[Rule]:

@@ -1,0 +1,582 @@
+"""Missing cells: against numpy's means without NaN, and fits of tables that were filled by hand."""
+
+import pickle
+import re
+from dataclasses import fields
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+
+import inlier
+from inlier import RobustMean, robust_mean
+from inlier.baselines import CoordinateMedian
+from inlier.datasets import SettingA
+
+
+class Contaminated(NamedTuple):
+    X: np.ndarray
+    is_outlier: np.ndarray
+    sigma: float = 1.3
+
+
+def contaminated(n, d, seed=0):
+    """Good rows about 0.3, and a tenth of the rows beside them in every column."""
+    rng = np.random.default_rng(seed)
+    bad = rng.permutation(n) < n // 10
+    return Contaminated(rng.standard_normal((n, d)) + 0.3 + 3.0 * bad[:, None], bad)
+
+
+SAMPLE, WIDE = contaminated(500, 20), contaminated(60, 90)
+
+
+def with_gaps(X, share=0.2, seed=0):
+    """Cells go at random, but no row and no column as a whole."""
+    X = np.array(X, dtype=X.dtype if X.dtype.kind == "f" else float)
+    gone = np.random.default_rng(seed).random(X.shape) < share
+    gone[gone.all(axis=1), 0] = False
+    X[gone] = np.nan
+    return X
+
+
+def filled(X):
+    return np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+
+
+def numbers_in(result):
+    parts = [result, result.certificate, result.rule, result.summary, *result.groups, *result.path]
+    for part in parts:
+        for field in fields(part):
+            value = getattr(part, field.name)
+            if field.name == "ratio":  # of a group that is not clear of the others it is none
+                continue
+            if isinstance(value, float | int | np.ndarray) and np.asarray(value).dtype.kind in "fi":
+                yield f"{type(part).__name__}.{field.name}", np.asarray(value)
+
+
+def assert_no_nan(result):
+    for name, value in numbers_in(result):
+        assert not np.isnan(value).any(), name
+    assert "nan" not in result.message
+    assert "nan" not in str(result.explain(0)).lower()
+
+
+GAPPY = with_gaps(SAMPLE.X)
+
+# -- The mean -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("sample", [SAMPLE, WIDE], ids=["tall", "wide"])
+def test_means_are_over_the_cells_that_are_there(sample, dtype, order):
+    X = np.asarray(with_gaps(sample.X).astype(dtype), order=order)
+    before = X.copy()
+    result = robust_mean(X)
+    np.testing.assert_array_equal(X, before)
+    assert np.array_equal(result.support, ~sample.is_outlier)
+    expected = np.nanmean(X[result.support].astype(float), axis=0)
+    tolerance = 1e-6 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(result.location, expected, rtol=tolerance, atol=tolerance)
+    assert result.location.dtype == (np.float32 if dtype == np.float32 else np.float64)
+    np.testing.assert_array_equal(result.n_missing, np.isnan(X).sum(axis=0))
+    assert_no_nan(result)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"sigma": SAMPLE.sigma},
+        {"sigma": SAMPLE.sigma, "algorithm": "paper"},
+        {"scatter": np.ones(20)},
+        {"start": "geometric-median"},
+    ],
+    ids=str,
+)
+def test_all_but_the_mean_is_that_of_the_filled_table(how):
+    gappy, whole = robust_mean(GAPPY, **how), robust_mean(filled(GAPPY), **how)
+    assert np.array_equal(gappy.support, whole.support)
+    assert np.array_equal(gappy.scores, whole.scores)
+    assert gappy.certificate.bound == whole.certificate.bound
+    assert gappy.certificate.most_kept == whole.certificate.most_kept
+    assert gappy.sigma == whole.sigma
+    assert gappy.location != pytest.approx(whole.location, abs=1e-4)
+    expected = np.nanmean(GAPPY[gappy.support], axis=0)
+    assert gappy.location == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_table_without_gaps_has_none_missing():
+    result = robust_mean(SAMPLE.X)
+    assert result.n_missing.shape == (20,) and result.n_missing.dtype.kind == "i"
+    assert not result.n_missing.any()
+    assert "missing" not in result.message
+    assert result.data.table._Y is SAMPLE.X
+
+
+def test_the_table_without_gaps_is_the_only_copy():
+    result = robust_mean(GAPPY)
+    assert result.with_data(result.data.table).data.table._Y is result.data.table._Y
+
+
+KINDS = {
+    "list": lambda X: [[None if np.isnan(x) else x for x in row] for row in X.tolist()],
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "polars with nulls": lambda X: pl.DataFrame(X).fill_nan(None),
+    "objects": lambda X: np.where(np.isnan(X), None, X.astype(object)),
+    "masked": lambda X: np.ma.masked_invalid(X),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fit", [robust_mean, lambda X: RobustMean().fit(X).result_])
+def test_kinds_of_tables(kind, fit):
+    result = fit(KINDS[kind](GAPPY))
+    expected = robust_mean(GAPPY)
+    assert result.location == pytest.approx(expected.location)
+    assert np.array_equal(result.support, expected.support)
+    assert np.array_equal(result.n_missing, expected.n_missing)
+
+
+@pytest.mark.parametrize("fit", [robust_mean, lambda X: RobustMean().fit(X).result_])
+def test_nullable_integers(fit):
+    rng = np.random.default_rng(0)
+    X = with_gaps(rng.integers(-50, 50, (200, 3)).astype(float))
+    frame = pd.DataFrame({"abc"[j]: pd.array(X[:, j], dtype="Int64") for j in range(3)})
+    frame["d"] = X[:, 0]
+    result = fit(frame)
+    assert result.location[:3] == pytest.approx(np.nanmean(X[result.support], axis=0))
+    assert result.n_missing[:3].tolist() == np.isnan(X).sum(axis=0).tolist()
+
+
+# -- The verdict ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(500, 5), (1000, 30), (60, 90), (300, 1), (2000, 2)], ids=str)
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_clean_data_lose_nothing(shape, share):
+    result = robust_mean(with_gaps(np.random.default_rng(1).standard_normal(shape), share))
+    assert result.support.all()
+
+
+def test_a_gross_row_with_missing_cells_is_found():
+    X = with_gaps(np.random.default_rng(2).standard_normal((300, 10)))
+    X[7] = np.nan
+    X[7, 3] = 1e3
+    result = robust_mean(X)
+    assert result.outliers.tolist() == [7]
+    why = result.explain(7)
+    assert why.features(1)[0].column == 3
+    assert why.missing.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    # Missing cells are no reason, and what has no part in a score is not listed.
+    assert [(f.column, f.missing) for f in why.features()] == [(3, False)]
+    assert "x3 = 1000" in str(why)
+    # Seen from a mean, a median has its part.
+    why = robust_mean(X, sigma=1.5).explain(7)
+    assert [f.missing for f in why.features()].count(True) == 9
+    assert "x0 is missing, counts as" in str(why) and "x3 = 1000" in str(why)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_of_bad_rows_are_found(seed):
+    sample = SettingA(n=1000, d=50, alpha=0.2).sample(random_state=seed)
+    wrong = robust_mean(with_gaps(sample.X)).support == sample.is_outlier
+    assert wrong.sum() <= 5  # a fifth of what tells them apart is gone
+
+
+def test_order_does_not_matter():
+    rows = np.random.default_rng(3).permutation(len(GAPPY))
+    columns = np.random.default_rng(4).permutation(GAPPY.shape[1])
+    one, other = robust_mean(GAPPY), robust_mean(GAPPY[rows])
+    assert np.array_equal(one.support[rows], other.support)
+    assert one.location == pytest.approx(other.location, abs=1e-12)
+    turned = robust_mean(GAPPY[:, columns])
+    assert np.array_equal(one.support, turned.support)
+    assert one.location[columns] == pytest.approx(turned.location, abs=1e-12)
+    assert np.array_equal(one.n_missing[columns], turned.n_missing)
+
+
+@pytest.mark.parametrize("share", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("n", [500, 2000])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_do_not_leave_for_having_a_rare_value(n, share, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 5))
+    X[rng.random(n) < share, 0] = np.nan
+    result = robust_mean(X)
+    assert result.support.all()
+    assert "More than half is missing in column 0." in result.message
+
+
+@pytest.mark.parametrize("assume", ["auto", "nothing", "symmetric"])
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.6, 0.99])
+def test_medians_make_no_row_gross(share, assume):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((1000, 5))
+        X[rng.random(1000) < share, 0] = np.nan
+        assert robust_mean(X, assume=assume).support.all()
+
+
+def rare():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 5))
+    X[rng.random(2000) < 0.99, 0] = np.nan
+    X[:100, 1:] += 6.0
+    return X
+
+
+def test_a_column_that_judges_no_row():
+    X = rare()
+    result = robust_mean(pd.DataFrame(X, columns=list("abcde")))
+    assert result.outliers.tolist() == list(range(100))
+    assert result.gaps.aside.tolist() == [0]
+    assert "No row is judged by column 'a': most rows with a value" in result.message
+    assert result.location == pytest.approx(np.nanmean(X[100:], axis=0))
+    assert result.certificate.verify(X).holds
+    there = int(np.flatnonzero(~np.isnan(X[:, 0]))[-1])
+    assert result.explain(there).values[0] == X[there, 0]
+    assert result.explain(there, X).contributions == pytest.approx(
+        result.explain(there).contributions
+    )
+    model = RobustMean().fit(X)
+    assert np.array_equal(model.predict(X) == 1, result.support)
+    assert model.predict([[1e6, 0.0, 0.0, 0.0, 0.0]]).tolist() == [1]
+    assert_no_nan(result)
+
+
+def test_what_is_assumed_holds_for_the_second_fit_too():
+    X = rare()
+    result = robust_mean(X, assume="nothing")
+    assert result.outliers.tolist() == list(range(100))
+    X[100:, 1:] = np.exp(X[100:, 1:])
+    assert robust_mean(X, assume="nothing").support[100:].all()
+    assert not robust_mean(X, assume="symmetric").support[100:].all()
+
+
+@pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
+def test_where_nothing_is_left_to_judge_by():
+    rng = np.random.default_rng(0)
+    X = np.full((300, 100), np.nan)
+    X[np.arange(300), np.arange(300) % 100] = rng.standard_normal(300)
+    result = robust_mean(X)
+    assert result.location == pytest.approx(np.nanmean(X[result.support], axis=0))
+    assert_no_nan(result)
+    assert_no_nan(robust_mean(np.where(np.eye(3) > 0, 1.0, np.nan)))
+
+
+def test_a_column_that_only_removed_rows_have():
+    X = np.random.default_rng(0).standard_normal((400, 6))
+    X[:40] += 8.0
+    X[40:, 2] = np.nan
+    result = robust_mean(X, sigma=1.2)
+    assert result.outliers.tolist() == list(range(40))
+    assert result.location[2] == pytest.approx(np.median(X[:40, 2]))
+    assert "No kept row has a value in column 2: the mean there is the median" in result.message
+    assert_no_nan(result)
+
+
+# -- What the result says and does ----------------------------------------------------------------
+
+
+def test_the_message():
+    result = robust_mean(GAPPY)
+    n = int(np.isnan(GAPPY).sum())
+    assert (
+        f"{n} missing cells (in 20 columns) count as the median of their column in the "
+        "certificate; each mean is over the rows that have the cell."
+    ) in result.message
+    assert "More than half" not in result.message
+    X = SAMPLE.X.copy()
+    X[3, 4] = np.nan
+    assert "1 missing cell (in 1 column) counts as the median of its column" in str(robust_mean(X))
+
+
+def test_the_certificate_is_about_the_filled_table():
+    result = robust_mean(GAPPY)
+    certificate = result.certificate
+    Y = filled(GAPPY)[result.support]
+    largest = np.linalg.eigvalsh(len(Y) * np.cov(Y.T, bias=True))[-1]
+    assert certificate.lambda_max <= largest * (1 + 1e-9)
+    assert largest <= certificate.bound * (1 + 1e-9)
+    assert certificate.verify(GAPPY).holds and certificate.verify(filled(GAPPY)).holds
+    assert not certificate.verify(filled(GAPPY) * 1.1).holds
+    assert certificate.n_missing == np.isnan(GAPPY).sum()
+    said = "if a missing cell counts as the median of its column."
+    assert certificate.statement().endswith(said)
+    assert certificate.statement() in result.message
+
+
+def choose_again(result):
+    yield result.at(0)
+    yield result.at(threshold=2.0)
+    yield result.at(p=0.7)
+    yield result.keep(0)
+
+
+def test_other_choices():
+    result = robust_mean(GAPPY)
+    for other in (*choose_again(result), robust_mean(GAPPY, sigma=1.5).at(sigma=1.4)):
+        expected = np.nanmean(GAPPY[other.support], axis=0)
+        assert other.location == pytest.approx(expected, abs=1e-12)
+        assert other.message.count("missing cells (in 20 columns)") == 1
+        assert np.array_equal(other.n_missing, result.n_missing)
+        assert other.certificate.verify(GAPPY).holds
+        assert_no_nan(other)
+
+
+def test_the_summary():
+    result = robust_mean(GAPPY)
+    summary = result.summary
+    assert summary.plain == pytest.approx(np.nanmean(GAPPY, axis=0))
+    assert summary.median == pytest.approx(np.nanmedian(GAPPY, axis=0))
+    assert summary.deviation == pytest.approx(np.nanstd(GAPPY[result.support], axis=0))
+    assert np.array_equal(summary.n_missing, result.n_missing)
+    Y = filled(GAPPY)
+    largest = np.sqrt(np.linalg.eigvalsh(np.cov(Y[result.support].T, bias=True))[-1])
+    assert summary.after[0] == pytest.approx(largest)
+    assert not re.search(r">[^<>]*\bnan\b", result.to_html().partition("<script")[0])
+
+
+def test_nothing_removed_is_the_plain_mean():
+    X = with_gaps(np.random.default_rng(0).standard_normal((200, 4)))
+    summary = robust_mean(X).summary
+    assert summary.offset == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("sample", [SAMPLE, WIDE], ids=["tall", "wide"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_errors_are_over_the_cells_that_are_there(sample, dtype):
+    X = (with_gaps(sample.X) + 100.0).astype(dtype)
+    result = robust_mean(X)
+    kept = X[result.support].astype(float)
+    m = (~np.isnan(kept)).sum(axis=0)
+    errors = np.nanstd(kept, axis=0, ddof=1) / np.sqrt(m)
+    np.testing.assert_allclose(result.standard_error, errors, rtol=1e-9)
+    reach = stats.t.ppf(0.95, m - 1) * errors
+    low, high = result.confidence_interval(0.9)
+    np.testing.assert_allclose((low + high) / 2.0, np.nanmean(kept, axis=0), rtol=1e-12)
+    np.testing.assert_allclose((high - low) / 2.0, reach, rtol=1e-8)
+    assert np.array_equal(result.summary.standard_error, result.standard_error)
+
+
+def test_errors_of_columns_with_hardly_any_cell():
+    X = np.random.default_rng(0).standard_normal((400, 6))
+    X[:40] += 8.0
+    X[40:, 2] = np.nan  # no kept row has one
+    X[41:, 3] = np.nan  # one has
+    X[42:, 4] = np.nan
+    X[42:, 5], X[40:42, 5] = np.nan, 3.0
+    result = robust_mean(X, sigma=1.2)
+    assert result.outliers.tolist() == list(range(40))
+    error = result.standard_error
+    assert error[2] == error[3] == np.inf
+    assert error[4] == pytest.approx(abs(X[40, 4] - X[41, 4]) / 2.0)
+    assert error[5] == 0.0
+    for level in (1e-17, 0.5, 0.95):
+        low, high = result.confidence_interval(level)
+        assert np.isinf(low).tolist() == np.isinf(high).tolist() == [j in (2, 3) for j in range(6)]
+        assert low[5] == high[5] == 3.0
+    assert not np.isnan(result.summary.deviation).any()
+    assert result.to_html()
+
+
+def test_errors_of_a_column_that_judges_no_row():
+    X = rare()
+    result = robust_mean(X)
+    kept = X[result.support]
+    there = kept[~np.isnan(kept[:, 0]), 0]
+    assert result.gaps.aside.tolist() == [0]
+    assert result.standard_error[0] == pytest.approx(there.std(ddof=1) / np.sqrt(len(there)))
+    assert result.summary.deviation[0] == pytest.approx(there.std())
+
+
+def test_a_missing_cell_is_not_gross():
+    X = with_gaps(np.random.default_rng(2).standard_normal((300, 5)) + 20.0)
+    X[7], X[8] = [np.nan, 2000.0, np.nan, 20.0, np.nan], [20.0, -999.0, np.nan, np.nan, np.nan]
+    result = robust_mean(X)
+    assert result.outliers.tolist() == [7, 8]
+    assert [(cell.row, cell.column) for cell in result.cells] == [(7, 1), (8, 1)]
+    assert result.explain(7).cells == (str(result.cells[0]),)
+    assert "100 times too large" in str(result.explain(7))
+    back = pickle.loads(pickle.dumps(result))
+    assert str(back.explain(7, X)) == str(result.explain(7))
+
+
+def test_a_suspect_can_be_dropped():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.exponential(size=(180, 6)), 0.05 * rng.standard_normal((30, 6)) - 2.5]
+    X = with_gaps(X, 0.02)
+    X[180:, 1:] = np.where(np.isnan(X[180:, 1:]), -2.5, X[180:, 1:])
+    result = robust_mean(X, assume="nothing")
+    assert result.support.all() and len(result.suspects) == 1
+    dropped = result.drop(0)
+    assert dropped.outliers.tolist() == list(range(180, 210))
+    assert dropped.location == pytest.approx(np.nanmean(X[:180], axis=0))
+    assert dropped.message.count("missing cells") == 1
+    assert dropped.certificate.n_missing == np.isnan(X).sum()
+    assert dropped.certificate.verify(X).holds
+
+
+def test_warnings_say_what_the_message_says():
+    X = with_gaps(SettingA(n=1000, d=50, alpha=0.4).sample(random_state=0).X, 0.02)
+    with pytest.warns(inlier.WeakEvidenceWarning) as caught:
+        result = robust_mean(pd.DataFrame(X), assume="symmetric")
+    assert [str(warning.message) for warning in caught] == [result.message]
+    assert caught[0].filename == __file__
+    assert "missing cells" in result.message and "missing cells" in result.remarks
+    with pytest.warns(ConvergenceWarning) as caught:
+        result = robust_mean(X, sigma=1.0, algorithm="paper", max_iter=1)
+    assert [str(warning.message) for warning in caught] == [result.message]
+    assert caught[0].filename == __file__
+
+
+def test_after_pickling():
+    result = robust_mean(GAPPY)
+    back = pickle.loads(pickle.dumps(result))
+    assert np.array_equal(back.n_missing, result.n_missing)
+    assert str(back.explain(3, GAPPY)) == str(result.explain(3))
+    assert np.array_equal(back.with_data(GAPPY).at(0).location, result.at(0).location)
+
+
+def test_names_given_later_are_in_the_message():
+    X = GAPPY.copy()
+    X[50:, 2] = np.nan
+    result = robust_mean(X, sigma=1.5)
+    assert "column 2" in result.message
+    named = result.with_data(X, columns=[f"c{j}" for j in range(20)])
+    assert "column 'c2'" in named.message and "column 2" not in named.message
+    assert "column 'c2'" in named.remarks and "column 2" not in named.remarks
+
+
+# -- The estimator --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [{}, {"sigma": SAMPLE.sigma}], ids=str)
+def test_verdicts_on_the_rows_of_the_fit(how):
+    model = RobustMean(**how).fit(GAPPY)
+    assert np.array_equal(model.predict(GAPPY) == 1, model.support_)
+    assert model.score_samples(GAPPY) == pytest.approx(-model.result_.scores, abs=1e-8)
+    assert model.location_ == pytest.approx(np.nanmean(GAPPY[model.support_], axis=0))
+
+
+def test_new_rows_are_filled_with_the_medians_of_the_fit():
+    model = pickle.loads(pickle.dumps(RobustMean().fit(GAPPY)))
+    new = with_gaps(SAMPLE.X[:50] * 2.0, 0.5, seed=5)
+    by_hand = np.where(np.isnan(new), np.nanmedian(GAPPY, axis=0), new)
+    assert model.score_samples(new) == pytest.approx(model.score_samples(by_hand))
+    assert model.predict(new[:1]).shape == (1,)
+
+
+def test_new_rows_where_the_fit_had_no_gaps():
+    model = RobustMean().fit(SAMPLE.X)
+    new = with_gaps(SAMPLE.X[:50], 0.5, seed=5)
+    by_hand = np.where(np.isnan(new), model.location_, new)
+    assert model.score_samples(new) == pytest.approx(model.score_samples(by_hand))
+
+
+# -- What is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fit", [robust_mean, lambda X: RobustMean().fit(X)])
+def test_columns_and_rows_without_a_cell_are_named(fit):
+    X = GAPPY.copy()
+    X[:, 3] = np.nan
+    names = [f"column {j}" for j in range(20)]
+    with pytest.raises(ValueError, match=r"X has no value at all in column 3\. Leave such"):
+        fit(X)
+    with pytest.raises(ValueError, match=r"no value at all in column 'column 3'\."):
+        fit(pd.DataFrame(X, columns=names))
+    X[:, 5] = np.nan
+    with pytest.raises(ValueError, match=r"no value at all in columns 3, 5\."):
+        fit(X)
+    X = GAPPY.copy()
+    X[[4, 9]] = np.nan
+    with pytest.raises(ValueError, match=r"no value at all in rows 4, 9 \(counted from 0\)"):
+        fit(X)
+    with pytest.raises(ValueError, match=r"no value at all in row 0 "):
+        RobustMean().fit(GAPPY).predict(np.full((1, 20), np.nan))
+
+
+def test_missing_cells_can_be_refused():
+    with pytest.raises(ValueError, match=r"NaN, the first at row 0, column \d+"):
+        robust_mean(GAPPY, missing="error")
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        RobustMean(missing="error").fit(GAPPY)
+    with pytest.raises(ValueError, match="missing must be one of 'auto', 'error'"):
+        robust_mean(GAPPY, missing="drop")
+    with pytest.raises(ValueError, match="NaN"):
+        CoordinateMedian().fit(GAPPY)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+@pytest.mark.parametrize("shape", [(30, 4), (4, 30)], ids=str)
+def test_infinity_is_no_missing_cell(value, shape):
+    X = np.random.default_rng(0).standard_normal(shape)
+    X[1, 2], X[3, 1] = np.nan, value
+    with pytest.raises(ValueError, match=r"infinity, the first at row 3, column 1"):
+        robust_mean(X)
+
+
+def on_disk(X, folder):
+    np.save(folder / "X.npy", X)
+    return folder / "X.npy"
+
+
+ELSEWHERE = {
+    "sparse": lambda X, folder: sp.csr_array(X),
+    "sparse, by columns": lambda X, folder: sp.csc_matrix(X),
+    "file": on_disk,
+    "memory map": lambda X, folder: np.load(on_disk(X, folder), mmap_mode="r"),
+    "torch": lambda X, folder: pytest.importorskip("torch").asarray(X),
+    "dask": lambda X, folder: pytest.importorskip("dask.array").from_array(X, chunks=(20, -1)),
+}
+
+
+@pytest.mark.parametrize("fit", [robust_mean, lambda X: RobustMean().fit(X)])
+@pytest.mark.parametrize("kind", ELSEWHERE)
+def test_elsewhere_the_cell_is_named(kind, fit, tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    X[23, 1] = np.nan
+    message = r"NaN, the first at row 23, column 1\). Drop or impute .* in memory"
+    with pytest.raises(ValueError, match=message):
+        fit(ELSEWHERE[kind](X, tmp_path))
+
+
+# -- Properties -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    n=st.integers(2, 60),
+    d=st.integers(1, 8),
+    share=st.floats(0.0, 0.9),
+    bad=st.floats(0.0, 0.4),
+    seed=st.integers(0, 1000),
+    scatter=st.sampled_from(["auto", "diagonal"]),
+)
+@pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
+def test_nothing_is_nan(n, d, share, bad, seed, scatter):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[: int(bad * n)] += 20.0
+    X[rng.random((n, d)) < share] = np.nan
+    empty = np.isnan(X).all(axis=1)
+    X[empty, rng.integers(0, d, int(empty.sum()))] = 0.5
+    X[0, np.isnan(X).all(axis=0)] = 0.5
+    result = robust_mean(X, scatter=scatter)
+    assert_no_nan(result)
+    there = ~np.isnan(X[result.support])
+    known = there.any(axis=0)
+    expected = np.nanmean(X[np.ix_(result.support, known)], axis=0)
+    assert result.location[known] == pytest.approx(expected, abs=1e-10)
+    assert np.array_equal(result.n_missing, np.isnan(X).sum(axis=0))
+    assert inlier.path(X, scatter=scatter)
