@@ -109,6 +109,9 @@ def compare(actual: RobustMeanResult, expected: RobustMeanResult, X: Any) -> Non
     # The sizes of cells by their own tails are in single precision.
     by_cells = any(group.measure is not None for group in expected.groups)
     close = max(near, 1e-5) if by_cells else near
+    if not double and len(expected.support) > SKETCH_ROWS:
+        # Which rows stand for all of many may hang on the last digit of single precision.
+        close = 0.05
     atol = close * abs(expected.rule.threshold)
     np.testing.assert_allclose(host(actual.scores), expected.scores, rtol=close, atol=atol)
     assert actual.n_passes == expected.n_passes
@@ -125,7 +128,6 @@ def compare(actual: RobustMeanResult, expected: RobustMeanResult, X: Any) -> Non
     assert len(actual.path) == len(expected.path)
     for own, other in zip(actual.path, expected.path, strict=True):
         assert own.sigma == pytest.approx(other.sigma, rel=near)
-        # Which rows stand for all of many may hang on the last digit of single precision.
         differ = np.setxor1d(host(own.removed), other.removed)
         assert len(differ) <= (0 if double else 0.001 * len(expected.support))
 

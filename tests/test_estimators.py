@@ -506,13 +506,13 @@ def test_the_rows_that_stand_for_all_are_drawn_from_the_random_state(monkeypatch
     X = np.random.default_rng(0).standard_normal((6000, 5))
     X[:900] += 5.0
     drawn = []
-    for random_state in (0, 0, 1, np.random.default_rng(1)):
+    for random_state in (0, 0, 1):
         seeds.clear()
         inlier.robust_mean(X, sigma=1.0, random_state=random_state)
         assert seeds, "no sketch was made"
         assert len(set(seeds)) == 1  # two problems of one fit are compared about the same rows
         drawn.append(seeds[0])
-    assert drawn[0] == drawn[1] != drawn[2] == drawn[3]
+    assert drawn[0] == drawn[1] != drawn[2]
     seeds.clear()
     inlier.robust_mean(X[::3], sigma=1.0)
     assert not seeds

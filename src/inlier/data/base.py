@@ -26,7 +26,7 @@ from scipy.linalg import solve_triangular
 
 from inlier._arrays import double, evenly_spaced, like, namespace, total
 from inlier._typing import Array, Rows
-from inlier.data.measures import Measure
+from inlier.data.measures import Along, Measure
 
 
 class Moment(NamedTuple):
@@ -205,9 +205,8 @@ class Table(ABC):
         What is chosen by its place in this order does not depend on the order of the rows.
         """
         origin = self.some(np.array([0]))[0].astype(np.float64)
-        direction = random.standard_normal((1, self.shape[1]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            seen = self.project(origin, direction)[0, :]
+        # In double precision: the order must not hang on how a library rounds its products.
+        seen = self.measured(Along(origin, random.standard_normal(self.shape[1])))
         return namespace(seen).argsort(seen)
 
     def sampled(self, random: np.random.Generator) -> Array:

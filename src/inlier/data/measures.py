@@ -36,6 +36,23 @@ class Measure(Protocol):
 
 
 @dataclass(frozen=True)
+class Along:
+    """How far a row lies along a direction, in double precision whatever the rows are in."""
+
+    center: Array
+    direction: Array
+
+    def __call__(self, rows: Rows) -> Rows:
+        """Sizes, with a sign."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (rows - like(self.center, rows)) @ like(self.direction, rows)
+
+    def parts(self, row: Array) -> Array:
+        """Of the size itself, not of its square."""
+        return np.asarray((row - self.center) * self.direction)
+
+
+@dataclass(frozen=True)
 class Fences:
     """The cell that lies farthest beyond the fence of its column, in units of the fence.
 
