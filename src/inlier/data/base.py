@@ -205,8 +205,12 @@ class Table(ABC):
         What is chosen by its place in this order does not depend on the order of the rows.
         """
         origin = self.some(np.array([0]))[0].astype(np.float64)
-        # In double precision: the order must not hang on how a library rounds its products.
-        seen = self.measured(Along(origin, random.standard_normal(self.shape[1])))
+        direction = random.standard_normal(self.shape[1])
+        if self.shape[0] * self.shape[1] <= ORDERED_EXACTLY:
+            seen = self.measured(Along(origin, direction))
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                seen = self.project(origin, direction[None])[0, :]
         return namespace(seen).argsort(seen)
 
     def sampled(self, random: np.random.Generator) -> Array:
@@ -225,5 +229,8 @@ class Table(ABC):
 # Odd, so that the median is one of the values; large enough that a random sample of data with 45%
 # outliers has a majority of good rows 99 times in 100.
 SAMPLE_ROWS = 501
+# Up to so many entries rows are ordered in double precision, so that their order does not hang on
+# how a library rounds its products. Of more rows no single one matters, and it would cost too much.
+ORDERED_EXACTLY = 1 << 22
 # Bytes for the blocks of a table that is read from somewhere, unless the user says otherwise.
 MEMORY = 1 << 30
