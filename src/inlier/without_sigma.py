@@ -490,7 +490,7 @@ def _said(*sentences: str) -> str:
 def _counts(groups: list[Group], certificate: Certificate) -> str:
     """What was kept, and what was removed.
 
-    Suspects are left out: of those that were shown on tables with known errors, none was bad.
+    Suspects are left out: nothing shows that they are mostly bad (docs/no-knobs.md).
     """
     n, removed = certificate.n, certificate.n_removed
     said = f"Kept all {n} rows."
