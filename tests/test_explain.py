@@ -27,6 +27,19 @@ KINDS = {
 SHAPES = {"tall": (300, 20), "wide": (80, 200)}
 
 
+def test_contributions_add_up_to_the_score_at_another_threshold():
+    """A threshold may put back all rows of a group; the rule keeps the group."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6))
+    X[:3, 0], X[3:20] = 500.0, X[3:20] + 6.0
+    result = inlier.robust_mean(X, assume="symmetric")
+    for threshold in np.quantile(result.scores[~result.support], [0.0, 0.5, 0.9]):
+        changed = result.at(threshold=float(threshold))
+        for row in range(25):
+            total = changed.explain(row).contributions.sum()
+            np.testing.assert_allclose(total, changed.scores[row], rtol=1e-6, atol=1e-12)
+
+
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
 @pytest.mark.filterwarnings("ignore::UserWarning")

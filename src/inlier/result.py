@@ -599,9 +599,11 @@ class RobustMeanResult(MeanResult):
         """
         data = self.known_data()
         found = []
+        # Those of the rule: another threshold leaves it as it is, and groups without some rows.
+        judges = self.rule.groups if isinstance(self.rule, GroupRule) else ()
         for i, values in zip(rows.tolist(), data.table.some(rows), strict=True):
             why = replace(
-                explain(self.rule, i, values, data.columns, _group_with(self.groups, i)),
+                explain(self.rule, i, values, data.columns, _group_with(judges, i)),
                 removed=not bool(self.support[i]),
                 cells=tuple(str(cell) for cell in cells_of(self.cells, i)),
                 suspected=self._suspected(i),
