@@ -116,7 +116,6 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     usable = ~rough & np.isfinite(unit)
     if usable.sum() < 2:
         return
-    mapping = np.zeros((0, X.shape[1]))
     if not usable.all():
         rows, lengths, axes = _principal(Y[:, usable])
     else:
