@@ -321,3 +321,13 @@ def test_measures_of_every_home_of_the_data(home, tmp_path):
     np.testing.assert_allclose(np.asarray(as_table(Y).measured(length)), expected, rtol=1e-4)
     row = X[5].astype(np.float64)
     assert length.parts(row).sum() == pytest.approx(expected[5] ** 2, rel=1e-4)
+
+
+@pytest.mark.parametrize("value", [1e3, 1e7, 1e10, 1e20, 1e150, 1e300])
+def test_a_gross_cell_of_any_size_is_named(value):
+    """The scale of a column is that of its middle, however far out a cell lies."""
+    X = np.random.default_rng(1).standard_normal((300, 4))
+    X[7, 2] = value
+    result = robust_mean(X)
+    assert [(cell.row, cell.column) for cell in result.cells] == [(7, 2)]
+    assert [group.kind for group in result.groups] == ["cells"]

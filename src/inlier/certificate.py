@@ -195,11 +195,13 @@ class Certificate:
             most_kept=multiplier.most_kept(table, mean, self.budget),
         )
         # Single precision is rounded once more for every row that is far from the origin.
-        metric, rounding = multiplier.metric, ROUNDINGS * float(np.finfo(table.dtype).eps)
-        size = float(np.linalg.norm(mean)) if metric is None else metric.reach(mean)
-        away = size / max(found.sigma_kept, float(np.finfo(float).tiny))
-        least = (self.n - found.n_removed) * (rounding * size) ** 2
-        return Verification(self, found, rounding * (1.0 + away), least)
+        near = rounding_of(table, mean, multiplier.metric)
+        rounding = ROUNDINGS * float(np.finfo(table.dtype).eps)
+        rounding += near / max(found.sigma_kept, float(np.finfo(float).tiny))
+        least = (self.n - found.n_removed) * near**2
+        if np.isfinite(self.budget):  # what the digits of a row at the budget's distance leave
+            least += self.budget * float(np.finfo(np.float64).eps) ** 2
+        return Verification(self, found, rounding, least)
 
 
 @dataclass(frozen=True)
@@ -275,6 +277,7 @@ def spectrum_of_kept(
     dense : int
         Up to so many columns the whole spectrum is computed.
     """
+    least = float(kept.sum()) * rounding_of(table, mean, metric) ** 2
     if metric is not None:
         table, mean = table.in_metric(metric), metric.seen(mean[None])[0]
     if Rotation.pays(table):
@@ -283,8 +286,21 @@ def spectrum_of_kept(
         mean = table.mean(kept, np.zeros(table.shape[1]))
     oracle = Oracle(table, fit_generator(0))
     if table.shape[1] <= dense:
-        return oracle.densely(mean, kept, 1)
-    return oracle.bounded(mean, kept, max_passes=DECIDING_PASSES if dense else None)
+        spectrum = oracle.densely(mean, kept, 1)
+    else:
+        spectrum = oracle.bounded(mean, kept, max_passes=DECIDING_PASSES if dense else None)
+    # Of rows that are alike but for rounding nothing is known from below.
+    if spectrum.values[0] <= least:
+        spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))
+    return spectrum
+
+
+def rounding_of(table: Table, mean: Array, metric: Metric | None) -> float:
+    """Return how far apart rows near a mean may seem to be, though they are the same."""
+    size = float(np.linalg.norm(mean))
+    if metric is not None:
+        size = max(metric.reach(mean), float(np.linalg.norm(metric.seen(mean[None])[0])))
+    return ROUNDINGS * float(np.finfo(table.dtype).eps) * size
 
 
 def _listed(words: list[str]) -> str:

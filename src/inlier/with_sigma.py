@@ -26,7 +26,7 @@ from inlier._typing import Array, Rows
 from inlier._validation import check_range, largest_distance
 from inlier.algorithm import Exactly, Fit, Minimum, Rounded, alternate
 from inlier.centers import central_point
-from inlier.certificate import Certificate, budget_tolerance
+from inlier.certificate import Certificate, budget_tolerance, spectrum_of_kept
 from inlier.continuation import Arrival, continuation, tightening_was_right
 from inlier.data import Rotation, Table
 from inlier.problem import Subspace
@@ -161,9 +161,13 @@ def fit_with_sigma(
     # Where no row leaves, each of the kept ones fits into what all of them need.
     there = _multiplier(best, seen, first, radius, max(budget, spectrum.bound))
     multiplier = there if rotation is None else _restored(there, rotation)
-    # Nothing but a row that has left before the fit needs the data once more in all columns.
+    # The data are needed once more in all columns where a row has left before the fit, and where
+    # the kept rows are so far from the start that their distances are rounded away there.
     on_table, rule, mean = seen, there, best.mean
-    if n_near < n:
+    blurred = rotation is not None and some(kept) and _is_blurred(best.mean, spectrum, count(kept))
+    if blurred:
+        spectrum = spectrum_of_kept(table, own, location, None)
+    if n_near < n or blurred:
         on_table, rule, mean = whole, multiplier, location
     xp = namespace(kept)
     support, weights = scattered(kept, near, False), scattered(own, near, 0.0)
@@ -180,7 +184,7 @@ def fit_with_sigma(
         tolerance=tolerance,
     )
     h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
-    if n_near == n and there.directions is not None and there.reweighting is None:
+    if n_near == n and not blurred and there.directions is not None and there.reweighting is None:
         scores = best.scores
     else:
         scores = rule.scores(on_table)
@@ -257,6 +261,12 @@ def _subspace(
         directions = on_host(table.project(rotation.center, directions)) @ rotation.mixing.T
     basis = orthonormal_rows(directions, np.empty((0, seen.shape[1])))
     return Subspace(basis, seen.project(center, basis), center)
+
+
+def _is_blurred(mean: Array, spectrum: Spectrum, m: int) -> bool:
+    """Whether the Gram matrix about the start has lost half of the digits of the kept rows."""
+    half = float(np.sqrt(np.finfo(np.float64).eps))
+    return bool(np.sqrt(spectrum.bound / m) < np.sqrt(half) * np.linalg.norm(mean))
 
 
 def _constant(budget: float) -> Callable[[int | None], float]:

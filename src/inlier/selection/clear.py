@@ -18,6 +18,7 @@ import numpy as np
 from scipy.stats import binom
 
 from inlier._typing import Array, Mask
+from inlier.selection.rounding import rounding_steps
 
 TINY = float(np.finfo(np.float64).tiny)
 # No cell lies farther out, in units of its column, lest its square overflow.
@@ -102,13 +103,14 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     center = (ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0
     far = np.abs(X - center)
     unit = np.median(np.ascontiguousarray(far.T), axis=1)
-    rough = unit <= 1e-9 * far.max(axis=0)
+    # Half of the values are the same, but for rounding.
+    rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
     for j in np.flatnonzero(rough):
         other = far[far[:, j] > 0.0, j]
         unit[j] = np.median(other) if len(other) else np.inf
     Y = np.clip((X - center) / unit, -FARTHEST, FARTHEST)
     Y -= Y.mean(axis=0)
-    rounding = _steps(ascending)
+    rounding = rounding_steps(ascending.T)
     rows, lengths, axes = _principal(Y)
     held = lengths > 1e-7 * lengths[0]
     rows, axes = rows[:, held], axes[held]
@@ -340,10 +342,3 @@ def _principal(Y: Array) -> tuple[Array, Array, Array]:
     lengths = np.sqrt(np.maximum(values[::-1], 0.0))
     rows = vectors[:, ::-1] * lengths
     return rows, lengths, (vectors[:, ::-1].T @ Y) / np.maximum(lengths, TINY)[:, None]
-
-
-def _steps(ascending: Array) -> Array:
-    """The smallest step between the values of each column (d x n): their rounding, at most."""
-    steps, span = np.diff(ascending, axis=1), ascending[:, -1] - ascending[:, 0]
-    smallest = np.where(steps > 1e-9 * span[:, None], steps, np.inf).min(axis=1)
-    return np.where(span > 0.0, smallest, 0.0)

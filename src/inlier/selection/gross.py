@@ -19,6 +19,7 @@ from scipy.special import ndtri
 from inlier._typing import Array, Mask
 from inlier.data import Fences, Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
+from inlier.selection.rounding import rounding_steps
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -140,14 +141,14 @@ class _View(NamedTuple):
     def of(cls, R: Array, settings: GrossSettings) -> _View:
         ascending = np.sort(np.ascontiguousarray(R.T), axis=1).T
         center = np.median(ascending, axis=0)
-        steps, span = np.diff(ascending, axis=0), ascending[-1] - ascending[0]
-        step = np.where(steps > 1e-9 * span, steps, np.inf).min(axis=0)
+        step = rounding_steps(ascending)
+        # What differs from the median by rounding alone is on neither side of it.
+        at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * step
         ascending = ascending - center
         _n, d = ascending.shape
         unit, power, count = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
-        largest = 1e-12 * np.maximum(ascending[-1], -ascending[0])
         for side, values in enumerate((ascending, -ascending[::-1])):
-            count[side] = (values > largest).sum(axis=0)
+            count[side] = (values > at_center).sum(axis=0)
             unit[side], power[side] = _unit_and_power(values, count[side], settings)
         total = count.sum(axis=0)
         for j in np.flatnonzero(count.min(axis=0) < settings.fewest_values):
