@@ -11,8 +11,9 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 
 import inlier
-from inlier import surrogates, with_sigma
 from inlier.datasets import SettingA
+from inlier.known_sigma import fit as with_sigma
+from inlier.packing import surrogates
 
 ALPHAS = (0.1, 0.2, 0.3, 0.4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from inlier._files import replacing
+from inlier._internal.atomic import replacing
 
 # Errors below it are what summing the rows in another order leaves.
 ROUNDING = 1e-9

@@ -239,7 +239,7 @@ def draw(measured: Measured, path: Path) -> None:
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
-    from inlier._files import replacing
+    from inlier._internal.atomic import replacing
 
     names = list(inlier.methods())
     # A share of the mean's error says the same on data of every scale; clean data have none.

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from inlier.data import Fences, as_table
-from inlier.result import OVER
-from inlier.rules import GroupRule
-from inlier.surrogates import SMOOTHING
+from inlier.packing.surrogates import SMOOTHING
+from inlier.results.result import OVER
+from inlier.results.rules import GroupRule
 
 Array = Any
 DOUBLE = float(np.finfo(np.float64).eps)

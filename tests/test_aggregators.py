@@ -22,8 +22,8 @@ from inlier.baselines.median_of_means import MedianOfMeans
 from inlier.baselines.min_cov_det import MinimumCovarianceDeterminant
 from inlier.baselines.trimmed_mean import TrimmedMean
 from inlier.baselines.tukey_median import TukeyMedian
-from inlier.centers import geometric_median
 from inlier.data import as_table
+from inlier.linalg.centers import geometric_median
 from reference import contaminated
 
 MCD = MinimumCovarianceDeterminant

@@ -7,14 +7,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 import inlier
 import reference
-from inlier import continuation, theory
-from inlier.algorithm import Exactly
-from inlier.centers import geometric_median
+from inlier import theory
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
-from inlier.spectral import Oracle, top_eigenpairs
-from inlier.surrogates import L1, SMOOTHING
-from inlier.surrogates import surrogate as named_surrogate
+from inlier.known_sigma import continuation
+from inlier.known_sigma.algorithm import Exactly
+from inlier.linalg.centers import geometric_median
+from inlier.linalg.eigenpairs import Oracle, top_eigenpairs
+from inlier.packing.surrogates import L1, SMOOTHING
+from inlier.packing.surrogates import surrogate as named_surrogate
 
 SURROGATES = ["l1", "reweighted-l1", "reweighted-l2"]
 POWERS = [0.3, 0.5, 0.9]

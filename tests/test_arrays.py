@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from inlier import RobustMean, RobustMeanResult, WeakEvidenceWarning, baselines, robust_mean
-from inlier._arrays import like
+from inlier._internal.arrays import like
 from inlier.data import OnHost, Table, arrays, as_table, medians
 from inlier.data.base import SAMPLE_ROWS, Metric
 from inlier.data.passes import Histogram
 from inlier.datasets import SettingA, SettingB
-from inlier.problem import Projection
-from inlier.projection import LONG, SKETCH_ROWS, Reduced, Sketch, Within
-from inlier.selection import caution
+from inlier.packing.problem import Projection
+from inlier.packing.subspace import LONG, SKETCH_ROWS, Reduced, Sketch, Within
+from inlier.unknown_sigma import caution
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 # Rows are more than columns, or fewer; so many that a sketch stands for them; so many columns that

@@ -12,10 +12,10 @@ import inlier
 from inlier import RobustMean, robust_mean
 from inlier.data import Fences, TailLength, as_table
 from inlier.datasets import Cluster, SettingA, SettingB
-from inlier.selection import caution
-from inlier.selection.clear import clearest
-from inlier.selection.gross import gross_rules
-from inlier.selection.symmetry import FLAT_LEVEL, flat, lopsided
+from inlier.unknown_sigma import caution
+from inlier.unknown_sigma.clear import clearest
+from inlier.unknown_sigma.gross import gross_rules
+from inlier.unknown_sigma.symmetry import FLAT_LEVEL, flat, lopsided
 
 
 def fitted(X, **options):

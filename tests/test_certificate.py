@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from inlier import robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
-from inlier.spectral import FAILURE, PROBES, SHORTEST, Oracle
+from inlier.linalg.eigenpairs import FAILURE, PROBES, SHORTEST, Oracle
 
 
 def largest_deviation(rows):

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import inlier
 import inlier.api
 import inlier.experiments
-from inlier._csv import harmless
+from inlier._internal.csv_text import harmless
 from inlier.cli.app import app
 from inlier.experiments import EXPERIMENTS, Reproduction
 

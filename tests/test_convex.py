@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import inlier
 import reference
-from inlier import interior
-from inlier.problem import Packing, Projection, packing_bound, scores, second_moment
-from inlier.projection import Within, _root
+from inlier.packing import interior_point as interior
+from inlier.packing.problem import Packing, Projection, packing_bound, scores, second_moment
+from inlier.packing.subspace import Within, _root
 
 PROBLEMS = ["l1", "weighted l1", "least squares", "projection"]
 # Up to 24 columns the interior point method takes the whole space; above, the factored dual, which

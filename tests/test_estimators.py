@@ -19,10 +19,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import inlier.estimators
+import inlier.estimators.robust_mean
 from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.datasets import Sample, SettingA, SettingB
-from inlier.projection import Sketch
+from inlier.packing.subspace import Sketch
 
 SAMPLE = SettingA(n=400, d=40, alpha=0.1).sample(random_state=0)
 MIXED = SettingB(n=300, d=30, alpha=0.2).sample(random_state=1)
@@ -447,7 +447,7 @@ def test_every_parameter_and_attribute_is_documented():
 
 
 def test_module_exports_the_class_of_the_package():
-    assert inlier.RobustMean is inlier.estimators.RobustMean
+    assert inlier.RobustMean is inlier.estimators.robust_mean.RobustMean
 
 
 # -- arguments that would not be used -------------------------------------------------------------

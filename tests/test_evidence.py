@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from inlier.selection import evidence
-from inlier.selection.evidence import (
+from inlier.unknown_sigma import significance
+from inlier.unknown_sigma.pursuit import WINDOW, pursue
+from inlier.unknown_sigma.significance import (
     GOOD_SHARE,
     LOG_LEVEL,
     NOTHING,
@@ -23,7 +24,6 @@ from inlier.selection.evidence import (
     same_side,
     surplus,
 )
-from inlier.selection.pursuit import WINDOW, pursue
 
 # Symmetric about 0, with one mode.
 SYMMETRIC = {
@@ -156,7 +156,7 @@ def test_the_spread_is_that_of_the_half_with_the_least_variance(kind, n):
     half = n // 2 + 1
     least = min(np.var(values[i : i + half]) for i in range(n - half + 1))
     _, spread, _ = center_of(values)
-    assert spread == pytest.approx(evidence.GAUSSIAN_HALF * np.sqrt(least), rel=1e-9)
+    assert spread == pytest.approx(significance.GAUSSIAN_HALF * np.sqrt(least), rel=1e-9)
 
 
 def test_the_spread_of_gaussian_values_is_their_standard_deviation():
@@ -164,13 +164,13 @@ def test_the_spread_of_gaussian_values_is_their_standard_deviation():
     assert center_of(values)[1] == pytest.approx(3.0, rel=0.05)
 
 
-@pytest.mark.parametrize("n", [400, 4 * evidence.ENOUGH_VALUES])
+@pytest.mark.parametrize("n", [400, 4 * significance.ENOUGH_VALUES])
 @pytest.mark.parametrize("kind", SYMMETRIC)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_centre_is_a_fixed_point_of_tukeys_bisquare(kind, seed, n):
     values = numbers(seed, kind, n)
     center, spread, _ = center_of(values)
-    u = (values - center) / (evidence.REACH * spread)
+    u = (values - center) / (significance.REACH * spread)
     weight = np.where(np.abs(u) < 1.0, (1.0 - u**2) ** 2, 0.0)
     assert weight @ values / weight.sum() == pytest.approx(center, abs=1e-4 * spread)
 

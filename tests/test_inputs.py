@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from inlier import RobustMeanResult, project, robust_mean, solve_l1, solve_least_squares
-from inlier._validation import check_table
+from inlier.data.checks import check_table
 from inlier.datasets import SettingA, SettingB
 
 ALGORITHMS = ["continuation", "paper"]

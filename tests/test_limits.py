@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from inlier import RobustMean, WeakEvidenceWarning, robust_mean
-from inlier._estimator import in_signs
+from inlier.estimators.base import in_signs
 
 DOUBLE = [1e-300, 1e-200, 1e-150, 1e-100, 1e-10, 1.0, 1e17, 1e60, 1e66, 1e70, 1e98, 1e120, 1e150]
 SINGLE = [1e-45, 1e-38, 1e-30, 1e-20, 1e-15, 1e-10, 1.0, 1e5, 1e12, 1e15, 1e16, 1e17]

@@ -14,7 +14,7 @@ from sklearn.base import clone
 import inlier
 from inlier import baselines
 from inlier.baselines import BASELINES, Baseline
-from inlier.registry import Method, methods
+from inlier.comparison.registry import Method, methods
 
 OURS = ["inlier", "inlier-sigma", "paper-l1", "paper-lp"]
 METHODS = methods()

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from inlier import RobustMean, WeakEvidenceWarning, robust_mean
-from inlier._estimator import in_signs
 from inlier.data import as_table
+from inlier.estimators.base import in_signs
 
 OFFSETS = [0.0, 1.0, 1e3, 1.4e8, -1e12]
 SCALES = [1e-6, 1.0, 1e5]

@@ -11,7 +11,7 @@ from scipy import stats
 
 import inlier
 from inlier.data import as_table
-from inlier.summary import summarise
+from inlier.results.summary import summarise
 
 pytestmark = pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
 

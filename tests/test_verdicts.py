@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from inlier import RobustMean, WeakEvidenceWarning
-from inlier._estimator import in_signs
-from inlier.surrogates import SMOOTHING, ReweightedL2
+from inlier.estimators.base import in_signs
+from inlier.packing.surrogates import SMOOTHING, ReweightedL2
 
 
 def mixture(seed: int, wide: bool = False) -> tuple[np.ndarray, float]:

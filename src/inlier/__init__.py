@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from inlier._internal.late import connect
+
 if TYPE_CHECKING:
     from inlier import baselines, datasets, theory
     from inlier.api import path, robust_mean
-    from inlier.certificate import Certificate
     from inlier.comparison import Comparison, compare
-    from inlier.convex import Solution
+    from inlier.comparison.registry import Method, methods
     from inlier.data import open_table
     from inlier.estimators import RobustMean
-    from inlier.explain import Explanation
-    from inlier.registry import Method, methods
-    from inlier.result import (
+    from inlier.packing.full_space import Solution
+    from inlier.packing.solvers import project, solve_l1, solve_least_squares
+    from inlier.results.certificate import Certificate
+    from inlier.results.explanation import Explanation
+    from inlier.results.result import (
         MeanResult,
         PathPoint,
         RobustMeanResult,
         Step,
         WeakEvidenceWarning,
     )
-    from inlier.rules import Group
-    from inlier.solvers import project, solve_l1, solve_least_squares
+    from inlier.results.rules import Group
 
 __version__ = "0.1.0"
 
@@ -55,27 +57,41 @@ __all__ = [
 # Where they are, loaded when they are asked for: the command line has to be ready for Ctrl-C
 # before numpy and SciPy are, and scikit-learn takes longer than everything else together.
 _HOMES = {
-    "Certificate": "certificate",
+    "Certificate": "results.certificate",
     "Comparison": "comparison",
-    "Explanation": "explain",
-    "Group": "rules",
-    "MeanResult": "result",
-    "Method": "registry",
-    "PathPoint": "result",
+    "Explanation": "results.explanation",
+    "Group": "results.rules",
+    "MeanResult": "results.result",
+    "Method": "comparison.registry",
+    "PathPoint": "results.result",
     "RobustMean": "estimators",
-    "RobustMeanResult": "result",
-    "Solution": "convex",
-    "Step": "result",
-    "WeakEvidenceWarning": "result",
+    "RobustMeanResult": "results.result",
+    "Solution": "packing.full_space",
+    "Step": "results.result",
+    "WeakEvidenceWarning": "results.result",
     "compare": "comparison",
-    "methods": "registry",
+    "methods": "comparison.registry",
     "open_table": "data",
     "path": "api",
-    "project": "solvers",
+    "project": "packing.solvers",
     "robust_mean": "api",
-    "solve_l1": "solvers",
-    "solve_least_squares": "solvers",
+    "solve_l1": "packing.solvers",
+    "solve_least_squares": "packing.solvers",
 }
+# What results offer as methods, though it is made of results.
+connect(
+    {
+        "solve_again": "inlier.api:solve_again",
+        "summarise": "inlier.results.summary:summarise",
+        "page": "inlier.report:page",
+        "card": "inlier.report:card",
+        "plot_means": "inlier.plots:means",
+        "plot_path": "inlier.plots:path",
+        "plot_rows": "inlier.plots:rows",
+        "plot_scores": "inlier.plots:scores",
+        "plot_spectrum": "inlier.plots:spectrum",
+    }
+)
 _MODULES = ("baselines", "data", "datasets", "theory")
 
 

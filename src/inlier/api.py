@@ -9,30 +9,29 @@ from typing import Any, Literal
 
 import numpy as np
 
-from inlier._arrays import double, on_host
-from inlier._typing import Array
-from inlier._validation import (
+from inlier._internal.arrays import double, on_host
+from inlier._internal.typing import Array
+from inlier._internal.validation import (
     SMALLEST_BUDGET,
     check_budget,
-    check_center,
     check_choice,
     check_number,
-    check_table,
     check_vector,
     check_whole,
     fit_generator,
 )
-from inlier.centers import geometric_median
-from inlier.certificate import Certificate
 from inlier.data import FilledTable, Metric, OnHost, Rotation, Table, as_table, central_row
-from inlier.named_table import NamedTable
-from inlier.result import IN_UNITS, PathPoint, RobustMeanResult, Step, WeakEvidenceWarning
-from inlier.rules import Group, GroupRule, Multiplier
-from inlier.scatter import metric_of
-from inlier.surrogates import SurrogateName
-from inlier.surrogates import surrogate as named_surrogate
-from inlier.with_sigma import Known, Options, fit_with_sigma
-from inlier.without_sigma import fit_without_sigma
+from inlier.data.checks import check_center, check_table
+from inlier.known_sigma.fit import Known, Options, fit_with_sigma
+from inlier.linalg.centers import geometric_median
+from inlier.linalg.metrics import metric_of
+from inlier.packing.surrogates import SurrogateName
+from inlier.packing.surrogates import surrogate as named_surrogate
+from inlier.results.certificate import Certificate
+from inlier.results.named_table import NamedTable
+from inlier.results.result import IN_UNITS, PathPoint, RobustMeanResult, Step, WeakEvidenceWarning
+from inlier.results.rules import Group, GroupRule, Multiplier
+from inlier.unknown_sigma.fit import fit_without_sigma
 
 Algorithm = Literal["continuation", "paper"]
 StartName = Literal["auto", "coordinate-median", "geometric-median"]

@@ -16,12 +16,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from inlier._estimator import MeanEstimator
-from inlier._typing import Array, Mask
-from inlier._validation import check_number, check_range, fit_generator
+from inlier._internal.typing import Array, Mask
+from inlier._internal.validation import check_number, fit_generator
 from inlier.data import OnHost, Rotation, Table, as_table
-from inlier.result import MeanResult, Step
-from inlier.spectral import Oracle
+from inlier.data.checks import check_range
+from inlier.estimators.base import MeanEstimator
+from inlier.linalg.eigenpairs import Oracle
+from inlier.results.result import MeanResult, Step
 
 # A row that is so many times as far from the centre as the median row is bad, whoever judges, and
 # beside its square nothing else is seen in double precision.

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._internal.typing import Array, Mask
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.krum import check_enough_rows, krum_scores, sq_distances_between
 

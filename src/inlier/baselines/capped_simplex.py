@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 
 
 def nearest_point(w: Array, cap: float) -> Array:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from inlier._validation import check_number, check_whole
+from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 
 

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from inlier._typing import Seed
-from inlier._validation import check_number, check_whole
+from inlier._internal.typing import Seed
+from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
-from inlier.problem import Subspace, scores
-from inlier.projection import Within, cutting_planes
-from inlier.surrogates import L1
+from inlier.packing.problem import Subspace, scores
+from inlier.packing.subspace import Within, cutting_planes
+from inlier.packing.surrogates import L1
 
 # Among weights that are nearly optimal these are nearest to equal. The optimum itself spends what
 # room the norm leaves on keeping outliers.

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.stats import false_discovery_control, norm
 
-from inlier._typing import Array, Seed
-from inlier._validation import check_number
+from inlier._internal.typing import Array, Seed
+from inlier._internal.validation import check_number
 from inlier.baselines.base import Answer, Baseline, Run, gave_up, gone
 
 # The median absolute deviation of a standard Gaussian.

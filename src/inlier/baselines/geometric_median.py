@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from inlier._validation import check_number, check_whole
+from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
-from inlier.centers import geometric_median
+from inlier.linalg.centers import geometric_median
 
 
 class GeometricMedian(Baseline):

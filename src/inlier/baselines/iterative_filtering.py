@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from inlier._typing import Seed
-from inlier._validation import check_choice, check_number
+from inlier._internal.typing import Seed
+from inlier._internal.validation import check_choice, check_number
 from inlier.baselines.base import Answer, Baseline, Run, gave_up, gone, variance_limit
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from inlier._typing import Array
-from inlier._validation import check_whole
+from inlier._internal.typing import Array
+from inlier._internal.validation import check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.stats import norm
 
-from inlier._typing import Array
-from inlier._validation import check_number
+from inlier._internal.typing import Array
+from inlier._internal.validation import check_number
 from inlier.baselines.base import Answer, Baseline, Run
 
 # A standard deviation of Gaussian rows is read off these quantiles, where outliers disturb little.

@@ -6,8 +6,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from inlier._typing import Array, Mask
-from inlier._validation import check_whole
+from inlier._internal.typing import Array, Mask
+from inlier._internal.validation import check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.krum import sq_distances_between
 

@@ -6,11 +6,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from inlier._typing import Array, Seed
-from inlier._validation import check_choice, check_whole
+from inlier._internal.typing import Array, Seed
+from inlier._internal.validation import check_choice, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
-from inlier.centers import geometric_median
 from inlier.data import as_table
+from inlier.linalg.centers import geometric_median
 
 # Largest matrix of block coefficients, in elements, that is multiplied with the rows at once.
 MOST_COEFFICIENTS = 1 << 24

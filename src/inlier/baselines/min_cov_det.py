@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.covariance import MinCovDet
 
-from inlier._typing import Array, Seed
-from inlier._validation import check_number
+from inlier._internal.typing import Array, Seed
+from inlier._internal.validation import check_number
 from inlier.baselines.base import Answer, Baseline, Run
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from inlier._typing import Array, Seed
-from inlier._validation import check_number
+from inlier._internal.typing import Array, Seed
+from inlier._internal.validation import check_number
 from inlier.baselines.base import (
     SMALLEST,
     Answer,

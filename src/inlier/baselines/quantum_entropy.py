@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from inlier._typing import Array, Seed
-from inlier._validation import check_number, check_whole
+from inlier._internal.typing import Array, Seed
+from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run, Spread, gave_up, gone, variance_limit
-from inlier.spectral import DENSE
+from inlier.linalg.eigenpairs import DENSE
 
 TINY = float(np.finfo(np.float64).tiny)
 

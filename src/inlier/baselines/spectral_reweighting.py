@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from inlier._typing import Seed
-from inlier._validation import check_number, check_whole
+from inlier._internal.typing import Seed
+from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.capped_simplex import nearest_distribution
 

@@ -8,8 +8,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from inlier._typing import Array, Seed
-from inlier._validation import check_whole
+from inlier._internal.typing import Array, Seed
+from inlier._internal.validation import check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 
 # All in units of the median distance. A row within TOLERANCE of the edge of a half-space is in it;

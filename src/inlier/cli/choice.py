@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inlier.api import Assumption, robust_mean
-from inlier.result import RobustMeanResult, Step
+from inlier.results.result import RobustMeanResult, Step
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from inlier._files import check_place
+from inlier._internal.atomic import check_place
 from inlier.cli import options as opt
 from inlier.cli.choice import Choice
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows

@@ -6,7 +6,7 @@ import numpy as np
 
 from inlier.cli.choice import Choice
 from inlier.io import Frame
-from inlier.scatter import UNEVEN, unevenness
+from inlier.linalg.metrics import UNEVEN, unevenness
 
 # So many rows tell whether a column has but two values, and how much it varies; of very many
 # columns that is not worth the memory.

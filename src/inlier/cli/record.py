@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import on_host
-from inlier._csv import writing
-from inlier._files import replacing
+from inlier._internal.arrays import on_host
+from inlier._internal.atomic import replacing
+from inlier._internal.csv_text import writing
 from inlier.cli.work import Fitted
-from inlier.explain import Explanation
 from inlier.io import Frame
-from inlier.summary import Summary
+from inlier.results.explanation import Explanation
+from inlier.results.summary import Summary
 
 SCHEMA = "inlier/fit-1"
 # The fractions of bad rows for which the radius of the certificate is given.

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from inlier.cli.terminal import printable
 from inlier.cli.work import Fitted
-from inlier.explain import Explanation, shortened
-from inlier.summary import Summary
+from inlier.results.explanation import Explanation, shortened
+from inlier.results.summary import Summary
 
 # Features that are named beside a row.
 FEATURES = 3

@@ -14,7 +14,7 @@ from inlier.cli.choice import Choice
 from inlier.cli.hints import hints_about
 from inlier.io import Frame
 from inlier.io.base import listed
-from inlier.result import RobustMeanResult, Step, WeakEvidenceWarning
+from inlier.results.result import RobustMeanResult, Step, WeakEvidenceWarning
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from inlier._files import replacing
-from inlier._typing import Array
+from inlier._internal.atomic import replacing
+from inlier._internal.typing import Array
 from inlier.comparison.table import Comparison, Row
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ import joblib  # type: ignore[import-untyped]
 import numpy as np
 from scipy.sparse import issparse
 
-from inlier._validation import check_number, check_random_state, check_whole
+from inlier._internal.validation import check_number, check_random_state, check_whole
 from inlier.api import robust_mean
 from inlier.comparison.progress import Progress
+from inlier.comparison.registry import Method
+from inlier.comparison.registry import methods as registered
 from inlier.comparison.source import Model, Rows, Source, source_of
 from inlier.comparison.store import Store, key_of
 from inlier.comparison.table import Comparison, Trial
 from inlier.comparison.worker import Contender, Job, Trouble, here, in_workers
-from inlier.registry import Method
-from inlier.registry import methods as registered
-from inlier.scatter import UNEVEN, unevenness
+from inlier.linalg.metrics import UNEVEN, unevenness
 
 # So many rows tell how much columns vary.
 MOST_ROWS = 10_000

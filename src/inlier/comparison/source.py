@@ -10,7 +10,7 @@ import joblib  # type: ignore[import-untyped]
 import numpy as np
 from scipy.sparse import issparse
 
-from inlier._validation import check_table
+from inlier.data.checks import check_table
 from inlier.datasets import Sample
 
 

@@ -13,11 +13,11 @@ from typing import Any, Self
 import joblib  # type: ignore[import-untyped]
 import numpy as np
 
-from inlier._files import check_place
+from inlier._internal.atomic import check_place
+from inlier.comparison.registry import Method
 from inlier.comparison.source import Model, Source
 from inlier.comparison.table import Trial
 from inlier.comparison.worker import Contender, Job
-from inlier.registry import Method
 
 # SQLite keeps it at byte 68 of the file, for tools that ask whose a file is.
 APPLICATION = 0x696E6C72  # "inlr"

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.linalg import norm  # does not overflow
 
-from inlier._csv import writing
-from inlier._typing import Array
+from inlier._internal.csv_text import writing
+from inlier._internal.typing import Array
 
 Status = Literal["ok", "timeout", "failed"]
 

@@ -25,10 +25,10 @@ from scipy.linalg import norm  # does not overflow
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from inlier._typing import Array, Mask
+from inlier._internal.typing import Array, Mask
+from inlier.comparison.registry import Method
 from inlier.comparison.source import checked
 from inlier.comparison.table import ROUNDING, Trial
-from inlier.registry import Method
 
 # About the code and not about the answer.
 UNIMPORTANT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)

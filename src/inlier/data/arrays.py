@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import (
+from inlier._internal.arrays import (
     double,
     dtype_name,
     empty_like,
@@ -19,7 +19,7 @@ from inlier._arrays import (
     with_part,
     working_precision,
 )
-from inlier._typing import Array, Rows
+from inlier._internal.typing import Array, Rows
 from inlier.data.base import SAMPLE_ROWS, Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite

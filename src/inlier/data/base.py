@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from inlier._arrays import double, evenly_spaced, like, namespace, total
-from inlier._typing import Array, Rows
+from inlier._internal.arrays import double, evenly_spaced, like, namespace, total
+from inlier._internal.typing import Array, Rows
 from inlier.data.measures import Along, Measure
 
 

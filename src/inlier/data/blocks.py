@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import double, on_host
-from inlier._typing import Array, Mask, Rows
+from inlier._internal.arrays import double, on_host
+from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import medians
 from inlier.data.base import SAMPLE_ROWS, Moment, Table, Weights
 from inlier.data.measures import Measure

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import pieces, working_precision
-from inlier._typing import Array, Mask, Rows
+from inlier._internal.arrays import pieces, working_precision
+from inlier._internal.typing import Array, Mask, Rows
 from inlier.data.arrays import SORTED_ELEMENTS, DenseTable, cached_rows, collected
 from inlier.data.base import MEMORY, Metric, Table
 from inlier.data.blocks import BlockTable, kept_among

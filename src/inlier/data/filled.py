@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from inlier._arrays import pieces
-from inlier._typing import Array, Mask
+from inlier._internal.arrays import pieces
+from inlier._internal.typing import Array, Mask
 from inlier.data.arrays import DenseTable
 from inlier.data.finite import check_finite
 

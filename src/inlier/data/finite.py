@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inlier._arrays import dtype_name, namespace, on_host
-from inlier._typing import Rows
+from inlier._internal.arrays import dtype_name, namespace, on_host
+from inlier._internal.typing import Rows
 
 
 def check_finite(block: Rows, name: str, first: int | None) -> None:

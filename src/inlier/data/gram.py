@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Table
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import on_host
-from inlier._typing import Array, Rows
+from inlier._internal.arrays import on_host
+from inlier._internal.typing import Array, Rows
 from inlier.data.base import Metric, Moment, Table, Weights
 from inlier.data.measures import Measure
 

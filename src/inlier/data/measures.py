@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._arrays import double, like, namespace
-from inlier._typing import Array, Rows
+from inlier._internal.arrays import double, like, namespace
+from inlier._internal.typing import Array, Rows
 
 # The median of the absolute value of a standard Gaussian.
 MEDIAN_SIZE = float(ndtri(0.75))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.data.passes import Histogram
 
 # A value is looked for in so many bins, and then in as many within one of them.

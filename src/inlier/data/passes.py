@@ -15,8 +15,8 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from inlier._arrays import double, like, namespace, on_host
-from inlier._typing import Array, Rows
+from inlier._internal.arrays import double, like, namespace, on_host
+from inlier._internal.typing import Array, Rows
 from inlier.data.measures import Measure
 from inlier.data.products import along, combined
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inlier._arrays import double, namespace
-from inlier._typing import Rows
+from inlier._internal.arrays import double, namespace
+from inlier._internal.typing import Rows
 
 # A sum of so many terms in single precision has lost two digits, not four: no more at a time.
 ROWS_AT_ONCE = 1 << 14

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
-from inlier._arrays import pieces, working_precision
-from inlier._typing import Array, Mask
+from inlier._internal.arrays import pieces, working_precision
+from inlier._internal.typing import Array, Mask
 from inlier.data.base import Metric, Moment, Table, Weights
 from inlier.data.measures import Measure
 

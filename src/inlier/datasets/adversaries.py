@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._validation import check_choice, check_number, check_random_state, check_whole
+from inlier._internal.validation import check_choice, check_number, check_random_state, check_whole
 from inlier.datasets._typing import FloatArray, RandomState, Rows
 from inlier.datasets.base import Contamination, Sample, settle
 from inlier.datasets.directions import (

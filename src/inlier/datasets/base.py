@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inlier._validation import check_number, check_whole
+from inlier._internal.validation import check_number, check_whole
 from inlier.datasets._typing import FloatArray, RandomState, Rows
 from inlier.datasets.directions import largest_eigenvalue
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._validation import check_number, check_whole
+from inlier._internal.validation import check_number, check_whole
 from inlier.datasets._typing import FloatArray
 from inlier.datasets.base import settle
 from inlier.datasets.real import Shuffled

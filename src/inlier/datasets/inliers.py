@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._validation import check_number
+from inlier._internal.validation import check_number
 from inlier.datasets._typing import FloatArray
 from inlier.datasets.base import settle
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from inlier._validation import check_choice, check_number, check_random_state, check_whole
+from inlier._internal.validation import check_choice, check_number, check_random_state, check_whole
 from inlier.datasets._typing import RandomState
 from inlier.datasets.base import Contamination, Sample, seed_of, settle
 from inlier.datasets.directions import random_direction

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from inlier._validation import check_random_state, check_table
+from inlier._internal.validation import check_random_state
+from inlier.data.checks import check_table
 from inlier.datasets._typing import FloatArray, RandomState
 from inlier.datasets.base import Contamination, Sample, settle
 

@@ -8,7 +8,7 @@ from math import cos, radians, sin, sqrt
 
 import numpy as np
 
-from inlier._validation import check_number, check_random_state, check_whole
+from inlier._internal.validation import check_number, check_random_state, check_whole
 from inlier.datasets._typing import FloatArray, RandomState, Rows
 from inlier.datasets.base import Contamination, Sample, settle
 

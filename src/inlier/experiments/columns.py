@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from inlier.comparison.registry import PAPER, Method, methods
 from inlier.estimators import RobustMean
-from inlier.registry import PAPER, Method, methods
 
 
 @dataclass(frozen=True)

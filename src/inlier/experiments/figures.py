@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from inlier._typing import Array
-from inlier.convex import Whole
+from inlier._internal.typing import Array
 from inlier.data import as_table
 from inlier.datasets import Sample, SettingB, TwoClusters
 from inlier.experiments.columns import COLUMNS
 from inlier.experiments.look import BAD, GOOD, new_figure, styled
 from inlier.experiments.part import Drawing, Part, Setup
-from inlier.spectral import Oracle
-from inlier.surrogates import L1, ReweightedL2, Surrogate
+from inlier.linalg.eigenpairs import Oracle
+from inlier.packing.full_space import Whole
+from inlier.packing.surrogates import L1, ReweightedL2, Surrogate
 
 D, N, ALPHA = 100, 200, 0.1
 SURROGATES: dict[str, Surrogate] = {"paper-l1": L1(), "paper-lp": ReweightedL2(0.5)}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inlier._files import replacing
+from inlier._internal.atomic import replacing
 from inlier.experiments.columns import COLUMNS
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from statistics import fmean
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.columns import COLUMNS, IN_TABLES
 from inlier.experiments.part import Part, Setup, Table, draws, number
-from inlier.solvers import solve_l1
+from inlier.packing.solvers import solve_l1
 
 # All subsets of so few rows can be tried.
 SMALL = (SettingA(14, 3, 0.2), SettingB(14, 3, 0.2))

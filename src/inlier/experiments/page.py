@@ -9,8 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from inlier._csv import writing
-from inlier._files import replacing
+from inlier._internal.atomic import replacing
+from inlier._internal.csv_text import writing
 from inlier.experiments.look import save
 from inlier.experiments.part import RESULT_COLUMNS, Part
 

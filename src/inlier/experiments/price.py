@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.api import robust_mean
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.look import new_figure, styled
 from inlier.experiments.part import Drawing, Part, Setup, Table, number
-from inlier.solvers import solve_l1
+from inlier.packing.solvers import solve_l1
 
 N, D = 1000, 50
 ALPHAS = (0.1, 0.2, 0.3)

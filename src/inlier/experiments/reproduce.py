@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from inlier._validation import check_whole
+from inlier._internal.validation import check_whole
 from inlier.comparison.run import check_n_jobs
 from inlier.comparison.store import Store
 from inlier.datasets import read_images

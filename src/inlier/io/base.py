@@ -18,10 +18,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from inlier._arrays import pieces
-from inlier._typing import Array, Mask
+from inlier._internal.arrays import pieces
+from inlier._internal.optional import optional
+from inlier._internal.typing import Array, Mask
 from inlier.data import is_elsewhere
-from inlier.data.optional import optional
 from inlier.data.sources import open_source
 from inlier.data.sources.base import opening
 

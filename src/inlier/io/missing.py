@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._internal.typing import Array, Mask
 from inlier.io.base import Place, blocks, in_memory, listed
 
 CHOICES = ("error", "auto", "drop", "impute-robust")

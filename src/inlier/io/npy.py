@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.data.sources.base import opening
 from inlier.data.sources.npy import open_npy
 from inlier.io.base import ArrayContent, Format, Options, Place

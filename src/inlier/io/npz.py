@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.data.sources.base import opening
 from inlier.io.base import ArrayContent, Format, Options, Place, picked
 

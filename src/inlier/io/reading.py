@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._typing import Array
-from inlier._validation import check_choice, check_whole
+from inlier._internal.typing import Array
+from inlier._internal.validation import check_choice, check_whole
 from inlier.io.base import MOST_BYTES, Options, Original, Place, place_of, reading
 from inlier.io.columns import Names, choose
 from inlier.io.formats import check_options, recognise

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._internal.typing import Array, Mask
 from inlier.io.base import Content, Options, arrow, listed
 
 MISSING = (

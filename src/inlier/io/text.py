@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO
 
-from inlier._csv import Writer
-from inlier._typing import Mask
+from inlier._internal.csv_text import Writer
+from inlier._internal.typing import Mask
 from inlier.data.sources.base import opening
 from inlier.io.base import Format, Options, Place, arrow, listed
 from inlier.io.tabular import MISSING, Columns, distinct, parsed

@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from inlier._csv import BEFORE, FORMULA, NUMBER, harmless
-from inlier._files import check_place, replacing
-from inlier._typing import Mask
+from inlier._internal.atomic import check_place, replacing
+from inlier._internal.csv_text import BEFORE, FORMULA, NUMBER, harmless
+from inlier._internal.typing import Mask
 from inlier.data.sources.arrow import PARQUET
 from inlier.io import npy, text
 from inlier.io.base import ArrayContent, Content, Original, arrow, listed

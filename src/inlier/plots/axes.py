@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from inlier._typing import Array
-from inlier.data.optional import optional
-from inlier.explain import shortened
+from inlier._internal.optional import optional
+from inlier._internal.typing import Array
+from inlier.results.explanation import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.plots.axes import KEPT, LARGEST, LINE, REMOVED, add_key, finished, new_axes, short_name
-from inlier.summary import Summary
+from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._internal.typing import Array, Mask
 from inlier.plots.axes import KEPT, REMOVED, plain
-from inlier.summary import Summary
+from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

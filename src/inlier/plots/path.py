@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.plots.axes import KEPT, LINE, RANGE, REMOVED, Room, finished, new_axes, small
-from inlier.summary import Summary
+from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

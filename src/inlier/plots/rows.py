@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inlier._typing import Array, Mask
+from inlier._internal.typing import Array, Mask
 from inlier.plots.axes import GRID, LARGEST, LINE, add_key, finished, new_axes, plain, whole_numbers
 from inlier.plots.parts import dots, parts
-from inlier.summary import Summary
+from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,7 @@ from inlier.plots.axes import (
     whole_numbers,
 )
 from inlier.plots.parts import dots, parts
-from inlier.summary import Summary
+from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

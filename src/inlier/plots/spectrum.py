@@ -18,7 +18,7 @@ from inlier.plots.axes import (
     scale,
     whole_numbers,
 )
-from inlier.summary import Summary
+from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inlier.report.markup import NOTHING, el, text
 from inlier.report.numbers import count, counted, number, percent
-from inlier.result import RobustMeanResult
+from inlier.results.result import RobustMeanResult
 
 # A notebook may be dark or light and does not say which: its own ink, and greys and an accent that
 # stand out from both.

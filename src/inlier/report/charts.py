@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.report.markup import NOTHING, Html, el, joined, text
 from inlier.report.numbers import number
 

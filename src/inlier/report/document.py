@@ -9,13 +9,13 @@ from string import Template
 
 import numpy as np
 
-from inlier._files import replacing
+from inlier._internal.atomic import replacing
 from inlier.report import figures, tables
 from inlier.report.images import check_image
 from inlier.report.markup import NOTHING, Html, el, joined, name, text
 from inlier.report.numbers import count, counted, fixed, number, percent
 from inlier.report.sections import Context, all_sections
-from inlier.summary import Summary
+from inlier.results.summary import Summary
 
 # Numbers are shown as they are, infinite or not: there is nothing to warn of.
 as_they_are = np.errstate(all="ignore")

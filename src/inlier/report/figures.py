@@ -7,8 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from inlier._typing import Array
-from inlier.explain import shortened
+from inlier._internal.typing import Array
 from inlier.report.charts import (
     BOTTOM,
     DOT,
@@ -28,7 +27,8 @@ from inlier.report.charts import (
 )
 from inlier.report.markup import NOTHING, Html, el, embedded, joined, text
 from inlier.report.numbers import count, counted, number
-from inlier.summary import Summary
+from inlier.results.explanation import shortened
+from inlier.results.summary import Summary
 
 # Of more rows than these a sample is drawn.
 MOST_KEPT = 2000

@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.report.markup import Html, el, text
 
 # Larger images are averaged down, to at most so many pixels a side.

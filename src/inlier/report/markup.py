@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any, NewType
 
-from inlier.explain import shortened
+from inlier.results.explanation import shortened
 
 Html = NewType("Html", str)
 NOTHING = Html("")

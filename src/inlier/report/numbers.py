@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 
 MINUS = "\N{MINUS SIGN}"
 

@@ -13,7 +13,7 @@ from inlier.report.charts import glyph
 from inlier.report.images import ends_of, picture
 from inlier.report.markup import NOTHING, Html, el, joined, name, text
 from inlier.report.numbers import count, counted, decimals, number, percent
-from inlier.summary import Summary
+from inlier.results.summary import Summary
 
 # Of one of the worst rows.
 MOST_CELLS = 3

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from inlier._typing import Array
-from inlier.certificate import Certificate
-from inlier.explain import Explanation, Feature
+from inlier._internal.typing import Array
 from inlier.report.charts import Bars, glyph
 from inlier.report.markup import Html, el, joined, name, text
 from inlier.report.numbers import alike, count, counted, decimals, fixed, number, signed
-from inlier.summary import Summary
+from inlier.results.certificate import Certificate
+from inlier.results.explanation import Explanation, Feature
+from inlier.results.summary import Summary
 
 # Of more columns, those in which the plain mean is off most.
 MOST_COLUMNS = 500

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import pieces
-from inlier._typing import Array
+from inlier._internal.arrays import pieces
+from inlier._internal.typing import Array
 from inlier.data.passes import Combine, Distances, Histogram, Pass, Project, Scatter, Squares
 
 # How many sums one task of the tree adds up.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inlier.data.optional import optional
+from inlier._internal.optional import optional
 
 
 def imported(module: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import is_real
+from inlier._internal.arrays import is_real
 from inlier.data.dask.cluster import Cluster
 from inlier.data.dask.graphs import unique
 from inlier.data.dask.libraries import da, ensure_dict

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import working_precision
-from inlier._typing import Array
+from inlier._internal.arrays import working_precision
+from inlier._internal.typing import Array
 from inlier.data.arrays import WIDE_ELEMENTS
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._typing import Array
+from inlier._internal.typing import Array
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric
 from inlier.data.dask.graphs import Own

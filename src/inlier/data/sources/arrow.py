@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import working_precision
-from inlier._typing import Array
+from inlier._internal.arrays import working_precision
+from inlier._internal.typing import Array
 from inlier.data.sources.base import KNOWN, Source, opening, package
 
 PARQUET = (".parquet", ".pq")

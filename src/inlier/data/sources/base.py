@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._typing import Array
-from inlier.data.optional import optional
+from inlier._internal.optional import optional
+from inlier._internal.typing import Array
 
 KNOWN = "a .npy, .zarr, .h5 or .parquet file, or a folder of .parquet files"
 

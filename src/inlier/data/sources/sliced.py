@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from inlier._arrays import pieces
-from inlier._typing import Array
+from inlier._internal.arrays import pieces
+from inlier._internal.typing import Array
 from inlier.data.sources.base import Source
 
 

@@ -1,0 +1,1 @@
+"""What every layer uses: arrays, types, checks of arguments, files."""

@@ -1,0 +1,147 @@
+"""Arguments that are wrong are named, with what was found and what to do."""
+
+from __future__ import annotations
+
+import numbers
+from datetime import date, time, timedelta
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+
+from inlier._internal.arrays import on_host
+from inlier._internal.typing import Array
+
+SMALLEST_BUDGET = 1e-290
+# Tells the random numbers of a fit from others that are drawn from the same whole number.
+FIT_STREAM = 0x1A71E5
+# numpy takes some of them for numbers, in units that nobody chose.
+TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
+
+
+def are_times(array: Array) -> bool:
+    """Whether entries are dates, times or durations."""
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "mM"
+    return any(issubclass(kind, TIMES) for kind in set(map(type, array.flat)))
+
+
+def check_times(array: Array, name: str) -> None:
+    if not are_times(array):
+        return
+    where = ""
+    if array.dtype.kind == "O" and array.ndim == 2:
+        where = f" in column {next(j for j, x in enumerate(array.T) if are_times(x))}"
+    what = "dates or times" if array.dtype.kind == "O" else f"dtype {array.dtype}"
+    raise ValueError(
+        f"{name} must hold real numbers, but has {what}{where}. Select or encode the numeric "
+        "columns first."
+    )
+
+
+def is_device_array(X: Any) -> bool:
+    """Whether X is an array of another library than numpy."""
+    return is_array_api_obj(X) and not isinstance(X, np.ndarray | np.generic)
+
+
+def as_array(X: Any, name: str) -> Array:
+    try:
+        array = np.asarray(X)
+        numeric = array.astype(np.float64) if array.dtype.kind == "O" else array
+    except OverflowError:
+        raise ValueError(
+            f"{name} is out of range: it has a whole number with too many digits for double "
+            "precision. Measure it in other units."
+        ) from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a table of numbers, but could not be read as one: {error}. Select or "
+            "encode the numeric columns first, and give every row the same length."
+        ) from None
+    check_times(array, name)
+    return numeric
+
+
+def check_number(
+    value: Any,
+    name: str,
+    *,
+    above: float = 0.0,
+    at_least: float | None = None,
+    at_most: float = np.inf,
+    below: float = np.inf,
+    hint: str = "",
+) -> float:
+    """A finite real number in (above, at_most] or [at_least, at_most], and below `below`."""
+    right = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+    try:
+        number = float(value) if right else np.nan
+    except OverflowError:  # a whole number of hundreds of digits
+        number = np.inf
+    low = above < number if at_least is None else at_least <= number
+    if not (low and number <= at_most and number < below and np.isfinite(number)):
+        least = f"above {above:g}" if at_least is None else f"of at least {at_least:g}"
+        high = f" and at most {at_most:g}" if np.isfinite(at_most) else ""
+        high = f" and below {below:g}" if np.isfinite(below) else high
+        raise ValueError(f"{name} must be a finite number {least}{high}, but is {value!r}.{hint}")
+    return number
+
+
+def check_whole(value: Any, name: str, at_least: int = 1) -> int:
+    """A whole number."""
+    right = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+    if not right or int(value) < at_least:
+        raise ValueError(f"{name} must be a whole number >= {at_least}, but is {value!r}.")
+    return int(value)
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """One of the given words."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}, but is {value!r}.")
+    return value
+
+
+def check_vector(value: Any, name: str, length: int, what: str) -> Array:
+    """A finite vector with one entry for each row or column of X."""
+    vector = as_array(on_host(value) if is_device_array(value) else value, name)
+    if vector.shape != (length,) or vector.dtype.kind not in "buif":
+        raise ValueError(
+            f"{name} must be a vector of {length} numbers, one for each {what} of X, but has shape "
+            f"{vector.shape} and dtype {vector.dtype}."
+        )
+    vector = vector.astype(np.float64)
+    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} contains NaN or infinity. Every entry must be finite.")
+    return vector
+
+
+def check_random_state(value: Any) -> np.random.Generator:
+    """A generator, from a whole number, a generator or numpy's older random states."""
+    if isinstance(value, np.random.Generator):
+        return value
+    if isinstance(value, np.random.RandomState):
+        return np.random.default_rng(value.randint(np.iinfo(np.int32).max))
+    if value is None:
+        return np.random.default_rng()
+    return np.random.default_rng(check_whole(value, "random_state", 0))
+
+
+def fit_generator(value: Any) -> np.random.Generator:
+    """A generator for what a fit draws, in a stream of its own.
+
+    Data are often drawn from the same whole number, and random directions must not be rows of them.
+    """
+    if isinstance(value, numbers.Integral):
+        return np.random.default_rng([check_whole(value, "random_state", 0), FIT_STREAM])
+    return check_random_state(value)
+
+
+def check_budget(budget: float, what: str) -> None:
+    """Whether c1^2 n sigma^2 is a number that can be computed with."""
+    if not SMALLEST_BUDGET < budget < 1.0 / SMALLEST_BUDGET:
+        raise ValueError(
+            f"{what} is out of range: c1^2 times the number of rows times the square of sigma must "
+            "be a number. Measure X and sigma in other units."
+        )

@@ -1,0 +1,266 @@
+"""Check that a table holds finite real numbers, and that it can be computed with."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_torch_array
+from scipy.sparse import issparse
+
+from inlier._internal.arrays import dtype_name, highest, is_real, median, pieces
+from inlier._internal.typing import Array, Rows
+from inlier._internal.validation import are_times, as_array, check_times, is_device_array
+from inlier.data.arrays import is_wide
+from inlier.data.base import Table
+from inlier.data.filled import filled, find_missing
+from inlier.data.finite import check_finite
+from inlier.data.opening import is_elsewhere, open_table
+
+CHECK_ELEMENTS = 1 << 22
+CHECK_DEVICE = 1 << 30
+NONE = np.empty(0, np.intp)
+# How pandas, polars and Arrow call the types of columns that hold numbers or truth values.
+NUMBERS = re.compile(r"(u?int\d|float|double|halffloat|decimal|bool)", re.IGNORECASE)
+
+
+def check_table(
+    X: Any,
+    name: str = "X",
+    least_rows: int = 2,
+    wide_later: bool = False,
+    missing: str = "error",
+    columns: Any = None,
+    fill: Array | None = None,
+    aside: Array = NONE,
+) -> Any:
+    """A table, array or sparse matrix of finite real numbers with rows and columns, not copied.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, file or Dask collection
+    name : str
+        What messages call it.
+    least_rows : int
+    wide_later : bool
+        Whether few long rows need no look for NaN: a fit finds it in their Gram matrix.
+    missing : {"error", "auto"}
+        With "auto" an array in memory may have missing cells: it is copied, with `fill` in their
+        place.
+    columns : sequence of str, optional
+        The names of the columns; data frames bring theirs along.
+    fill : array of shape (d,), optional
+        What stands for a missing cell; by default the median of the cells that its column has.
+    aside : int array
+        Columns of which no cell is looked at, see `Gaps`.
+    """
+    if isinstance(X, Table):
+        return X
+    if is_elsewhere(X):
+        return open_table(X, name=name)
+    if issparse(X):
+        X = X.tocsr()  # type: ignore[attr-defined]
+    elif not is_device_array(X):
+        if _is_frame(X):  # of pandas or polars
+            columns = X.columns if columns is None else columns
+            X = _of_frame(X, name)
+        if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+            if missing == "error":
+                raise ValueError(
+                    f"{name} has masked entries. Fill them, or drop their rows, before the fit."
+                )
+            X = without_mask(X)
+        X = as_array(X, name)
+    else:
+        _check_device_array(X, name)
+        if hasattr(X, "detach"):  # a fit is no part of a graph of gradients
+            X = X.detach()
+    if X.ndim != 2:
+        raise ValueError(
+            f"{name} must be a table with rows and columns, but has shape {X.shape}. For a single "
+            f"column pass {name}.reshape(-1, 1), for a single row there is no mean to estimate."
+        )
+    n, d = X.shape
+    if n < least_rows or d < 1:
+        raise ValueError(
+            f"{name} must have at least {least_rows} rows and 1 column, but has {n} rows and {d} "
+            "columns."
+        )
+    if dtype_name(X) == "object":
+        X = as_array(X, name).reshape(n, d)
+    if not is_real(X):
+        raise ValueError(
+            f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
+            "columns first."
+        )
+    if missing == "auto" and isinstance(X, np.ndarray):
+        where = find_missing(X, name)
+        names = None if columns is None else tuple(str(column) for column in columns)
+        if where is None and len(aside):
+            where = np.zeros(X.shape, np.bool_)
+        return X if where is None else filled(X, where, name, names, fill, aside)
+    if issparse(X) or not (wide_later and is_wide(X.shape)):
+        _check_finite(X, name)
+    return X
+
+
+def without_mask(X: Any) -> Any:
+    """The entries of a masked array as numbers, those that are masked as NaN."""
+    if not np.ma.isMaskedArray(X) or X.dtype.kind not in "buif":
+        return X
+    return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
+
+
+def check_columns(X: Any, name: str = "X") -> None:
+    """Raise if some columns hold no numbers, although scikit-learn may take them for some.
+
+    Counted in microseconds, dates and durations would drown all other columns.
+    """
+    if _is_frame(X):
+        if _other_columns(X):
+            _of_frame(X, name)
+    elif isinstance(X, np.ndarray | list | tuple):
+        check_times(np.asarray(X), name)
+
+
+def _of_frame(X: Any, name: str) -> Any:
+    """A data frame as an array; columns that hold no numbers are named."""
+    others = _other_columns(X)
+    try:
+        if not any(are_times(_column(X, j)) for j in others):
+            return _frame_array(X)
+    except (TypeError, ValueError):
+        if not others:
+            raise
+    shown = ", ".join(repr(X.columns[j]) for j in others[:5]) + (", ..." if others[5:] else "")
+    # pandas counts durations among the numbers.
+    pandas = 'select_dtypes("number", exclude="timedelta")'
+    how = pandas if hasattr(X, "select_dtypes") else "select(polars.selectors.numeric())"
+    raise ValueError(
+        f"{name} must be a table of numbers, but has columns of other types: {shown}. Select "
+        f"the numeric ones with {name}.{how}, or encode the others."
+    ) from None
+
+
+def _is_frame(X: Any) -> bool:
+    return all(hasattr(X, attribute) for attribute in ("to_numpy", "columns", "dtypes"))
+
+
+def _other_columns(X: Any) -> list[int]:
+    """Which columns of a data frame are not stored as numbers or truth values."""
+    return [j for j, dtype in enumerate(X.dtypes) if not NUMBERS.match(str(dtype))]
+
+
+def _column(X: Any, j: int) -> Array:
+    return np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
+
+
+def _frame_array(X: Any) -> Any:
+    array = X.to_numpy()
+    if array.dtype.kind not in "OSU":
+        return array
+    if hasattr(X, "select_dtypes"):
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+    return array.astype(np.float64)
+
+
+def _check_device_array(X: Any, name: str) -> None:
+    """Whether there are numbers in an array of another library, one after the other."""
+    if not is_torch_array(X):
+        return
+    if X.is_meta:
+        raise ValueError(
+            f"{name} is a tensor on the device 'meta', which holds no numbers. Make it with data, "
+            "on a device that has memory."
+        )
+    layout = str(X.layout).rpartition(".")[2]
+    if layout != "strided":
+        raise ValueError(
+            f"{name} is a torch tensor with the layout {layout}, which is not read. Pass a sparse "
+            f"matrix of scipy, or {name}.to_dense()."
+        )
+
+
+def _check_finite(X: Any, name: str) -> None:
+    sparse = issparse(X)
+    values: Any = X.data.reshape(-1, 1) if sparse else X
+    on_device = not isinstance(values, np.ndarray)
+    rows = max(1, (CHECK_DEVICE if on_device else CHECK_ELEMENTS) // values.shape[1])
+    for part in pieces(values.shape[0], rows):
+        if sparse:
+            _check_stored(X, part, name)
+        else:
+            check_finite(values[part, :], name, part.start)
+
+
+def _check_stored(X: Any, part: slice, name: str) -> None:
+    """Of a sparse matrix in rows the place of an entry is looked for only if it is needed."""
+    values = X.data[part]
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        at = part.start + int(np.argmin(np.isfinite(values)))
+        row = np.zeros((1, X.shape[1]), values.dtype)
+        row[0, X.indices[at]] = X.data[at]
+        check_finite(row, name, int(np.searchsorted(X.indptr, at, side="right")) - 1)
+
+
+def largest_distance(dtype: np.dtype[Any]) -> float:
+    """Distances up to this have squares that can be summed, and squares of squares."""
+    return min(float(np.finfo(dtype).max ** 0.42), 1e70)
+
+
+def check_center(center: Array, dtype: np.dtype[Any], name: str) -> None:
+    """Whether the first centre, of the user or of X, is near enough to the origin."""
+    largest = float(np.abs(center).max())
+    if not largest < largest_distance(dtype) / np.sqrt(len(center)):
+        raise ValueError(
+            f"{name} is out of range: numbers of the size of {largest:.3g} lie so far from zero "
+            "that squares of distances are no numbers any more. Measure them in other units, or "
+            "from another origin."
+        )
+
+
+def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0) -> float:
+    """Whether the squared distances of the rows from a centre can be computed with.
+
+    Parameters
+    ----------
+    table : Table
+    center : array of shape (d,)
+    distances : array of shape (n,)
+        Squared.
+    reach : float
+        As far from the mean as sigma allows a single row to lie, if there is a sigma. Rows that
+        are nearer than that need not be told apart.
+
+    Returns
+    -------
+    float
+        The median distance.
+    """
+    typical = float(np.sqrt(median(distances)))
+    if not typical < 1e-4 * largest_distance(table.dtype):
+        raise ValueError(
+            "X is out of range: half of its rows lie so far from the others, or from the start, "
+            "that the squares of their distances are no numbers any more. Measure X in other units."
+        )
+    smallest = float(np.sqrt(np.finfo(table.dtype).tiny)) * 1e4
+    if reach >= smallest:
+        return typical
+    farthest = float(np.sqrt(highest(distances)))
+    if farthest == 0.0:  # the same rows, or squares that are rounded to zero
+        # Whole numbers, by which nothing is rounded to zero; hardly any rows cancel out.
+        weights = np.random.default_rng(0).integers(1, 1000, table.shape[0]).astype(np.float64)
+        farthest = float(np.abs(table.combine(center, table.beside(weights)[None, :])).max())
+    if farthest > 0.0 and reach > 0.0:
+        raise ValueError(
+            f"sigma is out of range: it allows for distances of {reach:.3g}, and the squares of "
+            f"those are no numbers any more in the precision of X, {table.dtype}. Measure X and "
+            "sigma in other units."
+        )
+    if 0.0 < farthest < smallest:
+        raise ValueError(
+            "X is out of range: its rows lie so near to each other that the squares of their "
+            "distances are no numbers any more. Measure X in other units."
+        )
+    return typical

@@ -1,0 +1,5 @@
+"""The scikit-learn estimators."""
+
+from inlier.estimators.robust_mean import RobustMean
+
+__all__ = ["RobustMean"]

@@ -1,0 +1,1 @@
+"""The fit when sigma is given."""

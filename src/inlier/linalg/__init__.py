@@ -1,0 +1,1 @@
+"""Linear algebra on passes over the rows: eigenpairs, centers, metrics."""

@@ -1,0 +1,151 @@
+"""In which units rows are compared: the scatter matrix that takes the place of the identity.
+
+The paper bounds the second moment of the kept rows by a multiple of the identity. With a scatter
+matrix L L^T the bound is a multiple of that, which is the paper's problem in the coordinates
+L^-1 y; sigma is then a number without a unit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from inlier._internal.typing import Array
+from inlier.data import FilledTable, Metric, Table
+from inlier.data.medians import column_medians
+
+UNEVEN = 100.0
+
+
+def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric | None:
+    """The coordinates for an argument `scatter`; None for those of the data."""
+    d = table.shape[1]
+    if isinstance(scatter, str):
+        if scatter in ("auto", "identity"):
+            return None
+        if scatter != "diagonal":
+            raise ValueError(
+                "scatter must be 'auto', 'identity', 'diagonal', a vector of variances, a scatter "
+                f"matrix or a factor of one, but is {scatter!r}."
+            )
+        if table.sparse:
+            raise ValueError(
+                "scatter='diagonal' measures how each column varies about its median, which says "
+                "nothing about a sparse column. Pass the variances of the columns as a vector."
+            )
+        center, scales = _column_scales(table.sampled(random).astype(np.float64))
+        if isinstance(table, FilledTable):
+            scales = _scales_of_cells(table, scales)
+        metric = Metric(center, scales)
+        _check_scales(metric, table.dtype, "X is out of range: a column of it varies by")
+        return metric
+    matrix = _as_numbers(scatter)
+    if matrix.shape == (d,):
+        if not (matrix > 0.0).all():
+            raise ValueError("scatter, as a vector of variances, must be above 0 in every column.")
+        metric = Metric(np.zeros(d), np.sqrt(matrix))
+        _check_scales(metric, table.dtype, "scatter is out of range: it lets a column vary by")
+        return metric
+    if matrix.shape != (d, d):
+        raise ValueError(
+            f"scatter must be a vector of {d} variances or a {d} x {d} matrix, one row and column "
+            f"for each column of X, but has shape {matrix.shape}."
+        )
+    if table.sparse:
+        raise ValueError(
+            "scatter must be 'identity' or a vector of variances if X is sparse: another one would "
+            "make X dense."
+        )
+    symmetric = np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12 * np.abs(matrix).max())
+    try:
+        factor = np.linalg.cholesky(matrix if symmetric else matrix @ matrix.T)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "scatter must be positive definite: there are directions in which it allows no "
+            "variation. Add a small multiple of the identity."
+        ) from None
+    metric = Metric(column_medians(table.sampled(random)), factor)
+    _check_scales(metric, table.dtype, "scatter is out of range: it lets a direction vary by")
+    return metric
+
+
+def _check_scales(metric: Metric, dtype: np.dtype[Any], found: str) -> None:
+    """Whether rows can be divided by what they vary by, and what they vary by be squared."""
+    limits = np.finfo(dtype)
+    least, most = max(1e4 * float(limits.tiny), 1e-150), min(1e-8 * float(limits.max), 1e150)
+    scales = metric.factor if metric.factor.ndim == 1 else np.diag(metric.factor)
+    for scale in (float(scales.min()), float(scales.max())):
+        if not least <= scale <= most:
+            raise ValueError(
+                f"{found} {scale:.3g}, which is no number to compute with in the precision of X, "
+                f"{dtype}. Measure X in other units."
+            )
+    largest = float(np.abs(metric.origin).max())
+    if not largest <= most:
+        raise ValueError(
+            f"X is out of range: in a column most numbers are of the size of {largest:.3g}. "
+            "Measure it in other units."
+        )
+
+
+def _as_numbers(scatter: Any) -> Array:
+    try:
+        matrix = np.asarray(scatter)
+        if matrix.dtype.kind not in "buif":
+            raise ValueError(f"it has dtype {matrix.dtype}")
+        matrix = matrix.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"scatter must be numbers, but could not be read as such: {error}."
+        ) from None
+    if not np.isfinite(matrix).all():
+        raise ValueError("scatter contains NaN or infinity. Every entry must be finite.")
+    return matrix
+
+
+def unevenness(rows: Array) -> float:
+    """How many times as much as the quietest column the loudest one varies, in some rows.
+
+    By their median absolute deviations; columns that do not vary do not count, nor do cells that
+    are missing. Above `UNEVEN`
+    distances see little but the loud ones.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        scales = _column_medians(np.abs(rows - _column_medians(rows)))
+        scales = scales[np.isfinite(scales) & (scales > 0.0)]
+        return float(scales.max() / scales.min()) if len(scales) else 1.0
+
+
+def _column_medians(rows: Array) -> Array:
+    """The median of each column, NaN for one that is all missing."""
+    if not np.isnan(rows).any():
+        return np.asarray(np.median(rows, axis=0))
+    there = [column[~np.isnan(column)] for column in rows.T]
+    return np.array([np.median(x) if len(x) else np.nan for x in there])
+
+
+def _scales_of_cells(table: FilledTable, scales: Array) -> Array:
+    """The scales of columns with missing cells, from all cells that are there.
+
+    In the place of the others stand medians, which do not vary.
+    """
+    scales = scales.copy()
+    for j in np.flatnonzero(table.gaps.counts):
+        own = table.deviation_from_median(int(j))
+        scales[j] = own if own > 0.0 else scales[j]
+    return scales
+
+
+def _column_scales(rows: Array) -> tuple[Array, Array]:
+    """The median of each column and its median absolute deviation, of at most a few hundred rows.
+
+    A column of which more than half is one value has the mean absolute deviation instead; one that
+    does not vary at all keeps its unit.
+    """
+    with np.errstate(over="ignore"):
+        center = column_medians(rows)
+        deviations = np.abs(rows - center)
+        scales = column_medians(deviations)
+        scales = np.where(scales > 0.0, scales, deviations.mean(axis=0))
+    return center, np.where(scales > 0.0, scales, 1.0)

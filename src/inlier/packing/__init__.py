@@ -1,0 +1,1 @@
+"""The convex problem: the most weight whose scatter stays within a budget."""

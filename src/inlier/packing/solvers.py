@@ -1,0 +1,146 @@
+"""The paper's convex problems on a user's table, at a centre and a budget of their own."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from inlier._internal.typing import Array
+from inlier._internal.validation import check_number, check_vector, check_whole, fit_generator
+from inlier.data import OnHost, as_table
+from inlier.data.checks import check_table
+from inlier.linalg.eigenpairs import Oracle
+from inlier.packing.full_space import Solution, Whole
+
+# With a small budget the multiplier has a high rank: look for many eigenvectors at a time.
+SOLVER_BLOCK = 16
+
+
+def solve_l1(
+    X: Any,
+    center: Any,
+    budget: float,
+    *,
+    weights: Any = None,
+    tol: float = 1e-6,
+    max_steps: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+) -> Solution:
+    """The l1 problem of the paper at a fixed centre and budget: a (weighted) packing SDP.
+
+        min sum_i u_i h_i   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
+
+    with a_i = y_i - x. With u = 1 this is the packing SDP of section 3.2, otherwise the weighted
+    one of the appendix.
+
+    Parameters
+    ----------
+    X : array, memory map, sparse matrix or data frame of shape (n, d)
+    center : array of shape (d,)
+        x.
+    budget : float
+        B.
+    weights : array of shape (n,), optional
+        u, positive; 1 if not given.
+    tol : float
+        Duality gap, relative to the objective at h = 1.
+    max_steps : int
+        Most proximal steps, of up to 40 passes each.
+    random_state : int, Generator or None
+        Of the random directions with which eigenvectors are looked for.
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> import numpy as np, inlier
+    >>> X = np.array([[0.0], [1.0], [-1.0], [9.0]])
+    >>> solution = inlier.solve_l1(X, center=[0.0], budget=2.0)
+    >>> round(solution.objective, 3), solution.l0_lower_bound
+    (1.0, 1)
+    """
+    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    return _warned(solver.packing(_positive(weights, "weights", len(solver.ones))))
+
+
+def solve_least_squares(
+    X: Any,
+    center: Any,
+    budget: float,
+    *,
+    weights: Any = None,
+    tol: float = 1e-6,
+    max_steps: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+) -> Solution:
+    """The step of re-weighted l2: least squares with a semidefinite constraint (appendix).
+
+        min sum_i u_i^2 h_i^2   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
+
+    Parameters and result as for `solve_l1`.
+    """
+    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    return _warned(solver.least_squares(_positive(weights, "weights", len(solver.ones))))
+
+
+def project(
+    X: Any,
+    center: Any,
+    budget: float,
+    *,
+    target: Any,
+    metric: Any = None,
+    tol: float = 1e-6,
+    max_steps: int = 100,
+    random_state: int | np.random.Generator | None = 0,
+) -> Solution:
+    """The weighted projection onto the packing set, of which the other problems are made.
+
+        min 1/2 sum_i s_i (w_i - t_i)^2   s.t.  0 <= w <= 1,  lambda_max( sum_i w_i a_i a_i^T ) <= B
+
+    Parameters
+    ----------
+    target : array of shape (n,)
+        t.
+    metric : array of shape (n,), optional
+        s, positive; 1 if not given.
+    X, center, budget, tol, max_steps, random_state
+        As for `solve_l1`.
+    """
+    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    t = check_vector(target, "target", len(solver.ones), "row")
+    return _warned(solver.project(t, _positive(metric, "metric", len(solver.ones))))
+
+
+def _solver(X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any) -> Whole:
+    table = OnHost(as_table(check_table(X)))
+    return Whole(
+        Oracle(table, fit_generator(random_state), block=SOLVER_BLOCK),
+        check_vector(center, "center", table.shape[1], "column"),
+        check_number(budget, "budget", below=np.inf),
+        check_number(tol, "tol", below=1.0),
+        check_whole(max_steps, "max_steps"),
+    )
+
+
+def _positive(weights: Any, name: str, n: int) -> Array:
+    if weights is None:
+        return np.ones(n)
+    u = check_vector(weights, name, n, "row")
+    if u.min() <= 0.0:
+        raise ValueError(
+            f"{name} must be positive, but the entry of row {int(u.argmin())} is {u.min():g}."
+        )
+    return u
+
+
+def _warned(solution: Solution) -> Solution:
+    if not solution.converged:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
+    return solution

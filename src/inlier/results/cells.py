@@ -1,0 +1,129 @@
+"""Gross cells in words: how far out a cell is for its column, and which slip would explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from inlier._internal.arrays import on_host
+from inlier._internal.typing import Array, Mask
+from inlier.data import Fences, FilledTable
+from inlier.results.explanation import named
+from inlier.results.named_table import NamedTable
+from inlier.results.rules import Group
+
+# Rows whose cells are listed, at most.
+MOST_ROWS = 1000
+# A value is usual for a column within so many median absolute deviations of its median: four
+# standard deviations of a Gaussian.
+USUAL = 6.0
+# Powers of ten by which a number may be misplaced.
+POWERS = (1, 2, 3, -1, -2, -3)
+# A value that occurs so often among the gross cells of a column looks like a code.
+REPEATED = 3
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A gross cell.
+
+    Attributes
+    ----------
+    row, column : int
+    name : str
+        Of the column.
+    value : float
+    median : float
+        Of the column.
+    times : float
+        Distance from the median, over the median distance in the column; infinite in a column of
+        which most values are one.
+    slip : str
+        What would explain the value, in words; empty if nothing does.
+    """
+
+    row: int
+    column: int
+    name: str
+    value: float
+    median: float
+    times: float
+    slip: str = ""
+
+    @property
+    def about(self) -> str:
+        """How many times the usual distance it is: two digits are enough."""
+        return f"{float(f'{self.times:.2g}'):,.15g}" if np.isfinite(self.times) else "∞"
+
+    @property
+    def words(self) -> str:
+        """What there is to say about it, after the name of its column."""
+        far = f"about {self.about} times the column's usual distance from its median"
+        if not np.isfinite(self.times):
+            far = "in a column of which most values are the median"
+        text = f" = {self.value:.6g}, {far} {self.median:.6g}"
+        return f"{text}; {self.slip}" if self.slip else text
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.words}"
+
+
+def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
+    """List the gross cells of the rows that left for them, by row."""
+    cells: list[Cell] = []
+    for group in groups:
+        fences = group.measure
+        if not isinstance(fences, Fences) or group.metric is not None:
+            continue
+        rows = np.sort(on_host(group.rows))[:MOST_ROWS]
+        values = data.table.some(rows).astype(np.float64)
+        off = values - fences.center
+        gross = (off > fences.above) | (-off > fences.below)
+        if isinstance(data.table, FilledTable):
+            gross &= ~data.table.missing[rows]
+        for i, j in zip(*np.nonzero(gross), strict=True):
+            with np.errstate(divide="ignore"):
+                times = float(abs(off[i, j]) / fences.unit[j])
+            cells.append(
+                Cell(
+                    int(rows[i]),
+                    int(j),
+                    named(data.columns, int(j)),
+                    float(values[i, j]),
+                    float(fences.center[j]),
+                    times,
+                    _slip(values, gross, int(i), int(j), fences, data.columns),
+                )
+            )
+    return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
+
+
+def cells_of(cells: Iterable[Cell], row: int) -> tuple[Cell, ...]:
+    """Those of one row, the farthest out first."""
+    return tuple(sorted((c for c in cells if c.row == row), key=lambda cell: -cell.times))
+
+
+def _slip(
+    values: Array, gross: Mask, i: int, j: int, fences: Fences, columns: tuple[str, ...] | None
+) -> str:
+    """The simplest slip that would explain a gross cell."""
+
+    def usual(value: float, column: int) -> bool:
+        return bool(abs(value - fences.center[column]) <= USUAL * fences.unit[column])
+
+    value = float(values[i, j])
+    same = int(((values[:, j] == value) & gross[:, j]).sum())
+    if same >= REPEATED:
+        return f"it occurs {same} times, like a code for a missing value"
+    for other in np.flatnonzero(gross[i]):
+        if other != j and usual(value, int(other)) and usual(float(values[i, other]), j):
+            return f"it would be usual in {named(columns, int(other))}: the two look swapped"
+    if usual(-value, j):
+        return "with the other sign it would be usual"
+    for power in POWERS:
+        if usual(value / 10.0**power, j):
+            size = "large" if power > 0 else "small"
+            return f"it looks {10 ** abs(power):,} times too {size}"
+    return ""

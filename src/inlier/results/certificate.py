@@ -1,0 +1,311 @@
+"""What is known about an answer, computed at the answer, and how to check it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from inlier import theory
+from inlier._internal.arrays import double, on_host
+from inlier._internal.typing import Array, Rows
+from inlier._internal.validation import fit_generator
+from inlier.data import Metric, Rotation, Table, as_table
+from inlier.data.checks import NONE, check_table
+from inlier.linalg.eigenpairs import DECIDING_PASSES, Oracle, Spectrum
+from inlier.packing.problem import ROWS_TOL, fewest_removed
+from inlier.results.rules import Multiplier
+
+# Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
+# data give no hint how many there are.
+FRACTIONS = (0.01, 0.05, 0.1, 0.2)
+# The budget counts as satisfied to this relative precision, and to so many roundings of the data.
+BUDGET_TOL = 1e-9
+BUDGET_ROUNDINGS = 16.0
+# `verify` computes the whole spectrum of up to so many columns.
+VERIFIED_DENSELY = 4096
+# Roundings of the data by which a value may differ when it is computed again.
+ROUNDINGS = 100.0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about an answer, computed at the answer.
+
+    Attributes
+    ----------
+    budget : float
+        B = c1^2 n sigma^2.
+    lambda_max : float
+        Largest eigenvalue of the scatter of the kept rows about their mean: exactly with up to 256
+        columns, with more columns a lower bound (a Ritz value).
+    bound : float
+        Upper bound on that eigenvalue, which everything below is derived from.
+    failure : float
+        The chance that the upper bound does not hold, over the random directions from which it was
+        computed; 0 if it is exact. See `inlier.linalg.eigenpairs.upper_bound`.
+    n, n_removed : int
+    most_kept : float
+        From the dual of the l1 problem: about this mean no w in [0, 1]^n within the budget has
+        a larger sum.
+    removed : int array
+        Indices of the removed rows.
+    multiplier : Multiplier
+        The directions and prices behind `most_kept`.
+    n_suspected : int
+        Rows that a fit had removed before some of them were put back.
+    tolerance : float
+        The budget counts as satisfied to this relative precision, that of the data.
+    n_missing : int
+        Cells that are missing. All that is stated is about the table that has the median of the
+        column in the place of each, and about the mean of its kept rows.
+    aside : int array
+        Columns of which so little is there that no row is judged by them: in that table they are
+        medians only.
+    """
+
+    budget: float
+    lambda_max: float
+    bound: float
+    failure: float
+    n: int
+    n_removed: int
+    most_kept: float
+    removed: Rows = field(repr=False, compare=False)
+    multiplier: Multiplier = field(repr=False, compare=False)
+    n_suspected: int = 0
+    tolerance: float = BUDGET_TOL
+    n_missing: int = 0
+    aside: Array = field(default_factory=lambda: NONE, repr=False, compare=False)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the kept rows are known to stay within the budget."""
+        return self.bound <= self.budget * (1.0 + self.tolerance)
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the kept rows are known to exceed the budget."""
+        return self.lambda_max > self.budget * (1.0 + self.tolerance)
+
+    @property
+    def l0_lower_bound(self) -> int:
+        """About this mean, at least so many rows have to go."""
+        return fewest_removed(self.n, self.most_kept)
+
+    @property
+    def gap(self) -> float:
+        """Duality gap of the l1 problem at the kept rows, in rows."""
+        return self.most_kept - (self.n - self.n_removed)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a fraction of all rows."""
+        return self.gap / self.n
+
+    @property
+    def sigma_kept(self) -> float:
+        """Upper bound on the standard deviation of the kept rows in any direction."""
+        return float(np.sqrt(self.bound / max(1, self.n - self.n_removed)))
+
+    @property
+    def assumed(self) -> tuple[float, ...]:
+        """The fractions of bad rows for which the error radius is stated.
+
+        As many as were removed; where none was, several, because nothing suggests one.
+        """
+        bad = max(self.n_removed, self.n_suspected)
+        if bad:
+            return (max(1.0 / self.n, float(np.ceil(100.0 * bad / self.n)) / 100.0),)
+        return FRACTIONS
+
+    def error_radius(self, alpha: Any, sigma: float | None = None) -> float | Array:
+        """How far the mean of the kept rows can be from the mean of the good ones.
+
+        See `inlier.theory.error_radius`; it assumes that at most a fraction alpha of the rows is
+        bad and that the good rows have standard deviation at most sigma in every direction. An
+        array of fractions gives the curve over alpha; without sigma, that of the kept rows is used.
+        """
+        n_kept = self.n - self.n_removed
+        sigma = self.sigma_kept if sigma is None else sigma
+        if not np.isfinite(self.bound):  # rows too far away to square
+            return np.full(np.shape(alpha), np.inf)[()]
+        radius: float | Array = theory.error_radius(self.sigma_kept, n_kept, self.n, alpha, sigma)
+        return radius
+
+    def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
+        """The error radius in plain words.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            The fraction of bad rows that is assumed; see `assumed`, if not given.
+        sigma : float, optional
+            The assumed bound on the good rows; that of the kept rows, if not given.
+        """
+        if not np.isfinite(self.bound):
+            return "Some of the kept rows are so far away that nothing is known about the mean."
+        alphas = self.assumed if alpha is None else (alpha,)
+        sigma = self.sigma_kept if sigma is None else sigma
+        radii = [float(self.error_radius(a, sigma)) for a in alphas]
+        assumed = (
+            f"If at most {_listed([f'{100.0 * a:.3g}%' for a in alphas])} of the rows are bad and "
+            f"the good rows vary by at most {sigma:.3g} in any direction"
+        )
+        if not np.isfinite(radii).any():
+            return f"{assumed}, nothing is known: all of the kept rows may be bad."
+        within = _listed([f"{r:.3g}" if np.isfinite(r) else "any distance" for r in radii])
+        alike = ", if a missing cell counts as the median of its column" if self.n_missing else ""
+        return f"{assumed}, the mean is within {within} of that of the good rows{alike}."
+
+    def verify(self, X: Any) -> Verification:
+        """Compute every number again from the data, and say what does not hold.
+
+        The largest eigenvalue comes from the whole spectrum with up to 4,096 columns or 512 rows,
+        from a randomised bound in more passes otherwise.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
+            What the fit was about; if cells are missing, with these cells missing.
+        """
+        table = as_table(check_table(X, missing="auto", aside=self.aside))
+        multiplier = self.multiplier
+        if self.n_removed == self.n or not np.isfinite(self.bound):
+            raise ValueError(
+                "There is nothing to verify: no row is kept, or some are too far away to square."
+            )
+        expected = (self.n, len(multiplier.center))
+        if table.shape != expected:
+            raise ValueError(
+                f"X has shape {table.shape}, but the certificate is about a table of shape "
+                f"{expected}."
+            )
+        support = np.ones(self.n, dtype=np.bool_)
+        support[on_host(self.removed)] = False
+        kept = double(table.beside(support))
+        mean = table.mean(kept, multiplier.center)
+        spectrum = spectrum_of_kept(table, kept, mean, multiplier.metric, VERIFIED_DENSELY)
+        found = replace(
+            self,
+            lambda_max=max(0.0, float(spectrum.values[0])),
+            bound=spectrum.bound,
+            failure=spectrum.failure,
+            n_removed=self.n - int(support.sum()),
+            most_kept=multiplier.most_kept(table, mean, self.budget),
+        )
+        # Single precision is rounded once more for every row that is far from the origin.
+        near = rounding_of(table, mean, multiplier.metric)
+        rounding = ROUNDINGS * float(np.finfo(table.dtype).eps)
+        rounding += near / max(found.sigma_kept, float(np.finfo(float).tiny))
+        least = (self.n - found.n_removed) * near**2
+        if np.isfinite(self.budget):  # what the digits of a row at the budget's distance leave
+            least += self.budget * float(np.finfo(np.float64).eps) ** 2
+        return Verification(self, found, rounding, least)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """A certificate beside what was found in the data.
+
+    Attributes
+    ----------
+    stated, found : Certificate
+    rounding : float
+        Relative difference that rounding may make.
+    least : float
+        An eigenvalue below this is nothing but rounding.
+    """
+
+    stated: Certificate
+    found: Certificate
+    rounding: float
+    least: float = 0.0
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What does not hold, in words."""
+        stated, found, room = self.stated, self.found, 1.0 + self.rounding
+        faults = []
+        if stated.lambda_max > found.bound * room + self.least:
+            faults.append(
+                f"The largest eigenvalue is stated to be at least {stated.lambda_max:.6g}, but is "
+                f"at most {found.bound:.6g}."
+            )
+        if stated.bound * room + self.least < found.lambda_max:
+            faults.append(
+                f"The largest eigenvalue is stated to be at most {stated.bound:.6g}, but is at "
+                f"least {found.lambda_max:.6g}."
+            )
+        if stated.most_kept + max(self.rounding, ROWS_TOL) * stated.n < found.most_kept:
+            faults.append(
+                f"At most {stated.most_kept:.6g} rows are stated to fit into the budget, but the "
+                f"multiplier only proves {found.most_kept:.6g}."
+            )
+        if stated.n_removed != found.n_removed:
+            faults.append(f"{stated.n_removed} rows are stated as removed, not {found.n_removed}.")
+        return tuple(faults)
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that was stated is true of the data."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        return "The certificate holds." if self.holds else " ".join(self.faults)
+
+
+def budget_tolerance(dtype: np.dtype[Any]) -> float:
+    """To which relative precision data of a dtype can be said to satisfy a budget."""
+    return max(BUDGET_TOL, BUDGET_ROUNDINGS * float(np.finfo(dtype).eps))
+
+
+def spectrum_of_kept(
+    table: Table, kept: Rows, mean: Array, metric: Metric | None, dense: int = 0
+) -> Spectrum:
+    """The largest eigenvalue of the scatter of some rows, between two bounds.
+
+    Parameters
+    ----------
+    table : Table
+    kept : array of shape (n,)
+        1 for the rows that count, and 0.
+    mean : array of shape (d,)
+        Of these rows.
+    metric : Metric or None
+        In which the eigenvalue is meant.
+    dense : int
+        Up to so many columns the whole spectrum is computed.
+    """
+    least = float(kept.sum()) * rounding_of(table, mean, metric) ** 2
+    if metric is not None:
+        table, mean = table.in_metric(metric), metric.seen(mean[None])[0]
+    if Rotation.pays(table):
+        rotation = Rotation.of(table, mean)
+        table = rotation.rotated
+        mean = table.mean(kept, np.zeros(table.shape[1]))
+    oracle = Oracle(table, fit_generator(0))
+    if table.shape[1] <= dense:
+        spectrum = oracle.densely(mean, kept, 1)
+    else:
+        spectrum = oracle.bounded(mean, kept, max_passes=DECIDING_PASSES if dense else None)
+    # Of rows that are alike but for rounding nothing is known from below.
+    if spectrum.values[0] <= least:
+        spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))
+    return spectrum
+
+
+def rounding_of(table: Table, mean: Array, metric: Metric | None) -> float:
+    """Return how far apart rows near a mean may seem to be, though they are the same."""
+    size = float(np.linalg.norm(mean))
+    if metric is not None:
+        size = max(metric.reach(mean), float(np.linalg.norm(metric.seen(mean[None])[0])))
+    return ROUNDINGS * float(np.finfo(table.dtype).eps) * size
+
+
+def _listed(words: list[str]) -> str:
+    """A list in a sentence: a, b or c."""
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])} or {words[-1]}"

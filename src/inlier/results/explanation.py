@@ -1,0 +1,249 @@
+"""Why a row got its score: the directions that see it, and the features that put it there.
+
+A score is a square, a^T M a of a row a seen from a centre, with M a sum of the directions that
+decide. So it splits by direction, and each direction by feature: feature f adds a_f (M a)_f. A part
+below zero belongs to a feature that speaks for the row. The parts add up to the score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from inlier._internal.typing import Array
+from inlier.data import FilledTable, Metric, Table
+from inlier.results.rules import Group, GroupRule, Multiplier, of_budget
+
+
+class Feature(NamedTuple):
+    """One column's part in a score."""
+
+    column: int
+    name: str
+    value: float
+    """Of the row."""
+    expected: float
+    """Of the centre that the row was seen from."""
+    contribution: float
+    missing: bool = False
+    """Whether the row has no such cell: the value is then the median of the column."""
+
+
+class Part(NamedTuple):
+    """One direction's part in a score."""
+
+    name: str
+    contribution: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a row got its score.
+
+    Attributes
+    ----------
+    row : int
+    score, threshold : float
+        A row with a score above the threshold is removed.
+    pruned : bool
+        Whether the row was too far away to be looked at: the score is then the square of its
+        distance, in units of the distance that was allowed.
+    directions : tuple of Part
+        Their contributions are not below 0, and add up to the score.
+    contributions : array of shape (d,)
+        One for each column; they have a sign, and add up to the score.
+    values, center : array of shape (d,)
+        The row, and where it was seen from.
+    columns : tuple of str, optional
+        The names of the columns.
+    removed : bool
+        Whether the row was removed: its score is above the threshold, unless it was put on the
+        other side by choice.
+    cells : tuple of str
+        Its gross cells, in words.
+    suspected : str
+        The suspect that a row that was kept belongs to, in words; empty if there is none.
+    missing : int array
+        The columns in which the row has no cell; its value there is the median of the column.
+    """
+
+    row: int
+    score: float
+    threshold: float
+    pruned: bool
+    directions: tuple[Part, ...]
+    contributions: Array = field(repr=False)
+    values: Array = field(repr=False)
+    center: Array = field(repr=False)
+    columns: tuple[str, ...] | None = field(default=None, repr=False)
+    removed: bool = False
+    cells: tuple[str, ...] = ()
+    suspected: str = ""
+    missing: Array = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
+
+    def features(self, count: int = 10) -> tuple[Feature, ...]:
+        """The columns with the largest contributions, for or against the row; not those without."""
+        size = np.abs(self.contributions)
+        count = min(count, max(1, int(np.count_nonzero(size))), len(size))
+        largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)
+        return tuple(
+            Feature(
+                int(f),
+                named(self.columns, int(f)),
+                float(self.values[f]),
+                float(self.center[f]),
+                float(self.contributions[f]),
+                bool(np.isin(f, self.missing)),
+            )
+            for f in largest[np.lexsort((largest, -size[largest]))]
+        )
+
+    def __str__(self) -> str:
+        verdict = "removed" if self.removed else "kept"
+        lines = [f"Row {self.row}: score {self.score:.4g}, {verdict} (the cut is at "
+                 f"{self.threshold:.4g})."]  # fmt: skip
+        lines += [f"  {part.contribution:10.4g}  {part.name}" for part in self.directions]
+        lines += [f"  {self.suspected}"] if self.suspected else []
+        lines += [f"  {cell}" for cell in self.cells]
+        lines.append("Features:")
+        shown = self.features()
+        lines += [
+            f"  {f.contribution:+10.4g}  {f.name} {_said(f)}, expected {f.expected:.6g}"
+            for f in shown
+        ]
+        rest = len(self.contributions) - len(shown)
+        if rest:
+            others = self.contributions.sum() - sum(f.contribution for f in shown)
+            lines.append(f"  {others:+10.4g}  {rest} other columns")
+        return "\n".join(lines)
+
+
+def _said(feature: Feature) -> str:
+    """The value of a feature."""
+    if feature.missing:
+        return f"is missing, counts as {feature.value:.6g}"
+    return f"= {feature.value:.6g}"
+
+
+def named(columns: tuple[str, ...] | None, i: int) -> str:
+    """What a column is called."""
+    return f"x{i}" if columns is None else columns[i]
+
+
+def shortened(name: str, most: int) -> str:
+    """Long names lose their middle: beginnings and ends tell names apart."""
+    if len(name) <= most:
+        return name
+    end = most // 3
+    return f"{name[: most - 1 - end]}…{name[-end:]}"
+
+
+def explain(
+    rule: Multiplier | GroupRule,
+    row: int,
+    values: Array,
+    columns: tuple[str, ...] | None = None,
+    group: int | None = None,
+) -> Explanation:
+    """Why a rule gives a row its score.
+
+    Parameters
+    ----------
+    rule : Multiplier or GroupRule
+    row : int
+        Its number.
+    values : array of shape (d,)
+        The row itself.
+    columns : tuple of str, optional
+    group : int, optional
+        The index of the group that the row left with, if it did.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
+        if isinstance(rule, GroupRule):
+            why = _by_group(rule, row, values, columns, group)
+        else:
+            why = _by_multiplier(rule, row, values, columns)
+    return replace(why, removed=why.score > why.threshold)
+
+
+def of_cells(why: Explanation, table: Table) -> Explanation:
+    """The same with the cells that the row has, and those that it has not."""
+    if not isinstance(table, FilledTable):
+        return why
+    missing = np.flatnonzero(table.missing[why.row])
+    return replace(why, values=table.cells(why.row), missing=missing)
+
+
+def _by_multiplier(
+    rule: Multiplier, row: int, values: Array, columns: tuple[str, ...] | None
+) -> Explanation:
+    from_start = _in_all_directions(values - rule.start, rule.metric)
+    if from_start.sum() > rule.radius**2:
+        parts = from_start / rule.radius**2
+        score = float(parts.sum())
+        away = (Part("farther from the start than rows were looked at", score),)
+        return Explanation(row, score, 1.0, True, away, parts, values, rule.start, columns)
+    offset = values - rule.center
+    why: tuple[Part, ...]
+    if rule.directions is None:
+        parts = of_budget(_in_all_directions(offset, rule.metric), rule.budget)
+        if not np.isfinite(rule.budget):  # of which no row takes a part
+            parts = np.zeros_like(offset)
+        why = (Part("distance from the mean", float(parts.sum())),)
+    else:
+        seen = rule.directions @ offset
+        prices = rule.prices / rule.budget
+        if rule.reweighting is not None:
+            prices = prices / rule.reweighting.removed_from(lambda V: V @ offset, rule.budget)
+        parts = offset * ((prices * seen) @ rule.directions)
+        why = tuple(
+            Part(f"direction {j + 1}", float(prices[j] * seen[j] ** 2))
+            for j in np.argsort(-prices * seen**2, kind="stable")
+        )
+    score = float(parts.sum())
+    return Explanation(row, score, rule.threshold, False, why, parts, values, rule.center, columns)
+
+
+def _by_group(
+    rule: GroupRule,
+    row: int,
+    values: Array,
+    columns: tuple[str, ...] | None,
+    left_with: int | None,
+) -> Explanation:
+    """The group it left with decides alone; else the first beyond whose cut it lies, or nearest."""
+    parts_of = [_within(group, values) for group in rule.groups]
+    scores = [float(parts.sum()) for parts in parts_of]
+    beyond = [i for i, score in enumerate(scores) if score > 1.0]
+    i = beyond[0] if beyond else int(np.argmax(scores))
+    i = i if left_with is None else left_with
+    parts, group = parts_of[i], rule.groups[i]
+    score = float(parts.sum())
+    inside = left_with is not None or score > rule.threshold
+    name = f"group {i + 1}: {group}" if inside else f"nearest to group {i + 1}"
+    why = (Part(name, score),)
+    return Explanation(row, score, rule.threshold, False, why, parts, values, group.center, columns)
+
+
+def _within(group: Group, values: Array) -> Array:
+    if group.measure is not None:
+        there = values if group.metric is None else group.metric.seen(values[None])[0]
+        return group.measure.parts(there) / group.cut**2
+    offset = values - group.center
+    if group.by_distance:
+        return _in_all_directions(offset, group.metric) / group.cut**2
+    seen = float(group.direction @ offset)
+    if group.side * seen < 0.0:  # on the other side of the centre
+        return np.zeros_like(offset)
+    return offset * group.direction * (seen / group.cut**2)
+
+
+def _in_all_directions(offset: Array, metric: Metric | None) -> Array:
+    """The parts of a squared distance."""
+    if metric is None:
+        return offset * offset
+    there = metric.seen((metric.origin + offset)[None])
+    return np.asarray(offset * metric.directions(there)[0])

@@ -1,0 +1,77 @@
+"""A table and the names of its columns and rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from inlier._internal.typing import Array
+from inlier.data import Gaps, Table, as_table
+from inlier.data.checks import NONE, check_table
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """A table with names for its columns and rows: what a result is about.
+
+    Attributes
+    ----------
+    table : Table
+        A reference, not a copy, unless cells are missing: then a copy without gaps.
+    columns : tuple of str, optional
+        The names of the columns.
+    index : sequence, optional
+        The names of the rows.
+    """
+
+    table: Table
+    columns: tuple[str, ...] | None = None
+    index: Any = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        table: Table | None = None,
+        columns: Any = None,
+        names: Any = None,
+        gaps: Gaps | None = None,
+    ) -> NamedTable:
+        """Data as users have them: data frames bring names along.
+
+        Where cells are missing, they are filled as in the fit that has found these gaps.
+        """
+        if table is None:
+            fill, aside = (None, NONE) if gaps is None else (gaps.fill, gaps.aside)
+            table = as_table(
+                check_table(X, missing="auto", columns=columns, fill=fill, aside=aside)
+            )
+        n, d = table.shape
+        if columns is None:
+            columns = getattr(X, "columns", None)
+        index = getattr(X, "index", None)
+        # An index that counts the rows names none of them.
+        is_pandas = type(index).__module__.partition(".")[0] == "pandas"
+        if names is None and is_pandas and type(index).__name__ != "RangeIndex":
+            names = index
+        columns = None if columns is None else tuple(str(name) for name in columns)
+        _check_length(columns, "columns", d, "column")
+        _check_length(names, "names", n, "row")
+        return cls(table, columns, names)
+
+    @property
+    def names(self) -> Array | None:
+        """The names of the rows, as text."""
+        if self.index is None:
+            return None
+        return np.array([str(name) for name in self.index], dtype=object)
+
+
+def _check_length(names: Any, argument: str, length: int, what: str) -> None:
+    if names is not None and len(names) != length:
+        raise ValueError(
+            f"{argument} must have a name for each of the {length} {what}s of X, but has "
+            f"{len(names)}."
+        )

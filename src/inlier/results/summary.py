@@ -1,0 +1,398 @@
+"""All that a reader wants to know about a result, in numbers: behind the report, plots and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from inlier._internal.arrays import double, on_host, total
+from inlier._internal.typing import Array, Mask, Rows
+from inlier._internal.validation import fit_generator
+from inlier.data import FilledTable, Rotation, Table, as_table
+from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum, orthonormal_rows
+from inlier.results.cells import Cell, cells_of
+from inlier.results.certificate import Certificate
+from inlier.results.explanation import Explanation, named
+from inlier.results.result import IN_UNITS, PathPoint, RobustMeanResult
+from inlier.results.rules import Group, GroupRule
+
+# How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
+# many as a block of the search has.
+VALUES = 20
+# Means that differ by less than this part of themselves differ by rounding.
+SAME = 1e-9
+# The exact median of more entries than these takes passes of its own: a sample will do.
+MEDIAN_ELEMENTS = 1 << 24
+
+
+@dataclass(frozen=True)
+class View:
+    """The rows in the few directions that matter.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What each direction is.
+    directions : array of shape (k, d)
+        Orthonormal.
+    rows : array of shape (k, n)
+        Seen from the robust mean.
+    """
+
+    names: tuple[str, ...]
+    directions: Array = field(repr=False)
+    rows: Array = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A result and the data behind it, on the host.
+
+    Attributes
+    ----------
+    n, d : int
+    columns : tuple of str or None
+        The names of the columns; x0, x1, ... if there are none.
+    names : array of shape (n,) or None
+        The names of the rows.
+    support : boolean array of shape (n,)
+        The kept rows.
+    scores : array of shape (n,)
+        Infinite for rows that were too far away to be looked at.
+    threshold : float
+        Rows with a higher score are removed.
+    robust, plain, median, deviation : array of shape (d,)
+        For each column the mean of the kept rows, the mean of all rows, the median of all rows, and
+        the standard deviation of the kept rows.
+    standard_error : array of shape (d,)
+        Of the mean of the kept rows; not a number if there are fewer than two.
+    offset : float
+        Distance between the plain and the robust mean.
+    offset_deviation : float
+        Standard deviation of the kept rows along the line between the two.
+    before, after : array
+        Largest standard deviations in any direction, in descending order: of all rows about the
+        plain mean, and of the kept rows about the robust mean.
+    view : View
+    worst : tuple of Explanation
+        Of the rows with the highest scores, in descending order; some of each group.
+    group_of : int array of shape (n,)
+        Which of the groups a row left with; -1 for none.
+    groups : tuple of str
+        The groups in words.
+    group_shifts : array of shape (k, d)
+        How far the mean of each group lies from the robust mean, in deviations of the kept rows.
+    suspects : tuple of str
+        The groups that were kept although there is evidence against them, in words.
+    suspect_of : int array of shape (n,)
+        Which of the suspects a row belongs to; -1 for none.
+    cells : tuple of Cell
+        The gross cells of the rows that left for them, by row.
+    path : tuple of PathPoint
+    chosen : int
+        The point of the path that is the answer.
+    sigma, budget : float
+    certificate : Certificate
+    in_metric : bool
+        Whether sigma, the budget and the certificate are in units of a scatter matrix.
+    converged : bool
+    message : str
+    remarks : str
+        What the message says beyond the numbers of rows, the groups, the suspects and the
+        certificate.
+    n_missing : int array of shape (d,)
+        How many cells each column lacks: means and deviations are over the others.
+    """
+
+    n: int
+    d: int
+    columns: tuple[str, ...] | None = field(repr=False)
+    names: Array | None = field(repr=False)
+    support: Mask = field(repr=False)
+    scores: Array = field(repr=False)
+    threshold: float
+    robust: Array = field(repr=False)
+    plain: Array = field(repr=False)
+    median: Array = field(repr=False)
+    deviation: Array = field(repr=False)
+    standard_error: Array = field(repr=False)
+    offset: float
+    offset_deviation: float
+    before: Array = field(repr=False)
+    after: Array = field(repr=False)
+    view: View = field(repr=False)
+    worst: tuple[Explanation, ...] = field(repr=False)
+    group_of: Array = field(repr=False)
+    groups: tuple[str, ...]
+    group_shifts: Array = field(repr=False)
+    suspects: tuple[str, ...]
+    suspect_of: Array = field(repr=False)
+    cells: tuple[Cell, ...] = field(repr=False)
+    path: tuple[PathPoint, ...] = field(repr=False)
+    chosen: int
+    sigma: float
+    budget: float
+    certificate: Certificate
+    in_metric: bool
+    converged: bool
+    message: str
+    remarks: str
+    n_missing: Array = field(repr=False)
+
+    @property
+    def n_removed(self) -> int:
+        """How many rows were removed."""
+        return self.n - int(self.support.sum())
+
+    @property
+    def shift(self) -> Array:
+        """How far the plain mean is off in each column, in deviations of the kept rows.
+
+        Infinite where only removed rows vary, and 0 where none does.
+        """
+        return in_deviations(self.plain, self.robust, self.deviation)
+
+    def statement(self) -> str:
+        """The certificate in a sentence."""
+        said = self.certificate.statement()
+        return f"{said} {IN_UNITS}" if self.in_metric else said
+
+    def cells_of(self, row: int) -> tuple[Cell, ...]:
+        """The gross cells of a row, the farthest out first."""
+        return cells_of(self.cells, row)
+
+    def column_name(self, j: int) -> str:
+        """What a column is called."""
+        return named(self.columns, j)
+
+    def most_shifted(self, count: int = 3) -> str:
+        """The columns in which the plain mean is off most, by at least a tenth of a deviation."""
+        shift = np.nan_to_num(self.shift, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        most = np.argsort(-np.abs(shift), kind="stable")[:count]
+        return ", ".join(
+            f"{self.column_name(int(j))} ({_signed(shift[j])})"
+            for j in most
+            if abs(shift[j]) >= 0.1
+        )
+
+    def group_shift(self, i: int, count: int = 3) -> str:
+        """The columns in which the rows of a group lie farthest from the kept ones."""
+        shift = self.group_shifts[i]
+        most = np.argsort(-np.abs(shift), kind="stable")[:count]
+        return ", ".join(
+            f"{self.column_name(int(j))} ({_signed(shift[j])})" for j in most if shift[j] != 0.0
+        )
+
+    def distance(self) -> str:
+        """How far the plain mean is off, in a sentence and in units that make sense."""
+        if not np.isfinite(self.offset):
+            return "The plain mean is worthless: some rows are too far away for it to be a number."
+        kept = self.n - self.n_removed
+        if kept == 0:
+            return "No row is kept, so there is nothing to compare the plain mean with."
+        if self.n_removed == 0:
+            return "Nothing was removed, so the robust mean is the plain mean."
+        text = f"The plain mean is off by {self.offset:.3g}"
+        spread = self.offset_deviation
+        if not spread > 0.0:
+            return f"{text}, in a direction in which the kept rows do not vary."
+        errors = self.offset / spread * float(np.sqrt(kept))
+        text += (
+            f", which is {self.offset / spread:.3g} times the standard deviation of the kept rows "
+            f"in that direction, or {errors:.3g} standard errors of their mean."
+        )
+        most = self.most_shifted()
+        return f"{text} In deviations of each column, most in {most}." if most else text
+
+    def row_name(self, i: int) -> str:
+        """What a row is called."""
+        return f"row {i}" if self.names is None else str(self.names[i])
+
+
+def in_deviations(mean: Array, robust: Array, deviation: Array) -> Array:
+    """How far a mean is off; infinite where nothing varies but the mean differs."""
+    with np.errstate(all="ignore"):
+        off = mean - robust
+        constant = np.where(np.abs(off) <= SAME * np.abs(robust), 0.0, np.copysign(np.inf, off))
+        return np.where(deviation > 0.0, off / deviation, constant)
+
+
+def _signed(shift: float) -> str:
+    if not np.isfinite(shift):
+        return "where no kept row varies"
+    return f"{float(f'{shift:.2g}'):+,.15g}" if 1.0 <= abs(shift) < 1e6 else f"{shift:+.2g}"
+
+
+def _worst(scores: Array, group_of: Array, count: int) -> Array:
+    """The rows with the highest scores; some of each group, if there are several."""
+    order = np.argsort(-scores, kind="stable")
+    n_groups = int(group_of.max(initial=-1)) + 1
+    each = count // n_groups if n_groups else 0
+    first = [order[group_of[order] == i][:each] for i in range(n_groups)]
+    chosen = np.concatenate([*first, order])
+    _, where = np.unique(chosen, return_index=True)
+    chosen = chosen[np.sort(where)][:count]
+    return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")])
+
+
+@np.errstate(over="ignore", invalid="ignore")  # some rows may be too far away to square
+def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
+    """Look at the data once more, in some ten passes.
+
+    Parameters
+    ----------
+    result : RobustMeanResult
+    n_worst : int
+        How many rows are explained.
+    """
+    data = result.known_data()
+    table = as_table(data.table)
+    n, d = table.shape
+    columns = data.columns
+    support, scores = on_host(result.support), on_host(result.scores)
+    kept = double(result.support)
+    robust = on_host(result.location).astype(np.float64)
+    all_rows = table.rows(1.0)
+    middle, inner = table.mean(all_rows, robust), robust
+    plain = middle
+    if isinstance(table, FilledTable):  # spectra are of the table without gaps, means are not
+        plain, _ = table.known(np.ones(n, dtype=np.bool_))
+        inner = table.mean(kept, robust)
+    offset = plain - robust
+    length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
+    along = offset / length if 0.0 < length < np.inf else np.zeros(d)
+    whole, rest = _spectra(table, middle, inner, kept)
+    view = _view(result, table, robust, rest)
+    group_of = _membership(n, result.groups)
+    explained = result.explanations(_worst(scores, group_of, n_worst))
+    m = int(support.sum())
+    error = on_host(result.standard_error) if m > 1 else np.full(d, np.nan)
+    cells = table.known(support)[1] if isinstance(table, FilledTable) else np.full(d, m)
+    # About a population of their own, which is what the other deviations here are.
+    deviation = np.where(cells > 1, error * np.sqrt(np.maximum(cells - 1.0, 0.0)), 0.0)
+    group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
+    return Summary(
+        n=n,
+        d=d,
+        columns=columns,
+        names=data.names,
+        support=support,
+        scores=scores,
+        threshold=result.rule.threshold,
+        robust=robust,
+        plain=plain,
+        median=_medians(table),
+        deviation=deviation,
+        standard_error=error,
+        offset=length,
+        offset_deviation=_deviation_along(table, robust, along, kept),
+        before=_deviations_of(whole, n),
+        after=_deviations_of(rest, max(1, m)),
+        view=view,
+        worst=tuple(sorted(explained, key=lambda why: -why.score)),
+        group_of=group_of,
+        groups=tuple(str(group) for group in result.groups),
+        group_shifts=np.reshape(group_shifts, (len(group_shifts), d)),
+        suspects=tuple(str(suspect) for suspect in result.suspects),
+        suspect_of=_membership(n, [suspect.group for suspect in result.suspects]),
+        cells=result.cells,
+        path=result.path,
+        chosen=len(result.groups),
+        sigma=result.sigma,
+        budget=result.budget,
+        certificate=result.certificate,
+        in_metric=result.rule.metric is not None,
+        converged=result.converged,
+        message=result.message,
+        remarks=result.remarks,
+        n_missing=result.n_missing,
+    )
+
+
+def _membership(n: int, groups: Sequence[Group]) -> Array:
+    """Which of the groups each row is in; -1 for none."""
+    found = np.full(n, -1)
+    for i, group in enumerate(groups):
+        found[on_host(group.rows)] = i
+    return found
+
+
+def _spectra(
+    table: Table, plain: Array, robust: Array, kept: Rows
+) -> tuple[Spectrum | None, Spectrum | None]:
+    """Of all rows, and of the kept ones; none, if some are too far away to square."""
+    rotation = Rotation.of(table, robust) if Rotation.pays(table) else None
+    seen = table if rotation is None else rotation.rotated
+    center = robust if rotation is None else np.zeros(seen.shape[1])
+    oracle = Oracle(seen, fit_generator(0))
+
+    def spectrum(center: Array, weights: Rows) -> Spectrum | None:
+        d = seen.shape[1]
+        if not np.isfinite(center).all():
+            return None
+        far = ~np.isfinite(on_host(seen.sq_distances(center)))
+        if (far & (on_host(weights) > 0.0)).any():
+            return None
+        if d <= DENSE:
+            return oracle.densely(center, weights, min(d, VALUES))
+        return oracle.closely(center, weights)
+
+    middle = plain if rotation is None else seen.mean(seen.rows(1.0), center)
+    whole, after = spectrum(middle, seen.rows(1.0)), spectrum(center, kept)
+    if rotation is not None and after is not None:
+        vectors = rotation.restored(after.vectors)
+        after = Spectrum(after.values, vectors, after.projections, after.residuals, after.drift)
+    return whole, after
+
+
+def _deviations_of(spectrum: Spectrum | None, m: int) -> Array:
+    if spectrum is None:
+        return np.empty(0)
+    return np.sqrt(np.maximum(spectrum.values, 0.0) / m)
+
+
+def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum | None) -> View:
+    """At most three directions: those that decided, and then those of the largest variance."""
+    rule = result.rule
+    wanted: list[tuple[str, Array]] = []
+    if isinstance(rule, GroupRule):
+        for i, group in enumerate(result.groups):
+            if np.linalg.norm(group.direction) > 0.0:
+                wanted.append((f"towards group {i + 1}", group.direction))
+    elif rule.directions is not None:
+        order = np.argsort(-rule.prices, kind="stable")
+        wanted += [(f"direction {j + 1}", rule.directions[j]) for j in order]
+    wanted += [
+        (f"towards suspect {i + 1}", suspect.group.direction)
+        for i, suspect in enumerate(result.suspects)
+    ]
+    wanted += [
+        (f"largest variance {j + 1} of the kept rows", vector)
+        for j, vector in enumerate(() if after is None else after.vectors)
+    ]
+    names: list[str] = []
+    basis = np.empty((0, table.shape[1]))
+    for name, vector in wanted:
+        if len(basis) == min(3, table.shape[1]):
+            break
+        new = orthonormal_rows(vector[None], basis)
+        if len(new) and float(new[0] @ vector) ** 2 > 0.05 * float(vector @ vector):
+            names.append(name)
+            basis = np.concatenate([basis, np.sign(new @ vector)[:, None] * new])
+    return View(tuple(names), basis, on_host(table.project(robust, basis)))
+
+
+def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) -> float:
+    """Standard deviation of the kept rows in a direction, about a centre."""
+    seen = table.project(center, direction[None])[0, :]
+    inside = total(kept * (seen * (kept > 0.0)) ** 2)
+    return float(np.sqrt(inside / max(total(kept), 1.0)))
+
+
+def _medians(table: Table) -> Array:
+    n, d = table.shape
+    if table.sparse or n * d > MEDIAN_ELEMENTS:
+        return table.median(fit_generator(0))
+    return table.median()

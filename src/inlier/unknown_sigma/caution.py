@@ -1,0 +1,250 @@
+"""What may leave where nothing is assumed of the good rows: gross rows, and groups that are clear.
+
+Good rows may be skewed, heavy-tailed, rounded, in different units and in classes. A row leaves for
+what its own cells are, a group for being clear of the rest. All of it looks at a sample of the rows
+on the host, in an order that does not depend on theirs, and finds rules that hold for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binom
+
+from inlier._internal.arrays import evenly_spaced, on_host
+from inlier._internal.typing import Array, Mask
+from inlier._internal.validation import fit_generator
+from inlier.data import Fences, FilledTable, Table
+from inlier.data.filled import middle
+from inlier.unknown_sigma import clear
+from inlier.unknown_sigma.clear import Clear, clearest, is_obvious, is_suspect, principal
+from inlier.unknown_sigma.gross import Rule, gross_rules
+from inlier.unknown_sigma.symmetry import flat, lopsided
+
+# Below this many rows nothing can be told.
+FEWEST_ROWS = 8
+# Up to so many cells all rows are looked at, of larger tables a sample of so many; at least so many
+# rows, because fewer say nothing about the tails of columns, if they fit.
+WHOLE_CELLS = 1 << 22
+SAMPLE_CELLS = 1 << 20
+SAMPLE_ROWS = 500
+MOST_CELLS = 1 << 25
+# Of a table that is not looked at as a whole: rows beyond the sample's largest values, times what
+# a tail of index 3 would add in so many more rows, are looked at too, up to so many.
+TAIL_INDEX = 3.0
+MOST_BEYOND = 2000
+# Rows that the tests of symmetry look at: of many columns fewer, because the principal directions
+# of all of them are looked along.
+TESTED_ROWS = 4000
+TESTED_CELLS = 1 << 20
+# Rows and cells that must be kept for these tests to say that good rows are noise about a centre.
+ENOUGH_ROWS = 60
+ENOUGH_CELLS = 1000
+# A group of more than this share whose variances are within this factor of those of the rest is a
+# class of its own.
+CLASS_SHARE = 0.25
+ALIKE = 2.0
+
+
+class Sample(NamedTuple):
+    """Some rows of a table on the host, in an order that does not depend on that of the table."""
+
+    rows: Array
+    """Their numbers."""
+    values: Array
+    """m x d, in double precision."""
+    missing: Mask | None = None
+    """m x d: which cells are filled, if some are."""
+
+    @classmethod
+    def of(cls, table: Table) -> Sample | None:
+        """All rows, or as many as fit; None, if that are too few to know the columns."""
+        n, d = table.shape
+        m = n if n * d <= WHOLE_CELLS else min(n, max(SAMPLE_ROWS, SAMPLE_CELLS // d))
+        if n < FEWEST_ROWS or m * d > MOST_CELLS:
+            return None
+        # No random number decides: the direction is always the same.
+        order = table.order(fit_generator(0))
+        rows = on_host(order) if m == n else evenly_spaced(order, m)
+        missing = table.missing[rows] if isinstance(table, FilledTable) else None
+        return cls(rows, table.some(rows).astype(np.float64), missing)
+
+    def among(self, kept: Mask, most: int) -> tuple[Array, Array]:
+        """Rows of the sample that are kept, at most so many: their numbers, and values."""
+        inside = self._among(kept, most)
+        return self.rows[inside], self.values[inside]
+
+    def on_their_own(self, kept: Mask, most: int) -> Array:
+        """The values of such rows; what is missing is filled with their medians alone.
+
+        The median of all rows is no middle of some of them: a spike beside it looks like skewness.
+        """
+        inside = self._among(kept, most)
+        values = self.values[inside]
+        if self.missing is None:
+            return values
+        missing = self.missing[inside]
+        for j in np.flatnonzero(missing.any(axis=0) & ~missing.all(axis=0)):
+            gone = missing[:, j]
+            values[gone, j] = middle(values[~gone, j])
+        return values
+
+    def _among(self, kept: Mask, most: int) -> Array:
+        inside = np.flatnonzero(kept[self.rows])
+        if len(inside) > most:
+            inside = inside[np.linspace(0, len(inside) - 1, most).astype(np.intp)]
+        return inside
+
+
+def gross(table: Table, sample: Sample) -> list[Rule]:
+    """Find rules that tell gross rows from the others; two passes, if there is only a sample."""
+    n, m = table.shape[0], len(sample.rows)
+    with np.errstate(all="ignore"):
+        if m == n:
+            return gross_rules(sample.values, n)[0]
+        factor = (n / m) ** (1.0 / TAIL_INDEX)
+        reach = _reach(sample.values, factor)
+        values = np.concatenate([sample.values, _beyond(table, reach)])
+        rules, kept = gross_rules(values, len(values))
+        return [_beyond_the_sample(rule, reach, values[kept], factor) for rule in rules]
+
+
+def _reach(values: Array, factor: float) -> Fences:
+    """As far as the columns of all rows may well reach, given those of a sample."""
+    center = np.median(values, axis=0)
+    off = values - center
+    ends = (off.max(axis=0), -off.min(axis=0))
+    above, below = (np.where(end > 0.0, factor * end, np.inf) for end in ends)
+    return Fences(center, np.median(np.abs(off), axis=0), above, below)
+
+
+def _beyond(table: Table, reach: Fences) -> Array:
+    """Rows that lie farther out in some column."""
+    far = on_host(table.measured(reach))
+    rows = np.flatnonzero(far > 1.0)
+    if len(rows) > MOST_BEYOND:  # the farthest of them
+        rows = rows[np.argsort(-far[rows], kind="stable")[:MOST_BEYOND]]
+    return table.some(np.sort(rows)).astype(np.float64)
+
+
+def _beyond_the_sample(rule: Rule, reach: Fences, kept: Array, factor: float) -> Rule:
+    """A rule that leaves alone what all rows may well reach, of which a sample does not know."""
+    measure = rule.measure
+    if not isinstance(measure, Fences):
+        return rule._replace(cut=max(rule.cut, factor * float(measure(kept).max())))
+    shift = reach.center - measure.center
+    above = np.where(
+        np.isfinite(measure.above), np.maximum(measure.above, reach.above + shift), np.inf
+    )
+    below = np.where(
+        np.isfinite(measure.below), np.maximum(measure.below, reach.below - shift), np.inf
+    )
+    return rule._replace(measure=replace(measure, above=above, below=below))
+
+
+def tested_rows(d: int) -> int:
+    """How many rows the tests of symmetry look at."""
+    return int(np.clip(TESTED_CELLS // d, clear.SETTINGS.sample, TESTED_ROWS))
+
+
+def is_class(group: Array, rest: Array) -> bool:
+    """Whether a group varies as the rest does in most columns: then it is a class like it."""
+    varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
+    if len(group) < FEWEST_ROWS or not varies.any():
+        return False
+    ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
+    return bool(np.median(np.abs(np.log(ratios))) < np.log(ALIKE))
+
+
+def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Array]]) -> bool:
+    """Whether what would stay is noise about one centre, so that groups beside it are none of it.
+
+    Parameters
+    ----------
+    values : array of shape (m, d)
+        Of the rows that would stay, or some of them.
+    n : int
+        How many rows there are.
+    n_kept : int
+        How many would stay.
+    groups : iterable of tuple
+        Of the groups that would leave: how many rows each has, and some of the rows.
+    """
+    groups = list(groups)
+    d = values.shape[1]
+    if n_kept < max(ENOUGH_ROWS, ENOUGH_CELLS / d):
+        return False
+    natural = n - n_kept > clear.SETTINGS.class_share * n
+    if natural and d < clear.SETTINGS.class_columns:
+        return False
+    if any(binom.cdf(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k, _ in groups):
+        return False
+    if any(k > CLASS_SHARE * n and is_class(rows, values) for k, rows in groups):
+        return False
+    values = values[:, np.ptp(values, axis=0) > 0.0]
+    if not values.shape[1]:
+        return False
+    with np.errstate(all="ignore"):
+        if lopsided(values) > 1.0:
+            return False
+        turned = principal(values)
+        return lopsided(turned) <= 1.0 and flat(turned) <= 1.0
+
+
+class ClearGroups(NamedTuple):
+    """The groups that leave, those that are suspected, and whether there are several modes."""
+
+    leaving: list[tuple[Clear, Array]]
+    """Each with the numbers of the rows of the sample in which it was found."""
+    suspected: list[tuple[Clear, Array]]
+    several: bool
+
+
+def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
+    """Find the groups that are clear of the rest.
+
+    They all leave only if the rest is symmetric and has one mode; else only a few rows that are
+    obvious. The others are suspected, unless the rows fall into several groups, of which none is
+    more suspect than another.
+
+    Parameters
+    ----------
+    rows, values : array
+        Numbers of some rows, and the rows themselves.
+    n : int
+        How many rows there were before gross ones left, in proportion to these.
+    """
+    found: list[tuple[Clear, Array]] = []
+    several = False
+    with np.errstate(all="ignore"):
+        for _ in range(clear.SETTINGS.rounds):
+            varies = np.ptp(values, axis=0) > 0.0
+            if len(values) < FEWEST_ROWS or not varies.any():
+                break
+            group, several = clearest(values[:, varies], n)
+            if group is None:
+                break
+            members = group.members
+            if members.sum() > CLASS_SHARE * n and is_class(values[members], values[~members]):
+                several = True
+                break
+            direction = np.zeros(len(varies))
+            direction[varies] = group.direction
+            found.append((group._replace(direction=direction), rows))
+            rows, values = rows[~group.members], values[~group.members]
+        if not found:
+            return ClearGroups([], [], several)
+        gone = sum(int(group.members.sum()) for group, _ in found)
+        turned = principal(values[:, np.ptp(values, axis=0) > 0.0])
+        several |= gone > clear.SETTINGS.few * n and flat(turned) > 1.0
+        if not several and lopsided(turned, strict=False) <= 1.0:
+            return ClearGroups(found, [], several)
+    others = [i for i, (group, _) in enumerate(found) if not is_obvious(group, n)]
+    first = others[0] if others else len(found)
+    suspected = [] if several else found[first:]
+    # One after the other: the next is clear only of what is left without the one before.
+    unsure = [i for i, (group, _) in enumerate(suspected) if not is_suspect(group)]
+    return ClearGroups(found[:first], suspected[: unsure[0] if unsure else None], several)

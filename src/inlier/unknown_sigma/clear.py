@@ -1,0 +1,344 @@
+"""Groups that are clear of the rest.
+
+The clearness r of a group is how far out its nearest row lies over how far out the farthest of the
+others lies, on either side of their median, along the difference of the means. No row has a part in
+its own direction, so that in many dimensions r is not made by the search. Groups are looked for in
+the columns' own units, and in coordinates in which the rows vary alike in all directions.
+
+Works on a sample of the rows on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binom
+
+from inlier._internal.typing import Array, Mask
+from inlier.unknown_sigma.rounding import rounding_steps
+
+TINY = float(np.finfo(np.float64).tiny)
+# No cell lies farther out, in units of its column, lest its square overflow.
+FARTHEST = 1e100
+
+
+@dataclass(frozen=True)
+class ClearSettings:
+    """What counts as clear; `benchmarks/real.py` and `benchmarks/clean.py` measured each."""
+
+    index: float = 3.0
+    """Tail index of good rows: k rows beyond a ratio r have the chance r^(-3 k)."""
+    per_direction: float = 1.0
+    """Charge for each direction that is looked along, as a logarithm of the chance."""
+    few: float = 0.12
+    """Share of the rows that counts as few; more may be a natural minority."""
+    few_log_p: float = float(np.log(1e-3))
+    large_log_p: float = float(np.log(1e-12))
+    few_ratio: float = 1.25
+    large_ratio: float = 1.5
+    obvious_ratio: float = 6.0
+    obvious_share: float = 0.05
+    """So few rows, so clear, leave whatever the others look like."""
+    class_share: float = 0.25
+    class_columns: int = 4
+    """In fewer columns a group of more than this share is a class of its own, unless obvious."""
+    left: float = 0.58
+    """Share of the rows that must stay."""
+    equal: float = 0.01
+    """A group is smaller than the rest by more than one of two equal groups would be by chance, at
+    this level."""
+    rounding: float = 3.0
+    """Directions in which rows vary by less than so many roundings of the columns say nothing."""
+    sample: int = 1000
+    directions: int = 40
+    rows_per_direction: int = 8
+    turns: int = 3
+    share: float = 0.04
+    """Of the rows that the smaller part of a large split has at least."""
+    rounds: int = 8
+    units: int = 8
+    """Principal directions that are looked along in the columns' units."""
+
+
+SETTINGS = ClearSettings()
+
+
+class Clear(NamedTuple):
+    """A group that is clear of the rest."""
+
+    members: Mask
+    direction: Array
+    """In the coordinates of the data."""
+    ratio: float
+    log_p: float
+
+
+class _Space(NamedTuple):
+    """Rows in some coordinates."""
+
+    rows: Array
+    """n x k."""
+    mapping: Array
+    """k x d: a direction here, times this, is one of the data."""
+    rounding: Array
+    """d: of the columns of the data."""
+    n_looks: int
+    white: bool
+    """Whether rows vary alike in all directions."""
+
+    def starts(self) -> Array:
+        """Directions to begin with: the rows along them, j x n."""
+        if self.white:
+            return np.concatenate([_climb(self.rows), self.rows.T])
+        return np.asarray(self.rows[:, : self.n_looks].T)
+
+
+def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
+    """The rows in the columns' own units, and whitened."""
+    n = len(X)
+    ascending = np.sort(np.ascontiguousarray(X.T), axis=1)
+    center = (ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0
+    far = np.abs(X - center)
+    unit = np.median(np.ascontiguousarray(far.T), axis=1)
+    # Half of the values are the same, but for rounding.
+    rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
+    for j in np.flatnonzero(rough):
+        other = far[far[:, j] > 0.0, j]
+        unit[j] = np.median(other) if len(other) else np.inf
+    Y = np.clip((X - center) / unit, -FARTHEST, FARTHEST)
+    Y -= Y.mean(axis=0)
+    rounding = rounding_steps(ascending.T)
+    rows, lengths, axes = _principal(Y)
+    held = lengths > 1e-7 * lengths[0]
+    rows, axes = rows[:, held], axes[held]
+    yield _Space(rows, axes / unit, rounding, min(settings.units, rows.shape[1]), False)
+    usable = ~rough & np.isfinite(unit)
+    if usable.sum() < 2:
+        return
+    if not usable.all():
+        rows, lengths, axes = _principal(Y[:, usable])
+    else:
+        lengths = lengths[held]
+    mapping = np.zeros((len(axes), X.shape[1]))
+    mapping[:, usable] = axes / unit[usable]
+    deviations = lengths / np.sqrt(n)
+    noise = np.linalg.norm(mapping * rounding, axis=1) / np.sqrt(12.0)
+    most = min(settings.directions, max(2, n // settings.rows_per_direction))
+    good = (deviations > settings.rounding * noise) & (lengths > 1e-6 * lengths[0])
+    chosen = np.flatnonzero(good)[:most]
+    if len(chosen) < 2:
+        return
+    white = rows[:, chosen] / deviations[chosen]
+    n_looks = min(int(usable.sum()), settings.directions)
+    yield _Space(white, mapping[chosen] / deviations[chosen, None], rounding, n_looks, True)
+
+
+def principal(X: Array) -> Array:
+    """The rows along the directions that groups are looked for in."""
+    found = list(spaces(X))
+    return np.concatenate([space.rows[:, : space.n_looks] for space in found], axis=1)
+
+
+def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clear | None, bool]:
+    """Find the clearest group.
+
+    Parameters
+    ----------
+    X : array of shape (m, d)
+    n : int
+        How many rows there were before any group left, in proportion to m.
+
+    Returns
+    -------
+    Clear or None
+    bool
+        Whether there is a clear group that is too large to leave.
+    """
+    m = len(X)
+    best, merit, blocked = None, 0.0, False
+    for space in spaces(X, settings):
+        for members, ratio, way in _candidates(space, settings):
+            k = int(members.sum())
+            few = k <= settings.few * n
+            if ratio < (settings.few_ratio if few else settings.large_ratio):
+                continue
+            log_p = settings.per_direction * space.n_looks - settings.index * k * np.log(ratio)
+            lenient = few or ratio >= settings.obvious_ratio
+            if log_p > (settings.few_log_p if lenient else settings.large_log_p):
+                continue
+            natural = k > settings.class_share * n and X.shape[1] < settings.class_columns
+            small = m - k >= settings.left * n and binom.cdf(k, m, 0.5) <= settings.equal
+            if not small or (natural and ratio < settings.obvious_ratio):
+                blocked = True
+            elif k * np.log(ratio) ** 2 > merit:
+                merit = k * np.log(ratio) ** 2
+                best = Clear(members, way @ space.mapping, ratio, log_p)
+    return best, blocked
+
+
+def is_obvious(group: Clear, n: int, settings: ClearSettings = SETTINGS) -> bool:
+    """Whether a group may leave whatever the others look like."""
+    few = group.members.sum() <= settings.obvious_share * n
+    return bool(few and group.ratio >= settings.obvious_ratio)
+
+
+def is_suspect(group: Clear, settings: ClearSettings = SETTINGS) -> bool:
+    """Whether a group that may not leave is worth a look: as clear as a large one has to be."""
+    return group.ratio >= settings.large_ratio and group.log_p <= settings.large_log_p
+
+
+def clearness(along: Array, members: Mask) -> float:
+    """How far out the nearest member lies over the farthest other row on either side."""
+    others = along[~members]
+    middle = np.median(others)
+    return float((along[members].min() - middle) / max(np.abs(others - middle).max(), TINY))
+
+
+def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, float, Array]]:
+    """The groups that some direction shows, each with its clearness and its direction."""
+    rows = space.rows
+    m = len(rows)
+    least = sorted({3, max(4, int(settings.share * m))})
+    groups, sizes = [], []
+    starts = space.starts()
+    for k in least:
+        split, found = _split(starts, np.full(len(starts), k))
+        groups.append(split[found])
+        sizes.append(np.full(int(found.sum()), k))
+    if not space.white:
+        order = np.argsort(starts, axis=1, kind="stable")
+        for k in (m // 10, m // 4):
+            for end in (order[:, :k], order[:, m - k :]) if k >= 3 else ():
+                ends = np.zeros((len(order), m), dtype=np.bool_)
+                np.put_along_axis(ends, end, True, axis=1)
+                groups.append(ends)
+                sizes.append(np.full(len(order), least[-1]))
+    G, k_least = _distinct(np.concatenate(groups), np.concatenate(sizes))
+    if not len(G):
+        return []
+    for _ in range(settings.turns):
+        split, found = _split(_along(rows, G)[0], k_least)
+        G, k_least = _distinct(np.where(found[:, None], split, G), k_least)
+    for _ in range(2):
+        G = _placed(_along(rows, G)[0], G)
+    G, _ = _distinct(G, np.zeros(len(G)))
+    along, ways = _along(rows, G)
+    lengths = np.maximum(np.linalg.norm(ways, axis=1), TINY)
+    noise = np.linalg.norm(ways @ space.mapping * space.rounding, axis=1) / np.sqrt(12.0) / lengths
+    candidates = []
+    for t, members, way, rounding in zip(along, G, ways, noise, strict=True):
+        k = int(members.sum())
+        if 2 < k < m / 2 and t[~members].std() >= settings.rounding * rounding:
+            candidates.append((members, clearness(t, members), way))
+    return candidates
+
+
+def _split(T: Array, least: Array) -> tuple[Array, Mask]:
+    """Each row of T in two, by the best two-Gaussian classification; True is the smaller part.
+
+    Variances are drawn to the pooled one by four rows. Also whether there is a cut at all.
+    """
+    k, n = T.shape
+    order = np.argsort(T, axis=1, kind="stable")
+    a = np.take_along_axis(T, order, axis=1)
+    a = a - a[:, n // 2 : n // 2 + 1]
+    a /= np.maximum(np.abs(a).max(axis=1, keepdims=True), TINY)
+    steps = np.diff(a, axis=1)
+    sums, squares = np.cumsum(a, axis=1), np.cumsum(a * a, axis=1)
+    left = np.arange(1, n)[None, :]
+    right = n - left
+    whole = squares[:, -1:] / n - (sums[:, -1:] / n) ** 2
+    low = squares[:, :-1] / left - (sums[:, :-1] / left) ** 2
+    high = (squares[:, -1:] - squares[:, :-1]) / right
+    high -= ((sums[:, -1:] - sums[:, :-1]) / right) ** 2
+    pooled = (left * low + right * high) / n
+    floor = 1e-4 * whole + TINY
+    low = np.maximum((left * low + 4.0 * pooled) / (left + 4.0), floor)
+    high = np.maximum((right * high + 4.0 * pooled) / (right + 4.0), floor)
+    merit = left * np.log(left / n) + right * np.log(right / n)
+    merit = merit - 0.5 * (left * np.log(low) + right * np.log(high))
+    merit[(np.minimum(left, right) < least[:, None]) | (steps <= 0.0)] = -np.inf
+    at = merit.argmax(axis=1)
+    found = merit[np.arange(k), at] > -np.inf
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.broadcast_to(np.arange(n), (k, n)), axis=1)
+    below = rank <= at[:, None]
+    return np.where((at + 1 <= n - at - 1)[:, None], below, ~below), found
+
+
+def _along(rows: Array, G: Array) -> tuple[Array, Array]:
+    """All rows along each group's difference of means, no row having a part in its own."""
+    n = len(rows)
+    k = G.sum(axis=1)[:, None].astype(np.float64)
+    m = n - k
+    summed = G.astype(np.float64) @ rows
+    center = (rows.sum(axis=0) - summed) / m
+    ways = summed / k - center
+    seen = ways @ rows.T - (ways * center).sum(axis=1, keepdims=True)
+    squared = (rows * rows).sum(axis=1)[None, :] - 2.0 * center @ rows.T
+    squared = np.maximum(squared + (center * center).sum(axis=1, keepdims=True), 0.0)
+    inside = (k * seen - squared) / np.maximum(k - 1.0, 1.0)
+    outside = m / np.maximum(m - 1.0, 1.0) * (seen + squared / np.maximum(m - 1.0, 1.0))
+    lengths = np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), TINY)
+    return np.where(G, inside, outside) / lengths, ways
+
+
+def _placed(T: Array, G: Array) -> Array:
+    """The cut of each group moved into the widest gap within a few ranks."""
+    moved = G.copy()
+    n = T.shape[1]
+    for i, (t, members) in enumerate(zip(T, G, strict=True)):
+        k = int(members.sum())
+        reach = max(2, int(0.03 * k))
+        low, high = max(1, n - k - reach), min(n - 2, n - k + reach)
+        if k <= 2 or high <= low:
+            continue
+        order = np.argsort(t, kind="stable")
+        gaps = t[order[low : high + 1]] - t[order[low - 1 : high]]
+        at = low + int(gaps.argmax())
+        if 1 < n - at < n / 2:
+            moved[i] = False
+            moved[i, order[at:]] = True
+    return moved
+
+
+def _distinct(G: Array, sizes: Array) -> tuple[Array, Array]:
+    """Each group once, in the order in which they came."""
+    _, first = np.unique(np.packbits(G, axis=1), axis=0, return_index=True)
+    first = np.sort(first)
+    return G[first], sizes[first]
+
+
+def _climb(white: Array, window: int = 10, steps: int = 8) -> Array:
+    """In windows of neighbouring principal directions: the most skewed one, and the flattest.
+
+    The iteration climbs to directions of large skewness (see `pursuit`).
+    """
+    found = []
+    for first in range(0, max(1, white.shape[1] - window // 2), window // 2):
+        W = white[:, first : first + window]
+        V = np.eye(W.shape[1])
+        for _ in range(steps):
+            V = ((W @ V.T) ** 2).T @ W
+            V /= np.maximum(np.linalg.norm(V, axis=1, keepdims=True), TINY)
+        seen = W @ V.T
+        seen = (seen - seen.mean(axis=0)) / np.maximum(seen.std(axis=0), TINY)
+        skewed, flat = (seen**3).mean(axis=0).argmax(), (seen**4).mean(axis=0).argmin()
+        found += [seen[:, i] for i in sorted({int(skewed), int(flat)})]
+    return np.array(found)
+
+
+def _principal(Y: Array) -> tuple[Array, Array, Array]:
+    """Centred rows along their principal directions, the lengths there, and the directions."""
+    n, d = Y.shape
+    if d <= n:
+        values, vectors = np.linalg.eigh(Y.T @ Y)
+        axes = vectors[:, ::-1].T
+        return Y @ axes.T, np.sqrt(np.maximum(values[::-1], 0.0)), axes
+    values, vectors = np.linalg.eigh(Y @ Y.T)
+    lengths = np.sqrt(np.maximum(values[::-1], 0.0))
+    rows = vectors[:, ::-1] * lengths
+    return rows, lengths, (vectors[:, ::-1].T @ Y) / np.maximum(lengths, TINY)[:, None]

@@ -1,0 +1,288 @@
+"""The looks at the rows that are still there: how far out, along directions, in their metric."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from inlier._internal.arrays import (
+    among,
+    count,
+    double,
+    evenly_spaced,
+    every,
+    highest,
+    like,
+    median,
+    mixed,
+    namespace,
+    on_host,
+    pieces,
+    some,
+)
+from inlier._internal.typing import Array, Rows
+from inlier.linalg.eigenpairs import Oracle
+from inlier.unknown_sigma import significance
+from inlier.unknown_sigma.pursuit import WINDOW, pursue
+from inlier.unknown_sigma.significance import LOG_LEVEL, Cut
+from inlier.unknown_sigma.state import ROUNDINGS, TINY, Found, Line, Near, Selection, unit
+from inlier.unknown_sigma.whitening import White, whitened
+
+# The largest eigenvalue of white noise, by the law of Marchenko and Pastur, times this: above it
+# the rows vary more in some directions than in others.
+ANISOTROPIC = 1.3
+# Whitening takes the whole spectrum, and memory: rows times columns.
+MOST_COLUMNS = 512
+MOST_WHITENED = 1 << 25
+FEWEST_ROWS = 5 * WINDOW
+# A group is looked at as two if somewhere its standard deviation is so many times that of the rest.
+WIDE = 2.0
+# How often a direction is turned towards the group that it shows.
+TURNS = 3
+# How many of the directions are turned, if the first show nothing that may leave.
+MOST_TURNED = 3
+# The search in the metric looks at no more rows than these; the groups are of all.
+MOST_PURSUED = 5000
+# Elements of the rows along several directions that are looked at together.
+LOOKED_AT_ONCE = 1 << 20
+# If more than this fraction leaves, a group has to be clear of the others.
+LARGE = 1.0 / 3.0
+
+
+def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
+    """Rows that stand apart, or that are many and point the same way; in four passes at most."""
+    kept = found.kept
+    # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
+    sizes, plain = near.sizes(), near.distances**0.5
+    # A row that differs by rounding alone is at the centre, as it is in another order of the rows.
+    xp, rounding = namespace(sizes), ROUNDINGS * found.noise
+    sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
+    inside = sizes[kept]
+    gap = significance.apart(inside)
+    if gap.log_p < LOG_LEVEL and some(kept & (plain > gap.cut)):
+        return Found("apart", gap, plain, near.center)
+    # A row at the centre itself is near, and not infinitely so.
+    typical = median(inside)
+    logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
+    center, tail = significance.surplus(logs, sides=(1,))
+    found.coincide |= typical == 0.0 < highest(inside)
+    candidates: list[tuple[str, Cut]] = []
+    if tail.log_p < LOG_LEVEL:
+        separate = significance.is_no_tail(logs - center, tail.cut)
+        cut = replace(tail, cut=float(np.exp(center + tail.cut)), side=0)
+        candidates.append(("distance" if separate else "tail", cut))
+    if gap.log_p < 0.0:
+        candidates.append(("apart", gap))
+    for kind, cut in candidates:
+        members = kept & (plain > cut.cut)
+        if not some(members):
+            continue
+        together = _coherence(oracle, near, members)
+        # That rows stand apart and that they point the same way are two pieces of evidence.
+        log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
+        if log_p < LOG_LEVEL:
+            group = Found(kind, replace(cut, log_p=log_p), plain, near.center)
+            if kind == "apart":
+                return group
+            return _along(oracle, found, group, members) or group
+    return None
+
+
+def _along(oracle: Oracle, found: Selection, group: Found, members: Rows) -> Found | None:
+    """A distant group, cut along the way it points, if it is farther from the others there.
+
+    By distance the nearest of its rows and the farthest good ones may overlap.
+    """
+    turned = _turned(oracle, found, members, None)
+    if turned is None:
+        return None
+    line, cut = turned
+    sizes = line.sizes(cut.side)
+    kept = found.kept
+    by_distance = significance.separation(group.sizes[kept], group.cut.cut)
+    if significance.separation(sizes[kept], cut.cut) <= by_distance:
+        return None
+    point = found.mean + line.center * line.direction
+    cut = replace(cut, log_p=group.cut.log_p)
+    return Found("direction", cut, sizes, point, line.direction)
+
+
+def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
+    """Whether rows point the same way, each seen from another centre than the rest of them.
+
+    Seen from one centre, all rows would share its error, and with many columns point away from it.
+    """
+    table = oracle.table
+    xp = namespace(members)
+    rows = near.half & ~members
+    if count(rows) < 4:
+        return 0.0
+    # By turns in the order of their distances, whatever the order of the rows.
+    rank = xp.argsort(xp.argsort(xp.where(rows, near.distances, np.inf)))
+    even = rank % 2 == 0
+    halves = [double(rows & ~even), double(rows & even)]
+    halves = [half / xp.sum(half) for half in halves]
+    first, second, summed = table.combine(near.center, xp.stack([*halves, double(members)]))
+    others = summed - count(members) * second
+    seen = table.project(near.center, np.stack([others, first + second]))
+    own = near.distances - seen[1, :] + float(first @ second)
+    return significance.coherence((seen[0, :] - float(first @ others) - own)[members])
+
+
+def by_direction(oracle: Oracle, found: Selection) -> Found | None:
+    """The clearest group on one side of a direction of large variance."""
+    kept, rows = found.kept, found.spectrum.projections
+    seen = among(rows, kept)
+    least = found.least_variance * count(kept)
+    signs = []
+    # In pieces, because what a look is made from is many times as large.
+    for part in pieces(seen.shape[0], max(1, LOOKED_AT_ONCE // seen.shape[1])):
+        some_signs, coincide = _signs(seen[part, :], found.spectrum.values[part] > least)
+        found.coincide |= coincide
+        for j, center, cut in some_signs:
+            # Many directions are looked at: the first pays least, all together pay for one look.
+            place = part.start + j
+            log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
+            signs.append((log_p, place, center, cut))
+    for log_p, where, center, cut in sorted(signs, key=lambda sign: sign[:2])[:MOST_TURNED]:
+        if log_p >= LOG_LEVEL:
+            found.doubt(replace(cut, log_p=log_p))
+            break
+        start = Line(found.spectrum.vectors[where], rows[where, :], center)
+        group = _refined(oracle, found, start, replace(cut, log_p=log_p), None)
+        if group is not None:
+            return group
+    return None
+
+
+def _signs(seen: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
+    """What shows along some directions: centre and cut of each; and whether rows coincide."""
+    ascending = namespace(seen).sort(seen, axis=1)
+    centers, spreads, errors = significance.centers(ascending)
+    signs = []
+    for j in (int(i) for i in np.flatnonzero(varies & (spreads > 0.0))):
+        center = float(centers[j])
+        one_sided = significance.mirror(ascending[j, :], center, float(errors[j]))
+        both_sides = significance.apart(abs(ascending[j, :] - center))
+        sides = significance.same_side(seen[j, :] - center, both_sides)
+        both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
+        signs.append((j, center, min(one_sided, both_sides, key=lambda cut: cut.log_p)))
+    return signs, bool((varies & significance.quarter_coincides(ascending)).any())
+
+
+def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> Found | None:
+    """The same along directions that are flat or skewed in the metric of the kept rows."""
+    kept = found.kept
+    white = whitened(oracle, found.mean, kept, found.least_variance)
+    # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
+    precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
+    rows = among(white.rows, kept)
+    if rows.shape[1] > MOST_PURSUED:
+        seen = mixed(random.standard_normal(rows.shape[0]), rows)
+        some_rows = evenly_spaced(namespace(seen).argsort(seen), MOST_PURSUED)
+        rows = namespace(rows).take(rows, like(some_rows, rows), axis=1)
+    looks = pursue(on_host(rows), random)
+    found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
+    for log_p, mixing, center, cut in [look for look in looks if look[0] < LOG_LEVEL][:MOST_TURNED]:
+        direction = mixing @ white.whitener
+        length = float(np.linalg.norm(direction))
+        start = Line(direction / length, mixed(mixing / length, white.rows), center / length)
+        cut = replace(cut, log_p=log_p, cut=cut.cut / length)
+        group = _refined(oracle, found, start, cut, precision)
+        if group is not None:
+            return group
+    return None
+
+
+def _refined(
+    oracle: Oracle, found: Selection, line: Line, cut: Cut, precision: Array | None
+) -> Found | None:
+    """Turn a direction towards the mean of the group that it shows, and cut again there.
+
+    The evidence stays that of the first direction, which was not chosen for its group. A group on
+    one side must be no mere tail. Two passes for each turn.
+    """
+    kept = found.kept
+    log_p, sizes = cut.log_p, line.sizes(cut.side)
+    members = kept & (sizes > cut.cut)
+    for _ in range(TURNS if cut.side else 0):
+        turned = _turned(oracle, found, members, precision)
+        if turned is None:
+            break
+        (line, cut), before = turned, members
+        sizes = line.sizes(cut.side)
+        members = kept & (sizes > cut.cut)
+        if every(members == before):
+            break
+    if cut.side and not significance.is_no_tail(sizes[kept], cut.cut):
+        found.tail = max(found.tail, count(members))
+        return None
+    few = count(kept) - count(members) < (1.0 - LARGE) * kept.shape[0]
+    if few and cut.side and not significance.is_clear(sizes[kept], cut.cut):
+        # It would hang on the numbers alone which rows are the good ones.
+        found.unclear = max(found.unclear, count(members))
+        return None
+    kind = "direction" if precision is None else "metric"
+    point = found.mean + line.center * line.direction
+    return Found(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
+
+
+def _turned(
+    oracle: Oracle, found: Selection, members: Rows, precision: Array | None
+) -> tuple[Line, Cut] | None:
+    """The direction from the other rows to a group, and the cut there, if it shows one."""
+    rest = found.kept & ~members
+    difference = double(members) / count(members) - double(rest) / count(rest)
+    offset = oracle.table.combine(found.mean, difference[None, :])[0]
+    direction = unit(offset if precision is None else precision @ offset)
+    rows = oracle.table.project(found.mean, direction[None])[0, :]
+    center, cut = significance.surplus(rows[found.kept], sides=(1,))
+    return (Line(direction, rows, center), cut) if cut.log_p < LOG_LEVEL else None
+
+
+def polished(found: Selection, white: White, group: Found, members: Rows) -> list[Found]:
+    """A last look at the rows of a group, in the metric of those that are kept.
+
+    A direction of the data is not where a group is clearest if the others vary unevenly. Along
+    Fisher's discriminant a row that was taken may turn out to lie well inside, and one that was
+    left to lie far outside. A group that is much wider than the others is looked at as two.
+    """
+    if group.direction is None or group.cut.side == 0:
+        return [group]
+    roots = np.sqrt(white.shrinkage)
+    rows = white.rows * like(roots[:, None], white.rows)
+    xp = namespace(rows)
+    inside = among(rows, members)
+    offset = xp.mean(inside, axis=1, keepdims=True)
+    spread = on_host((inside - offset) @ (inside - offset).T) / count(members)
+    variances, axes = np.linalg.eigh(spread)
+    halves = [members]
+    if variances[-1] > WIDE**2:
+        positive = mixed(axes[:, -1], rows - offset) > 0.0
+        halves = [members & positive, members & ~positive]
+    parts = []
+    for half in halves:
+        mixing = on_host(xp.mean(among(rows, half), axis=1)) * roots
+        direction = mixing @ white.whitener
+        length = max(float(np.linalg.norm(direction)), TINY)
+        direction, seen = direction / length, mixed(mixing / length, white.rows)
+        center, cut = significance.surplus(seen[found.kept | half], sides=(1,))
+        if cut.log_p >= LOG_LEVEL:
+            return [group]
+        line = Line(direction, seen, center)
+        point = found.mean + center * direction
+        cut = replace(cut, log_p=group.cut.log_p)
+        parts.append(Found(group.kind, cut, line.sizes(1), point, direction))
+    return parts
+
+
+def is_uneven(oracle: Oracle, found: Selection) -> bool:
+    """Whether whitening could show more, and can be done."""
+    n, d = oracle.table.shape
+    m = count(found.kept)
+    if d > MOST_COLUMNS or n * d > MOST_WHITENED or d < 2 or m < FEWEST_ROWS:
+        return False
+    total = float(oracle.table.sq_distances(found.mean) @ double(found.kept))
+    noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
+    return bool(found.spectrum.values[0] > ANISOTROPIC * noise)

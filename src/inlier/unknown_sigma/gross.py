@@ -1,0 +1,352 @@
+"""Gross cells and gross rows: values that the tail of the others cannot reach.
+
+Far out, the logarithms of good values have independent exponential spacings, whatever power their
+tail falls with. So k values that lie beyond all others by a ratio r have the chance r^(-k g), with
+g the index of the tail, read from the values just inside the gap. Each side of each column is
+judged by its own unit and its own tail; then the rows' lengths in these units.
+
+Works on a sample of the rows on the host; what it finds are rules that hold for all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from inlier._internal.typing import Array, Mask
+from inlier.data import Fences, Measure, TailLength
+from inlier.data.measures import MEDIAN_SIZE
+from inlier.unknown_sigma.rounding import rounding_steps
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class GrossSettings:
+    """What counts as gross; `benchmarks/tables.py` and `benchmarks/clean.py` measured each."""
+
+    level: float = 0.01
+    """Chance, for a table, that good rows leave as gross, over all columns, lengths and cuts."""
+    index: float = 3.0
+    """Tail index expected of good values: their variance is finite, and a bit more."""
+    prior: float = 20.0
+    """The expected index counts as much as so many spacings."""
+    quantile: float = 0.75
+    """Unit and tail power of a side come from its median and this quantile, so that a quarter of a
+    side may be bad."""
+    size: float = 3.5
+    """Least size of a gross value, in Gaussian standard deviations, its own tail taken off."""
+    ratio: float = 1.5
+    """Least ratio of a gross value to the largest of the others."""
+    many_size: float = 3.0
+    many_ratio: float = 1.05
+    many_prior: float = 10.0
+    many_share: float = 0.04
+    """Weaker conditions on lengths for at least this share of the rows: a length has many columns
+    behind it, and so a short tail."""
+    few: float = 0.12
+    """Share of the rows that may leave at once, whatever the others look like."""
+    left: float = 0.58
+    """Share of the rows that must stay: they have to be a clear majority."""
+    rounds: int = 8
+    fewest_values: int = 5
+    """A side with fewer values has no unit of its own: both sides share one."""
+    most_whitened: int = 256
+    """Columns up to which lengths are also measured with correlations taken out."""
+
+
+SETTINGS = GrossSettings()
+
+
+class Rule(NamedTuple):
+    """Rows with a size above the cut are gross."""
+
+    measure: Measure
+    cut: float
+    log_p: float
+
+
+def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[list[Rule], Mask]:
+    """Find rules that tell gross rows from the others.
+
+    Parameters
+    ----------
+    X : array of shape (m, d)
+        The rows, or a sample of them that holds all that may be gross.
+    n : int
+        How many rows the shares are of: m, unless X is a sample.
+    settings : GrossSettings
+
+    Returns
+    -------
+    list of Rule
+        In the order in which their rows leave: one for cells, if any, and some for lengths.
+    array of bool, shape (m,)
+        The rows that stay.
+    """
+    m, d = X.shape
+    kept = np.ones(m, dtype=np.bool_)
+    high, low = np.full(d, np.inf), np.full(d, -np.inf)
+    cells_p = 0.0
+    lengths: list[Rule] = []
+    for _ in range(settings.rounds):
+        R = X[kept]
+        if len(R) < 8:
+            break
+        columns = np.flatnonzero(R.max(axis=0) > R.min(axis=0))
+        if not len(columns):
+            break
+        if len(columns) < d:
+            R = R[:, columns]
+        view = _View.of(R, settings)
+        most = int(settings.few * n) + 1
+        found = _gross_cells(view, most, settings)
+        long = _gross_lengths(R, view, columns, d, most, not found.any(), settings)
+        gone = found.beyond(R)
+        for _, members in long:
+            gone |= members
+        if not gone.any() or kept.sum() - gone.sum() < settings.left * n:
+            break
+        high[columns] = np.minimum(high[columns], found.high)
+        low[columns] = np.maximum(low[columns], found.low)
+        cells_p = min(cells_p, found.log_p)
+        lengths += [rule for rule, _ in long]
+        kept[kept] = ~gone
+    rules = []
+    if np.isfinite(high).any() or np.isfinite(low).any():
+        center = np.median(X[kept], axis=0)
+        unit = np.median(np.abs(X[kept] - center), axis=0)
+        rules.append(Rule(Fences(center, unit, high - center, center - low), 1.0, cells_p))
+    return rules + lengths, kept
+
+
+class _View(NamedTuple):
+    """Sorted columns about their medians, with a unit and a tail power for each side."""
+
+    ascending: Array
+    """n x d."""
+    center: Array
+    unit: Array
+    """2 x d: above and below."""
+    power: Array
+    number: Array
+    """2 x d: of values on each side."""
+    step: Array
+    """d: the smallest step between the values of a column, by which they may be rounded."""
+
+    @classmethod
+    def of(cls, R: Array, settings: GrossSettings) -> _View:
+        ascending = np.sort(np.ascontiguousarray(R.T), axis=1).T
+        center = np.median(ascending, axis=0)
+        step = rounding_steps(ascending)
+        # What differs from the median by rounding alone is on neither side of it.
+        at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * step
+        ascending = ascending - center
+        _n, d = ascending.shape
+        unit, power, count = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
+        for side, values in enumerate((ascending, -ascending[::-1])):
+            count[side] = (values > at_center).sum(axis=0)
+            unit[side], power[side] = _unit_and_power(values, count[side], settings)
+        total = count.sum(axis=0)
+        for j in np.flatnonzero(count.min(axis=0) < settings.fewest_values):
+            both = np.sort(np.abs(ascending[:, [j]]), axis=0)
+            shared = _unit_and_power(both, total[[j]], settings)
+            few = count[:, j] < settings.fewest_values
+            unit[few, j], power[few, j] = shared[0][0], shared[1][0]
+        return cls(ascending, center, np.maximum(unit, TINY), power, count, step)
+
+
+def _unit_and_power(ascending: Array, count: Array, settings: GrossSettings) -> tuple[Array, Array]:
+    """Of the positive values of sorted columns: their median m, and the power h <= 1.
+
+    (a / m)^h is half-normal at the median and at the upper quantile.
+    """
+    unit = _quantile_of_last(ascending, count, 0.5)
+    upper = _quantile_of_last(ascending, count, settings.quantile)
+    gaussian = np.log(ndtri(0.5 + settings.quantile / 2.0) / MEDIAN_SIZE)
+    with np.errstate(all="ignore"):
+        power = gaussian / np.log(upper / unit)
+    return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
+
+
+def _quantile_of_last(ascending: Array, count: Array, q: float) -> Array:
+    """A quantile of the last `count` values of each column."""
+    n = len(ascending)
+    at = np.maximum(count - 1, 0) * q
+    low = np.floor(at).astype(np.intp)
+    first, columns = n - np.maximum(count, 1), np.arange(ascending.shape[1])
+    inner = ascending[first + low, columns]
+    outer = ascending[np.minimum(first + low + 1, n - 1), columns]
+    return np.asarray(inner + (at - low) * (outer - inner))
+
+
+class _Beyond(NamedTuple):
+    """How many of the largest values are gross, where to cut, and the chance of it."""
+
+    number: Array
+    cut: Array
+    nearest: Array
+    """The smallest of the gross values."""
+    log_p: Array
+
+
+def _beyond(
+    a: Array, size: Array, count: Array, step: Array, looks: int, most: int,
+    settings: GrossSettings, least: float, ratio: float, prior: float | None = None,
+) -> _Beyond:  # fmt: skip
+    """Which of the largest values lie beyond what the tail of the others can reach.
+
+    Parameters
+    ----------
+    a, size : array of shape (t, v)
+        The largest values of each of v views, ascending, and their Gaussian sizes.
+    count : array of shape (v,)
+        How many values of the whole view are above 0.
+    step : array of shape (v,)
+        Rounding of the values: rounded values could be half a step nearer.
+    looks : int
+        How many views of the table there are.
+    most : int
+        The most values that may be gross.
+    least, ratio : float
+        The least size, and the least ratio to the others.
+    prior : float, optional
+        As in the settings, if not given.
+    """
+    t, v = a.shape
+    k = np.arange(1, max(1, min(most, t - 8)) + 1)[:, None]
+    edge, column = t - k, np.arange(v)[None, :]
+    logs = np.log(np.maximum(a, TINY))
+    sums = np.concatenate([np.zeros((1, v)), np.cumsum(logs, axis=0)])
+    # Hill's estimate of the index from the sqrt(n) values just inside the cut.
+    inside = np.maximum(np.sqrt(np.maximum(count - k, 1)).astype(np.intp), settings.fewest_values)
+    inside = np.minimum(inside, np.minimum(count - k - 1, edge - 1))
+    enough = inside >= settings.fewest_values
+    inside = np.maximum(inside, 1)
+    hill = sums[edge, column] - sums[edge - inside, column]
+    hill -= inside * logs[np.maximum(edge - inside - 1, 0), column]
+    prior = settings.prior if prior is None else prior
+    index = (inside + prior) / (np.maximum(hill, 0.0) + prior / settings.index)
+    inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
+    r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
+    log_p = np.log(looks * k * (k + 1.0)) - k * index * np.log(r)
+    gross = enough & (size[edge, column] >= least) & (r >= ratio)
+    gross &= log_p < np.log(settings.level)
+    found = np.where(gross, k, 0).max(axis=0)
+    at = np.maximum(found, 1)
+    column = column[0]
+    inner, nearest = (np.maximum(a[t - at - i, column], TINY) for i in (1, 0))
+    cut = np.where(found > 0, np.sqrt(inner * nearest), np.inf)
+    return _Beyond(found, cut, nearest, log_p[at - 1, column])
+
+
+class _Cells(NamedTuple):
+    """The fences of the columns; infinite where nothing is gross."""
+
+    high: Array
+    low: Array
+    log_p: float
+
+    def beyond(self, R: Array) -> Mask:
+        """The rows with a cell beyond its fence."""
+        return np.asarray(((self.high < R) | (self.low > R)).any(axis=1))
+
+    def any(self) -> bool:
+        return bool(np.isfinite(self.high).any() or np.isfinite(self.low).any())
+
+
+def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
+    m, d = view.ascending.shape
+    tail = min(m, 2 * most + 80 + 2 * int(np.sqrt(m)))
+    looks = 2 * d + 4
+    ends = (view.ascending[m - tail :], -view.ascending[:tail][::-1])
+    cuts, nearest, log_p = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
+    for side, end in enumerate(ends):
+        unit, power = view.unit[side], view.power[side]
+        far = MEDIAN_SIZE * (np.maximum(end[-1], 0.0) / unit) ** power >= settings.size
+        a = np.maximum(end[:, far], 0.0)
+        if not a.shape[1]:
+            continue
+        size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
+        found = _beyond(
+            a, size, view.number[side, far], view.step[far], looks, most, settings,
+            settings.size, settings.ratio,
+        )  # fmt: skip
+        cuts[side, far], nearest[side, far] = found.cut, found.nearest
+        log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
+    # Nothing leaves on one side that is nearer than what stays on the other.
+    farthest = [
+        np.max(np.where(a < cut, a, 0.0), axis=0) for a, cut in zip(ends, cuts, strict=True)
+    ]
+    above = np.where(nearest[0] < farthest[1], np.inf, cuts[0])
+    below = np.where(nearest[1] < farthest[0], np.inf, cuts[1])
+    return _Cells(view.center + above, view.center - below, log_p)
+
+
+def _gross_lengths(
+    R: Array, view: _View, columns: Array, d: int, most: int, alone: bool, settings: GrossSettings
+) -> list[tuple[Rule, Mask]]:
+    """Rows that are gross as a whole, and which; many of them only where no cell is."""
+    if len(columns) < 2:
+        return []
+    center, unit, power = np.zeros(d), np.full((2, d), np.inf), np.ones((2, d))
+    center[columns], unit[:, columns], power[:, columns] = view.center, view.unit, view.power
+    plain = TailLength(center, unit, power)
+    sizes = TailLength(view.center, view.unit, view.power).cells(R)
+    measures = [plain]
+    if len(columns) < min(len(R), settings.most_whitened):
+        whitener = np.zeros((len(columns), d))
+        whitener[:, columns] = _whitener(sizes)
+        measures.append(TailLength(center, unit, power, whitener))
+    looks = 2 * len(columns) + 4
+    rules = []
+    for measure in measures:
+        own = measure.whitener if measure.whitener is None else measure.whitener[:, columns]
+        lengths = TailLength(view.center, view.unit, view.power, own).lengths(sizes)
+        a = np.sort(lengths)[:, None]
+        off = np.maximum(a - np.median(a), 0.0)
+        count = np.array([(off > 0.0).sum()])
+        distinct = int((np.diff(a[:, 0]) > 1e-6 * a[-1]).sum())
+        if count[0] < settings.fewest_values or distinct < 2.0 * np.sqrt(len(a)):
+            continue  # a few codes have no tail
+        scale, bend = _unit_and_power(off, count, settings)
+        everything = np.array([len(a)])
+        step = np.zeros(1)
+        found = _beyond(
+            a, MEDIAN_SIZE * (off / scale) ** bend, everything, step, looks, most, settings,
+            settings.size, settings.ratio,
+        )  # fmt: skip
+        if not found.number[0] and alone:
+            found = _beyond(
+                a, MEDIAN_SIZE * off / scale, everything, step, looks, most, settings,
+                settings.many_size, settings.many_ratio, settings.many_prior,
+            )  # fmt: skip
+            if found.number[0] < settings.many_share * len(R):
+                continue
+        if found.number[0]:
+            rule = Rule(measure, float(found.cut[0]), float(found.log_p[0]))
+            rules.append((rule, lengths > rule.cut))
+    return rules
+
+
+def _whitener(sizes: Array) -> Array:
+    """Turn sizes into uncorrelated ones, by the correlations of wrapped cells.
+
+    Wrapping bounds what a cell can do to a correlation (Raymaekers and Rousseeuw 2021); they are
+    drawn to 0 by d / n.
+    """
+    n, d = sizes.shape
+    far = np.abs(sizes)
+    wrapped = np.sign(sizes) * 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
+    wrapped = np.where(far <= 1.5, sizes, wrapped)
+    wrapped = wrapped - wrapped.mean(axis=0)
+    deviation = np.maximum(wrapped.std(axis=0), 1e-6)
+    wrapped /= deviation
+    shrinkage = min(0.9, d / n)
+    correlation = (1.0 - shrinkage) * (wrapped.T @ wrapped) / n + shrinkage * np.eye(d)
+    values, vectors = np.linalg.eigh(correlation)
+    values = np.maximum(values, 1e-9 * values[-1])
+    return np.asarray((vectors / np.sqrt(values)).T / deviation)

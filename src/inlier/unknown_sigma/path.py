@@ -1,0 +1,122 @@
+"""The path of the search: at each step, the l1 problem with the budget of the kept rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from inlier._internal.arrays import among, count, double, namespace, some
+from inlier._internal.typing import Array, Rows
+from inlier.linalg.eigenpairs import Draw, Oracle, Spectrum
+from inlier.packing.problem import Subspace, packing_bound, scores
+from inlier.packing.subspace import Reduced, Within
+from inlier.packing.surrogates import L1
+from inlier.results.certificate import Certificate
+from inlier.results.result import PathPoint
+from inlier.results.rules import Multiplier
+from inlier.unknown_sigma.state import TINY, Selection, spectrum_of
+
+# How far the path goes on below what the kept rows need, to show that the price jumps.
+BELOW = 0.7
+# The l1 problems are there for their prices: near the optimum will do.
+NEARLY_L1 = L1(tau=10.0)
+GAP = 1e-2
+
+
+def point_at(
+    kept: Rows,
+    mean: Array,
+    spectrum: Spectrum,
+    subspace: Subspace,
+    budget: float,
+    share: float,
+    draw: Callable[[], Draw],
+) -> tuple[PathPoint, Rows]:
+    """A point of the path, and the weights of its l1 problem, nearly solved.
+
+    Parameters
+    ----------
+    kept : boolean array of shape (n,)
+    mean : array of shape (d,)
+        Of the kept rows, with their spectrum about it.
+    spectrum : Spectrum
+    subspace : Subspace
+        The directions in which groups have left.
+    budget : float
+    share : float
+        p / h of the rows that left last.
+    draw : callable
+        See `Within`.
+    """
+    solved = _nearly_solved(subspace, mean, budget, draw)
+    return _point(kept, mean, spectrum, subspace, budget, share, solved.S), solved.weights
+
+
+def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
+    """The path goes on below what the kept rows need: there is no group any more to pay for it.
+
+    Only the directions of largest variance and those of the groups are looked at.
+    """
+    everything = np.arange(len(found.spectrum.values))
+    subspace = found.subspace.extended(found.spectrum, everything, found.mean)
+    budget = BELOW * float(found.spectrum.values[0])
+    if budget <= 0.0:  # the kept rows do not vary
+        return None
+    solved = _nearly_solved(subspace, found.mean, budget, oracle.draw)
+    kept = found.kept & (solved.weights >= 0.5)
+    if not some(kept):
+        return None  # no row fits on its own
+    leaving = among(subspace.seen_from(found.mean, budget), found.kept & ~kept)
+    xp = namespace(leaving)
+    along = xp.sum(leaving * (xp.sum(leaving, axis=1, keepdims=True) - leaving), axis=0)
+    n_leaving = along.shape[0]
+    share = min(1.0, 2.0 * count(along <= 0.0) / n_leaving) if n_leaving else 1.0
+    mean = oracle.table.mean(double(kept), found.mean)
+    spectrum = spectrum_of(oracle, mean, kept)
+    budget = max(spectrum.bound * kept.shape[0] / count(kept), TINY)
+    return _point(kept, mean, spectrum, subspace, budget, share, solved.S)
+
+
+def _nearly_solved(
+    subspace: Subspace, mean: Array, budget: float, draw: Callable[[], Draw]
+) -> Reduced:
+    return NEARLY_L1.minimise(Within(subspace.seen_from(mean, budget), GAP, draw=draw))
+
+
+def _point(
+    kept: Rows,
+    mean: Array,
+    spectrum: Spectrum,
+    subspace: Subspace,
+    budget: float,
+    share: float,
+    S: Array,
+) -> PathPoint:
+    n, m = kept.shape[0], count(kept)
+    prices, mixing = np.linalg.eigh(S) if len(S) else (np.zeros(0), np.zeros((0, 0)))
+    prices = np.maximum(prices, 0.0)
+    price = float(prices.sum())
+    directions = mixing.T @ subspace.basis if len(prices) else None
+    removed = namespace(kept).nonzero(~kept)[0]
+    q = scores(subspace.seen_from(mean, budget), S)
+    return PathPoint(
+        budget=budget,
+        sigma=float(np.sqrt(spectrum.bound / m)),
+        price=price / n,
+        rank=1.0 / float(np.sum((prices / price) ** 2)) if price > 0.0 else 0.0,
+        share=share,
+        removed=removed,
+        location=mean,
+        certificate=Certificate(
+            budget=budget,
+            lambda_max=max(0.0, float(spectrum.values[0])),
+            bound=spectrum.bound,
+            failure=spectrum.failure,
+            n=n,
+            n_removed=n - m,
+            most_kept=packing_bound(0.0 * q + 1.0, q, price),
+            removed=removed,
+            multiplier=Multiplier(mean, directions, prices, budget, 1.0, mean),
+        ),
+    )

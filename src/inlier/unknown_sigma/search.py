@@ -1,0 +1,218 @@
+"""The search: groups leave, one after the other, while there is evidence for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from inlier._internal.arrays import count, double, like, namespace, on_host, smallest, some, total
+from inlier._internal.typing import Array, Rows
+from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum
+from inlier.packing.problem import Subspace
+from inlier.results.result import Step
+from inlier.results.rules import Group
+from inlier.unknown_sigma.detectors import by_direction, by_distance, by_metric, is_uneven, polished
+from inlier.unknown_sigma.path import point_at
+from inlier.unknown_sigma.significance import NOTHING
+from inlier.unknown_sigma.state import TINY, Found, Near, Selection, spectrum_of, unit
+from inlier.unknown_sigma.whitening import whitened
+
+# Rounds of the search; each but the last removes a group.
+MOST_GROUPS = 12
+# What is left must be more than the rows that have gone by a clear margin.
+MAJORITY = 0.55
+# A second moment about a point that is off may be too large by this part of it.
+NEGLIGIBLE = 1e-6
+
+
+def select(
+    oracle: Oracle,
+    start: Array,
+    distances: Rows,
+    random: np.random.Generator,
+    noise: float = 0.0,
+    metric: bool = True,
+    notify: Callable[[Step], None] = lambda step: None,
+    symmetric: bool = True,
+) -> Selection:
+    """Remove groups of rows while there is evidence for one.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    start : array of shape (d,)
+        Any robust centre.
+    distances : array of shape (n,)
+        Squared distances of the rows from it.
+    random : numpy.random.Generator
+    noise : float
+        What rounding adds to the coordinates of a row.
+    metric : bool
+        Whether to look in the metric of the rows as well.
+    notify : callable
+        Called after each round.
+    symmetric : bool
+        Whether good rows are taken to be symmetric; if not, nothing is removed.
+    """
+    everything = distances >= 0.0
+    near = Near(start, everything, distances)
+    for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
+        near = _nearest_half(oracle, near, everything)
+    found = begun(oracle, near.center, noise, notify)
+    if not symmetric:
+        return found
+    while len(found.groups) < MOST_GROUPS:
+        group = _next_group(oracle, found, near, random, metric)
+        if group is None or not _remove(oracle, found, group):
+            break
+        _extend_path(found, group.cut.share, notify, oracle)
+        near = _nearest_half(oracle, near, found.kept)
+    if metric and found.groups and is_uneven(oracle, found):
+        found = _last_look(oracle, found, notify)
+    return found
+
+
+def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], None]) -> Selection:
+    """Before any group has left; `near` is a point near the rows."""
+    ones = oracle.table.rows(1.0)
+    mean = oracle.table.mean(ones, near)
+    kept = ones > 0.0
+    spectrum = spectrum_of(oracle, mean, kept)
+    found = Selection(kept, mean, spectrum, Subspace.empty(oracle.table, mean), noise=noise)
+    _extend_path(found, 1.0, notify, oracle)
+    return found
+
+
+def removed(
+    oracle: Oracle, found: Selection, group: Found, notify: Callable[[Step], None]
+) -> Group | None:
+    """Take a group out; None, if what is left would hardly be a majority."""
+    if not _remove(oracle, found, group):
+        return None
+    _extend_path(found, group.cut.share, notify, oracle)
+    return found.groups[-1]
+
+
+def settled(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
+    """What is known of the kept rows made as close as it gets."""
+    if oracle.table.shape[1] > DENSE:
+        found.spectrum = oracle.bounded(found.mean, double(found.kept))
+        _extend_path(found, found.path.pop().share, notify, oracle)
+    return found
+
+
+def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
+    """Look at each group again, now that the others have left, and let them leave once more."""
+    again = begun(oracle, found.mean, found.noise, notify)
+    again.refused, again.doubtful = found.refused, found.doubtful
+    again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
+    white = whitened(oracle, found.mean, found.kept, found.least_variance)
+    for group, record in zip(found.looks, found.groups, strict=True):
+        members = np.zeros(found.kept.shape[0], dtype=np.bool_)
+        members[on_host(record.rows)] = True
+        members = like(members, found.kept)
+        for part in polished(found, white, group, members):
+            if some(part.among(again.kept)) and _remove(oracle, again, part):
+                _extend_path(again, part.cut.share, notify, oracle)
+    return again
+
+
+def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
+    """Take a group out, unless what is left would hardly be a majority."""
+    members = group.among(found.kept)
+    size = count(members)
+    left = count(found.kept) - size
+    # Seen from the centre of the others, which is not drawn by rows that have not left yet.
+    summed = oracle.table.combine(group.center, double(members)[None, :])[0]
+    mean = group.center + summed / size
+    offset = mean - found.mean
+    record = Group(
+        kind=group.kind,
+        rows=namespace(members).nonzero(members)[0],
+        mean=mean,
+        direction=group.direction if group.direction is not None else unit(offset),
+        center=group.center,
+        cut=group.cut.cut,
+        side=group.cut.side,
+        log_p=group.cut.log_p,
+        share=group.cut.share,
+        budget=found.spectrum.bound,
+        ratio=group.ratio,
+    )
+    if left < MAJORITY * members.shape[0] - 1e-9:
+        found.refused = record
+        return False
+    found.groups.append(record)
+    found.looks.append(group)
+    found.kept = found.kept & ~members
+    found.mean = found.mean - offset * (size / left)
+    found.spectrum = spectrum_of(oracle, found.mean, found.kept)
+    # What rounding has left of the rows that went, which may have been far out.
+    rest = found.spectrum.drift / left
+    found.mean = found.mean + rest
+    if left * float(rest @ rest) > NEGLIGIBLE * float(found.spectrum.values[0]):
+        found.spectrum = spectrum_of(oracle, found.mean, found.kept)
+    found.subspace = _with_direction(oracle, found.subspace, record.direction)
+    return True
+
+
+def _next_group(
+    oracle: Oracle,
+    found: Selection,
+    near: Near,
+    random: np.random.Generator,
+    metric: bool,
+) -> Found | None:
+    found.doubtful, found.tail, found.unclear, found.coincide = NOTHING, 0, 0, False
+    group = by_distance(oracle, found, near)
+    if group is None:
+        group = by_direction(oracle, found)
+    if group is None and metric and is_uneven(oracle, found):
+        group = by_metric(oracle, found, random)
+    return group
+
+
+def _nearest_half(oracle: Oracle, near: Near, kept: Rows) -> Near:
+    """Seen from the mean of the half of the kept rows that are nearest now."""
+    distances = namespace(kept).where(kept, near.distances, np.inf)
+    half = smallest(distances, max(1, count(kept) // 2))
+    center = oracle.table.mean(double(half), near.center)
+    return Near(center, half, oracle.table.sq_distances(center))
+
+
+def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:
+    """The subspace of the groups with one more direction, in one pass."""
+    rows = oracle.table.project(subspace.origin, direction[None])
+    seen = Spectrum(np.ones(1), direction[None], rows, np.zeros(1), np.zeros(0))
+    return subspace.extended(seen, np.array([0]), subspace.origin)
+
+
+def _extend_path(
+    found: Selection, share: float, notify: Callable[[Step], None], oracle: Oracle
+) -> None:
+    """Record where the search stands."""
+    n, m = found.kept.shape[0], count(found.kept)
+    top = found.spectrum.bound
+    budget = max(top * n / m, TINY)
+    point, weights = point_at(
+        found.kept,
+        found.mean,
+        found.spectrum,
+        found.subspace,
+        budget,
+        share,
+        oracle.draw,
+    )
+    found.path.append(point)
+    notify(
+        Step(
+            "selection",
+            point.budget,
+            float(n - m),
+            n - total(weights),
+            len(found.subspace.basis),
+            top,
+            oracle.table.n_passes,
+        )
+    )

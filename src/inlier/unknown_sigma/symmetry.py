@@ -1,0 +1,75 @@
+"""Are good rows noise about one centre? Tests of symmetry and of having one mode.
+
+A minority is not bad for being a minority: classes, skewed columns and bounded ones are ordinary.
+Only where what would stay is symmetric and has one mode does a group of others speak for itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from inlier._internal.typing import Array
+
+# Level of the test of symmetry, over all columns that are looked at.
+SKEW_LEVEL = 1e-3
+# Level of the test of having one mode.
+FLAT_LEVEL = 1e-3
+# Standard deviations of the three measures of skewness for Gaussian rows, times sqrt(n).
+OCTILE, OUTER, MEDIAN = 1.07, 1.17, 0.7555
+
+
+def lopsided(T: Array, strict: bool = True) -> float:
+    """Return the largest skewness of a column over what chance allows; above 1, it is skewed.
+
+    Parameters
+    ----------
+    T : array of shape (n, k)
+    strict : bool
+        Look at the mean as well; else at the octiles and at the outer 3%, which a few rows on one
+        side cannot move.
+    """
+    T = T[:, np.ptp(T, axis=0) > 0.0]
+    n, k = T.shape
+    if n < 8 or not k:
+        return 0.0
+    low, octile, middle, high, end = _quantiles(T, (0.03, 0.125, 0.5, 0.875, 0.97))
+    skewness = np.abs(high + octile - 2.0 * middle) / _positive(high - octile) / OCTILE
+    outer = np.abs(end + low - 2.0 * middle) / _positive(end - low) / OUTER
+    skewness = np.maximum(skewness, outer)
+    if strict:
+        shift = np.abs(T.mean(axis=0) - middle) / _positive(T.std(axis=0)) / MEDIAN
+        skewness = np.maximum(skewness, shift)
+    return float(np.sqrt(n) * skewness.max() / -ndtri(SKEW_LEVEL / 2.0 / k))
+
+
+def flat(T: Array) -> float:
+    """Return how flat the flattest column is, over what chance allows; above 1, not one mode.
+
+    By its kurtosis, which Anscombe and Glynn (1983) turn into a Gaussian variable: two classes of
+    similar size make it small.
+    """
+    T = T[:, T.std(axis=0) > 0.0]
+    n, k = T.shape
+    if n < 8 or not k:
+        return 0.0
+    off = T - T.mean(axis=0)
+    kurtosis = (off**4).mean(axis=0) / (off**2).mean(axis=0) ** 2
+    mean = 3.0 * (n - 1) / (n + 1)
+    variance = 24.0 * n * (n - 2) * (n - 3) / ((n + 1) ** 2 * (n + 3) * (n + 5))
+    x = (kurtosis - mean) / np.sqrt(variance)
+    skewness = 6.0 * (n * n - 5 * n + 2) / ((n + 7) * (n + 9))
+    skewness *= np.sqrt(6.0 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)))
+    a = 6.0 + 8.0 / skewness * (2.0 / skewness + np.sqrt(1.0 + 4.0 / skewness**2))
+    # Below the smallest kurtosis for which their formula holds, it is as small as can be.
+    denominator = np.maximum(1.0 + x * np.sqrt(2.0 / (a - 4.0)), 1e-6)
+    z = 1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / denominator)
+    return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(FLAT_LEVEL / k))
+
+
+def _quantiles(T: Array, q: tuple[float, ...]) -> Array:
+    return np.asarray(np.quantile(np.ascontiguousarray(T.T), q, axis=1))
+
+
+def _positive(x: Array) -> Array:
+    return np.where(x > 0.0, x, np.inf)
