@@ -11,7 +11,7 @@ from inlier import theory
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
 from inlier.known_sigma import continuation
-from inlier.known_sigma.algorithm import Exactly
+from inlier.known_sigma.algorithm import ExactStep
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.eigenpairs import Oracle, top_eigenpairs
 from inlier.packing.surrogates import L1, SMOOTHING
@@ -70,7 +70,7 @@ def test_step_1_is_the_sequence_of_convex_problems_of_the_paper(surrogate, p, se
     sample = SettingA(n=60, d=6, alpha=0.2).sample(seed)
     center, budget = np.median(sample.X, axis=0), 60 * sample.sigma**2
     oracle = Oracle(as_table(sample.X), np.random.default_rng(0))
-    step1 = Exactly(oracle, named_surrogate(surrogate, p), tol=1e-9)
+    step1 = ExactStep(oracle, named_surrogate(surrogate, p), tol=1e-9)
     found = step1(center, budget, np.inf)
     h = minimised_by_cvxpy(sample.X - center, budget, surrogate, p)
     # All but the last of the least squares problems are solved to a gap of 1e-3 only.
@@ -156,7 +156,7 @@ def test_l1_objective_never_rises_when_the_mean_is_weighted(n, d, alpha):
     sample = SettingA(n=n, d=d, alpha=alpha).sample(0)
     oracle = Oracle(as_table(sample.X), np.random.default_rng(0))
     tol = 1e-6
-    step1 = Exactly(oracle, L1(), tol=tol, soft=True)
+    step1 = ExactStep(oracle, L1(), tol=tol, soft=True)
     center, objectives = np.median(sample.X, axis=0), []
     for _ in range(6):
         found = step1(center, n * sample.sigma**2, np.inf)

@@ -11,12 +11,12 @@ import pytest
 
 from inlier import RobustMean, RobustMeanResult, WeakEvidenceWarning, baselines, robust_mean
 from inlier._internal.arrays import like
-from inlier.data import OnHost, Table, arrays, as_table, medians
+from inlier.data import HostTable, Table, arrays, as_table, medians
 from inlier.data.base import SAMPLE_ROWS, Metric
 from inlier.data.passes import Histogram
 from inlier.datasets import SettingA, SettingB
 from inlier.packing.problem import Projection
-from inlier.packing.subspace import LONG, SKETCH_ROWS, Reduced, Sketch, Within
+from inlier.packing.subspace import LONG, SKETCH_ROWS, Sketch, SubspaceSolution, SubspaceSolver
 from inlier.unknown_sigma import caution
 
 SETTINGS = {"A": SettingA, "B": SettingB}
@@ -561,7 +561,7 @@ def test_columns_that_are_too_long_to_sort_have_the_same_median(library, blocks,
     expected = np.median(X, axis=0)
     for mask in (np.ones(len(X), dtype=bool), np.arange(len(X)) % 10 > 0):
         table = as_table(library(X))
-        median = table.take(table.beside(mask)).median()
+        median = table.take(table.to_device(mask)).median()
         expected = np.median(X[mask], axis=0)
         assert type(median) is np.ndarray
         np.testing.assert_allclose(median, expected, rtol=1e-15, atol=1e-15)
@@ -587,14 +587,14 @@ def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
 
 def test_a_table_on_the_host_speaks_numpy(library, blocks):
     X = np.random.default_rng(4).standard_normal((90, 6))
-    table, numpy = OnHost(as_table(library(X))), as_table(X)
+    table, numpy = HostTable(as_table(library(X))), as_table(X)
     verbs = Verbs(X, X)
     verbs.check_all(table, numpy, deep=False)
     mask = verbs.mask
-    assert isinstance(table.take(mask), OnHost)
+    assert isinstance(table.take(mask), HostTable)
     verbs.check_all(table.take(mask), numpy.take(mask), deep=False)
     metric = Metric(verbs.center, verbs.scales)
-    assert isinstance(table.in_metric(metric), OnHost)
+    assert isinstance(table.in_metric(metric), HostTable)
     verbs.check_all(table.in_metric(metric), numpy.in_metric(metric), deep=False)
 
 
@@ -742,7 +742,7 @@ def test_a_sketch_is_that_of_numpy(library):
     np.testing.assert_array_equal(seen, expected.seen(P))
 
 
-ASKED: dict[str, Callable[[Within, np.ndarray], tuple[Reduced, Projection]]] = {
+ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, Projection]]] = {
     "least squares": lambda within, u: (within.least_squares(u), Projection.least_squares(u)),
     "projection": lambda within, u: (within.project(2.0 - u / 2.0, u), Projection(2.0 - u / 2, u)),
     "short step": lambda within, u: (
@@ -762,8 +762,8 @@ def test_a_sketch_solves_the_problem_of_all_rows(k, seed, name):
     P, u = rows_in_units_of_the_budget(k, seed)
     assert P.shape[1] > SKETCH_ROWS
     tol = 1e-5
-    by_sketch, problem = ASKED[name](Within(P, tol), u)
-    exactly, _ = ASKED[name](Within(P, tol, exactly=True), u)
+    by_sketch, problem = ASKED[name](SubspaceSolver(P, tol), u)
+    exactly, _ = ASKED[name](SubspaceSolver(P, tol, exactly=True), u)
     for answer in (by_sketch, exactly):
         w = answer.weights
         assert w.shape == u.shape and w.min() >= 0.0 and w.max() <= 1.0
@@ -780,8 +780,8 @@ def test_what_a_sketch_solves_is_that_of_numpy(library, k, name):
     P, u = rows_in_units_of_the_budget(k, 0)
     there = library(P)
 
-    def ask(P: Any, u: Any) -> Reduced:
-        within = Within(P, 1e-4)
+    def ask(P: Any, u: Any) -> SubspaceSolution:
+        within = SubspaceSolver(P, 1e-4)
         return within.least_squares(u) if name == "least squares" else within.packing(u, 2.0)
 
     answer, expected = ask(there, library(u)), ask(P, u)
@@ -793,7 +793,9 @@ def test_what_a_sketch_solves_is_that_of_numpy(library, k, name):
 
 def test_few_rows_need_no_sketch():
     P, u = rows_in_units_of_the_budget(2, 0, n=SKETCH_ROWS)
-    by_default, exactly = (Within(P, 1e-5, exactly=e).least_squares(u) for e in (False, True))
+    by_default, exactly = (
+        SubspaceSolver(P, 1e-5, exactly=e).least_squares(u) for e in (False, True)
+    )
     np.testing.assert_array_equal(by_default.weights, exactly.weights)
 
 

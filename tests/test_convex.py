@@ -14,7 +14,7 @@ import inlier
 import reference
 from inlier.packing import interior_point as interior
 from inlier.packing.problem import Packing, Projection, packing_bound, scores, second_moment
-from inlier.packing.subspace import Within, _root
+from inlier.packing.subspace import SubspaceSolver, _root
 
 PROBLEMS = ["l1", "weighted l1", "least squares", "projection"]
 # Up to 24 columns the interior point method takes the whole space; above, the factored dual, which
@@ -451,7 +451,7 @@ def test_one_direction_that_is_within_the_budget_is_left_alone(t, first, gap_tol
 def test_packing_within_a_subspace_is_as_good_as_cvxpy(k):
     P, problem = rows_along(k, 50, duplicated=False), Problem("weighted l1", 50)
     expected, _ = problem.optimum(P.T, 1.0)
-    found = Within(P, tol=1e-7).packing(problem.u)
+    found = SubspaceSolver(P, tol=1e-7).packing(problem.u)
     assert problem.objective(found.weights) == pytest.approx(expected, abs=1e-6 * problem.scale)
     assert reference.largest_eigenvalue(P.T, found.weights) <= 1.0 + 1e-6
 
@@ -459,7 +459,7 @@ def test_packing_within_a_subspace_is_as_good_as_cvxpy(k):
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_successive_least_squares_start_from_the_last_and_end_right(k):
     P = rows_along(k, 50, duplicated=True)
-    solver = Within(P, tol=1e-7)
+    solver = SubspaceSolver(P, tol=1e-7)
     solver.least_squares(np.ones(50), loosely=True)
     problem = Problem("least squares", 50)
     expected, w = problem.optimum(P.T, 1.0)

@@ -14,15 +14,15 @@ from inlier.unknown_sigma.significance import (
     NOTHING,
     STANDARD_ERRORS,
     Cut,
-    apart,
     centers,
     coherence,
+    excess_test,
+    gap_test,
     is_clear,
     is_no_tail,
     log_binomial,
-    mirror,
+    mirror_test,
     same_side,
-    surplus,
 )
 
 # Symmetric about 0, with one mode.
@@ -220,7 +220,7 @@ def test_a_spread_of_zero_where_a_quarter_of_the_values_coincide(n_equal):
     center, spread, error = center_of(values)
     assert spread == 0.0 and error == 0.0
     assert abs(center - 0.3) < 1.0
-    assert surplus(values)[1] == NOTHING
+    assert excess_test(values)[1] == NOTHING
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e3])
@@ -239,7 +239,7 @@ def test_values_that_are_tied(name, scale):
 @pytest.mark.parametrize("n", [20, 100, 600])
 @pytest.mark.parametrize("kind", SYMMETRIC)
 def test_symmetric_values_show_no_group(kind, n):
-    found = [surplus(numbers([seed, n], kind, n))[1].log_p for seed in range(300)]
+    found = [excess_test(numbers([seed, n], kind, n))[1].log_p for seed in range(300)]
     assert min(found) > LOG_LEVEL
     # A level of 1e-2 is not that of every look, but clean data should hardly reach it either.
     assert np.mean(np.array(found) < np.log(1e-2)) < 0.02
@@ -247,7 +247,7 @@ def test_symmetric_values_show_no_group(kind, n):
 
 def false_alarms(draw, seeds):
     """How often values show a group at the level at which rows leave."""
-    found = [surplus(draw(np.random.default_rng(seed)))[1].log_p for seed in seeds]
+    found = [excess_test(draw(np.random.default_rng(seed)))[1].log_p for seed in seeds]
     return float(np.mean(np.array(found) < LOG_LEVEL))
 
 
@@ -284,7 +284,7 @@ def surplus_by_counting(values, center, error, side):
 def test_mirror_is_its_definition(seed):
     values = np.sort(planted(seed, n=150, n_bad=15 + 3 * seed, at=3.0, spread=1.0))
     center, _, error = center_of(values)
-    cut = mirror(values, center, error)
+    cut = mirror_test(values, center, error)
     expected = {side: surplus_by_counting(values, center, error, side) for side in (1, -1)}
     assert cut.side == 1
     assert cut.log_p == pytest.approx(min(expected.values()), rel=1e-9)
@@ -294,14 +294,14 @@ def test_mirror_is_its_definition(seed):
     beyond, mirrored = int((z >= first).sum()), int((-z >= first).sum())
     assert cut.share == pytest.approx((1 + mirrored) / beyond)
     # The other side has none, and is not looked at if it is not asked for.
-    assert mirror(values, center, error, sides=(-1,)).log_p == min(0.0, expected[-1])
+    assert mirror_test(values, center, error, sides=(-1,)).log_p == min(0.0, expected[-1])
 
 
 @pytest.mark.parametrize("n_bad", [20, 60, 200])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_planted_group_is_cut_off(n_bad, seed):
     values = planted(seed, n_bad=n_bad)
-    center, cut = surplus(values)
+    center, cut = excess_test(values)
     assert cut.log_p < LOG_LEVEL and cut.side == 1
     assert 0.0 < cut.share <= GOOD_SHARE
     np.testing.assert_array_equal(values - center > cut.cut, np.arange(500) >= 500 - n_bad)
@@ -311,13 +311,13 @@ def test_a_planted_group_is_cut_off(n_bad, seed):
 @settings(max_examples=40)
 def test_a_cut_moves_with_the_values(seed, scale, shift):
     values = planted(seed, n=200, n_bad=40)
-    center, cut = surplus(values)
-    moved_center, moved = surplus(scale * (values + shift))
+    center, cut = excess_test(values)
+    moved_center, moved = excess_test(scale * (values + shift))
     assert moved.log_p == pytest.approx(cut.log_p, rel=1e-6)
     assert moved.share == pytest.approx(cut.share)
     bad = values - center > cut.cut
     np.testing.assert_array_equal(scale * (values + shift) - moved_center > moved.cut, bad)
-    other_center, other = surplus(-values)
+    other_center, other = excess_test(-values)
     assert other.side == -1
     assert (other.log_p, other.cut) == pytest.approx((cut.log_p, cut.cut), rel=1e-6)
     np.testing.assert_array_equal(other.side * (-values - other_center) > other.cut, bad)
@@ -325,12 +325,12 @@ def test_a_cut_moves_with_the_values(seed, scale, shift):
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
 def test_so_few_values_are_no_group(n):
-    assert surplus(np.arange(n) ** 5.0)[1].log_p > LOG_LEVEL
+    assert excess_test(np.arange(n) ** 5.0)[1].log_p > LOG_LEVEL
 
 
 @pytest.mark.parametrize("name", TIED)
 def test_tied_values_show_no_group(name):
-    assert surplus(TIED[name])[1].log_p > LOG_LEVEL
+    assert excess_test(TIED[name])[1].log_p > LOG_LEVEL
 
 
 # -- sizes that stand apart -----------------------------------------------------------------------
@@ -339,7 +339,7 @@ def test_tied_values_show_no_group(name):
 @pytest.mark.parametrize(("n", "d"), [(50, 10), (100, 1), (300, 5), (500, 100)])
 @pytest.mark.parametrize("kind", LENGTHS)
 def test_no_row_of_a_tail_stands_apart(kind, n, d):
-    found = np.array([apart(lengths(seed, kind, n, d)).log_p for seed in range(200)])
+    found = np.array([gap_test(lengths(seed, kind, n, d)).log_p for seed in range(200)])
     assert found.min() > LOG_LEVEL
     assert np.mean(found < np.log(1e-2)) <= 0.02
 
@@ -350,7 +350,7 @@ def test_no_row_of_a_tail_stands_apart(kind, n, d):
 def test_one_row_a_million_times_farther_stands_apart(kind, n, d, seed):
     sizes = lengths(seed, kind, n, d)
     sizes[7] = 1e6 * np.median(sizes)
-    cut = apart(sizes)
+    cut = gap_test(sizes)
     assert cut.log_p < LOG_LEVEL
     assert (cut.side, cut.share) == (0, 0.0)
     np.testing.assert_array_equal(np.flatnonzero(sizes > cut.cut), [7])
@@ -361,7 +361,7 @@ def test_one_row_a_million_times_farther_stands_apart(kind, n, d, seed):
 def test_a_group_far_out_stands_apart_also_if_it_is_one_row_many_times(n_bad, copies):
     sizes = lengths(0, "normal", 300, 20)
     sizes[:n_bad] = 100.0 if copies else 100.0 + sizes[:n_bad]
-    cut = apart(sizes)
+    cut = gap_test(sizes)
     assert cut.log_p < LOG_LEVEL
     np.testing.assert_array_equal(sizes > cut.cut, np.arange(300) < n_bad)
 
@@ -371,25 +371,25 @@ def test_a_group_far_out_stands_apart_also_if_it_is_one_row_many_times(n_bad, co
 def test_a_gap_is_the_same_in_every_unit(seed, scale, kind):
     sizes = lengths(seed, kind, 200, 5)
     sizes[:3] *= 30.0
-    cut, scaled = apart(sizes), apart(scale * sizes)
+    cut, scaled = gap_test(sizes), gap_test(scale * sizes)
     assert scaled.log_p == pytest.approx(cut.log_p, abs=1e-6)
     assert scaled.cut == pytest.approx(scale * cut.cut)
 
 
 @pytest.mark.parametrize("kind", LENGTHS)
 def test_rows_given_twice_stand_no_more_apart(kind):
-    found = [apart(np.repeat(lengths(seed, kind, 100, 5), 2)).log_p for seed in range(100)]
+    found = [gap_test(np.repeat(lengths(seed, kind, 100, 5), 2)).log_p for seed in range(100)]
     assert min(found) > LOG_LEVEL
 
 
 @pytest.mark.parametrize("name", TIED)
 def test_tied_sizes_do_not_stand_apart(name):
-    assert apart(np.abs(TIED[name])) == NOTHING
+    assert gap_test(np.abs(TIED[name])) == NOTHING
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_too_few_sizes_say_nothing(n):
-    assert apart(np.geomspace(1.0, 1e9, n)) == NOTHING
+    assert gap_test(np.geomspace(1.0, 1e9, n)) == NOTHING
 
 
 # -- tails, modes and clear gaps ------------------------------------------------------------------
@@ -475,7 +475,7 @@ def test_pursuit_finds_a_group_in_a_quiet_direction(fraction, seed):
     assert np.mean(members == bad) > 0.99
     # The charge for the search was paid.
     assert cut.log_p <= log_p
-    same_center, same_cut = surplus(direction @ Z)
+    same_center, same_cut = excess_test(direction @ Z)
     assert center == pytest.approx(same_center, abs=1e-4)
     assert (cut.log_p, cut.side) == (pytest.approx(same_cut.log_p, rel=1e-3), same_cut.side)
 

@@ -34,7 +34,7 @@ from inlier.experiments import (
     tables,
 )
 from inlier.experiments.columns import COLUMNS, IN_TABLES, contenders
-from inlier.experiments.part import Drawing, Part, Setup, Table, number, tidy
+from inlier.experiments.part import Chapter, Drawing, PrintableTable, Setup, number, tidy
 from inlier.experiments.verdict import CHANCE, Verdict, judge
 
 # The function of that name stands before the module.
@@ -178,7 +178,7 @@ WORDS = st.text(ASCII, max_size=6)
 def any_table(draw, words=WORDS):
     width = draw(st.integers(1, 4))
     row = st.lists(words, min_size=width, max_size=width)
-    return Table(draw(words), draw(row), draw(st.lists(row, min_size=1, max_size=3)))
+    return PrintableTable(draw(words), draw(row), draw(st.lists(row, min_size=1, max_size=3)))
 
 
 @given(any_table())
@@ -198,7 +198,7 @@ def test_lines_of_markdown_have_as_many_columns(table):
 
 
 def test_bars_do_not_end_a_column():
-    line = Table("c", ["a", "b"], [["x|y", "1"]]).markdown().splitlines()[4]
+    line = PrintableTable("c", ["a", "b"], [["x|y", "1"]]).markdown().splitlines()[4]
     assert len(re.findall(r"(?<!\\)\|", line)) == 3
 
 
@@ -223,12 +223,14 @@ def test_latex_is_not_misled(table):
 
 @pytest.mark.parametrize("sign", ["^", "~", "{", "}", "\\x"])
 def test_captions_in_latex(sign):
-    caption = re.search(r"\\caption\{(.*)\}\n", Table(f"a{sign}b", ["c"], [["d"]]).latex()).group(1)
+    caption = re.search(
+        r"\\caption\{(.*)\}\n", PrintableTable(f"a{sign}b", ["c"], [["d"]]).latex()
+    ).group(1)
     assert sign not in caption.replace("\\" + sign, "")
 
 
 def test_a_table_as_it_is():
-    table = Table("Errors, n < 5 & d_1", ["", "a"], [["x", "0.1 +"], ["y", "-"]])
+    table = PrintableTable("Errors, n < 5 & d_1", ["", "a"], [["x", "0.1 +"], ["y", "-"]])
     assert table.markdown() == (
         "**Errors, n < 5 & d_1**\n\n|    |     a |\n|:---|------:|\n| x  | 0.1 + |\n| y  |     - |"
     )
@@ -802,7 +804,7 @@ class Half:
 
 def test_nothing_is_left_half_written(tmp_path, monkeypatch):
     (tmp_path / "broken.png").write_text("from before")
-    broken = Part("t", "t", drawings=[Drawing("broken", "c", Half())])
+    broken = Chapter("t", "t", drawings=[Drawing("broken", "c", Half())])
     monkeypatch.setitem(EXPERIMENTS, "figures", lambda setup: broken)
     with pytest.raises(OSError, match="no space left"):
         reproduce(tmp_path, only=["figures"])
@@ -843,7 +845,7 @@ def test_a_folder_that_is_a_file(tmp_path):
 
 def test_faces_that_are_not_there_are_told_at_once(tmp_path, monkeypatch):
     begun = []
-    monkeypatch.setitem(EXPERIMENTS, "tables", lambda setup: begun.append(1) or Part("t", "t"))
+    monkeypatch.setitem(EXPERIMENTS, "tables", lambda setup: begun.append(1) or Chapter("t", "t"))
     with pytest.raises(ValueError, match="no file or folder"):
         reproduce(tmp_path, only=["tables", "faces"], faces="nowhere")
     assert not begun

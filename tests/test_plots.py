@@ -11,7 +11,7 @@ from inlier import plots
 from inlier.datasets import SettingB
 from inlier.plots.axes import NAME
 from inlier.plots.parts import VECTORS
-from inlier.results.summary import View
+from inlier.results.summary import Projections
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -320,13 +320,13 @@ def test_rows_far_away_do_not_hide_the_others(far):
 
 def test_one_direction_against_the_number_of_the_row(clean):
     view = clean.view
-    one = replace(clean, view=View(view.names[:1], view.directions[:1], view.rows[:1]))
+    one = replace(clean, view=Projections(view.names[:1], view.directions[:1], view.rows[:1]))
     ax = drawn("rows", one)
     (kept,) = clouds(ax)
     np.testing.assert_array_equal(kept.get_xdata(), view.rows[0])
     np.testing.assert_array_equal(kept.get_ydata(), np.arange(clean.n))
     assert ax.get_ylabel() == "row"
-    none = replace(clean, view=View((), view.directions[:0], view.rows[:0]))
+    none = replace(clean, view=Projections((), view.directions[:0], view.rows[:0]))
     assert points(drawn("rows", none)) == clean.n
 
 

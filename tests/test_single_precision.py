@@ -136,10 +136,10 @@ def test_the_second_moment_of_a_million_rows_is_right(law, make):
     expected = (A.T * weights) @ A
     near = 1e-5 * np.abs(expected).max()
     basis = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 2)))[0].T
-    moment = table.moment(center, table.beside(weights), basis)
+    moment = table.moment(center, table.to_device(weights), basis)
     np.testing.assert_allclose(moment.image, basis @ expected, rtol=0, atol=near)
     np.testing.assert_allclose(moment.drift, A.T @ weights, rtol=0, atol=near)
-    scatter, drift = table.scatter(center, table.beside(weights))
+    scatter, drift = table.scatter(center, table.to_device(weights))
     np.testing.assert_allclose(scatter, expected, rtol=0, atol=near)
     np.testing.assert_allclose(drift, A.T @ weights, rtol=0, atol=near)
 
@@ -184,14 +184,14 @@ def test_project_far_from_the_origin(far):
 
 
 def test_moment_far_from_the_origin(far):
-    moment = far.table.moment(far.center, far.table.beside(far.weights), far.basis)
+    moment = far.table.moment(far.center, far.table.to_device(far.weights), far.basis)
     assert_near(moment.projection, far.basis @ far.A.T)
     assert_near(moment.image, far.basis @ (far.A.T * far.weights) @ far.A)
     assert_near(moment.drift, far.A.T @ far.weights)
 
 
 def test_scatter_far_from_the_origin(far):
-    scatter, drift = far.table.scatter(far.center, far.table.beside(far.weights))
+    scatter, drift = far.table.scatter(far.center, far.table.to_device(far.weights))
     assert_near(scatter, (far.A.T * far.weights) @ far.A)
     assert_near(drift, far.A.T @ far.weights)
 
@@ -199,13 +199,13 @@ def test_scatter_far_from_the_origin(far):
 def test_combine_far_from_the_origin(far):
     # Coefficients of both signs cancel: by the size of what is summed, not of the sum.
     size = np.abs(far.coefficients) @ np.abs(far.A)
-    combined = far.table.combine(far.center, far.table.beside(far.coefficients))
+    combined = far.table.combine(far.center, far.table.to_device(far.coefficients))
     error = np.abs(combined - far.coefficients @ far.A)
     assert (error <= 1e-6 * size).all()
 
 
 def test_mean_far_from_the_origin(far):
-    mean = far.table.mean(far.table.beside(far.weights), far.center)
+    mean = far.table.mean(far.table.to_device(far.weights), far.center)
     expected = np.average(far.Y, axis=0, weights=far.weights)
     np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-6)
 
@@ -232,7 +232,7 @@ def test_other_coordinates_far_from_the_origin(far):
 
 def test_some_of_the_rows_far_from_the_origin(far):
     mask = np.arange(len(far.A)) % 3 > 0
-    kept = far.table.take(far.table.beside(mask))
+    kept = far.table.take(far.table.to_device(mask))
     assert_near(kept.project(far.center, far.basis), far.basis @ far.A[mask].T)
     expected = np.square(far.A[mask]).sum(axis=1)
     np.testing.assert_allclose(host(kept.sq_distances(far.center)), expected, rtol=2e-6)

@@ -20,9 +20,9 @@ from inlier._internal.validation import (
     check_whole,
     fit_generator,
 )
-from inlier.data import FilledTable, Metric, OnHost, Rotation, Table, as_table, central_row
+from inlier.data import FilledTable, HostTable, Metric, Rotation, Table, as_table, central_row
 from inlier.data.checks import check_center, check_table
-from inlier.known_sigma.fit import Known, Options, fit_with_sigma
+from inlier.known_sigma.fit import FitOptions, WarmStart, fit_with_sigma
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
 from inlier.packing.surrogates import SurrogateName
@@ -181,10 +181,10 @@ def robust_mean(
         table = original if metric is None else original.in_metric(metric)
         if algorithm == "paper" and not isinstance(table, FilledTable):
             # Its convex problems are solved on the host, where such a table is.
-            table = OnHost(table)
+            table = HostTable(table)
         first = start
         if not isinstance(start, str) and metric is not None:
-            first = metric.seen(start[None])[0]
+            first = metric.transform(start[None])[0]
         is_auto = isinstance(start, str) and start == "auto" and algorithm == "continuation"
         central = is_auto and Rotation.pays(table)
         center = central_row(table) if central else _start(table, first, algorithm, random)
@@ -256,12 +256,12 @@ def _options(
     prune: Any = None,
     max_iter: Any = None,
     tol: Any = None,
-) -> Options:
+) -> FitOptions:
     """How the paper's problem is solved; what is None is up to us."""
     p = 0.5 if p is None else check_number(p, "p", at_most=1.0)
     surrogate = "reweighted-l2" if surrogate is None else surrogate
     check_choice(surrogate, "surrogate", ("reweighted-l2", "reweighted-l1", "l1"))
-    return Options(
+    return FitOptions(
         algorithm,
         named_surrogate(surrogate, p),
         None if prune is None else check_number(prune, "prune", below=1.0),
@@ -286,7 +286,7 @@ def solve_again(
     table = original if metric is None else original.in_metric(metric)
     center = on_host(result.location).astype(np.float64)
     if metric is not None:
-        center, directions = metric.seen(center[None])[0], directions @ metric.matrix
+        center, directions = metric.transform(center[None])[0], directions @ metric.matrix
     options = _options("continuation", p)
     again = fit_with_sigma(
         table,
@@ -297,7 +297,7 @@ def solve_again(
         options,
         fit_generator(0),
         None,
-        Known(result.support, directions),
+        WarmStart(result.support, directions),
     )
     if metric is not None:
         again = _in_units_of_the_data(again, original, metric)
@@ -318,11 +318,11 @@ def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult
     """A result with arrays of the library that holds the data."""
     return replace(
         result,
-        location=table.beside(result.location),
-        support=table.beside(result.support),
-        weights=table.beside(result.weights),
-        indicator=table.beside(result.indicator),
-        scores=table.beside(result.scores),
+        location=table.to_device(result.location),
+        support=table.to_device(result.support),
+        weights=table.to_device(result.weights),
+        indicator=table.to_device(result.indicator),
+        scores=table.to_device(result.scores),
     )
 
 
@@ -359,7 +359,7 @@ def _in_units_of_the_data(
         rule = GroupRule(groups)
     return replace(
         result,
-        location=original.beside(location.astype(original.dtype)),
+        location=original.to_device(location.astype(original.dtype)),
         message=f"{result.message} {IN_UNITS}",
         rule=rule,
         certificate=_certificate_of_the_data(result.certificate, metric),

@@ -18,7 +18,7 @@ import numpy as np
 
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_number, fit_generator
-from inlier.data import OnHost, Rotation, Table, as_table
+from inlier.data import HostTable, Rotation, Table, as_table
 from inlier.data.checks import check_range
 from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
@@ -42,7 +42,7 @@ class Spread(NamedTuple):
     variance: float
     """The largest in any direction."""
     direction: Array
-    seen: Array
+    projected: Array
     """The rows along that direction, seen from the mean."""
 
 
@@ -235,7 +235,7 @@ class Baseline(MeanEstimator, ABC):
         sklearn.exceptions.ConvergenceWarning
             If the method did not reach what it aims at; the message says what to try.
         """
-        table = OnHost(as_table(self._validated(X, fitting=True)))
+        table = HostTable(as_table(self._validated(X, fitting=True)))
         n, d = table.shape
         told = self._checked_needs()
         self._check(n, d)
@@ -244,19 +244,19 @@ class Baseline(MeanEstimator, ABC):
         distances = table.sq_distances(center)
         check_range(table, center, distances)
         near = _near(distances) if self.sets_aside else np.ones(n, dtype=np.bool_)
-        seen = table if near.all() else table.take(near)
-        rotation = Rotation.of(seen, center) if self.rotates and Rotation.pays(seen) else None
-        view, origin = seen, center
+        working = table if near.all() else table.take(near)
+        rotation = Rotation.of(working, center) if self.rotates and Rotation.pays(working) else None
+        view, origin = working, center
         if rotation is not None:
             view, origin = rotation.rotated, np.zeros(rotation.rotated.shape[1])
 
         def n_passes() -> int:
-            return table.n_passes + (seen.n_passes if seen is not table else 0)
+            return table.n_passes + (working.n_passes if working is not table else 0)
 
         n_aside = n - int(near.sum())
         run = Run(view, origin, random, n_aside, n_passes, distances[near], *told)
         answer = self._estimate(run)
-        return self._copied(self._result(table, seen, near, rotation, run, answer))
+        return self._copied(self._result(table, working, near, rotation, run, answer))
 
     def _checked_needs(self) -> tuple[float, float]:
         """What the method is told: alpha and sigma, nan for what it does not need."""
@@ -277,7 +277,7 @@ class Baseline(MeanEstimator, ABC):
     def _result(
         self,
         table: Table,
-        seen: Table,
+        working: Table,
         near: Mask,
         rotation: Rotation | None,
         run: Run,
@@ -286,7 +286,7 @@ class Baseline(MeanEstimator, ABC):
         location = answer.location
         origin = run.center if rotation is None else rotation.center
         if location is None:
-            location = seen.mean(answer.weights, origin)
+            location = working.mean(answer.weights, origin)
         elif rotation is not None:
             location = origin + rotation.restored(location)
         n = len(near)

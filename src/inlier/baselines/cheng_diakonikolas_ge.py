@@ -10,7 +10,7 @@ from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.packing.problem import Subspace, scores
-from inlier.packing.subspace import Within, cutting_planes
+from inlier.packing.subspace import SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import L1
 
 # Among weights that are nearly optimal these are nearest to equal. The optimum itself spends what
@@ -91,7 +91,7 @@ class ChengDiakonikolasGe(Baseline):
         while not converged and n_iter < self.max_iter:
             n_iter += 1
             solved = cutting_planes(
-                lambda P: NEARLY.minimise(Within(P, GAP, exactly=True)),
+                lambda P: NEARLY.minimise(SubspaceSolver(P, GAP, exactly=True)),
                 oracle,
                 center,
                 budget,

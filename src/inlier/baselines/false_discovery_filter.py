@@ -63,7 +63,7 @@ class FalseDiscoveryFilter(Baseline):
         while True:
             spread = run.spread(weights)
             run.record("filter", weights, spread.variance)
-            left = self._filtered(spread.seen, weights, scores)
+            left = self._filtered(spread.projected, weights, scores)
             if np.array_equal(left, weights):
                 return Answer(weights, scores, spread.mean, n_iter)
             if gone(left, run.n):
@@ -71,12 +71,12 @@ class FalseDiscoveryFilter(Baseline):
                 return gave_up(weights, scores, n_iter, why)
             weights, n_iter = left, n_iter + 1
 
-    def _filtered(self, seen: Array, weights: Array, scores: Array) -> Array:
+    def _filtered(self, projected: Array, weights: Array, scores: Array) -> Array:
         """Rows that are left along a direction, where the scale is measured anew as others go."""
         weights = weights.copy()
         while True:
             kept = np.flatnonzero(weights)
-            away = np.abs(seen[kept] - np.median(seen[kept]))
+            away = np.abs(projected[kept] - np.median(projected[kept]))
             scale = float(np.median(away)) / MAD
             if scale == 0.0:  # half of the rows coincide along it: there is no unit
                 return weights

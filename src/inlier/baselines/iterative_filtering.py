@@ -70,7 +70,9 @@ class IterativeFiltering(Baseline):
         for n_iter in range(run.n):
             spread = run.spread(weights)
             run.record("filter", weights, spread.variance, limit)
-            tau = (spread.seen - np.median(spread.seen[weights >= weights.max() / 2.0])) ** 2
+            tau = (
+                spread.projected - np.median(spread.projected[weights >= weights.max() / 2.0])
+            ) ** 2
             scores = np.maximum(scores, tau / limit)
             if spread.variance <= limit:
                 return Answer(weights, scores, spread.mean, n_iter)

@@ -85,16 +85,16 @@ class MedianOfMeans(Baseline):
         means = self._means(run, min(n_blocks, run.n))
         message = f"{len(means)} blocks."
         if self.median == "coordinate":
-            seen, n_iter, converged = np.median(means, axis=0), 1, True
+            projected, n_iter, converged = np.median(means, axis=0), 1, True
         else:
             found = geometric_median(as_table(means))
-            seen, n_iter, converged = found.location, found.n_iter, found.converged
+            projected, n_iter, converged = found.location, found.n_iter, found.converged
         if not converged:
             message += (
                 " Their geometric median was not reached: try median='coordinate' or another "
                 "n_blocks."
             )
-        return run.located(run.center + seen, n_iter, converged, message)
+        return run.located(run.center + projected, n_iter, converged, message)
 
     def _means(self, run: Run, n_blocks: int) -> Array:
         """Of the blocks, seen from the centre."""

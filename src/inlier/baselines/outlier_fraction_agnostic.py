@@ -35,9 +35,9 @@ def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
     """Trim along the direction of largest variance until the kept rows satisfy the budget."""
     n, limit = run.n, variance_limit(sigma)
     weights, spread, n_iter = np.ones(n), first, 0
-    scores = (first.seen - np.median(first.seen)) ** 2 / limit
+    scores = (first.projected - np.median(first.projected)) ** 2 / limit
     while spread.variance * float(weights.sum()) > n * limit:
-        deviations = (spread.seen - np.median(spread.seen)) ** 2
+        deviations = (spread.projected - np.median(spread.projected)) ** 2
         ordered = np.sort(deviations)
         fits = int(np.searchsorted(np.cumsum(ordered), n * limit, side="right"))
         # Equal rows leave together, whatever their order in the table.

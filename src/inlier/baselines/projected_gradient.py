@@ -77,7 +77,7 @@ class ProjectedGradient(Baseline):
             if spread.variance == 0.0:
                 break
             n_iter += 1
-            gradient = spread.seen**2 / spread.variance
+            gradient = spread.projected**2 / spread.variance
             # A distant row that has no weight any more would make all steps short.
             gradient = np.minimum(gradient, FAR * gradient[weights > 0.0].max())
             length = float(np.linalg.norm(gradient))
@@ -92,4 +92,4 @@ class ProjectedGradient(Baseline):
                 step, failures = step / 4.0, failures + 1
         converged = n_iter < self.max_iter or failures == MOST_FAILURES
         message = "" if converged else "The variance was still falling. Raise max_iter."
-        return Answer(weights, spread.seen**2, spread.mean, n_iter, converged, message)
+        return Answer(weights, spread.projected**2, spread.mean, n_iter, converged, message)

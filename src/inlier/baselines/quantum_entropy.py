@@ -84,7 +84,9 @@ class QuantumEntropy(Baseline):
                 spread, tau = run.spread(weights), None
             run.record("scoring", weights, spread.variance, limit)
             if spread.variance <= limit:
-                return Answer(weights, scores if n_iter else spread.seen**2, spread.mean, n_iter)
+                return Answer(
+                    weights, scores if n_iter else spread.projected**2, spread.mean, n_iter
+                )
             tau = self._sketched(run, weights, spread) if tau is None else tau
             scores = np.where(weights > 0.0, tau, scores)
             left = weights.copy()
@@ -97,11 +99,11 @@ class QuantumEntropy(Baseline):
         """The direction of largest variance, and tau from the whole spectrum."""
         mean = run.mean(weights)
         spectrum = run.oracle.densely(mean, weights, run.d)
-        values, seen = spectrum.values, spectrum.projections
+        values, projected = spectrum.values, spectrum.projections
         exponential = np.exp(self.beta * (values / max(values[0], TINY) - 1.0))
-        tau = (exponential / exponential.sum()) @ seen**2
+        tau = (exponential / exponential.sum()) @ projected**2
         variance = float(values[0]) / float(weights.sum())
-        return Spread(mean, variance, spectrum.vectors[0], seen[0]), np.asarray(tau)
+        return Spread(mean, variance, spectrum.vectors[0], projected[0]), np.asarray(tau)
 
     def _sketched(self, run: Run, weights: Array, spread: Spread) -> Array:
         """tau, from the exponential applied to random vectors."""
@@ -110,8 +112,8 @@ class QuantumEntropy(Baseline):
         for power in range(1, self._n_terms()):
             term = run.table.moment(spread.mean, weights, term, drift=False).image * (half / power)
             total = total + term
-        seen = run.table.project(spread.mean, total)
-        return np.asarray((seen**2).sum(axis=0) / float((total**2).sum()))
+        projected = run.table.project(spread.mean, total)
+        return np.asarray((projected**2).sum(axis=0) / float((total**2).sum()))
 
     def _n_terms(self) -> int:
         """Terms of the power series of exp(beta / 2), the largest entry, to a relative 1e-3."""

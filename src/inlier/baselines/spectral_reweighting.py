@@ -80,13 +80,13 @@ class SpectralReweighting(Baseline):
             run.record("round", weights, spread.variance)
             since = 0 if spread.variance < 0.99 * lowest else since + 1
             if spread.variance < lowest:
-                best, lowest = Answer(weights, spread.seen**2, spread.mean), spread.variance
+                best, lowest = Answer(weights, spread.projected**2, spread.mean), spread.variance
             # A distant row with next to no weight would leave all others as they are.
-            top = float((spread.seen[weights > PRESENT * cap] ** 2).max())
+            top = float((spread.projected[weights > PRESENT * cap] ** 2).max())
             ended = since >= self.patience or top == 0.0 or cap * run.n <= 1.0
             if ended:
                 break
-            shares = np.minimum(spread.seen**2 / top, 1.0)
+            shares = np.minimum(spread.projected**2 / top, 1.0)
             # No weight vanishes: one that does can never come back.
             lowered = np.maximum(weights * (1.0 - self.step * shares), LEAST * cap)
             weights = nearest_distribution(lowered, cap)

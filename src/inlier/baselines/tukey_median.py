@@ -117,13 +117,13 @@ class TukeyMedian(Baseline):
         directions /= np.linalg.norm(directions, axis=1)[:, None]
         if run.d <= n_directions:
             directions = np.concatenate([np.eye(run.d), directions])
-        seen = np.sort(run.table.project(center, directions) / unit, axis=1)
+        projected = np.sort(run.table.project(center, directions) / unit, axis=1)
         words = f"approximately: with respect to {len(directions)} directions only"
         if len(directions) < run.d:
-            point = np.linalg.lstsq(directions, np.median(seen, axis=1), rcond=None)[0]
-            depth = int(_Sample(directions, seen).depths(point, 0.0).min())
+            point = np.linalg.lstsq(directions, np.median(projected, axis=1), rcond=None)[0]
+            depth = int(_Sample(directions, projected).depths(point, 0.0).min())
             return _Deepest(point, depth, 1, True, words)
-        return _search(_Sample(directions, seen), words)
+        return _search(_Sample(directions, projected), words)
 
 
 class _Deepest(NamedTuple):
@@ -137,11 +137,11 @@ class _Deepest(NamedTuple):
 class _Slabs(ABC):
     """Directions u, and what a depth of k asks for along them: seen[k - 1] <= u'x <= seen[n - k].
 
-    `seen` is the rows along u, sorted.
+    `projected` is the rows along u, sorted.
     """
 
     directions: Array
-    seen: Array
+    projected: Array
     used: Array
     """Which of the directions the linear programme knows."""
     failed: bool = False
@@ -154,14 +154,14 @@ class _Slabs(ABC):
     def depths(self, point: Array, radius: float) -> Array:
         """Rows on both sides of the ball, the fewer of the two, along each direction."""
         along = (self.directions @ point)[:, None]
-        above = (self.seen >= along + radius - TOLERANCE).sum(axis=1)
-        below = (self.seen <= along - radius + TOLERANCE).sum(axis=1)
+        above = (self.projected >= along + radius - TOLERANCE).sum(axis=1)
+        below = (self.projected <= along - radius + TOLERANCE).sum(axis=1)
         return np.asarray(np.minimum(above, below))
 
     def center(self, k: int) -> tuple[Array, float] | None:
         """Centre and radius of the largest ball with depth k along the used directions."""
         U = self.directions[self.used]
-        low, high = self.seen[self.used, k - 1], self.seen[self.used, -k]
+        low, high = self.projected[self.used, k - 1], self.projected[self.used, -k]
         if (low > high + SLACK).any():
             return None
         d = U.shape[1]
@@ -198,13 +198,13 @@ class _Plane(_Slabs):
 
     def __init__(self, rows: Array) -> None:
         self.rows = rows
-        self.directions, self.seen = np.empty((0, 2)), np.empty((0, len(rows)))
+        self.directions, self.projected = np.empty((0, 2)), np.empty((0, len(rows)))
         self._use(np.pi * np.arange(FIRST_DIRECTIONS) / FIRST_DIRECTIONS)
 
     def _use(self, angles: Array) -> None:
         directions = np.column_stack([np.cos(angles), np.sin(angles)])
         self.directions = np.concatenate([self.directions, directions])
-        self.seen = np.concatenate([self.seen, np.sort(directions @ self.rows.T, axis=1)])
+        self.projected = np.concatenate([self.projected, np.sort(directions @ self.rows.T, axis=1)])
         self.used = np.arange(len(self.directions))
 
     def cut(self, point: Array, radius: float, k: int) -> int:
@@ -267,8 +267,8 @@ class _Plane(_Slabs):
 class _Sample(_Slabs):
     """More columns: only given directions count, used as they are needed."""
 
-    def __init__(self, directions: Array, seen: Array) -> None:
-        self.directions, self.seen = directions, seen
+    def __init__(self, directions: Array, projected: Array) -> None:
+        self.directions, self.projected = directions, projected
         self.used = np.arange(directions.shape[1])  # so many bound a point
 
     def cut(self, point: Array, radius: float, k: int) -> int:
@@ -301,7 +301,7 @@ def _search(slabs: _Slabs, words: str) -> _Deepest:
     origin = np.zeros(slabs.directions.shape[1])
     best, low = origin, slabs.cut(origin, 0.0, 0)
     # Where the sorted rows and their reverse cross there is nothing deeper.
-    high = int((slabs.seen <= slabs.seen[:, ::-1] + SLACK).sum(axis=1).min())
+    high = int((slabs.projected <= slabs.projected[:, ::-1] + SLACK).sum(axis=1).min())
     while low < high:
         k = (low + high + 1) // 2
         found = reached(k, whole_ball=False)

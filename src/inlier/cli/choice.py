@@ -11,7 +11,7 @@ from inlier.results.result import RobustMeanResult, Step
 
 
 @dataclass(frozen=True)
-class Choice:
+class FitChoices:
     """How to fit, and what to choose in place of the answer."""
 
     sigma: float | None

@@ -10,12 +10,12 @@ import typer
 from rich.console import Console
 
 from inlier.cli import options as opt
-from inlier.cli.choice import Choice
+from inlier.cli.choice import FitChoices
 from inlier.cli.record import as_text, explanation_record
 from inlier.cli.terminal import Output, complaints, progress
 from inlier.cli.verdict import show_explanation
 from inlier.cli.work import Fitted, fit_frame, row_names, separated, size_of
-from inlier.io import Frame, read
+from inlier.io import LoadedTable, read
 
 
 def explain(
@@ -41,7 +41,7 @@ def explain(
     max_bytes: opt.MaxBytes = opt.MOST,
     sigma: opt.Sigma = None,
     assume: opt.AssumeChoice = opt.Assume.auto,
-    scatter: opt.ScatterChoice = opt.Scatter.auto,
+    scatter: opt.ScatterChoice = opt.ScatterName.auto,
     p: opt.Power = None,
     keep: opt.Keep = None,
     drop: opt.Drop = None,
@@ -73,7 +73,7 @@ def explain(
                 max_bytes=size_of(max_bytes),
             )
             position = _position(frame, row)
-            choice = Choice(
+            choice = FitChoices(
                 sigma, assume.value, scatter.value, p, seed, keep, drop, threshold, point
             )
             fits, _ = fit_frame(frame, tell, choice)
@@ -87,7 +87,7 @@ def explain(
         sys.stdout.flush()
 
 
-def _position(frame: Frame, row: str) -> int:
+def _position(frame: LoadedTable, row: str) -> int:
     """Where a row is in the table."""
     if frame.names is not None:
         found = np.flatnonzero(frame.names == row)

@@ -13,12 +13,12 @@ from rich.console import Console
 
 from inlier._internal.atomic import check_place
 from inlier.cli import options as opt
-from inlier.cli.choice import Choice
+from inlier.cli.choice import FitChoices
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
 from inlier.cli.terminal import Output, complaints, progress
 from inlier.cli.verdict import show
 from inlier.cli.work import Fitted, fit_frame, separated, size_of
-from inlier.io import Frame, check_target, read, write
+from inlier.io import LoadedTable, check_target, read, write
 
 
 def fit(
@@ -37,7 +37,7 @@ def fit(
     max_bytes: opt.MaxBytes = opt.MOST,
     sigma: opt.Sigma = None,
     assume: opt.AssumeChoice = opt.Assume.auto,
-    scatter: opt.ScatterChoice = opt.Scatter.auto,
+    scatter: opt.ScatterChoice = opt.ScatterName.auto,
     p: opt.Power = None,
     keep: opt.Keep = None,
     drop: opt.Drop = None,
@@ -118,7 +118,9 @@ def fit(
                 f"--image {image} has {shape[0] * shape[1]} pixels, but the table has "
                 f"{len(frame.columns)} columns."
             )
-        choice = Choice(sigma, assume.value, scatter.value, p, seed, keep, drop, threshold, point)
+        choice = FitChoices(
+            sigma, assume.value, scatter.value, p, seed, keep, drop, threshold, point
+        )
         fits, notes = fit_frame(frame, tell, choice)
         source = "standard input" if file == "-" else file
         tell("looking at the result", None)
@@ -173,7 +175,7 @@ def _check_targets(targets: dict[str, Path | None], file: str) -> None:
 
 
 def _write(
-    frame: Frame,
+    frame: LoadedTable,
     fits: list[Fitted],
     notes: list[str],
     targets: dict[str, Path | None],
@@ -199,7 +201,7 @@ def _write(
 
 
 def _write_report(
-    frame: Frame,
+    frame: LoadedTable,
     fits: list[Fitted],
     notes: list[str],
     path: Path,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inlier.cli.choice import Choice
-from inlier.io import Frame
+from inlier.cli.choice import FitChoices
+from inlier.io import LoadedTable
 from inlier.linalg.metrics import UNEVEN, unevenness
 
 # So many rows tell whether a column has but two values, and how much it varies; of very many
@@ -14,7 +14,7 @@ LOOK_ROWS = 2000
 MOST_COLUMNS = 5000
 
 
-def hints_about(frame: Frame, choice: Choice) -> list[str]:
+def hints_about(frame: LoadedTable, choice: FitChoices) -> list[str]:
     """What about the columns may lead a fit astray."""
     hints = []
     if any("no number" in note for note in frame.notes):

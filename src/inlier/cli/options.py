@@ -38,7 +38,7 @@ class Assume(StrEnum):
     nothing = "nothing"
 
 
-class Scatter(StrEnum):
+class ScatterName(StrEnum):
     """In which units rows are compared."""
 
     auto = "auto"
@@ -141,7 +141,7 @@ AssumeChoice = Annotated[
     ),
 ]
 ScatterChoice = Annotated[
-    Scatter,
+    ScatterName,
     typer.Option(
         "--scatter",
         help="Units of comparison; with --sigma, diagonal for columns in different units.",

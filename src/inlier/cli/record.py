@@ -13,7 +13,7 @@ from inlier._internal.arrays import on_host
 from inlier._internal.atomic import replacing
 from inlier._internal.csv_text import writing
 from inlier.cli.work import Fitted
-from inlier.io import Frame
+from inlier.io import LoadedTable
 from inlier.results.explanation import Explanation
 from inlier.results.summary import Summary
 
@@ -22,7 +22,9 @@ SCHEMA = "inlier/fit-1"
 ALPHAS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
 
 
-def as_record(frame: Frame, fits: list[Fitted], notes: list[str], source: str) -> dict[str, Any]:
+def as_record(
+    frame: LoadedTable, fits: list[Fitted], notes: list[str], source: str
+) -> dict[str, Any]:
     """All that is known, in lists and numbers."""
     return {
         "schema": SCHEMA,
@@ -37,7 +39,7 @@ def as_record(frame: Frame, fits: list[Fitted], notes: list[str], source: str) -
     }
 
 
-def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
+def _fit_record(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
     summary: Summary = fit.result.summary
     certificate = summary.certificate
     numbers = frame.rows[fit.rows] + 1
@@ -124,7 +126,7 @@ def _fit_record(frame: Frame, fit: Fitted) -> dict[str, Any]:
     }
 
 
-def explanation_record(explanation: Explanation, frame: Frame, fit: Fitted) -> dict[str, Any]:
+def explanation_record(explanation: Explanation, frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
     """Why a row got its score."""
     position = fit.rows[explanation.row]
     return {
@@ -164,7 +166,7 @@ def as_text(record: dict[str, Any]) -> str:
     return json.dumps(record, allow_nan=False, indent=1) + "\n"
 
 
-def write_means(frame: Frame, fits: list[Fitted], path: Path) -> None:
+def write_means(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
     """One line for each column, or for each group and column."""
     by_group = frame.groups is not None
     heads = ["column", "mean", "plain_mean", "median", "deviation", "standard_error"]
@@ -178,7 +180,7 @@ def write_means(frame: Frame, fits: list[Fitted], path: Path) -> None:
                 out.writerow([fit.group, *line] if by_group else line)
 
 
-def write_rows(frame: Frame, fits: list[Fitted], path: Path) -> None:
+def write_rows(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
     """One line for each row, in the order of the file."""
     n = len(frame.rows)
     scores = np.full(n, np.nan)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from inlier.cli.choice import Choice
+from inlier.cli.choice import FitChoices
 from inlier.cli.hints import hints_about
-from inlier.io import Frame
+from inlier.io import LoadedTable
 from inlier.io.base import listed
 from inlier.results.result import RobustMeanResult, Step, WeakEvidenceWarning
 
@@ -55,7 +55,7 @@ def size_of(text: str) -> int:
 
 
 def fit_frame(
-    frame: Frame, tell: Callable[[str, Step | None], None], choice: Choice
+    frame: LoadedTable, tell: Callable[[str, Step | None], None], choice: FitChoices
 ) -> tuple[list[Fitted], list[str]]:
     """Fit all rows of a table, or each of its groups; and what there is to say about that."""
     notes = hints_about(frame, choice)
@@ -102,7 +102,7 @@ def _check_group(X: Any, columns: tuple[str, ...], group: str) -> None:
         )
 
 
-def row_names(frame: Frame) -> Any:
+def row_names(frame: LoadedTable) -> Any:
     """What the rows are called: by the id column, or by their numbers, counted from 1."""
     if frame.names is not None:
         return frame.names

@@ -22,7 +22,7 @@ from inlier.api import robust_mean
 from inlier.comparison.progress import Progress
 from inlier.comparison.registry import Method
 from inlier.comparison.registry import methods as registered
-from inlier.comparison.source import Model, Rows, Source, source_of
+from inlier.comparison.source import Model, Source, UnlabelledRows, source_of
 from inlier.comparison.store import Store, key_of
 from inlier.comparison.table import Comparison, Trial
 from inlier.comparison.worker import Contender, Job, Trouble, here, in_workers
@@ -172,7 +172,7 @@ def plan(
     first = _first_seed(random_state, trials)
     seeds = tuple(first + i if isinstance(source, Model) else None for i in range(trials))
     alpha, sigma, note = _told(source, contenders, alpha, sigma)
-    if isinstance(source, Rows):
+    if isinstance(source, UnlabelledRows):
         note += _about_scales(source)
     if trials > 1 and not isinstance(source, Model):
         note.append(f"The rows are the same in all {trials} trials: only seconds vary.")
@@ -237,7 +237,7 @@ def carry_out(
 
 def _comparison(place: int, p: Plan, records: dict[tuple[int, int, str], Trial]) -> Comparison:
     ordered = tuple(records[place, i, c.name] for i in range(len(p.seeds)) for c in p.contenders)
-    return Comparison(ordered, str(p.source), p.note, not isinstance(p.source, Rows))
+    return Comparison(ordered, str(p.source), p.note, not isinstance(p.source, UnlabelledRows))
 
 
 def _contenders(methods: Any) -> tuple[Contender, ...]:
@@ -295,7 +295,7 @@ def _told(
     note = [f"Methods that need it were told {' and '.join(texts)}."] if texts else []
     if not absent:
         return alpha, sigma, note
-    if not isinstance(source, Rows):
+    if not isinstance(source, UnlabelledRows):
         note.append(f"Methods that need it were told the true {' and '.join(absent)}.")
         return alpha, sigma, note
     with warnings.catch_warnings(record=True) as caught:
@@ -312,7 +312,7 @@ def _told(
     return told["alpha"], told["sigma"], note
 
 
-def _about_scales(source: Rows) -> list[str]:
+def _about_scales(source: UnlabelledRows) -> list[str]:
     """A word of warning if some columns vary far more than others."""
     if issparse(source.X):
         return []

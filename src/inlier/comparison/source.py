@@ -15,7 +15,7 @@ from inlier.datasets import Sample
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class UnlabelledRows:
     """Rows of which nobody knows the truth; a draw of them is the same as they."""
 
     X: Any
@@ -38,7 +38,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class LabelledRows:
     """Rows of which one knows the good ones."""
 
     sample: Sample
@@ -84,7 +84,7 @@ class Model:
         return f"{self.model}"
 
 
-Source = Rows | Known | Model
+Source = UnlabelledRows | LabelledRows | Model
 
 
 def checked(drawn: Any) -> Any:
@@ -101,7 +101,7 @@ def source_of(data: Any) -> Source:
     """What the first argument of `compare` is."""
     if isinstance(data, Sample):
         check_table(data.X, "data.X")
-        return Known(data)
+        return LabelledRows(data)
     # A data frame has a method `sample` as well.
     is_table = issparse(data) or hasattr(data, "to_numpy") or hasattr(data, "__array__")
     if not is_table and callable(getattr(data, "sample", None)):
@@ -111,4 +111,4 @@ def source_of(data: Any) -> Source:
                 "SettingA(n=1000, d=50, alpha=0.1)."
             )
         return Model(data)
-    return Rows(check_table(data, "data"))
+    return UnlabelledRows(check_table(data, "data"))

@@ -6,20 +6,20 @@ from inlier.data.arrays import is_wide
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.filled import FilledTable, Gaps, filled, find_missing
 from inlier.data.finite import check_finite
-from inlier.data.gram import LooksLater, Rotation, central_row
-from inlier.data.host import OnHost
+from inlier.data.gram import LazyFields, Rotation, central_row
+from inlier.data.host import HostTable
 from inlier.data.measures import Fences, Measure, TailLength
-from inlier.data.opening import as_table, is_elsewhere, open_table
+from inlier.data.opening import as_table, is_external, open_table
 
 __all__ = [
     "Fences",
     "FilledTable",
     "Gaps",
-    "LooksLater",
+    "HostTable",
+    "LazyFields",
     "Measure",
     "Metric",
     "Moment",
-    "OnHost",
     "Rotation",
     "Table",
     "TailLength",
@@ -28,7 +28,7 @@ __all__ = [
     "check_finite",
     "filled",
     "find_missing",
-    "is_elsewhere",
+    "is_external",
     "is_wide",
     "open_table",
 ]

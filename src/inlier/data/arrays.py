@@ -24,7 +24,7 @@ from inlier.data.base import SAMPLE_ROWS, Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
-from inlier.data.passes import Pass, Squares, View
+from inlier.data.passes import BlockView, Pass, Squares
 from inlier.data.products import MOST_ROWS
 
 # A block has to stay in the cache between the two products of a fused pass, with what is made of
@@ -66,11 +66,11 @@ def collected(
     sums: list[Rows] = []
     for rows, block in blocks:
         own = [partial(x, rows) if callable(x) else x[..., rows] for x in inputs]
-        seen, parts = work(block, *own)
-        if seen is not None:
-            if out is None and seen.shape[-1] < n:
-                out = empty_like(seen, (*seen.shape[:-1], n))
-            out = seen if out is None else with_part(out, rows, seen)
+        projected, parts = work(block, *own)
+        if projected is not None:
+            if out is None and projected.shape[-1] < n:
+                out = empty_like(projected, (*projected.shape[:-1], n))
+            out = projected if out is None else with_part(out, rows, projected)
         for i, part in enumerate(parts):
             if len(sums) == i:
                 sums.append(part)
@@ -165,8 +165,8 @@ class DenseTable(BlockTable):
         """See `Table.in_metric`. In memory the new coordinates are computed once."""
         self.n_passes += 1
         height = max(MIN_BLOCK_ROWS, DEVICE_COPIED // self.shape[1])
-        seen = [metric.rows(block, self.dtype) for _, block in self._blocks(height)]
-        return DenseTable(self._xp.concat(seen, axis=0))
+        projected = [metric.rows(block, self.dtype) for _, block in self._blocks(height)]
+        return DenseTable(self._xp.concat(projected, axis=0))
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
         """See `Table.combine`. Of a table with few rows, in the precision of the data."""
@@ -203,7 +203,7 @@ class DenseTable(BlockTable):
             return super().sq_distances(center)
         squared = np.diag(self.gram(center))
         # Of a row too far away to square nothing is known but that.
-        return self.beside(np.where(np.isfinite(squared), np.maximum(squared, 0.0), np.inf))
+        return self.to_device(np.where(np.isfinite(squared), np.maximum(squared, 0.0), np.inf))
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`. The last one is remembered."""
@@ -219,7 +219,7 @@ class DenseTable(BlockTable):
         n, d = self.shape
         # Beside n products of each number, to centre it costs little, and a row at the centre has
         # then no length of its own.
-        view = View.about(center, self.dtype.name, centred=True)
+        view = BlockView.about(center, self.dtype.name, centred=True)
         out: Any = 0.0
         along: Any = 0.0
         own = 0.0
@@ -250,10 +250,10 @@ class DenseTable(BlockTable):
         step = max(1, d // LOOK_COLUMNS)
         return self._fetched(self._columns(slice(0, d, step)))
 
-    def beside(self, x: Array) -> Any:
-        """See `Table.beside`."""
+    def to_device(self, x: Array) -> Any:
+        """See `Table.to_device`."""
         return like(x, self._Y)
 
     def rows(self, value: float) -> Rows:
         """See `Table.rows`."""
-        return self._xp.broadcast_to(self.beside(np.array([value])), (self.shape[0],))
+        return self._xp.broadcast_to(self.to_device(np.array([value])), (self.shape[0],))

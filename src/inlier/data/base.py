@@ -59,7 +59,7 @@ class Metric:
             return np.asarray(1.0 / self.factor)
         return np.asarray(solve_triangular(self.factor, np.eye(len(self.factor)), lower=True))
 
-    def seen(self, points: Rows) -> Rows:
+    def transform(self, points: Rows) -> Rows:
         """Points (k x d, of any library) in the new coordinates."""
         inverse = like(self._inverse, points)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -68,8 +68,8 @@ class Metric:
 
     def reach(self, point: Array) -> float:
         """How far a point is from both origins, in the new units: rounding is a part of that."""
-        seen = self.seen(np.stack([point, point + self.origin]))
-        return float(np.linalg.norm(seen, axis=1).max())
+        transformed = self.transform(np.stack([point, point + self.origin]))
+        return float(np.linalg.norm(transformed, axis=1).max())
 
     def rows(self, block: Rows, dtype: np.dtype[Any]) -> Rows:
         """Rows of a table in the new coordinates.
@@ -78,9 +78,11 @@ class Metric:
         infinity it would turn sums into NaN in which it has no weight.
         """
         xp, largest = namespace(block), float(np.finfo(dtype).max)
-        seen = self.seen(double(block))
-        seen = xp.clip(xp.where(xp.isnan(seen), largest, seen), -largest, largest)
-        return xp.astype(seen, getattr(xp, dtype.name))
+        transformed = self.transform(double(block))
+        transformed = xp.clip(
+            xp.where(xp.isnan(transformed), largest, transformed), -largest, largest
+        )
+        return xp.astype(transformed, getattr(xp, dtype.name))
 
     def restored(self, points: Array) -> Array:
         """Points of the new coordinates (k x d) in those of the data."""
@@ -207,23 +209,23 @@ class Table(ABC):
         origin = self.some(np.array([0]))[0].astype(np.float64)
         direction = random.standard_normal(self.shape[1])
         if self.shape[0] * self.shape[1] <= ORDERED_EXACTLY:
-            seen = self.measured(Along(origin, direction))
+            transformed = self.measured(Along(origin, direction))
         else:
             with np.errstate(over="ignore", invalid="ignore"):
-                seen = self.project(origin, direction[None])[0, :]
-        return namespace(seen).argsort(seen)
+                transformed = self.project(origin, direction[None])[0, :]
+        return namespace(transformed).argsort(transformed)
 
     def sampled(self, random: np.random.Generator) -> Array:
         """A sample of the rows, on the host."""
         return self.some(self.sampled_rows(random))
 
-    def beside(self, x: Array) -> Any:
+    def to_device(self, x: Array) -> Any:
         """An array of the host as one of the library that holds the data."""
         return x
 
     def rows(self, value: float) -> Rows:
         """A vector with this value for each row, as the passes take it."""
-        return self.beside(np.full(self.shape[0], value))
+        return self.to_device(np.full(self.shape[0], value))
 
 
 # Odd, so that the median is one of the values; large enough that a random sample of data with 45%

@@ -13,6 +13,7 @@ from inlier.data import medians
 from inlier.data.base import SAMPLE_ROWS, Moment, Table, Weights
 from inlier.data.measures import Measure
 from inlier.data.passes import (
+    BlockView,
     Combine,
     Distances,
     DriftingMoments,
@@ -20,10 +21,9 @@ from inlier.data.passes import (
     Moments,
     Pass,
     Project,
-    Scatter,
+    ScatterPass,
     Sizes,
     Squares,
-    View,
 )
 
 # Single-precision rows farther from the origin than so many typical distances lose precision.
@@ -86,13 +86,13 @@ class BlockTable(Table):
         """See `Table.moment`."""
         k, kind = len(basis), DriftingMoments if drift else Moments
         work = kind.along(basis, self._view(center))
-        seen, (image, totals) = self._run(work, weights)
+        projected, (image, totals) = self._run(work, weights)
         image = image - totals[:, None] * work.view.left
-        return Moment(seen, image[:k], image[-1] if drift else np.empty(0))
+        return Moment(projected, image[:k], image[-1] if drift else np.empty(0))
 
     def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
         """See `Table.scatter`."""
-        work = Scatter(self._view(center, centred=True))
+        work = ScatterPass(self._view(center, centred=True))
         _, (image, drift) = self._run(work, weights)
         return (image + image.T) / 2.0, drift[0]
 
@@ -128,11 +128,11 @@ class BlockTable(Table):
     def _count(self, histogram: Histogram) -> Array:
         return self._run(histogram)[1][0]
 
-    def _view(self, center: Array, centred: bool = False) -> View:
+    def _view(self, center: Array, centred: bool = False) -> BlockView:
         """About a centre; rows are centred first, if asked for or if they need it."""
         if self.dtype == np.float32 and not centred:
             centred = not self._is_near(center)
-        return View.about(center, self.dtype.name, centred)
+        return BlockView.about(center, self.dtype.name, centred)
 
     def _is_near(self, center: Array) -> bool:
         """Whether a centre is so near to the origin that rows may be multiplied where they lie."""

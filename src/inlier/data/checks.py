@@ -16,7 +16,7 @@ from inlier.data.arrays import is_wide
 from inlier.data.base import Table
 from inlier.data.filled import filled, find_missing
 from inlier.data.finite import check_finite
-from inlier.data.opening import is_elsewhere, open_table
+from inlier.data.opening import is_external, open_table
 
 CHECK_ELEMENTS = 1 << 22
 CHECK_DEVICE = 1 << 30
@@ -57,7 +57,7 @@ def check_table(
     """
     if isinstance(X, Table):
         return X
-    if is_elsewhere(X):
+    if is_external(X):
         return open_table(X, name=name)
     if issparse(X):
         X = X.tocsr()  # type: ignore[attr-defined]
@@ -251,7 +251,7 @@ def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0
     if farthest == 0.0:  # the same rows, or squares that are rounded to zero
         # Whole numbers, by which nothing is rounded to zero; hardly any rows cancel out.
         weights = np.random.default_rng(0).integers(1, 1000, table.shape[0]).astype(np.float64)
-        farthest = float(np.abs(table.combine(center, table.beside(weights)[None, :])).max())
+        farthest = float(np.abs(table.combine(center, table.to_device(weights)[None, :])).max())
     if farthest > 0.0 and reach > 0.0:
         raise ValueError(
             f"sigma is out of range: it allows for distances of {reach:.3g}, and the squares of "

@@ -68,7 +68,7 @@ class Rotation:
         # The sign of an eigenvector is an accident; the random directions of a fit see it.
         largest = np.argmax(np.abs(vectors), axis=0)
         vectors = vectors * np.sign(vectors[largest, np.arange(len(largest))])
-        rotated = DenseTable(table.beside(own[:, None] * vectors * lengths))
+        rotated = DenseTable(table.to_device(own[:, None] * vectors * lengths))
         lengths[lengths == 0.0] = 1.0  # all rows are at the centre, and so is what is made of them
         return cls(table, center, rotated, (vectors / lengths / own[:, None]).T)
 
@@ -78,7 +78,7 @@ class Rotation:
 
     def combined(self, coefficients: Array) -> Array:
         """Combinations of the centred rows (k x n, or one), in one pass."""
-        mixing = self.original.beside(np.atleast_2d(coefficients))
+        mixing = self.original.to_device(np.atleast_2d(coefficients))
         found = self.original.combine(self.center, mixing)
         combined: Array = found[0] if coefficients.ndim == 1 else found
         return combined
@@ -99,12 +99,12 @@ class Rotation:
         return self._now_or_later(coefficients, origin=True)
 
     def _now_or_later(self, coefficients: Array, origin: bool) -> Any:
-        later = Later(self, coefficients, origin)
+        later = LazyArray(self, coefficients, origin)
         many = np.atleast_2d(coefficients).shape[0] * self.original.shape[1] > AT_ONCE
-        return later if many else later.worked_out()
+        return later if many else later.compute()
 
 
-class Later:
+class LazyArray:
     """Vectors in the original coordinates, worked out when they are first looked at: one pass.
 
     Each has as many entries as the table has columns, and most are never looked at. The data must
@@ -114,25 +114,25 @@ class Later:
     def __init__(self, rotation: Rotation, coefficients: Array, origin: bool) -> None:
         self._rotation, self._coefficients, self._origin = rotation, coefficients, origin
 
-    def worked_out(self) -> Array:
+    def compute(self) -> Array:
         """As an array."""
         found = self._rotation.combined(self._coefficients)
         return found + self._rotation.center if self._origin else found
 
-    def __getitem__(self, i: int | slice) -> Later:
-        return Later(self._rotation, self._coefficients[i], self._origin)
+    def __getitem__(self, i: int | slice) -> LazyArray:
+        return LazyArray(self._rotation, self._coefficients[i], self._origin)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return np.asarray, (self.worked_out(),)  # without the table
+        return np.asarray, (self.compute(),)  # without the table
 
 
-class LooksLater:
-    """A dataclass some of whose arrays may be there `Later`."""
+class LazyFields:
+    """A dataclass some of whose arrays may be there `LazyArray`."""
 
     def __getattribute__(self, name: str) -> Any:
         value = super().__getattribute__(name)
-        if isinstance(value, Later):
-            value = value.worked_out()
+        if isinstance(value, LazyArray):
+            value = value.compute()
             object.__setattr__(self, name, value)
         return value
 

@@ -13,7 +13,7 @@ from inlier.data.base import Metric, Moment, Table, Weights
 from inlier.data.measures import Measure
 
 
-class OnHost(Table):
+class HostTable(Table):
     """The same passes; what has an entry for each row comes and goes as a numpy array.
 
     For solvers that do so much with few rows that a device would only be in the way.
@@ -47,11 +47,11 @@ class OnHost(Table):
         moment = self._table.moment(center, weighed, basis, drift)
         return moment._replace(projection=on_host(moment.projection))
 
-    def _weighed(self, weights: Any, rows: slice, seen: Rows) -> Rows:
-        return self._sent(weights(rows, on_host(seen)))
+    def _weighed(self, weights: Any, rows: slice, projected: Rows) -> Rows:
+        return self._sent(weights(rows, on_host(projected)))
 
     def _sent(self, rows: Array) -> Rows:
-        return self._table.beside(rows)
+        return self._table.to_device(rows)
 
     def scatter(self, center: Array, weights: Array) -> tuple[Array, Array]:
         """See `Table.scatter`."""
@@ -79,11 +79,11 @@ class OnHost(Table):
 
     def take(self, rows: Array) -> Table:
         """See `Table.take`."""
-        return OnHost(self._table.take(self._sent(rows)))
+        return HostTable(self._table.take(self._sent(rows)))
 
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`."""
-        return OnHost(self._table.in_metric(metric))
+        return HostTable(self._table.in_metric(metric))
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""

@@ -41,7 +41,7 @@ def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = 
         from inlier.data.dask import open_dask
 
         return open_dask(X, name, client)
-    if is_elsewhere(X):
+    if is_external(X):
         from inlier.data.files import open_file
 
         return open_file(X, name, memory)
@@ -51,7 +51,7 @@ def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = 
     )
 
 
-def is_elsewhere(X: Any) -> bool:
+def is_external(X: Any) -> bool:
     """Whether the data are not in this process's memory, nor on its device."""
     reads = isinstance(X, str | PathLike | np.memmap)
     return reads or _library(X) in (*FILES, *CLUSTERS)
@@ -63,7 +63,7 @@ def as_table(X: Any) -> Table:
         unread = copy(X)
         unread.n_passes = 0
         return unread
-    if is_elsewhere(X):
+    if is_external(X):
         return open_table(X)
     if issparse(X):
         from inlier.data.sparse import SparseTable

@@ -35,7 +35,7 @@ class Pass(Protocol):
 
 
 @dataclass(frozen=True)
-class View:
+class BlockView:
     """How a block is seen: in which precision, and about which centre.
 
     Attributes
@@ -53,17 +53,17 @@ class View:
     left: Array
 
     @classmethod
-    def about(cls, center: Array, precision: str, centred: bool) -> View:
+    def about(cls, center: Array, precision: str, centred: bool) -> BlockView:
         """A view about a centre; `centred`, if rows have to be centred before they are used."""
         if not centred:
             return cls(precision, None, center)
         taken = center.astype(precision)
         return cls(precision, taken, center - taken)
 
-    def columns(self, part: slice) -> View:
+    def columns(self, part: slice) -> BlockView:
         """The same view of some columns."""
         taken = None if self.taken is None else self.taken[part]
-        return View(self.precision, taken, self.left[part])
+        return BlockView(self.precision, taken, self.left[part])
 
     def of(self, block: Rows) -> Rows:
         """The block as products see it."""
@@ -75,13 +75,13 @@ class View:
 class Project:
     """V A^T."""
 
-    view: View
+    view: BlockView
     basis: Array
     shift: Array
     """Where the basis sees what is left of the centre, k x 1."""
 
     @classmethod
-    def along(cls, basis: Array, view: View) -> Self:
+    def along(cls, basis: Array, view: BlockView) -> Self:
         """Along a basis, in the precision of the products."""
         basis = basis.astype(view.precision, copy=False)
         return cls(view, basis, (basis.astype(np.float64, copy=False) @ view.left)[:, None])
@@ -90,16 +90,16 @@ class Project:
     def in_place(self) -> bool:
         return self.view.taken is None
 
-    def seen(self, Y: Rows) -> Rows:
+    def projected(self, Y: Rows) -> Rows:
         """A block, as products see it, along the basis."""
         # Both on their way before the product: what follows a product on a device waits for it.
         basis, shift = like(self.basis, Y), like(self.shift, Y, Y.dtype)
-        seen = along(basis, Y)
-        seen -= shift
-        return seen
+        projected = along(basis, Y)
+        projected -= shift
+        return projected
 
     def __call__(self, block: Rows, *inputs: Any) -> Seen:
-        return self.seen(self.view.of(block)), ()
+        return self.projected(self.view.of(block)), ()
 
 
 @dataclass(frozen=True)
@@ -110,29 +110,29 @@ class Moments(Project):
         (weights,) = inputs
         Y = self.view.of(block)
         xp = namespace(Y)
-        seen = self.seen(Y)
-        w = weights(seen) if callable(weights) else weights
-        return seen, combined(self.weighted(seen, xp.astype(w, Y.dtype, copy=False)), Y)
+        projected = self.projected(Y)
+        w = weights(projected) if callable(weights) else weights
+        return projected, combined(self.weighted(projected, xp.astype(w, Y.dtype, copy=False)), Y)
 
-    def weighted(self, seen: Rows, w: Rows) -> Rows:
+    def weighted(self, projected: Rows, w: Rows) -> Rows:
         """What the rows are multiplied with."""
-        return seen * w
+        return projected * w
 
 
 @dataclass(frozen=True)
 class DriftingMoments(Moments):
     """The same with w below V A^T W."""
 
-    def weighted(self, seen: Rows, w: Rows) -> Rows:
+    def weighted(self, projected: Rows, w: Rows) -> Rows:
         """What the rows are multiplied with."""
-        return namespace(seen).concat([seen * w, w[None, :]], axis=0)
+        return namespace(projected).concat([projected * w, w[None, :]], axis=0)
 
 
 @dataclass(frozen=True)
 class Combine:
     """C A, but for what is left of the centre, and the sums of C."""
 
-    view: View
+    view: BlockView
 
     @property
     def in_place(self) -> bool:
@@ -146,7 +146,7 @@ class Combine:
 class Distances:
     """||a||^2; in single precision near the origin without a centred copy."""
 
-    view: View
+    view: BlockView
 
     @property
     def in_place(self) -> bool:
@@ -182,10 +182,10 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Scatter:
+class ScatterPass:
     """A^T W A, and A^T w."""
 
-    view: View
+    view: BlockView
     in_place = False
 
     def __call__(self, block: Rows, *inputs: Any) -> Seen:

@@ -29,11 +29,11 @@ def along(basis: Rows, Y: Rows) -> Rows:
     (n, d), k = Y.shape, len(basis)
     height = _height(Y, k)
     whole = n // height * height
-    seen = np.empty((k, n), Y.dtype)
+    projected = np.empty((k, n), Y.dtype)
     rows = Y[:whole].reshape(-1, height, d).transpose(0, 2, 1)
-    np.matmul(basis, rows, out=_stacked(seen, height))
-    np.matmul(basis, Y[whole:].T, out=seen[:, whole:])
-    return seen
+    np.matmul(basis, rows, out=_stacked(projected, height))
+    np.matmul(basis, Y[whole:].T, out=projected[:, whole:])
+    return projected
 
 
 def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:

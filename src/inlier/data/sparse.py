@@ -56,11 +56,11 @@ class SparseTable(Table):
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
         """See `Table.moment`."""
         self.n_passes += 1
-        seen = self._seen(center, basis)
-        w = weights(slice(None), seen) if callable(weights) else weights
-        weighted = np.concatenate([seen * w, w[None]])
+        projected = self._seen(center, basis)
+        w = weights(slice(None), projected) if callable(weights) else weights
+        weighted = np.concatenate([projected * w, w[None]])
         image = self._combined(center, weighted)
-        return Moment(seen, image[:-1], image[-1])
+        return Moment(projected, image[:-1], image[-1])
 
     def scatter(self, center: Array, weights: Array) -> tuple[Array, Array]:
         """See `Table.scatter`."""
@@ -162,8 +162,8 @@ class SparseTable(Table):
 
     def _seen(self, center: Array, basis: Array) -> Array:
         A, left = self._about(center)
-        seen: Array = A.dot(basis.T).T - (basis @ left)[:, None]
-        return np.ascontiguousarray(seen, dtype=np.float64)
+        projected: Array = A.dot(basis.T).T - (basis @ left)[:, None]
+        return np.ascontiguousarray(projected, dtype=np.float64)
 
     def _combined(self, center: Array, coefficients: Array) -> Array:
         A, left = self._about(center)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from inlier._internal.arrays import namespace
 from inlier._internal.typing import Rows
 from inlier._internal.validation import is_device_array
-from inlier.data import Table, is_elsewhere
+from inlier.data import Table, is_external
 from inlier.data.checks import check_columns, check_table, without_mask
 from inlier.results.result import MeanResult
 
@@ -44,7 +44,7 @@ class MeanEstimator(BaseEstimator):
 
     def _validated(self, X: Any, fitting: bool = False) -> Any:
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
-        if not is_array and (is_elsewhere(X) or isinstance(X, Table) or is_device_array(X)):
+        if not is_array and (is_external(X) or isinstance(X, Table) or is_device_array(X)):
             return self._validated_there(check_table(X, least_rows=2 if fitting else 1), fitting)
         check_columns(X)
         if self._takes_missing:

@@ -9,7 +9,7 @@ from inlier.comparison import Comparison
 from inlier.datasets import SettingA
 from inlier.experiments.columns import COLUMNS, IN_TABLES
 from inlier.experiments.look import legend_beside, lines, new_figure, styled
-from inlier.experiments.part import Drawing, Part, Setup, Table, draws, number, tidy
+from inlier.experiments.part import Chapter, Drawing, PrintableTable, Setup, draws, number, tidy
 
 D, ROWS = 50, (250, 500, 1000, 2000, 5000, 10_000)
 N, COLUMNS_OF_DATA = 1000, (10, 25, 50, 100, 200, 400)
@@ -20,7 +20,7 @@ Setting A, alpha = {ALPHA}; one thread, one fit at a time, mean of {{draws}}. A 
 reading of the data. Left: {D} columns. Right: {N} rows."""
 
 
-def run(setup: Setup) -> Part:
+def run(setup: Setup) -> Chapter:
     """Over rows and over columns."""
     rows = ROWS[1:4:2] if setup.quick else ROWS
     columns = COLUMNS_OF_DATA[1:4:2] if setup.quick else COLUMNS_OF_DATA
@@ -40,12 +40,12 @@ def run(setup: Setup) -> Part:
         for line in tidy("cost", model, comparison)
     ]
     drawing = Drawing("cost", "Seconds and passes", figure)
-    return Part("Time and passes", text, tables, [drawing], tidied)
+    return Chapter("Time and passes", text, tables, [drawing], tidied)
 
 
-def _table(caption: str, places: Sequence[int], found: Sequence[Comparison]) -> Table:
+def _table(caption: str, places: Sequence[int], found: Sequence[Comparison]) -> PrintableTable:
     rows = [comparison.by_method() for comparison in found]
-    return Table(
+    return PrintableTable(
         caption,
         ["", *map(str, places)],
         [

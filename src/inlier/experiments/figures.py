@@ -9,9 +9,9 @@ from inlier.data import as_table
 from inlier.datasets import Sample, SettingB, TwoClusters
 from inlier.experiments.columns import COLUMNS
 from inlier.experiments.look import BAD, GOOD, new_figure, styled
-from inlier.experiments.part import Drawing, Part, Setup
+from inlier.experiments.part import Chapter, Drawing, Setup
 from inlier.linalg.eigenpairs import Oracle
-from inlier.packing.full_space import Whole
+from inlier.packing.full_space import FullSpaceSolver
 from inlier.packing.surrogates import L1, ReweightedL2, Surrogate
 
 D, N, ALPHA = 100, 200, 0.1
@@ -25,20 +25,20 @@ SettingB(n={N}, d={D}, alpha={ALPHA}), seed 0, with the centre fixed at the coor
 median and the true sigma, as in the paper."""
 
 
-def run(setup: Setup) -> Part:
+def run(setup: Setup) -> Chapter:
     """Both."""
     setup.watch("Figures 1 and 2", 0, 2)
     first = _sphere(SPHERE.sample(0))
     setup.watch("Figures 1 and 2", 1, 2)
     second = _indicators(SettingB(N, D, ALPHA).sample(0))
     setup.watch("Figures 1 and 2", 2, 2)
-    return Part("The paper's figures", TEXT, drawings=(first, second))
+    return Chapter("The paper's figures", TEXT, drawings=(first, second))
 
 
 def _sphere(sample: Sample) -> Drawing:
     """Two clusters as far out as the good rows."""
     bad = sample.is_outlier
-    seen = _on_sphere(sample)
+    projected = _on_sphere(sample)
     distances = np.linalg.norm(sample.X, axis=1)
     with styled():
         figure = new_figure(7.0, 3.3)
@@ -46,7 +46,7 @@ def _sphere(sample: Sample) -> Drawing:
         sphere = figure.add_subplot(grid[0], projection="3d")
         for rows, color, size in ((~bad, GOOD, 5), (bad, BAD, 9)):
             # What lies on the far side is paler.
-            sphere.scatter(*seen[rows].T, s=size, c=color, lw=0, depthshade=True)
+            sphere.scatter(*projected[rows].T, s=size, c=color, lw=0, depthshade=True)
         sphere.set_box_aspect((1, 1, 1), zoom=1.75)
         sphere.view_init(elev=22, azim=-15)
         sphere.set_axis_off()
@@ -93,17 +93,17 @@ def _on_sphere(sample: Sample) -> Array:
     _, vectors = np.linalg.eigh(bad.T @ bad)
     random = np.random.default_rng(0).standard_normal(D)
     axes, _ = np.linalg.qr(np.column_stack([vectors[:, -1], vectors[:, -2], random]))
-    seen = sample.X @ axes
-    if seen[sample.is_outlier, 0].mean() < 0.0:
-        seen[:, 0] *= -1.0
-    lengths = np.linalg.norm(seen, axis=1, keepdims=True)
-    return np.asarray(seen / lengths * np.linalg.norm(sample.X, axis=1, keepdims=True))
+    projected = sample.X @ axes
+    if projected[sample.is_outlier, 0].mean() < 0.0:
+        projected[:, 0] *= -1.0
+    lengths = np.linalg.norm(projected, axis=1, keepdims=True)
+    return np.asarray(projected / lengths * np.linalg.norm(sample.X, axis=1, keepdims=True))
 
 
 def _indicator(sample: Sample, surrogate: str) -> Array:
     """h about the coordinate-wise median: step 1 of Algorithm 1."""
     oracle = Oracle(as_table(sample.X), np.random.default_rng(0))
-    whole = Whole(oracle, np.median(sample.X, axis=0), N * sample.sigma**2, tol=1e-6)
+    whole = FullSpaceSolver(oracle, np.median(sample.X, axis=0), N * sample.sigma**2, tol=1e-6)
     return SURROGATES[surrogate].minimise(whole).indicator
 
 

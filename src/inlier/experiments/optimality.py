@@ -12,7 +12,7 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.columns import COLUMNS, IN_TABLES
-from inlier.experiments.part import Part, Setup, Table, draws, number
+from inlier.experiments.part import Chapter, PrintableTable, Setup, draws, number
 from inlier.packing.solvers import solve_l1
 
 # All subsets of so few rows can be tried.
@@ -46,7 +46,7 @@ class Judged:
     """What had to go at least."""
 
 
-def run(setup: Setup) -> Part:
+def run(setup: Setup) -> Chapter:
     """Brute force where it can be done, bounds where it cannot."""
     small, large = (2, 1) if setup.quick else (SMALL_TRIALS, LARGE_TRIALS)
     models = LARGE[1:] if setup.quick else LARGE
@@ -57,7 +57,7 @@ def run(setup: Setup) -> Part:
         found.setdefault(model, []).extend(judged)
     tables = [_table(f"{m}, {draws(small)}: all subsets", found[m]) for m in SMALL]
     tables += [_table(f"{m}, {draws(large)}: lower bounds", found[m]) for m in models]
-    return Part("How close to l0-optimal is each method", TEXT, tables)
+    return Chapter("How close to l0-optimal is each method", TEXT, tables)
 
 
 def _judged(model: Contamination, seed: int) -> list[Judged]:
@@ -100,12 +100,12 @@ def _fewest_of_all(X: Array, budget: float) -> int:
     raise AssertionError("a single row is within any budget")
 
 
-def _table(caption: str, found: list[Judged]) -> Table:
+def _table(caption: str, found: list[Judged]) -> PrintableTable:
     rows = []
     for name in IN_TABLES:
         of_method = [answer for answer in found if answer.method == name]
         rows.append([COLUMNS[name].label, *_cells(of_method)])
-    return Table(caption, ["method", *HEAD], rows)
+    return PrintableTable(caption, ["method", *HEAD], rows)
 
 
 def _cells(answers: list[Judged]) -> list[str]:

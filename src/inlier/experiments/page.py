@@ -12,7 +12,7 @@ from typing import Any
 from inlier._internal.atomic import replacing
 from inlier._internal.csv_text import writing
 from inlier.experiments.look import save
-from inlier.experiments.part import RESULT_COLUMNS, Part
+from inlier.experiments.part import RESULT_COLUMNS, Chapter
 
 VERSIONS = ("inlier", "numpy", "scipy", "scikit-learn", "matplotlib", "scikit-image")
 PAGE, TABLES, RESULTS = "README.md", "tables", "results.csv"
@@ -28,7 +28,7 @@ td { white-space: nowrap; }
 """
 
 
-def write(folder: Path, parts: Sequence[Part], how: str) -> list[Path]:
+def write(folder: Path, parts: Sequence[Chapter], how: str) -> list[Path]:
     """The page, its figures, the tables in two more ways, and the results behind them.
 
     Parameters
@@ -61,7 +61,7 @@ def write(folder: Path, parts: Sequence[Part], how: str) -> list[Path]:
     return [*files, _write_lines(folder / RESULTS, [line for part in parts for line in part.lines])]
 
 
-def _chapter(part: Part) -> str:
+def _chapter(part: Chapter) -> str:
     pieces = [f"## {part.title}", part.text]
     pieces += [f"![{drawing.caption}]({drawing.name}.svg)" for drawing in part.drawings]
     pieces += [table.markdown() for table in part.tables]

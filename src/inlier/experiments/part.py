@@ -29,7 +29,7 @@ TIMEOUT = 120.0
 
 
 @dataclass(frozen=True)
-class Table:
+class PrintableTable:
     """A table that can be written in three ways.
 
     Attributes
@@ -85,7 +85,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Part:
+class Chapter:
     """A chapter of the reproduction.
 
     Attributes
@@ -101,7 +101,7 @@ class Part:
 
     title: str
     text: str
-    tables: Sequence[Table] = ()
+    tables: Sequence[PrintableTable] = ()
     drawings: Sequence[Drawing] = ()
     lines: Sequence[dict[str, Any]] = ()
     worse: Sequence[str] = ()

@@ -10,7 +10,7 @@ from inlier.comparison import Comparison, Row
 from inlier.datasets import Images, digits, faces, printed_tables
 from inlier.experiments.columns import COLUMNS
 from inlier.experiments.look import new_figure, styled
-from inlier.experiments.part import Drawing, Part, Setup, Table, number, tidy
+from inlier.experiments.part import Chapter, Drawing, PrintableTable, Setup, number, tidy
 
 ALL = tuple(COLUMNS)
 PER_ROW = 7
@@ -31,7 +31,7 @@ FACES = (
 )
 
 
-def run(setup: Setup) -> Part:
+def run(setup: Setup) -> Chapter:
     """The user's faces, or those of scikit-image; then digits."""
     models = [faces() if setup.pictures is None else setup.pictures, digits()]
     found = setup.compare("Faces and digits", models, ALL, trials=1)
@@ -44,7 +44,7 @@ def run(setup: Setup) -> Part:
     data = FACES if setup.pictures is None else f"The faces are those of {setup.pictures.name}."
     printed = ", ".join(f"{name} {error:g}" for name, error in _printed().items())
     text = TEXT.format(data=data, printed=printed.replace("_", " "))
-    return Part("Mean faces", text, tables, drawings, lines)
+    return Chapter("Mean faces", text, tables, drawings, lines)
 
 
 def _printed() -> dict[str, float]:
@@ -52,10 +52,10 @@ def _printed() -> dict[str, float]:
     return dict(errors)
 
 
-def _table(model: Images, comparison: Comparison) -> Table:
+def _table(model: Images, comparison: Comparison) -> PrintableTable:
     rows = comparison.by_method()
     bad = model.n_outliers
-    return Table(
+    return PrintableTable(
         f"{model.name}: {model.n} pictures of {'{} x {}'.format(*model.shape)}, {bad} of them bad",
         ["method", "error", "removed", "exact"],
         [[COLUMNS[name].label, number(rows[name].error), *_about_rows(rows[name])] for name in ALL],

@@ -11,7 +11,7 @@ from inlier._internal.typing import Array
 from inlier.api import robust_mean
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.look import new_figure, styled
-from inlier.experiments.part import Drawing, Part, Setup, Table, number
+from inlier.experiments.part import Chapter, Drawing, PrintableTable, Setup, number
 from inlier.packing.solvers import solve_l1
 
 N, D = 1000, 50
@@ -41,7 +41,7 @@ class Path:
     at_chosen: float
 
 
-def run(setup: Setup) -> Part:
+def run(setup: Setup) -> Chapter:
     """Paths of both settings."""
     steps = QUICK_STEPS if setup.quick else STEPS
     tasks = [(kind(N, D, alpha), steps) for kind in SETTINGS.values() for alpha in ALPHAS]
@@ -58,9 +58,11 @@ def run(setup: Setup) -> Part:
         for alpha, path in by_alpha.items()
     ]
     head = ["data", "budget of the kept rows", "price there", f"price at {TO:g}"]
-    table = Table("The price at the budget of the rows that were kept, and below", head, rows)
+    table = PrintableTable(
+        "The price at the budget of the rows that were kept, and below", head, rows
+    )
     drawing = Drawing("price", "The price path", _drawn(paths))
-    return Part("The price of the budget", TEXT, [table], [drawing])
+    return Chapter("The price of the budget", TEXT, [table], [drawing])
 
 
 def _path(model: Contamination, steps: int) -> Path:

@@ -17,10 +17,10 @@ from inlier.comparison.store import Store
 from inlier.datasets import read_images
 from inlier.experiments import cost, figures, optimality, pictures, price, sweeps, tables
 from inlier.experiments.page import write
-from inlier.experiments.part import Part, Setup, Watch
+from inlier.experiments.part import Chapter, Setup, Watch
 
 # In the order of the page.
-EXPERIMENTS: dict[str, Callable[[Setup], Part]] = {
+EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {
     "tables": tables.run,
     "figures": figures.run,
     "faces": pictures.run,
@@ -124,7 +124,7 @@ def reproduce(
     return Reproduction(folder, tuple(files), worse, seconds)
 
 
-def _chosen(only: Iterable[str] | None) -> dict[str, Callable[[Setup], Part]]:
+def _chosen(only: Iterable[str] | None) -> dict[str, Callable[[Setup], Chapter]]:
     if only is None:
         return EXPERIMENTS
     wanted = [only] if isinstance(only, str) else list(only)

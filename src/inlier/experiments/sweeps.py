@@ -11,7 +11,7 @@ from inlier.comparison import Comparison
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.columns import COLUMNS, IN_TABLES
 from inlier.experiments.look import floor_of, legend_beside, lines, new_figure, styled, zero_tick
-from inlier.experiments.part import Drawing, Part, Setup, Table, draws, number, tidy
+from inlier.experiments.part import Chapter, Drawing, PrintableTable, Setup, draws, number, tidy
 
 SETTINGS = {"Setting A": SettingA, "Setting B": SettingB}
 WITH_MEAN = ("mean", *IN_TABLES)
@@ -65,7 +65,7 @@ class Misjudged:
         )
 
 
-def over_alpha(setup: Setup) -> Part:
+def over_alpha(setup: Setup) -> Chapter:
     """Errors over the fraction of outliers, up to almost half."""
     n, d = 1000, 100
     alphas = (0.1, 0.3, 0.49) if setup.quick else ALPHAS
@@ -82,7 +82,7 @@ def over_alpha(setup: Setup) -> Part:
     )
 
 
-def over_sigma(setup: Setup) -> Part:
+def over_sigma(setup: Setup) -> Chapter:
     """Errors when sigma is a wrong one."""
     n, d, alpha = 500, 50, 0.2
     factors = (0.5, 1.0, 3.0) if setup.quick else FACTORS
@@ -103,7 +103,7 @@ def over_sigma(setup: Setup) -> Part:
     )
 
 
-def over_dimension(setup: Setup) -> Part:
+def over_dimension(setup: Setup) -> Chapter:
     """Errors over the number of columns, with rows in proportion."""
     alpha = 0.2
     dimensions = (25, 100) if setup.quick else DIMENSIONS
@@ -134,7 +134,7 @@ def _sweep(
     names: tuple[str, ...],
     xlabel: str,
     logarithmic: bool = False,
-) -> Part:
+) -> Chapter:
     """Errors of some methods over one quantity, in a panel for each setting."""
     trials = 1 if setup.quick else min(setup.trials, TRIALS)
     every = [model for of_setting in models.values() for model in of_setting]
@@ -145,7 +145,7 @@ def _sweep(
         for setting, of_setting in models.items()
     }
     tables = [
-        Table(
+        PrintableTable(
             f"{title}, {setting}",
             ["", *(f"{place:g}" for place in places)],
             [[COLUMNS[n].label, *map(number, values[n])] for n in names],
@@ -160,7 +160,7 @@ def _sweep(
     figure = _drawn(by_setting, places, xlabel, logarithmic)
     text = text.format(draws=draws(trials))
     drawing = Drawing(f"error-{what}", title, figure)
-    return Part(title, text, tables, [drawing], tidied)
+    return Chapter(title, text, tables, [drawing], tidied)
 
 
 def _errors(comparisons: Sequence[Comparison], names: tuple[str, ...]) -> Values:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inlier.comparison import Comparison, Row
 from inlier.datasets import Contamination, SettingA, SettingB, printed_tables
 from inlier.experiments.columns import COLUMNS, IN_TABLES, Column
-from inlier.experiments.part import Part, Setup, Table, draws, number, tidy
+from inlier.experiments.part import Chapter, PrintableTable, Setup, draws, number, tidy
 from inlier.experiments.verdict import Verdict, judge
 
 SETTINGS = {"A": SettingA, "B": SettingB}
@@ -37,7 +37,7 @@ not the minimum of the l0 problem there."""
 
 
 @dataclass(frozen=True)
-class Cell:
+class PrintedCell:
     """A row of a printed table."""
 
     value: float
@@ -45,18 +45,18 @@ class Cell:
     printed: Mapping[str, float]
 
 
-def cells(number_of_table: int) -> list[Cell]:
+def cells(number_of_table: int) -> list[PrintedCell]:
     """The rows of a table, as models to draw from."""
     table = printed_tables()[f"table{number_of_table}"]
     found = []
     for value, printed in table.errors.items():
         of = {**table.fixed, table.vary: value}
         model = SETTINGS[table.setting](int(of["n"]), int(of["d"]), float(of["alpha"]))
-        found.append(Cell(value, model, printed))
+        found.append(PrintedCell(value, model, printed))
     return found
 
 
-def run(setup: Setup) -> Part:
+def run(setup: Setup) -> Chapter:
     """All tables."""
     trials = min(setup.trials, QUICK_TRIALS) if setup.quick else setup.trials
     tables, lines, worse, inexact = [], [], [], []
@@ -78,9 +78,9 @@ def run(setup: Setup) -> Part:
     if inexact:
         text += f"\n\n{INEXACT}"
         head = ["table", "data", "column", "draws", "not exact", "fewer removed"]
-        tables.append(Table("Where lp, and ours told sigma, are not exact", head, inexact))
+        tables.append(PrintableTable("Where lp, and ours told sigma, are not exact", head, inexact))
     text += f"\n\n{_mismatches(verdicts)}"
-    return Part("The paper's tables", text, tables, (), lines, worse)
+    return Chapter("The paper's tables", text, tables, (), lines, worse)
 
 
 MISMATCHES = """\
@@ -119,7 +119,7 @@ def _mismatches(verdicts: dict[str, list[Verdict | None]]) -> str:
     )
 
 
-def _table(i: int, chosen: list[Cell], found: list[Comparison]) -> Table:
+def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> PrintableTable:
     printed = printed_tables()[f"table{i}"]
     fixed = ", ".join(f"{name} = {value:g}" for name, value in printed.fixed.items())
     rows = []
@@ -135,14 +135,14 @@ def _table(i: int, chosen: list[Cell], found: list[Comparison]) -> Table:
             mark = "" if verdict is None else f" {verdict.mark}"
             ours.append(number(row.error) + answered + mark)
         rows += [theirs, ours]
-    return Table(
+    return PrintableTable(
         f"Table {i}: Setting {printed.setting}, {fixed}",
         [printed.vary, "", *(COLUMNS[name].label for name in IN_TABLES)],
         rows,
     )
 
 
-def _verdict(column: Column, row: Row, cell: Cell) -> Verdict | None:
+def _verdict(column: Column, row: Row, cell: PrintedCell) -> Verdict | None:
     """On a measured cell; of ours, a draw without an answer is as bad as a worse one."""
     against = column.held_against(cell.printed)
     if against is None:
@@ -152,7 +152,7 @@ def _verdict(column: Column, row: Row, cell: Cell) -> Verdict | None:
     return judge(row.error, row.error_se, against)
 
 
-def _worse(i: int, cell: Cell, comparison: Comparison) -> list[str]:
+def _worse(i: int, cell: PrintedCell, comparison: Comparison) -> list[str]:
     found = []
     for row in comparison.summary():
         column = COLUMNS[row.method]
@@ -165,7 +165,7 @@ def _worse(i: int, cell: Cell, comparison: Comparison) -> list[str]:
     return found
 
 
-def _inexact(i: int, cell: Cell, comparison: Comparison) -> list[list[str]]:
+def _inexact(i: int, cell: PrintedCell, comparison: Comparison) -> list[list[str]]:
     """Where sets differ from the truth, and whether fewer rows than the bad ones were removed."""
     bad = cell.model.n_outliers
     rows = []

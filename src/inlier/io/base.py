@@ -21,7 +21,7 @@ import numpy as np
 from inlier._internal.arrays import pieces
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array, Mask
-from inlier.data import is_elsewhere
+from inlier.data import is_external
 from inlier.data.sources import open_source
 from inlier.data.sources.base import opening
 
@@ -163,7 +163,7 @@ def _poured(stream: Any, place: Place) -> Place:
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadOptions:
     """What was said, or found out, about how a file is to be read."""
 
     delimiter: str | None = None
@@ -193,7 +193,7 @@ class Content(ABC):
     n: int
     names: tuple[str, ...]
     reasons: tuple[str, ...]
-    options: Options
+    options: ReadOptions
     notes: tuple[str, ...] = ()
     schema: Any = None
 
@@ -213,7 +213,7 @@ class Content(ABC):
 class ArrayContent(Content):
     """A two-dimensional array: of numpy, or one that is read where it is."""
 
-    def __init__(self, array: Any, place: Place, options: Options) -> None:
+    def __init__(self, array: Any, place: Place, options: ReadOptions) -> None:
         shape, dtype = tuple(array.shape or ()), np.dtype(array.dtype)
         if len(shape) != 2:
             raise ValueError(
@@ -233,7 +233,7 @@ class ArrayContent(Content):
     def numbers(self, columns: list[int]) -> Any:
         """See `Content.numbers`. All of them are given as they are stored."""
         if columns == list(range(len(self.names))):
-            return self.array if is_elsewhere(self.array) else in_memory(self.array)
+            return self.array if is_external(self.array) else in_memory(self.array)
         found = [block[:, columns] for block in blocks(self.array)]
         return in_memory(np.concatenate(found) if found else np.empty((0, len(columns))))
 
@@ -274,14 +274,14 @@ class Format:
     load : callable
         Reads a file.
     options : tuple of str
-        Which fields of `Options` are about this format.
+        Which fields of `ReadOptions` are about this format.
     begins : callable
         Whether these are the first bytes of such a file.
     """
 
     name: str
     suffixes: tuple[str, ...]
-    load: Callable[[Place, Options], Content]
+    load: Callable[[Place, ReadOptions], Content]
     options: tuple[str, ...] = ()
     begins: Callable[[bytes], bool] = lambda head: False
 
@@ -311,7 +311,7 @@ class Original:
 
     format: Format
     place: Place
-    options: Options
+    options: ReadOptions
     names: tuple[str, ...]
     reasons: tuple[str, ...]
     schema: Any
@@ -335,7 +335,7 @@ def blocks(X: Any) -> Iterator[Array]:
     """The rows of an array in order, wherever it is."""
     n, d = X.shape
     height = max(1, BLOCK_BYTES // max(1, d * X.dtype.itemsize))
-    if is_elsewhere(X):
+    if is_external(X):
         yield from open_source(X, "X").blocks(height)
     else:
         yield from (X[rows] for rows in pieces(n, height))

@@ -13,7 +13,7 @@ Names = str | int | Sequence[str | int] | None
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """Columns by their numbers."""
 
     numbers: list[int]
@@ -29,7 +29,7 @@ def choose(
     exclude: Names,
     id_column: str | int | None,
     group_by: str | int | None,
-) -> Choice:
+) -> ColumnChoice:
     """The columns of numbers that were asked for, or all; and notes about what is left out."""
     names = content.names
     ids = _one(id_column, "id_column", names, place)
@@ -60,7 +60,7 @@ def choose(
     if not chosen:
         said = f" {' '.join(notes)}" if notes else ""
         raise ValueError(f"{place} has no column of numbers to use.{said}")
-    return Choice(chosen, ids, groups, notes)
+    return ColumnChoice(chosen, ids, groups, notes)
 
 
 def _many(names: Names) -> Sequence[str | int]:

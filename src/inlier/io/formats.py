@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from inlier.io import hdf5, ipc, matlab, npy, npz, parquet, sqlite, text, zarr
-from inlier.io.base import HEAD, Format, Options, Place
+from inlier.io.base import HEAD, Format, Place, ReadOptions
 
 FORMATS: tuple[Format, ...] = (
     text.FORMAT,
@@ -48,7 +48,7 @@ def recognise(place: Place) -> Format:
     return text.FORMAT
 
 
-def check_options(options: Options, format: Format, place: Place) -> None:
+def check_options(options: ReadOptions, format: Format, place: Place) -> None:
     """Raise if something was said about the file that has no meaning for its format."""
     for name, value in asdict(options).items():
         if value is not None and name not in format.options:

@@ -7,12 +7,12 @@ from typing import Any
 
 from inlier.data.sources.base import opening, package
 from inlier.data.sources.chunked import HDF5
-from inlier.io.base import ArrayContent, Format, Options, Place, picked
+from inlier.io.base import ArrayContent, Format, Place, ReadOptions, picked
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
-def load(place: Place, options: Options) -> ArrayContent:
+def load(place: Place, options: ReadOptions) -> ArrayContent:
     """Open the dataset that is named, or the only one with two dimensions; nothing is read yet."""
     h5py = package("h5py", str(place))
     path = place.plain

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from inlier.data.sources.base import opening
-from inlier.io.base import Format, Options, Place, arrow
+from inlier.io.base import Format, Place, ReadOptions, arrow
 from inlier.io.parquet import of_table
 from inlier.io.tabular import Columns
 
 MAGIC = b"ARROW1"
 
 
-def load(place: Place, options: Options) -> Columns:
+def load(place: Place, options: ReadOptions) -> Columns:
     """Read an Arrow file or stream; both are called .arrow."""
     pa, ipc = arrow(), arrow("pyarrow.ipc")
     whole = place.read(len(MAGIC)) == MAGIC

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from inlier.data.sources.base import opening, package
-from inlier.io.base import ArrayContent, Format, Options, Place, picked
+from inlier.io.base import ArrayContent, Format, Place, ReadOptions, picked
 from inlier.io.hdf5 import datasets
 
 MAGIC = b"MATLAB "
@@ -17,7 +17,7 @@ ENTRY_BYTES |= {"int16": 2, "uint16": 2, "sparse": 0}
 VERSION_73 = b"MATLAB 7.3"
 
 
-def load(place: Place, options: Options) -> ArrayContent:
+def load(place: Place, options: ReadOptions) -> ArrayContent:
     """Read the matrix that is named, or the only one with rows and columns."""
     read = _of_73 if place.read(len(VERSION_73)) == VERSION_73 else _of_5
     key, matrix = read(place, options.key)

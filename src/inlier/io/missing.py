@@ -15,7 +15,7 @@ SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Gaps:
+class MissingCells:
     """Where entries are not finite.
 
     Attributes
@@ -34,7 +34,7 @@ class Gaps:
 
 
 @dataclass(frozen=True)
-class Whole:
+class CompleteTable:
     """A table that can be fitted, which columns and rows of the old one it has, and what was done.
 
     There are gaps in it only if they were to stay.
@@ -47,10 +47,10 @@ class Whole:
     notes: tuple[str, ...]
 
 
-def look(X: Any) -> Gaps:
+def look(X: Any) -> MissingCells:
     """Go through a table block by block; what is stored in a file stays there."""
     n, d = X.shape
-    gaps = Gaps(np.zeros(n, bool), np.zeros(d, int), [])
+    gaps = MissingCells(np.zeros(n, bool), np.zeros(d, int), [])
     if np.dtype(X.dtype).kind != "f":
         return gaps
     start = 0
@@ -66,12 +66,12 @@ def look(X: Any) -> Gaps:
     return gaps
 
 
-def settle(X: Any, missing: str, names: tuple[str, ...], place: Place) -> Whole:
+def settle(X: Any, missing: str, names: tuple[str, ...], place: Place) -> CompleteTable:
     """Refuse gaps, leave them to the fit, drop their rows, or fill them with medians."""
     n, d = X.shape
     gaps = look(X)
     if not gaps.rows.any():
-        return Whole(X, np.arange(d), np.ones(n, bool), 0, ())
+        return CompleteTable(X, np.arange(d), np.ones(n, bool), 0, ())
     if missing == "error":
         raise ValueError(_message(gaps, names, place))
     notes = []
@@ -106,7 +106,7 @@ def settle(X: Any, missing: str, names: tuple[str, ...], place: Place) -> Whole:
                 f"{n_imputed} entries in {int(bad.any(axis=1).sum())} rows were missing or not "
                 "finite, and became the medians of their columns."
             )
-    return Whole(X, columns, rows, n_imputed, tuple(notes))
+    return CompleteTable(X, columns, rows, n_imputed, tuple(notes))
 
 
 def _notes(bad: Mask, rows: Mask) -> list[str]:
@@ -138,7 +138,7 @@ def _check_infinite(X: Any, names: tuple[str, ...], place: Place) -> None:
         start += len(block)
 
 
-def _message(gaps: Gaps, names: tuple[str, ...], place: Place) -> str:
+def _message(gaps: MissingCells, names: tuple[str, ...], place: Place) -> str:
     count, n = int(gaps.columns.sum()), len(gaps.rows)
     places = "; ".join(f"row {i + 1}, column {names[j]!r}" for i, j in gaps.first)
     more = "; ..." if count > len(gaps.first) else ""

@@ -11,12 +11,12 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier.data.sources.base import opening
 from inlier.data.sources.npy import open_npy
-from inlier.io.base import ArrayContent, Format, Options, Place
+from inlier.io.base import ArrayContent, Format, Place, ReadOptions
 
 MAGIC = b"\x93NUMPY"
 
 
-def load(place: Place, options: Options) -> ArrayContent:
+def load(place: Place, options: ReadOptions) -> ArrayContent:
     """Map a .npy file; one that comes from a pipe is in memory already. Nothing is unpickled."""
     if place.path is not None and not place.zipped:
         # Says what is wrong with the header or the length. A map of nothing cannot be made.

@@ -10,12 +10,12 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier.data.sources.base import opening
-from inlier.io.base import ArrayContent, Format, Options, Place, picked
+from inlier.io.base import ArrayContent, Format, Place, ReadOptions, picked
 
 MAGIC = b"PK\x03\x04"
 
 
-def load(place: Place, options: Options) -> ArrayContent:
+def load(place: Place, options: ReadOptions) -> ArrayContent:
     """Read the array that is named, or the only one with two dimensions. Nothing is unpickled."""
     tables: dict[str, Array] = {}
     pickled = []

@@ -8,13 +8,13 @@ from typing import Any
 
 from inlier.data.sources.arrow import PARQUET
 from inlier.data.sources.base import opening
-from inlier.io.base import Format, Options, Place, arrow
+from inlier.io.base import Format, Place, ReadOptions, arrow
 from inlier.io.tabular import INDEX, Columns, distinct, is_numeric
 
 MAGIC = b"PAR1"
 
 
-def load(place: Place, options: Options) -> Columns:
+def load(place: Place, options: ReadOptions) -> Columns:
     """Read a Parquet file, or those of a folder in the order of their names."""
     pa, parquet = arrow(), arrow("pyarrow.parquet")
     parts: list[Any] = [place.source]
@@ -39,7 +39,7 @@ def _unpacked(metadata: Any) -> int:
     return sum(group.total_byte_size for group in groups)
 
 
-def of_table(table: Any, options: Options) -> Columns:
+def of_table(table: Any, options: ReadOptions) -> Columns:
     """What an Arrow table holds; the index of a data frame is no column of numbers."""
     names, notes = distinct(list(table.schema.names))
     about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))

@@ -11,14 +11,14 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_choice, check_whole
-from inlier.io.base import MOST_BYTES, Options, Original, Place, place_of, reading
+from inlier.io.base import MOST_BYTES, Original, Place, ReadOptions, place_of, reading
 from inlier.io.columns import Names, choose
 from inlier.io.formats import check_options, recognise
 from inlier.io.missing import CHOICES, settle
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class LoadedTable:
     """A table that was read from a file: numbers, and what belongs to them.
 
     Attributes
@@ -75,7 +75,7 @@ def read(
     query: str | None = None,
     na_values: Sequence[str] | None = None,
     max_bytes: int = MOST_BYTES,
-) -> Frame:
+) -> LoadedTable:
     """The numbers of a file, of any format in `FORMATS`.
 
     The columns that hold numbers are used, and the notes say which others there are. Arrays in
@@ -124,7 +124,9 @@ def read(
         If the package that reads the format is not there.
     """
     check_choice(missing, "missing", CHOICES)
-    options = Options(delimiter, header, key, table, query, tuple(na_values) if na_values else None)
+    options = ReadOptions(
+        delimiter, header, key, table, query, tuple(na_values) if na_values else None
+    )
     place = place_of(path, check_whole(max_bytes, "max_bytes"))
     format = recognise(place)
     check_options(options, format, place)
@@ -140,7 +142,7 @@ def read(
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
-    return Frame(
+    return LoadedTable(
         X=whole.X,
         columns=tuple(names[j] for j in whole.columns),
         rows=np.flatnonzero(whole.rows),

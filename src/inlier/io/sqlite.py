@@ -11,7 +11,7 @@ from threading import Event
 from typing import Any
 
 from inlier.data.sources.base import opening
-from inlier.io.base import Format, Options, Place, arrow, picked
+from inlier.io.base import Format, Place, ReadOptions, arrow, picked
 from inlier.io.tabular import Columns, distinct, parsed
 
 MAGIC = b"SQLite format 3\0"
@@ -30,7 +30,7 @@ TABLES = (
 )
 
 
-def load(place: Place, options: Options) -> Columns:
+def load(place: Place, options: ReadOptions) -> Columns:
     """Read the only table, the one that is named, or what a query gives."""
     if options.table is not None and options.query is not None:
         raise ValueError("table and query were both given: a query says which table it is about.")
@@ -106,7 +106,7 @@ def _answer(
 
 
 def _typed(
-    columns: list[Any], names: tuple[str, ...], options: Options, notes: tuple[str, ...]
+    columns: list[Any], names: tuple[str, ...], options: ReadOptions, notes: tuple[str, ...]
 ) -> Columns:
     """Cells have types of their own here: a column is text only if all of its cells are."""
     pa = arrow()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.typing import Array, Mask
-from inlier.io.base import Content, Options, arrow, listed
+from inlier.io.base import Content, ReadOptions, arrow, listed
 
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN"),
@@ -39,7 +39,7 @@ class Columns(Content):
         self,
         table: Any,
         names: tuple[str, ...],
-        options: Options,
+        options: ReadOptions,
         *,
         reasons: dict[int, str] | None = None,
         cells: Any = None,

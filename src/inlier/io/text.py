@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from inlier._internal.csv_text import Writer
 from inlier._internal.typing import Mask
 from inlier.data.sources.base import opening
-from inlier.io.base import Format, Options, Place, arrow, listed
+from inlier.io.base import Format, Place, ReadOptions, arrow, listed
 from inlier.io.tabular import MISSING, Columns, distinct, parsed
 
 # In the order of preference, where a file could be read with several.
@@ -32,7 +32,7 @@ BLOCK_BYTES = 1 << 20
 BLOCK_RECORDS = 1 << 12
 
 
-def load(place: Place, options: Options) -> Columns:
+def load(place: Place, options: ReadOptions) -> Columns:
     """Read delimited text."""
     text, notes = _utf8(place)
     if not text.strip():
@@ -73,7 +73,7 @@ def load(place: Place, options: Options) -> Columns:
     )
 
 
-def copy(place: Place, options: Options, rows: Mask, out: BinaryIO) -> None:
+def copy(place: Place, options: ReadOptions, rows: Mask, out: BinaryIO) -> None:
     """Write the header and some records of a text byte for byte, formulas included.
 
     A record may have line breaks in it, so it is Python's reader that says where it ends.

@@ -19,7 +19,7 @@ from inlier._internal.typing import Mask
 from inlier.data.sources.arrow import PARQUET
 from inlier.io import npy, text
 from inlier.io.base import ArrayContent, Content, Original, arrow, listed
-from inlier.io.reading import Frame
+from inlier.io.reading import LoadedTable
 from inlier.io.tabular import Columns
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
@@ -29,7 +29,7 @@ TARGETS = (*DELIMITED, *(f"{suffix}.gz" for suffix in DELIMITED), *ARROW, *ARRAY
 """How the names of files end that can be written."""
 
 
-def write(frame: Frame, kept: Mask, path: str | PathLike[str]) -> None:
+def write(frame: LoadedTable, kept: Mask, path: str | PathLike[str]) -> None:
     """Write some rows of a file to another: in order, with all of their columns, untouched.
 
     Text with the same delimiter is copied byte for byte, Arrow and Parquet tables keep their schema
@@ -88,7 +88,7 @@ def _arrow_errors() -> tuple[type[Exception], ...]:
         return ()
 
 
-def check_target(frame: Frame, path: str | PathLike[str]) -> None:
+def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     """Raise if the rows of a file could not be written to a path: better before a fit than after.
 
     Parameters

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from inlier.data.sources.base import opening, package
-from inlier.io.base import ArrayContent, Format, Options, Place, picked
+from inlier.io.base import ArrayContent, Format, Place, ReadOptions, picked
 
 # One of these is in every folder of zarr.
 MARKS = ("zarr.json", ".zgroup", ".zarray")
 
 
-def load(place: Place, options: Options) -> ArrayContent:
+def load(place: Place, options: ReadOptions) -> ArrayContent:
     """Open the array that is named, or the only one with two dimensions; nothing is read yet."""
     zarr = package("zarr", str(place))
     path = place.plain

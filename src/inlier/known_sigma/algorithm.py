@@ -17,9 +17,9 @@ import numpy as np
 from inlier._internal.arrays import count, double, every, lowest, namespace, some, total
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
-from inlier.packing.full_space import Solution, Whole
+from inlier.packing.full_space import FullSpaceSolver, Solution
 from inlier.packing.problem import Subspace, scores
-from inlier.packing.subspace import Reduced, Within, cutting_planes
+from inlier.packing.subspace import SubspaceSolution, SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import ReweightedL2, Surrogate
 from inlier.results.result import Step
 from inlier.results.rules import Reweighting
@@ -34,7 +34,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
-class Minimum:
+class StepSolution:
     """Step 1: the indicator at one centre, and what follows from it."""
 
     center: Array
@@ -62,7 +62,7 @@ class Minimum:
 class Step1(Protocol):
     """A way to do step 1."""
 
-    def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum | None:
+    def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
         """The minimum at a centre; None, if it is clear that not fewer rows are removed."""
 
 
@@ -77,7 +77,7 @@ def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
     return removed | (q >= least) if 0.0 < least < np.inf else removed
 
 
-class Exactly:
+class ExactStep:
     """Step 1 as published: the surrogate minimised in the whole space, to a duality gap.
 
     Parameters
@@ -95,9 +95,9 @@ class Exactly:
     ) -> None:
         self.oracle, self.surrogate, self.tol, self.soft = oracle, surrogate, tol, soft
 
-    def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum:
+    def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution:
         """See `Step1`."""
-        whole = Whole(self.oracle, center, budget, self.tol)
+        whole = FullSpaceSolver(self.oracle, center, budget, self.tol)
         solution = self.surrogate.minimise(whole)
         h = solution.indicator
         # A row with its full weight counts as kept, even if all weights had to shrink a little.
@@ -105,7 +105,7 @@ class Exactly:
         unshrunk = 1.0 - solution.weights / solution.shrunk if little else h
         removed = self.surrogate.nonzero(unshrunk)
         weights = solution.weights if self.soft or every(removed) else double(~removed)
-        return Minimum(
+        return StepSolution(
             center,
             budget,
             h,
@@ -129,7 +129,7 @@ class Exactly:
         )
 
 
-class Rounded:
+class SubspaceStep:
     """Step 1 in few passes: the surrogate in a subspace, the budget for the kept rows alone.
 
     By Theorem 1 any set of enough rows that satisfies the budget will do, so the oracle looks at
@@ -158,7 +158,7 @@ class Rounded:
         self.oracle, self.surrogate, self.subspace = oracle, surrogate, subspace
         self.max_passes, self.slack = max_passes, slack
 
-    def __call__(self, center: Array, budget: float, fewer_than: float) -> Minimum | None:
+    def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
         """See `Step1`."""
         first = None
         if np.isfinite(fewer_than):
@@ -187,7 +187,7 @@ class Rounded:
             mean = center + solved.spectrum.drift / max(total(weights), TINY)
         else:
             mean = self.oracle.table.mean(weights, center)
-        return Minimum(
+        return StepSolution(
             center,
             budget,
             h,
@@ -199,13 +199,13 @@ class Rounded:
             mean,
         )
 
-    def _reduced(self, P: Rows) -> Reduced:
-        return self.surrogate.minimise(Within(P, NEAR, draw=self.oracle.draw))
+    def _reduced(self, P: Rows) -> SubspaceSolution:
+        return self.surrogate.minimise(SubspaceSolver(P, NEAR, draw=self.oracle.draw))
 
-    def _removed(self, P: Rows, answer: Reduced) -> Rows:
+    def _removed(self, P: Rows, answer: SubspaceSolution) -> Rows:
         return removed_rows(self.surrogate, 1.0 - answer.weights, scores(P, answer.S))
 
-    def _kept(self, P: Rows, answer: Reduced) -> Rows:
+    def _kept(self, P: Rows, answer: SubspaceSolution) -> Rows:
         removed = self._removed(P, answer)
         return answer.weights if every(removed) else double(~removed)
 
@@ -214,7 +214,7 @@ class Rounded:
 class Fit:
     """Where Algorithm 1 ended."""
 
-    best: Minimum
+    best: StepSolution
     n_iter: int
     converged: bool
 
@@ -247,7 +247,7 @@ def alternate(
         The iteration with the fewest removed rows. The objective of the paper never rises; that of
         a surrogate may, and then the algorithm stops as well.
     """
-    best: Minimum | None = None
+    best: StepSolution | None = None
     for n_iter in range(1, max_iter + 1):
         allowed = budget(None if best is None else best.h.shape[0] - best.n_removed)
         found = step1(center, allowed, np.inf if best is None else best.n_removed)

@@ -17,7 +17,7 @@ from inlier._internal.arrays import count, namespace, total
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.packing.problem import Subspace
-from inlier.packing.subspace import SKETCH_ROWS, Within, cutting_planes
+from inlier.packing.subspace import SKETCH_ROWS, SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import L1, Surrogate
 from inlier.results.result import Step
 
@@ -35,7 +35,7 @@ CLEARLY = 0.5
 
 
 @dataclass(frozen=True)
-class Arrival:
+class ContinuationResult:
     """Where the continuation ends: at the target budget, with a good centre."""
 
     center: Array
@@ -57,7 +57,7 @@ def continuation(
     distances: Rows,
     target: float,
     notify: Callable[[Step], None] = lambda step: None,
-) -> Arrival:
+) -> ContinuationResult:
     """Lower the budget from lambda_max to the target, one loose l1 problem at a time.
 
     Parameters
@@ -86,7 +86,7 @@ def continuation(
         budget = max(target, FACTOR * budget)
         subspace = subspace.extended(spectrum, spectrum.values > budget, seen_from)
         solved = cutting_planes(
-            lambda P: LOOSE.minimise(Within(P, LOOSE_GAP, draw=oracle.draw)),
+            lambda P: LOOSE.minimise(SubspaceSolver(P, LOOSE_GAP, draw=oracle.draw)),
             oracle,
             center,
             budget,
@@ -112,13 +112,13 @@ def continuation(
         if kept < 1.0:  # less than one row fits: the target cannot be satisfied
             break
         seen_from, center = center, center + spectrum.drift / kept
-    return Arrival(center, weights, subspace, n_removed)
+    return ContinuationResult(center, weights, subspace, n_removed)
 
 
 def tightening_was_right(
     surrogate: Surrogate,
     oracle: Oracle,
-    arrival: Arrival,
+    arrival: ContinuationResult,
     target: float,
     n_kept: int,
     variance: float,
@@ -141,5 +141,5 @@ def tightening_was_right(
     if known is not None and right(known, CLEARLY * room):
         return True
     P = arrival.subspace.seen_from(arrival.center, target)
-    h = 1.0 - surrogate.minimise(Within(P, LOOSE_GAP, draw=oracle.draw)).weights
+    h = 1.0 - surrogate.minimise(SubspaceSolver(P, LOOSE_GAP, draw=oracle.draw)).weights
     return right(count(surrogate.nonzero(h)), room)

@@ -25,8 +25,8 @@ from inlier._internal.arrays import (
 from inlier._internal.typing import Array, Rows
 from inlier.data import Rotation, Table
 from inlier.data.checks import check_range, largest_distance
-from inlier.known_sigma.algorithm import Exactly, Fit, Minimum, Rounded, alternate
-from inlier.known_sigma.continuation import Arrival, continuation, tightening_was_right
+from inlier.known_sigma.algorithm import ExactStep, Fit, StepSolution, SubspaceStep, alternate
+from inlier.known_sigma.continuation import ContinuationResult, continuation, tightening_was_right
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import Oracle, Spectrum, orthonormal_rows
 from inlier.packing.problem import Subspace
@@ -46,7 +46,7 @@ GROSS = 0.1
 
 
 @dataclass(frozen=True)
-class Options:
+class FitOptions:
     """How the problem is solved."""
 
     algorithm: str
@@ -56,7 +56,7 @@ class Options:
     tol: float
 
 
-class Known(NamedTuple):
+class WarmStart(NamedTuple):
     """Where an earlier fit has ended."""
 
     support: Rows
@@ -70,10 +70,10 @@ def fit_with_sigma(
     c1: float,
     center: Array,
     central: bool,
-    options: Options,
+    options: FitOptions,
     random: np.random.Generator,
     callback: Callable[[Step], object] | None,
-    known: Known | None = None,
+    known: WarmStart | None = None,
 ) -> RobustMeanResult:
     """The answer for a known bound.
 
@@ -128,14 +128,14 @@ def fit_with_sigma(
             callback(step)
 
     rotation = Rotation.of(table, center) if Rotation.pays(table) else None
-    seen = table if rotation is None else rotation.rotated
-    first = center if rotation is None else np.zeros(seen.shape[1])
+    working = table if rotation is None else rotation.rotated
+    first = center if rotation is None else np.zeros(working.shape[1])
     if rotation is not None and central:
-        first, distances = central_point(seen)
-    oracle = Oracle(seen, random)
+        first, distances = central_point(working)
+    oracle = Oracle(working, random)
     tolerance = budget_tolerance(whole.dtype)
     if options.algorithm == "paper":
-        exactly = Exactly(oracle, options.surrogate, options.tol)
+        exactly = ExactStep(oracle, options.surrogate, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
         spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     else:
@@ -143,7 +143,9 @@ def fit_with_sigma(
             arrival = continuation(oracle, first, distances, budget, notify)
         else:
             kept = among(double(known.support)[None, :], near)[0, :]
-            arrival = Arrival(first, kept, _subspace(known.directions, table, rotation, first))
+            arrival = ContinuationResult(
+                first, kept, _subspace(known.directions, table, rotation, first)
+            )
         fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
         if known is not None and every(fit.best.removed):  # too far from where that fit has ended
             arrival = continuation(oracle, first, distances, budget, notify)
@@ -159,11 +161,11 @@ def fit_with_sigma(
         else:
             location = rotation.center + rotation.restored(location)
     # Where no row leaves, each of the kept ones fits into what all of them need.
-    there = _multiplier(best, seen, first, radius, max(budget, spectrum.bound))
+    there = _multiplier(best, working, first, radius, max(budget, spectrum.bound))
     multiplier = there if rotation is None else _restored(there, rotation)
     # The data are needed once more in all columns where a row has left before the fit, and where
     # the kept rows are so far from the start that their distances are rounded away there.
-    on_table, rule, mean = seen, there, best.mean
+    on_table, rule, mean = working, there, best.mean
     blurred = rotation is not None and some(kept) and _is_blurred(best.mean, spectrum, count(kept))
     if blurred:
         spectrum = spectrum_of_kept(table, own, location, None)
@@ -191,7 +193,7 @@ def fit_with_sigma(
     converged = fit.converged and not certificate.exceeded
     said, remarks = _words(fit, certificate, options)
     return RobustMeanResult(
-        location=whole.beside(location.astype(whole.dtype)),
+        location=whole.to_device(location.astype(whole.dtype)),
         support=support,
         weights=weights,
         indicator=scattered(h, near, 1.0),
@@ -211,8 +213,8 @@ def fit_with_sigma(
 
 def _finished(
     oracle: Oracle,
-    options: Options,
-    arrival: Arrival,
+    options: FitOptions,
+    arrival: ContinuationResult,
     budget: float,
     variance: float,
     tolerance: float,
@@ -226,12 +228,12 @@ def _finished(
         return variance * (m if n_kept is None else n_kept)
 
     allowed: Callable[[int | None], float] = tight
-    step1 = Rounded(oracle, surrogate, arrival.subspace)
+    step1 = SubspaceStep(oracle, surrogate, arrival.subspace)
     fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
     if not tightening_was_right(surrogate, oracle, arrival, budget, n_kept, variance):
         allowed = _constant(budget)
-        step1 = Rounded(oracle, surrogate, arrival.subspace)
+        step1 = SubspaceStep(oracle, surrogate, arrival.subspace)
         fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
     spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     lowered = budget
@@ -245,7 +247,7 @@ def _finished(
             lowered *= (1.0 - REPAIR_MARGIN) * budget / top
             center, allowed = fit.best.mean, _constant(lowered)
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
-        step1 = Rounded(oracle, surrogate, subspace)
+        step1 = SubspaceStep(oracle, surrogate, subspace)
         fit = alternate(step1, oracle, center, allowed, max_iter, notify)
         spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     return fit, spectrum
@@ -255,12 +257,12 @@ def _subspace(
     directions: Array, table: Table, rotation: Rotation | None, center: Array
 ) -> Subspace:
     """The directions of an earlier fit, in the coordinates of this one."""
-    seen = table
+    working = table
     if rotation is not None:
-        seen = rotation.rotated
+        working = rotation.rotated
         directions = on_host(table.project(rotation.center, directions)) @ rotation.mixing.T
-    basis = orthonormal_rows(directions, np.empty((0, seen.shape[1])))
-    return Subspace(basis, seen.project(center, basis), center)
+    basis = orthonormal_rows(directions, np.empty((0, working.shape[1])))
+    return Subspace(basis, working.project(center, basis), center)
 
 
 def _is_blurred(mean: Array, spectrum: Spectrum, m: int) -> bool:
@@ -273,7 +275,7 @@ def _constant(budget: float) -> Callable[[int | None], float]:
     return lambda n_kept: budget
 
 
-def _weights(best: Minimum) -> Rows:
+def _weights(best: StepSolution) -> Rows:
     """Those whose mean is the location: of the kept rows, or 1 - h where none is kept."""
     return 1.0 - best.h if every(best.removed) else double(~best.removed)
 
@@ -286,7 +288,7 @@ def _restored(there: Multiplier, rotation: Rotation) -> Multiplier:
 
 
 def _multiplier(
-    best: Minimum, table: Table, start: Array, radius: float, room: float
+    best: StepSolution, table: Table, start: Array, radius: float, room: float
 ) -> Multiplier:
     kept = ~best.removed
     if every(kept):
@@ -326,7 +328,7 @@ def _threshold(q: Rows, kept: Rows) -> float:
     return (highest_kept + beyond) / 2.0
 
 
-def _words(fit: Fit, certificate: Certificate, options: Options) -> tuple[str, str]:
+def _words(fit: Fit, certificate: Certificate, options: FitOptions) -> tuple[str, str]:
     """How many rows were kept, and what else there is to say."""
     n, removed = certificate.n, certificate.n_removed
     if trouble := _trouble(fit, certificate, options):
@@ -347,7 +349,7 @@ def _words(fit: Fit, certificate: Certificate, options: Options) -> tuple[str, s
     return kept, " ".join(remarks)
 
 
-def _trouble(fit: Fit, certificate: Certificate, options: Options) -> str:
+def _trouble(fit: Fit, certificate: Certificate, options: FitOptions) -> str:
     """Why the answer is not what was asked for, and what to try; empty if it is."""
     if every(fit.best.removed):
         hint = "" if options.algorithm == "continuation" else ', or use algorithm="continuation"'

@@ -120,8 +120,8 @@ def top_eigenpairs(
         compressed = images @ basis.T
         values, mixing = np.linalg.eigh((compressed + compressed.T) / 2.0)
         if probes:
-            seen = start[len(start) - probes :] @ basis.T @ mixing
-            bound = upper_bound(values, seen, mixing.T @ images, mixing.T @ basis)
+            projected = start[len(start) - probes :] @ basis.T @ mixing
+            bound = upper_bound(values, projected, mixing.T @ images, mixing.T @ basis)
         values, mixing = values[::-1][:width], mixing.T[::-1][:width]
         vectors = mixing @ basis
         remainder = mixing @ images - values[:, None] * vectors
@@ -135,11 +135,11 @@ def top_eigenpairs(
     assert drift is not None
     values, vectors, residuals, mixing = (x[:count] for x in (values, vectors, residuals, mixing))
     first, *others = np.split(mixing, np.cumsum([p.shape[0] for p in projections])[:-1], axis=1)
-    seen = mixed(first, projections[0])
+    projected = mixed(first, projections[0])
     for part, projection in zip(others, projections[1:], strict=True):
-        seen += mixed(part, projection)
+        projected += mixed(part, projection)
     return Spectrum(
-        values, vectors, double(seen), residuals, drift, bound, FAILURE if probes else 0.0
+        values, vectors, double(projected), residuals, drift, bound, FAILURE if probes else 0.0
     )
 
 
@@ -294,5 +294,5 @@ class Oracle:
         remainder = vectors @ (scatter / unit) - (values / unit)[:, None] * vectors
         residuals = unit * np.linalg.norm(remainder, axis=1)
         bound = max(0.0, float(values[0] + residuals[0]))
-        seen = self.table.project(center, vectors)
-        return Spectrum(values, vectors, seen, residuals, drift, bound)
+        projected = self.table.project(center, vectors)
+        return Spectrum(values, vectors, projected, residuals, drift, bound)

@@ -51,8 +51,8 @@ def project(
     q = np.empty(table.shape[0])
     w = np.empty(table.shape[0])
 
-    def weigh(rows: slice, seen: Array) -> Array:
-        q[rows] = np.einsum("ij,ij->j", seen, seen)
+    def weigh(rows: slice, projected: Array) -> Array:
+        q[rows] = np.einsum("ij,ij->j", projected, projected)
         w[rows] = np.clip(problem.t[rows] - q[rows] / problem.s[rows], 0.0, 1.0)
         return w[rows]
 
@@ -75,8 +75,8 @@ def project(
         },
     )
     R = answer.x.reshape(R.shape)
-    seen = table.project(center, R / root)
-    q = np.einsum("ij,ij->j", seen, seen)
+    projected = table.project(center, R / root)
+    q = np.einsum("ij,ij->j", projected, projected)
     return Factored(R, q, problem.weights(q), answer.nit < max_iter)
 
 

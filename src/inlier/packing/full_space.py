@@ -30,7 +30,7 @@ from inlier.packing.problem import (
     packing_bound,
     scores,
 )
-from inlier.packing.subspace import HOPELESS, LONG, Reduced, Within
+from inlier.packing.subspace import HOPELESS, LONG, SubspaceSolution, SubspaceSolver
 
 # Up to this many columns the interior point method takes the whole space for its subspace; up to
 # the second it does so where the factored dual has not reached the tolerance.
@@ -118,7 +118,7 @@ class Solution:
         return self.gap / self.scale if self.gap > 0.0 else 0.0
 
 
-class Whole:
+class FullSpaceSolver:
     """Solves problems over the packing set W(center, budget), in the whole space.
 
     Parameters
@@ -287,8 +287,8 @@ class Whole:
         return spectrum
 
 
-def _within(problem: Packing | Projection, P: Array, tol: float) -> Reduced:
-    solver = Within(P, tol, exactly=True)
+def _within(problem: Packing | Projection, P: Array, tol: float) -> SubspaceSolution:
+    solver = SubspaceSolver(P, tol, exactly=True)
     if isinstance(problem, Packing):
         return solver.packing(problem.u)
     return solver.project(problem.t, problem.s)

@@ -192,8 +192,8 @@ class Subspace:
         lengths, mixing = np.linalg.eigh(new @ new.T)
         kept = lengths > NEW
         mixing = (mixing[:, kept] / np.sqrt(lengths[kept])).T
-        seen, own = spectrum.projections, self.projections
-        rows = mixed(mixing @ picking, seen) + like((mixing @ shift)[:, None], seen)
+        projected, own = spectrum.projections, self.projections
+        rows = mixed(mixing @ picking, projected) + like((mixing @ shift)[:, None], projected)
         rows = rows - mixed(mixing @ within, own)
         return Subspace(
             np.concatenate([self.basis, mixing @ new]),

@@ -9,10 +9,10 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, check_vector, check_whole, fit_generator
-from inlier.data import OnHost, as_table
+from inlier.data import HostTable, as_table
 from inlier.data.checks import check_table
 from inlier.linalg.eigenpairs import Oracle
-from inlier.packing.full_space import Solution, Whole
+from inlier.packing.full_space import FullSpaceSolver, Solution
 
 # With a small budget the multiplier has a high rank: look for many eigenvectors at a time.
 SOLVER_BLOCK = 16
@@ -116,9 +116,11 @@ def project(
     return _warned(solver.project(t, _positive(metric, "metric", len(solver.ones))))
 
 
-def _solver(X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any) -> Whole:
-    table = OnHost(as_table(check_table(X)))
-    return Whole(
+def _solver(
+    X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any
+) -> FullSpaceSolver:
+    table = HostTable(as_table(check_table(X)))
+    return FullSpaceSolver(
         Oracle(table, fit_generator(random_state), block=SOLVER_BLOCK),
         check_vector(center, "center", table.shape[1], "column"),
         check_number(budget, "budget", below=np.inf),

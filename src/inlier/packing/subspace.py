@@ -42,7 +42,7 @@ SKETCH_RAISE = 5e-3
 
 
 @dataclass(frozen=True)
-class Reduced:
+class SubspaceSolution:
     """The solution of a problem within a subspace."""
 
     weights: Rows
@@ -81,14 +81,14 @@ class Sketch:
         rows = xp.take(draw.order, xp.clip(places, 0, n - 1))
         return cls(rows, 1.0 / (count * on_host(xp.take(chance, rows))))
 
-    def seen(self, *rows: Rows) -> Array:
+    def sampled(self, *rows: Rows) -> Array:
         """What belongs to the sketched rows, on the host: waits once for all."""
         xp = namespace(rows[0])
         return on_host(xp.concat([xp.take(x, self.rows, axis=-1) for x in rows], axis=0))
 
     def problem(self, problem: Projection) -> Projection:
         """The problem that these rows are left with."""
-        t, s = self.seen(problem.t[None, :], problem.s[None, :])
+        t, s = self.sampled(problem.t[None, :], problem.s[None, :])
         return Projection(t, s * self.copies)
 
 
@@ -96,7 +96,7 @@ class Sketch:
 Gap = Callable[[Projection, Rows | None], float]
 
 
-class Within:
+class SubspaceSolver:
     """Solves problems over the packing set of the rows P that are seen along k directions.
 
     Parameters
@@ -123,16 +123,16 @@ class Within:
         self.P, self.tol, self.exactly, self.draw = P, tol, exactly, draw
         xp = namespace(P)
         self.ones = xp.ones_like(P[0, :]) if P.shape[0] else xp.sum(P, axis=0) + 1.0
-        self.last: Reduced | None = None
+        self.last: SubspaceSolution | None = None
         self._size = xp.sum(P * P, axis=0)
 
-    def packing(self, u: Rows, tau: float = LONG) -> Reduced:
+    def packing(self, u: Rows, tau: float = LONG) -> SubspaceSolution:
         """The packing SDP with weights u: one proximal step of length tau from w = 1."""
         problem = Projection.proximal(u, self.ones, tau)
         gap = self.tol * total(u)
         return self._project(problem, lambda *_: gap, None, self.exactly or tau >= LONG)
 
-    def least_squares(self, u: Rows, loosely: bool = False) -> Reduced:
+    def least_squares(self, u: Rows, loosely: bool = False) -> SubspaceSolution:
         """The constrained least squares with weights u, from where the last one ended."""
         problem = Projection.least_squares(u)
         tol = max(self.tol, 1e-2) if loosely else self.tol
@@ -145,7 +145,7 @@ class Within:
         self.last = self._project(problem, gap, self.last, self.exactly)
         return self.last
 
-    def project(self, t: Rows, s: Rows) -> Reduced:
+    def project(self, t: Rows, s: Rows) -> SubspaceSolution:
         """The weighted projection of t in the metric s."""
         return self._project(
             Projection(t, s), lambda solved, _: self.tol * solved.scale, None, self.exactly
@@ -161,7 +161,7 @@ class Within:
     @cached_property
     def _sketched(self) -> Array:
         """P of these rows."""
-        return self._sketch.seen(self.P) * np.sqrt(self._sketch.copies)
+        return self._sketch.sampled(self.P) * np.sqrt(self._sketch.copies)
 
     @cached_property
     def _hopeless(self) -> Rows | None:
@@ -170,11 +170,11 @@ class Within:
         return hopeless if some(hopeless) else None
 
     def _project(
-        self, problem: Projection, gap: Gap, start: Reduced | None, exactly: bool
-    ) -> Reduced:
+        self, problem: Projection, gap: Gap, start: SubspaceSolution | None, exactly: bool
+    ) -> SubspaceSolution:
         xp, k = namespace(self.P), self.P.shape[0]
         if k == 0:
-            return Reduced(xp.clip(problem.t, 0.0, 1.0), np.empty((0, 0)))
+            return SubspaceSolution(xp.clip(problem.t, 0.0, 1.0), np.empty((0, 0)))
         if self._hopeless is not None:
             return self._without(self._hopeless, problem, gap, exactly)
         if k == 1:
@@ -184,13 +184,15 @@ class Within:
         if exactly or self.ones.shape[0] <= SKETCH_ROWS:
             few = Projection(on_host(problem.t), on_host(problem.s))
             iterate = interior.solve(on_host(self.P), few, gap(few, known), warm)
-            return Reduced(like(iterate.weights(), self.P), iterate.S, iterate)
+            return SubspaceSolution(like(iterate.weights(), self.P), iterate.S, iterate)
         few = self._sketch.problem(problem)
         gap_tol = max(gap(few, known), SKETCH_GAP * few.scale)
         iterate = interior.solve(self._sketched, few, gap_tol, warm)
-        return Reduced(*self._lifted(problem, iterate.S), iterate)
+        return SubspaceSolution(*self._lifted(problem, iterate.S), iterate)
 
-    def _along(self, problem: Projection, gap: Gap, start: Reduced | None) -> Reduced:
+    def _along(
+        self, problem: Projection, gap: Gap, start: SubspaceSolution | None
+    ) -> SubspaceSolution:
         """One direction: the exact solution, from that of the sketch if there is one."""
         first = 1.0 if start is None else float(start.S[0, 0])
         gap_tol = gap(problem, None if start is None else start.weights)
@@ -198,7 +200,7 @@ class Within:
             size = self._sketched[0] ** 2
             first, _ = _root(size, self._sketch.problem(problem), gap_tol, first)
         multiplier, w = _root(self._size, problem, gap_tol, first)
-        return Reduced(w, np.array([[multiplier]]))
+        return SubspaceSolution(w, np.array([[multiplier]]))
 
     def _lifted(self, problem: Projection, S: Array) -> tuple[Rows, Array]:
         """All weights under the multiplier of a sketch, which is raised to meet the budget."""
@@ -216,20 +218,22 @@ class Within:
             low, high = (middle, high) if excess(middle) > SKETCH_SLACK else (low, middle)
         return problem.weights(high * q), high * S
 
-    def _without(self, hopeless: Rows, problem: Projection, gap: Gap, exactly: bool) -> Reduced:
+    def _without(
+        self, hopeless: Rows, problem: Projection, gap: Gap, exactly: bool
+    ) -> SubspaceSolution:
         """Solve for the other rows; then price the hopeless ones out, at next to no cost to those.
 
         A direction p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
         """
         xp = namespace(self.P)
-        rest = Within(xp.where(hopeless, 0.0, self.P), self.tol, draw=self.draw)
+        rest = SubspaceSolver(xp.where(hopeless, 0.0, self.P), self.tol, draw=self.draw)
         target = Projection(xp.where(hopeless, 0.0, problem.t), problem.s)
         answer = rest._project(target, gap, None, exactly)
         far = among(self.P, hopeless)
         far = far / xp.sum(far * far, axis=0)
         price = 2.0 * max(1.0, highest(scores(rest.P, answer.S)))
         weights = xp.where(hopeless, 0.0, answer.weights)
-        return Reduced(weights, answer.S + price * on_host(far @ far.T))
+        return SubspaceSolution(weights, answer.S + price * on_host(far @ far.T))
 
 
 def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[float, Rows]:
@@ -279,14 +283,14 @@ class Solved:
 
 
 def cutting_planes(
-    reduced: Callable[[Rows], Reduced],
+    reduced: Callable[[Rows], SubspaceSolution],
     oracle: Oracle,
     center: Array,
     budget: float,
     subspace: Subspace,
     *,
-    first: Reduced | None = None,
-    checked: Callable[[Rows, Reduced], Rows] = lambda P, answer: answer.weights,
+    first: SubspaceSolution | None = None,
+    checked: Callable[[Rows, SubspaceSolution], Rows] = lambda P, answer: answer.weights,
     slack: float,
     max_passes: int,
     max_rounds: int,
@@ -303,7 +307,7 @@ def cutting_planes(
         The packing set W(center, budget).
     subspace : Subspace
         The first directions.
-    first : Reduced, optional
+    first : SubspaceSolution, optional
         The answer within these, if it is known.
     checked : callable
         The weights for which the budget has to hold, given the rows P and the answer.

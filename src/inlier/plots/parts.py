@@ -21,7 +21,7 @@ SUSPECTED = ("0.1", "d")
 VECTORS = 20_000
 
 
-class Part(NamedTuple):
+class RowStyle(NamedTuple):
     """Rows that look the same."""
 
     label: str
@@ -30,25 +30,25 @@ class Part(NamedTuple):
     marker: str
 
 
-def parts(summary: Summary) -> Iterator[Part]:
+def parts(summary: Summary) -> Iterator[RowStyle]:
     """The kept rows, those suspected, and the removed ones by group, if there are several."""
     kept, group_of, suspect_of = summary.support, summary.group_of, summary.suspect_of
     unsuspected = kept & (suspect_of < 0)
-    yield Part(f"kept: {_counted(unsuspected)}", unsuspected, KEPT, "o")
+    yield RowStyle(f"kept: {_counted(unsuspected)}", unsuspected, KEPT, "o")
     if (suspected := kept & (suspect_of >= 0)).any():
-        yield Part(f"kept, but suspected: {_counted(suspected)}", suspected, *SUSPECTED)
+        yield RowStyle(f"kept, but suspected: {_counted(suspected)}", suspected, *SUSPECTED)
     groups = summary.groups
     shown = len(groups) if len(groups) <= len(OF_GROUPS) else len(OF_GROUPS) - 1
     for i in range(shown):
         text = groups[i].partition(" (chance")[0]
         name = "removed" if len(groups) == 1 else f"group {i + 1}"
-        yield Part(f"{name}: {plain(text)}", ~kept & (group_of == i), *OF_GROUPS[i])
+        yield RowStyle(f"{name}: {plain(text)}", ~kept & (group_of == i), *OF_GROUPS[i])
     if (others := ~kept & (group_of >= shown)).any():
         label = f"{len(groups) - shown} more groups: {_counted(others)}"
-        yield Part(label, others, *OF_GROUPS[-1])
+        yield RowStyle(label, others, *OF_GROUPS[-1])
     if (alone := ~kept & (group_of < 0)).any():
         label = f"{'removed, of no group' if groups else 'removed'}: {_counted(alone)}"
-        yield Part(label, alone, *(("0.35", "*") if groups else OF_GROUPS[0]))
+        yield RowStyle(label, alone, *(("0.35", "*") if groups else OF_GROUPS[0]))
 
 
 def _counted(mask: Mask) -> str:
@@ -56,7 +56,7 @@ def _counted(mask: Mask) -> str:
     return f"{count} row" if count == 1 else f"{count} rows"
 
 
-def dots(ax: Axes, x: Array, y: Array, part: Part, n: int) -> None:
+def dots(ax: Axes, x: Array, y: Array, part: RowStyle, n: int) -> None:
     """Draw some of n rows: the more there are, the smaller."""
     size = float(np.clip(4.5 * (500.0 / n) ** 0.3, 1.2, 4.5))
     kept = part.marker == "o"

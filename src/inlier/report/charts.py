@@ -153,7 +153,7 @@ def _decades(low: float, high: float, most: int = 5) -> list[float]:
     return [10.0**power for power in range(first, last + 1, step)]
 
 
-class Frame:
+class Axes2D:
     """Two axes, and where a point lies between them."""
 
     def __init__(

@@ -16,7 +16,7 @@ from inlier.report.charts import (
     SHAPES,
     TOP,
     WIDTH,
-    Frame,
+    Axes2D,
     Scale,
     around_zero,
     glyph,
@@ -136,7 +136,7 @@ def tooltips(summary: Summary, groups: list[Kind]) -> Html:
     return embedded(listed)
 
 
-def _marks(frame: Frame, kind: Kind, x: Array, y: Array) -> Html:
+def _marks(frame: Axes2D, kind: Kind, x: Array, y: Array) -> Html:
     few = " few" if len(kind.drawn) <= 600 else ""
     return frame.marks(
         x, y, mark_shape(kind.mark), class_=mark_class(kind.mark) + few, data_mark=kind.mark
@@ -147,7 +147,7 @@ def scores(summary: Summary, groups: list[Kind]) -> tuple[Html, str]:
     """The score of every row with the cut, all of them counted beside it; and remarks on it."""
     q = summary.scores
     scale, bent = _score_scale(summary)
-    frame = Frame(linear(np.array([0.0, max(1, summary.n - 1)]), pad=0.02), scale, whole=True)
+    frame = Axes2D(linear(np.array([0.0, max(1, summary.n - 1)]), pad=0.02), scale, whole=True)
     finite = q[np.isfinite(q)]
     highest = f"; the highest finite one is {number(finite.max())}" if len(finite) else ""
     described = (
@@ -193,13 +193,13 @@ def _score_scale(summary: Summary) -> tuple[Scale, bool]:
     return logarithmic(max(float(positive.min()), low), high), True
 
 
-def _pinned(frame: Frame, groups: list[Kind], q: Array) -> Html:
+def _pinned(frame: Axes2D, groups: list[Kind], q: Array) -> Html:
     """Arrows above the rows with an infinite score."""
     rows = np.concatenate([kind.drawn[np.isinf(q[kind.drawn])] for kind in groups])
     return _arrows(frame, rows.astype(float))
 
 
-def _arrows(frame: Frame, x: Array) -> Html:
+def _arrows(frame: Axes2D, x: Array) -> Html:
     """Arrows above what is infinite, at the top."""
     if not len(x):
         return NOTHING
@@ -214,7 +214,7 @@ def _histogram(summary: Summary, scale: Scale, *, cut_at: bool) -> Html:
     kept = np.bincount(place[summary.support], minlength=BINS)
     removed = np.bincount(place[~summary.support], minlength=BINS)
     most = int((kept + removed).max())
-    frame = Frame(Scale(0.0, most * 1.04), scale, whole=True)
+    frame = Axes2D(Scale(0.0, most * 1.04), scale, whole=True)
     step = (HEIGHT - BOTTOM - TOP) / BINS
     full = (WIDTH - RIGHT - frame.left) / (most * 1.04)
     bars = []
@@ -249,7 +249,7 @@ def spectrum(summary: Summary) -> Html:
         tiny = finite.max() * 1e-9
         scale = logarithmic(float(max(finite.min(), tiny)), float(finite.max()))
     longest = max(len(before), len(after), 2)
-    frame = Frame(Scale(0.5, longest + 0.5), scale, whole=True)
+    frame = Axes2D(Scale(0.5, longest + 0.5), scale, whole=True)
     drawn = []
     for values, class_, shape in ((after, "after", DOT), (before, "before", SHAPES[2])):
         x = np.arange(1.0, len(values) + 1)
@@ -288,14 +288,14 @@ def path(summary: Summary) -> Html:
         sigma_scale = replace(sigma_scale, high=sigma_scale.high * 1.2)
     across = linear(removed, zero=True, pad=0.06)
     return joined([
-        _way(summary, Frame(across, sigma_scale, whole=True), removed, sigma, "sigma"),
+        _way(summary, Axes2D(across, sigma_scale, whole=True), removed, sigma, "sigma"),
         _way(
-            summary, Frame(across, linear(price, zero=True), whole=True), removed, price, "price"
+            summary, Axes2D(across, linear(price, zero=True), whole=True), removed, price, "price"
         ),
     ])  # fmt: skip
 
 
-def _way(summary: Summary, frame: Frame, x: Array, y: Array, what: str) -> Html:
+def _way(summary: Summary, frame: Axes2D, x: Array, y: Array, what: str) -> Html:
     chosen = min(summary.chosen, len(y) - 1)
     others = np.arange(len(y)) != chosen
     here = slice(chosen, chosen + 1)
@@ -323,7 +323,7 @@ def view(summary: Summary, groups: list[Kind]) -> tuple[Html, str]:
     names = summary.view.names
     panels = []
     if len(rows) == 1:  # one column: the number of the row has to do as the other axis
-        frame = Frame(linear(np.array([0.0, max(1, summary.n - 1)]), pad=0.02), scales[0],
+        frame = Axes2D(linear(np.array([0.0, max(1, summary.n - 1)]), pad=0.02), scales[0],
                       whole=True)  # fmt: skip
         drawn = [_marks(frame, k, k.drawn.astype(float), rows[0][k.drawn]) for k in groups]
         panels.append(
@@ -333,7 +333,7 @@ def view(summary: Summary, groups: list[Kind]) -> tuple[Html, str]:
             )
         )  # fmt: skip
     for i, j in combinations(range(len(rows)), 2):
-        frame = Frame(scales[i], scales[j])
+        frame = Axes2D(scales[i], scales[j])
         drawn = [_marks(frame, k, rows[i][k.drawn], rows[j][k.drawn]) for k in groups]
         origin = np.zeros(1)
         panels.append(
@@ -379,7 +379,7 @@ def radius(fractions: Array, radii: Array, stated: tuple[float, ...]) -> Html:
     """The error radius over the fraction of bad rows, with marks where the verdict states it."""
     known = np.isfinite(radii)
     x, y = 100.0 * fractions[known], radii[known]
-    frame = Frame(Scale(0.0, 50.0), linear(y, zero=True))
+    frame = Axes2D(Scale(0.0, 50.0), linear(y, zero=True))
     here = np.flatnonzero(np.isin(fractions[known], stated))
     drawn = [
         frame.line(x, y, class_="after-line"),

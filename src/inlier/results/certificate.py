@@ -184,7 +184,7 @@ class Certificate:
             )
         support = np.ones(self.n, dtype=np.bool_)
         support[on_host(self.removed)] = False
-        kept = double(table.beside(support))
+        kept = double(table.to_device(support))
         mean = table.mean(kept, multiplier.center)
         spectrum = spectrum_of_kept(table, kept, mean, multiplier.metric, VERIFIED_DENSELY)
         found = replace(
@@ -280,7 +280,7 @@ def spectrum_of_kept(
     """
     least = float(kept.sum()) * rounding_of(table, mean, metric) ** 2
     if metric is not None:
-        table, mean = table.in_metric(metric), metric.seen(mean[None])[0]
+        table, mean = table.in_metric(metric), metric.transform(mean[None])[0]
     if Rotation.pays(table):
         rotation = Rotation.of(table, mean)
         table = rotation.rotated
@@ -300,7 +300,7 @@ def rounding_of(table: Table, mean: Array, metric: Metric | None) -> float:
     """Return how far apart rows near a mean may seem to be, though they are the same."""
     size = float(np.linalg.norm(mean))
     if metric is not None:
-        size = max(metric.reach(mean), float(np.linalg.norm(metric.seen(mean[None])[0])))
+        size = max(metric.reach(mean), float(np.linalg.norm(metric.transform(mean[None])[0])))
     return ROUNDINGS * float(np.finfo(table.dtype).eps) * size
 
 

@@ -31,7 +31,7 @@ class Feature(NamedTuple):
     """Whether the row has no such cell: the value is then the median of the column."""
 
 
-class Part(NamedTuple):
+class Contribution(NamedTuple):
     """One direction's part in a score."""
 
     name: str
@@ -73,7 +73,7 @@ class Explanation:
     score: float
     threshold: float
     pruned: bool
-    directions: tuple[Part, ...]
+    directions: tuple[Contribution, ...]
     contributions: Array = field(repr=False)
     values: Array = field(repr=False)
     center: Array = field(repr=False)
@@ -184,24 +184,24 @@ def _by_multiplier(
     if from_start.sum() > rule.radius**2:
         parts = from_start / rule.radius**2
         score = float(parts.sum())
-        away = (Part("farther from the start than rows were looked at", score),)
+        away = (Contribution("farther from the start than rows were looked at", score),)
         return Explanation(row, score, 1.0, True, away, parts, values, rule.start, columns)
     offset = values - rule.center
-    why: tuple[Part, ...]
+    why: tuple[Contribution, ...]
     if rule.directions is None:
         parts = of_budget(_in_all_directions(offset, rule.metric), rule.budget)
         if not np.isfinite(rule.budget):  # of which no row takes a part
             parts = np.zeros_like(offset)
-        why = (Part("distance from the mean", float(parts.sum())),)
+        why = (Contribution("distance from the mean", float(parts.sum())),)
     else:
-        seen = rule.directions @ offset
+        projected = rule.directions @ offset
         prices = rule.prices / rule.budget
         if rule.reweighting is not None:
             prices = prices / rule.reweighting.removed_from(lambda V: V @ offset, rule.budget)
-        parts = offset * ((prices * seen) @ rule.directions)
+        parts = offset * ((prices * projected) @ rule.directions)
         why = tuple(
-            Part(f"direction {j + 1}", float(prices[j] * seen[j] ** 2))
-            for j in np.argsort(-prices * seen**2, kind="stable")
+            Contribution(f"direction {j + 1}", float(prices[j] * projected[j] ** 2))
+            for j in np.argsort(-prices * projected**2, kind="stable")
         )
     score = float(parts.sum())
     return Explanation(row, score, rule.threshold, False, why, parts, values, rule.center, columns)
@@ -224,26 +224,26 @@ def _by_group(
     score = float(parts.sum())
     inside = left_with is not None or score > rule.threshold
     name = f"group {i + 1}: {group}" if inside else f"nearest to group {i + 1}"
-    why = (Part(name, score),)
+    why = (Contribution(name, score),)
     return Explanation(row, score, rule.threshold, False, why, parts, values, group.center, columns)
 
 
 def _within(group: Group, values: Array) -> Array:
     if group.measure is not None:
-        there = values if group.metric is None else group.metric.seen(values[None])[0]
+        there = values if group.metric is None else group.metric.transform(values[None])[0]
         return group.measure.parts(there) / group.cut**2
     offset = values - group.center
     if group.by_distance:
         return _in_all_directions(offset, group.metric) / group.cut**2
-    seen = float(group.direction @ offset)
-    if group.side * seen < 0.0:  # on the other side of the centre
+    projected = float(group.direction @ offset)
+    if group.side * projected < 0.0:  # on the other side of the centre
         return np.zeros_like(offset)
-    return offset * group.direction * (seen / group.cut**2)
+    return offset * group.direction * (projected / group.cut**2)
 
 
 def _in_all_directions(offset: Array, metric: Metric | None) -> Array:
     """The parts of a squared distance."""
     if metric is None:
         return offset * offset
-    there = metric.seen((metric.origin + offset)[None])
+    there = metric.transform((metric.origin + offset)[None])
     return np.asarray(offset * metric.directions(there)[0])

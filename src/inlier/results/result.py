@@ -15,7 +15,7 @@ from inlier._internal.arrays import count, double, every, like, namespace, on_ho
 from inlier._internal.late import late
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_budget, check_number
-from inlier.data import FilledTable, Gaps, LooksLater, Table, as_table
+from inlier.data import FilledTable, Gaps, LazyFields, Table, as_table
 from inlier.results.cells import Cell, cells_of, gross_cells
 from inlier.results.certificate import Certificate, spectrum_of_kept
 from inlier.results.explanation import Explanation, explain, of_cells
@@ -69,7 +69,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class PathPoint(LooksLater):
+class PathPoint(LazyFields):
     """One point on the way down in the budget.
 
     Attributes

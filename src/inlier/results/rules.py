@@ -11,13 +11,13 @@ import numpy as np
 
 from inlier._internal.arrays import like, namespace
 from inlier._internal.typing import Array, Rows
-from inlier.data import LooksLater, Measure, Metric, Table
+from inlier.data import LazyFields, Measure, Metric, Table
 from inlier.packing.problem import packing_bound
 from inlier.packing.surrogates import ReweightedL2
 
 
 @dataclass(frozen=True)
-class Reweighting(LooksLater):
+class Reweighting(LazyFields):
     """The re-weightings of Algorithm 1 before the last, each with a multiplier of its own.
 
     A row that they have sent away stays away at a score at which another one is kept. So a score
@@ -36,7 +36,7 @@ class Reweighting(LooksLater):
     directions: Array
     prices: tuple[Array, ...]
 
-    def removed_from(self, seen: Callable[[Array], Rows], budget: float) -> Rows:
+    def removed_from(self, projected: Callable[[Array], Rows], budget: float) -> Rows:
         """The score under the last multiplier from which rows count as removed.
 
         Parameters
@@ -48,13 +48,13 @@ class Reweighting(LooksLater):
         first = np.cumsum([0, *(len(prices) for prices in self.prices)])
         earlier = []
         for i, prices in zip(first, self.prices, strict=False):
-            squared = seen(self.directions[i : i + len(prices)]) ** 2
+            squared = projected(self.directions[i : i + len(prices)]) ** 2
             earlier.append(like(prices / budget, squared) @ squared)
         return self.surrogate.removed_from(earlier)
 
 
 @dataclass(frozen=True)
-class Multiplier(LooksLater):
+class Multiplier(LazyFields):
     """Lambda = V^T diag(prices) V / budget: the directions that decide about a row.
 
     Attributes
@@ -135,12 +135,12 @@ class Multiplier(LooksLater):
         with np.errstate(over="ignore", invalid="ignore"):
             if self.directions is None:
                 return of_budget(_sq_distances(table, center, self.metric), self.budget)
-            seen = table.project(center, self.directions) ** 2
-            return _known(like(self.prices / self.budget, seen) @ seen)
+            projected = table.project(center, self.directions) ** 2
+            return _known(like(self.prices / self.budget, projected) @ projected)
 
 
 @dataclass(frozen=True, eq=False)
-class Group(LooksLater):
+class Group(LazyFields):
     """Rows that left together.
 
     Attributes
@@ -211,8 +211,8 @@ class Group(LooksLater):
             return there.measured(self.measure)
         if self.by_distance:
             return _sq_distances(table, self.center, self.metric) ** 0.5
-        seen = table.project(self.center, self.direction[None])[0, :]
-        return abs(seen) if self.side == 0 else self.side * seen
+        projected = table.project(self.center, self.direction[None])[0, :]
+        return abs(projected) if self.side == 0 else self.side * projected
 
     def __repr__(self) -> str:
         return f"<Group of {self}>"
@@ -325,4 +325,4 @@ def _known(far: Rows) -> Rows:
 def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Rows:
     if metric is None:
         return table.sq_distances(center)
-    return table.in_metric(metric).sq_distances(metric.seen(center[None])[0])
+    return table.in_metric(metric).sq_distances(metric.transform(center[None])[0])

@@ -28,7 +28,7 @@ MEDIAN_ELEMENTS = 1 << 24
 
 
 @dataclass(frozen=True)
-class View:
+class Projections:
     """The rows in the few directions that matter.
 
     Attributes
@@ -122,7 +122,7 @@ class Summary:
     offset_deviation: float
     before: Array = field(repr=False)
     after: Array = field(repr=False)
-    view: View = field(repr=False)
+    view: Projections = field(repr=False)
     worst: tuple[Explanation, ...] = field(repr=False)
     group_of: Array = field(repr=False)
     groups: tuple[str, ...]
@@ -324,23 +324,23 @@ def _spectra(
 ) -> tuple[Spectrum | None, Spectrum | None]:
     """Of all rows, and of the kept ones; none, if some are too far away to square."""
     rotation = Rotation.of(table, robust) if Rotation.pays(table) else None
-    seen = table if rotation is None else rotation.rotated
-    center = robust if rotation is None else np.zeros(seen.shape[1])
-    oracle = Oracle(seen, fit_generator(0))
+    projected = table if rotation is None else rotation.rotated
+    center = robust if rotation is None else np.zeros(projected.shape[1])
+    oracle = Oracle(projected, fit_generator(0))
 
     def spectrum(center: Array, weights: Rows) -> Spectrum | None:
-        d = seen.shape[1]
+        d = projected.shape[1]
         if not np.isfinite(center).all():
             return None
-        far = ~np.isfinite(on_host(seen.sq_distances(center)))
+        far = ~np.isfinite(on_host(projected.sq_distances(center)))
         if (far & (on_host(weights) > 0.0)).any():
             return None
         if d <= DENSE:
             return oracle.densely(center, weights, min(d, VALUES))
         return oracle.closely(center, weights)
 
-    middle = plain if rotation is None else seen.mean(seen.rows(1.0), center)
-    whole, after = spectrum(middle, seen.rows(1.0)), spectrum(center, kept)
+    middle = plain if rotation is None else projected.mean(projected.rows(1.0), center)
+    whole, after = spectrum(middle, projected.rows(1.0)), spectrum(center, kept)
     if rotation is not None and after is not None:
         vectors = rotation.restored(after.vectors)
         after = Spectrum(after.values, vectors, after.projections, after.residuals, after.drift)
@@ -353,7 +353,9 @@ def _deviations_of(spectrum: Spectrum | None, m: int) -> Array:
     return np.sqrt(np.maximum(spectrum.values, 0.0) / m)
 
 
-def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum | None) -> View:
+def _view(
+    result: RobustMeanResult, table: Table, robust: Array, after: Spectrum | None
+) -> Projections:
     """At most three directions: those that decided, and then those of the largest variance."""
     rule = result.rule
     wanted: list[tuple[str, Array]] = []
@@ -381,13 +383,13 @@ def _view(result: RobustMeanResult, table: Table, robust: Array, after: Spectrum
         if len(new) and float(new[0] @ vector) ** 2 > 0.05 * float(vector @ vector):
             names.append(name)
             basis = np.concatenate([basis, np.sign(new @ vector)[:, None] * new])
-    return View(tuple(names), basis, on_host(table.project(robust, basis)))
+    return Projections(tuple(names), basis, on_host(table.project(robust, basis)))
 
 
 def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) -> float:
     """Standard deviation of the kept rows in a direction, about a centre."""
-    seen = table.project(center, direction[None])[0, :]
-    inside = total(kept * (seen * (kept > 0.0)) ** 2)
+    projected = table.project(center, direction[None])[0, :]
+    inside = total(kept * (projected * (kept > 0.0)) ** 2)
     return float(np.sqrt(inside / max(total(kept), 1.0)))
 
 

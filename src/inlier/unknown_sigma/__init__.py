@@ -22,14 +22,14 @@ from inlier.unknown_sigma.detectors import LARGE
 from inlier.unknown_sigma.path import below_the_edge
 from inlier.unknown_sigma.search import MOST_GROUPS, begun, removed, select, settled
 from inlier.unknown_sigma.significance import LOG_LEVEL
-from inlier.unknown_sigma.state import Found, Selection
+from inlier.unknown_sigma.state import Candidate, SearchState
 
 __all__ = [
     "LARGE",
     "LOG_LEVEL",
     "MOST_GROUPS",
-    "Found",
-    "Selection",
+    "Candidate",
+    "SearchState",
     "begun",
     "below_the_edge",
     "removed",

@@ -49,7 +49,7 @@ CLASS_SHARE = 0.25
 ALIKE = 2.0
 
 
-class Sample(NamedTuple):
+class RowSample(NamedTuple):
     """Some rows of a table on the host, in an order that does not depend on that of the table."""
 
     rows: Array
@@ -60,7 +60,7 @@ class Sample(NamedTuple):
     """m x d: which cells are filled, if some are."""
 
     @classmethod
-    def of(cls, table: Table) -> Sample | None:
+    def of(cls, table: Table) -> RowSample | None:
         """All rows, or as many as fit; None, if that are too few to know the columns."""
         n, d = table.shape
         m = n if n * d <= WHOLE_CELLS else min(n, max(SAMPLE_ROWS, SAMPLE_CELLS // d))
@@ -99,7 +99,7 @@ class Sample(NamedTuple):
         return inside
 
 
-def gross(table: Table, sample: Sample) -> list[Rule]:
+def gross(table: Table, sample: RowSample) -> list[Rule]:
     """Find rules that tell gross rows from the others; two passes, if there is only a sample."""
     n, m = table.shape[0], len(sample.rows)
     with np.errstate(all="ignore"):

@@ -277,11 +277,11 @@ def _along(rows: Array, G: Array) -> tuple[Array, Array]:
     summed = G.astype(np.float64) @ rows
     center = (rows.sum(axis=0) - summed) / m
     ways = summed / k - center
-    seen = ways @ rows.T - (ways * center).sum(axis=1, keepdims=True)
+    projected = ways @ rows.T - (ways * center).sum(axis=1, keepdims=True)
     squared = (rows * rows).sum(axis=1)[None, :] - 2.0 * center @ rows.T
     squared = np.maximum(squared + (center * center).sum(axis=1, keepdims=True), 0.0)
-    inside = (k * seen - squared) / np.maximum(k - 1.0, 1.0)
-    outside = m / np.maximum(m - 1.0, 1.0) * (seen + squared / np.maximum(m - 1.0, 1.0))
+    inside = (k * projected - squared) / np.maximum(k - 1.0, 1.0)
+    outside = m / np.maximum(m - 1.0, 1.0) * (projected + squared / np.maximum(m - 1.0, 1.0))
     lengths = np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), TINY)
     return np.where(G, inside, outside) / lengths, ways
 
@@ -324,10 +324,10 @@ def _climb(white: Array, window: int = 10, steps: int = 8) -> Array:
         for _ in range(steps):
             V = ((W @ V.T) ** 2).T @ W
             V /= np.maximum(np.linalg.norm(V, axis=1, keepdims=True), TINY)
-        seen = W @ V.T
-        seen = (seen - seen.mean(axis=0)) / np.maximum(seen.std(axis=0), TINY)
-        skewed, flat = (seen**3).mean(axis=0).argmax(), (seen**4).mean(axis=0).argmin()
-        found += [seen[:, i] for i in sorted({int(skewed), int(flat)})]
+        projected = W @ V.T
+        projected = (projected - projected.mean(axis=0)) / np.maximum(projected.std(axis=0), TINY)
+        skewed, flat = (projected**3).mean(axis=0).argmax(), (projected**4).mean(axis=0).argmin()
+        found += [projected[:, i] for i in sorted({int(skewed), int(flat)})]
     return np.array(found)
 
 

@@ -26,7 +26,7 @@ from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma import significance
 from inlier.unknown_sigma.pursuit import WINDOW, pursue
 from inlier.unknown_sigma.significance import LOG_LEVEL, Cut
-from inlier.unknown_sigma.state import ROUNDINGS, TINY, Found, Line, Near, Selection, unit
+from inlier.unknown_sigma.state import ROUNDINGS, TINY, Candidate, Line, Near, SearchState, unit
 from inlier.unknown_sigma.whitening import White, whitened
 
 # The largest eigenvalue of white noise, by the law of Marchenko and Pastur, times this: above it
@@ -50,7 +50,7 @@ LOOKED_AT_ONCE = 1 << 20
 LARGE = 1.0 / 3.0
 
 
-def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
+def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | None:
     """Rows that stand apart, or that are many and point the same way; in four passes at most."""
     kept = found.kept
     # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
@@ -59,13 +59,13 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
     xp, rounding = namespace(sizes), ROUNDINGS * found.noise
     sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
     inside = sizes[kept]
-    gap = significance.apart(inside)
+    gap = significance.gap_test(inside)
     if gap.log_p < LOG_LEVEL and some(kept & (plain > gap.cut)):
-        return Found("apart", gap, plain, near.center)
+        return Candidate("apart", gap, plain, near.center)
     # A row at the centre itself is near, and not infinitely so.
     typical = median(inside)
     logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
-    center, tail = significance.surplus(logs, sides=(1,))
+    center, tail = significance.excess_test(logs, sides=(1,))
     found.coincide |= typical == 0.0 < highest(inside)
     candidates: list[tuple[str, Cut]] = []
     if tail.log_p < LOG_LEVEL:
@@ -82,14 +82,14 @@ def by_distance(oracle: Oracle, found: Selection, near: Near) -> Found | None:
         # That rows stand apart and that they point the same way are two pieces of evidence.
         log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
         if log_p < LOG_LEVEL:
-            group = Found(kind, replace(cut, log_p=log_p), plain, near.center)
+            group = Candidate(kind, replace(cut, log_p=log_p), plain, near.center)
             if kind == "apart":
                 return group
             return _along(oracle, found, group, members) or group
     return None
 
 
-def _along(oracle: Oracle, found: Selection, group: Found, members: Rows) -> Found | None:
+def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) -> Candidate | None:
     """A distant group, cut along the way it points, if it is farther from the others there.
 
     By distance the nearest of its rows and the farthest good ones may overlap.
@@ -105,7 +105,7 @@ def _along(oracle: Oracle, found: Selection, group: Found, members: Rows) -> Fou
         return None
     point = found.mean + line.center * line.direction
     cut = replace(cut, log_p=group.cut.log_p)
-    return Found("direction", cut, sizes, point, line.direction)
+    return Candidate("direction", cut, sizes, point, line.direction)
 
 
 def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
@@ -125,20 +125,20 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
     halves = [half / xp.sum(half) for half in halves]
     first, second, summed = table.combine(near.center, xp.stack([*halves, double(members)]))
     others = summed - count(members) * second
-    seen = table.project(near.center, np.stack([others, first + second]))
-    own = near.distances - seen[1, :] + float(first @ second)
-    return significance.coherence((seen[0, :] - float(first @ others) - own)[members])
+    projected = table.project(near.center, np.stack([others, first + second]))
+    own = near.distances - projected[1, :] + float(first @ second)
+    return significance.coherence((projected[0, :] - float(first @ others) - own)[members])
 
 
-def by_direction(oracle: Oracle, found: Selection) -> Found | None:
+def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
     """The clearest group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
-    seen = among(rows, kept)
+    projected = among(rows, kept)
     least = found.least_variance * count(kept)
     signs = []
     # In pieces, because what a look is made from is many times as large.
-    for part in pieces(seen.shape[0], max(1, LOOKED_AT_ONCE // seen.shape[1])):
-        some_signs, coincide = _signs(seen[part, :], found.spectrum.values[part] > least)
+    for part in pieces(projected.shape[0], max(1, LOOKED_AT_ONCE // projected.shape[1])):
+        some_signs, coincide = _signs(projected[part, :], found.spectrum.values[part] > least)
         found.coincide |= coincide
         for j, center, cut in some_signs:
             # Many directions are looked at: the first pays least, all together pay for one look.
@@ -156,22 +156,22 @@ def by_direction(oracle: Oracle, found: Selection) -> Found | None:
     return None
 
 
-def _signs(seen: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
+def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
     """What shows along some directions: centre and cut of each; and whether rows coincide."""
-    ascending = namespace(seen).sort(seen, axis=1)
+    ascending = namespace(projected).sort(projected, axis=1)
     centers, spreads, errors = significance.centers(ascending)
     signs = []
     for j in (int(i) for i in np.flatnonzero(varies & (spreads > 0.0))):
         center = float(centers[j])
-        one_sided = significance.mirror(ascending[j, :], center, float(errors[j]))
-        both_sides = significance.apart(abs(ascending[j, :] - center))
-        sides = significance.same_side(seen[j, :] - center, both_sides)
+        one_sided = significance.mirror_test(ascending[j, :], center, float(errors[j]))
+        both_sides = significance.gap_test(abs(ascending[j, :] - center))
+        sides = significance.same_side(projected[j, :] - center, both_sides)
         both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
         signs.append((j, center, min(one_sided, both_sides, key=lambda cut: cut.log_p)))
     return signs, bool((varies & significance.quarter_coincides(ascending)).any())
 
 
-def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> Found | None:
+def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -> Candidate | None:
     """The same along directions that are flat or skewed in the metric of the kept rows."""
     kept = found.kept
     white = whitened(oracle, found.mean, kept, found.least_variance)
@@ -179,8 +179,8 @@ def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> 
     precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
     rows = among(white.rows, kept)
     if rows.shape[1] > MOST_PURSUED:
-        seen = mixed(random.standard_normal(rows.shape[0]), rows)
-        some_rows = evenly_spaced(namespace(seen).argsort(seen), MOST_PURSUED)
+        projected = mixed(random.standard_normal(rows.shape[0]), rows)
+        some_rows = evenly_spaced(namespace(projected).argsort(projected), MOST_PURSUED)
         rows = namespace(rows).take(rows, like(some_rows, rows), axis=1)
     looks = pursue(on_host(rows), random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
@@ -196,8 +196,8 @@ def by_metric(oracle: Oracle, found: Selection, random: np.random.Generator) -> 
 
 
 def _refined(
-    oracle: Oracle, found: Selection, line: Line, cut: Cut, precision: Array | None
-) -> Found | None:
+    oracle: Oracle, found: SearchState, line: Line, cut: Cut, precision: Array | None
+) -> Candidate | None:
     """Turn a direction towards the mean of the group that it shows, and cut again there.
 
     The evidence stays that of the first direction, which was not chosen for its group. A group on
@@ -225,11 +225,11 @@ def _refined(
         return None
     kind = "direction" if precision is None else "metric"
     point = found.mean + line.center * line.direction
-    return Found(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
+    return Candidate(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
 
 
 def _turned(
-    oracle: Oracle, found: Selection, members: Rows, precision: Array | None
+    oracle: Oracle, found: SearchState, members: Rows, precision: Array | None
 ) -> tuple[Line, Cut] | None:
     """The direction from the other rows to a group, and the cut there, if it shows one."""
     rest = found.kept & ~members
@@ -237,11 +237,11 @@ def _turned(
     offset = oracle.table.combine(found.mean, difference[None, :])[0]
     direction = unit(offset if precision is None else precision @ offset)
     rows = oracle.table.project(found.mean, direction[None])[0, :]
-    center, cut = significance.surplus(rows[found.kept], sides=(1,))
+    center, cut = significance.excess_test(rows[found.kept], sides=(1,))
     return (Line(direction, rows, center), cut) if cut.log_p < LOG_LEVEL else None
 
 
-def polished(found: Selection, white: White, group: Found, members: Rows) -> list[Found]:
+def polished(found: SearchState, white: White, group: Candidate, members: Rows) -> list[Candidate]:
     """A last look at the rows of a group, in the metric of those that are kept.
 
     A direction of the data is not where a group is clearest if the others vary unevenly. Along
@@ -266,18 +266,18 @@ def polished(found: Selection, white: White, group: Found, members: Rows) -> lis
         mixing = on_host(xp.mean(among(rows, half), axis=1)) * roots
         direction = mixing @ white.whitener
         length = max(float(np.linalg.norm(direction)), TINY)
-        direction, seen = direction / length, mixed(mixing / length, white.rows)
-        center, cut = significance.surplus(seen[found.kept | half], sides=(1,))
+        direction, projected = direction / length, mixed(mixing / length, white.rows)
+        center, cut = significance.excess_test(projected[found.kept | half], sides=(1,))
         if cut.log_p >= LOG_LEVEL:
             return [group]
-        line = Line(direction, seen, center)
+        line = Line(direction, projected, center)
         point = found.mean + center * direction
         cut = replace(cut, log_p=group.cut.log_p)
-        parts.append(Found(group.kind, cut, line.sizes(1), point, direction))
+        parts.append(Candidate(group.kind, cut, line.sizes(1), point, direction))
     return parts
 
 
-def is_uneven(oracle: Oracle, found: Selection) -> bool:
+def is_uneven(oracle: Oracle, found: SearchState) -> bool:
     """Whether whitening could show more, and can be done."""
     n, d = oracle.table.shape
     m = count(found.kept)

@@ -25,8 +25,8 @@ from inlier.unknown_sigma import (
     LARGE,
     LOG_LEVEL,
     MOST_GROUPS,
-    Found,
-    Selection,
+    Candidate,
+    SearchState,
     begun,
     below_the_edge,
     clear,
@@ -36,7 +36,7 @@ from inlier.unknown_sigma import (
 )
 from inlier.unknown_sigma.caution import (
     FEWEST_ROWS,
-    Sample,
+    RowSample,
     clear_groups,
     gross,
     is_noise,
@@ -90,7 +90,7 @@ def fit_without_sigma(
 
     distances = whole.sq_distances(start)
     typical = check_range(whole, start, distances)
-    sample = None if assume == "symmetric" else Sample.of(whole)
+    sample = None if assume == "symmetric" else RowSample.of(whole)
     early = _early(whole, start, distances, typical, sample, assume)
     near = distances >= 0.0
     for group in early:
@@ -101,15 +101,15 @@ def fit_without_sigma(
         table, distances = whole.take(near), distances[near]
     apart = some(distances > 0.0)
     rotation = Rotation.of(table, start) if apart and Rotation.pays(table) else None
-    seen = table if rotation is None else rotation.rotated
-    oracle = Oracle(seen, random)
-    first = start if rotation is None else np.zeros(seen.shape[1])
+    working = table if rotation is None else rotation.rotated
+    oracle = Oracle(working, random)
+    first = start if rotation is None else np.zeros(working.shape[1])
     if rotation is not None and central:
-        first, distances = central_point(seen)
+        first, distances = central_point(working)
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
     turned = sample is None and rotation is not None and n >= FEWEST_ROWS
     if turned:  # so many columns that only the rows' own coordinates can be looked at
-        sample = Sample(np.flatnonzero(on_host(near)), _coordinates(seen))
+        sample = RowSample(np.flatnonzero(on_host(near)), _coordinates(working))
     symmetric = assume == "symmetric" or (assume == "auto" and n >= FEWEST_ROWS)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
@@ -134,14 +134,14 @@ def fit_without_sigma(
         if all_near:  # the same there, without another look at all columns
             chosen = path[len(groups)]
             there = rule_of(tuple(groups), chosen.location, max(chosen.budget, least))
-            scores = there.scores(seen)
+            scores = there.scores(working)
         groups, path = _restored_groups(groups, rotation), _restored_path(path, rotation)
         restored = _restored_groups([suspect.group for suspect in suspects], rotation)
         suspects = [replace(s, group=g) for s, g in zip(suspects, restored, strict=True)]
     if not all_near:
         groups, path, suspects = _with_early(whole, near, start, early, groups, path, suspects)
     chosen = path[len(groups)]
-    support = whole.beside(_mask(n, on_host(chosen.removed)))
+    support = whole.to_device(_mask(n, on_host(chosen.removed)))
     weights = double(support)
     # Once more from the data: what was carried along has seen distant rows come and go.
     location = whole.mean(weights, start if rotation is not None else chosen.location)
@@ -157,7 +157,7 @@ def fit_without_sigma(
         reason,
     )
     result = RobustMeanResult(
-        location=whole.beside(location.astype(whole.dtype)),
+        location=whole.to_device(location.astype(whole.dtype)),
         support=support,
         weights=weights,
         indicator=1.0 - weights,
@@ -189,7 +189,7 @@ class Outcome(NamedTuple):
     """Whether the rows fall into several groups."""
     too_few: bool
     """Whether there are too few rows to tell anything."""
-    found: Selection
+    found: SearchState
 
 
 class _Early(NamedTuple):
@@ -207,7 +207,7 @@ def _early(
     start: Array,
     distances: Rows,
     typical: float,
-    sample: Sample | None,
+    sample: RowSample | None,
     assume: str,
 ) -> list[_Early]:
     """Rows too far away to compute with, and gross ones where nothing is assumed."""
@@ -233,7 +233,7 @@ def _early(
     return early
 
 
-def _is_noise(found: Selection, near: Rows, sample: Sample | None) -> bool:
+def _is_noise(found: SearchState, near: Rows, sample: RowSample | None) -> bool:
     """Whether the groups that were found lie beside noise about one centre."""
     if not found.groups or sample is None:
         return False
@@ -258,10 +258,10 @@ class _Judged:
     rotation: Rotation | None
     """From the coordinates of the sample to those of the search, if they differ."""
     oracle: Oracle
-    sample: Sample
+    sample: RowSample
 
     def remove_clear_groups(
-        self, found: Selection, notify: Callable[[Step], None]
+        self, found: SearchState, notify: Callable[[Step], None]
     ) -> tuple[list[Suspect], bool]:
         """Take out the groups that are clear of the rest; the suspects, and whether several."""
         near = on_host(self.near)
@@ -298,12 +298,12 @@ class _Judged:
         deviation = float(np.sqrt(total(double(kept) * along**2) / m))
         return length * float(np.sqrt(m)) / max(deviation, float(np.finfo(np.float64).tiny))
 
-    def _found(self, found: Selection, group: Clear, rows: Array) -> Found | None:
+    def _found(self, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
         """A group of the sample as one of all rows, cut off in the widest gap along its way."""
         direction = group.direction[None]
         if self.rotation is not None:
-            seen = on_host(self.table.project(self.rotation.center, direction))
-            direction = seen @ self.rotation.mixing.T
+            projected = on_host(self.table.project(self.rotation.center, direction))
+            direction = projected @ self.rotation.mixing.T
         length = float(np.linalg.norm(direction))
         if not 0.0 < length < np.inf:
             return None
@@ -323,7 +323,7 @@ class _Judged:
             return None
         middle = float(np.median(t[kept & ~members]))
         point = found.mean + middle * direction
-        return Found(
+        return Candidate(
             "clear", Cut(group.log_p, cut - middle, 1, 0.0), along - middle, point, direction,
             group.ratio,
         )  # fmt: skip

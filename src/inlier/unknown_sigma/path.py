@@ -10,12 +10,12 @@ from inlier._internal.arrays import among, count, double, namespace, some
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Draw, Oracle, Spectrum
 from inlier.packing.problem import Subspace, packing_bound, scores
-from inlier.packing.subspace import Reduced, Within
+from inlier.packing.subspace import SubspaceSolution, SubspaceSolver
 from inlier.packing.surrogates import L1
 from inlier.results.certificate import Certificate
 from inlier.results.result import PathPoint
 from inlier.results.rules import Multiplier
-from inlier.unknown_sigma.state import TINY, Selection, spectrum_of
+from inlier.unknown_sigma.state import TINY, SearchState, spectrum_of
 
 # How far the path goes on below what the kept rows need, to show that the price jumps.
 BELOW = 0.7
@@ -47,13 +47,13 @@ def point_at(
     share : float
         p / h of the rows that left last.
     draw : callable
-        See `Within`.
+        See `SubspaceSolver`.
     """
     solved = _nearly_solved(subspace, mean, budget, draw)
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S), solved.weights
 
 
-def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
+def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
     """The path goes on below what the kept rows need: there is no group any more to pay for it.
 
     Only the directions of largest variance and those of the groups are looked at.
@@ -80,8 +80,8 @@ def below_the_edge(oracle: Oracle, found: Selection) -> PathPoint | None:
 
 def _nearly_solved(
     subspace: Subspace, mean: Array, budget: float, draw: Callable[[], Draw]
-) -> Reduced:
-    return NEARLY_L1.minimise(Within(subspace.seen_from(mean, budget), GAP, draw=draw))
+) -> SubspaceSolution:
+    return NEARLY_L1.minimise(SubspaceSolver(subspace.seen_from(mean, budget), GAP, draw=draw))
 
 
 def _point(

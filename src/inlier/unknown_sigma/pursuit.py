@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.unknown_sigma.significance import Cut, centers, mirror
+from inlier.unknown_sigma.significance import Cut, centers, mirror_test
 
 WINDOW = 10
 ITERATIONS = 10
@@ -85,10 +85,10 @@ def _looks(Z: Array) -> list[tuple[Array, float, Cut]]:
     rows = np.sort(np.stack(directions) @ Z, axis=1)
     middles, spreads, errors = centers(rows)
     looks = []
-    for direction, seen, middle, spread, error in zip(
+    for direction, projected, middle, spread, error in zip(
         directions, rows, middles, spreads, errors, strict=True
     ):
-        cut = mirror(seen, float(middle), float(error)) if spread > 0.0 else Cut()
+        cut = mirror_test(projected, float(middle), float(error)) if spread > 0.0 else Cut()
         looks.append((direction, float(middle), cut))
     return looks
 
@@ -99,10 +99,10 @@ def _climb(Z: Array) -> tuple[Array, Array]:
     for _ in range(ITERATIONS):
         V = (V @ Z) ** 2 @ Z.T
         V /= np.maximum(np.linalg.norm(V, axis=1, keepdims=True), TINY)
-    seen = V @ Z
-    seen -= seen.mean(axis=1, keepdims=True)
-    squares = seen * seen
+    projected = V @ Z
+    projected -= projected.mean(axis=1, keepdims=True)
+    squares = projected * projected
     variance = np.maximum(np.mean(squares, axis=1), LEAST)
-    skewness = np.mean(squares * seen, axis=1) / variance**1.5
+    skewness = np.mean(squares * projected, axis=1) / variance**1.5
     kurtosis = np.mean(squares * squares, axis=1) / variance**2
     return V[int(np.argmax(skewness))], V[int(np.argmin(kurtosis))]

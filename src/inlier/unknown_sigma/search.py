@@ -15,7 +15,7 @@ from inlier.results.rules import Group
 from inlier.unknown_sigma.detectors import by_direction, by_distance, by_metric, is_uneven, polished
 from inlier.unknown_sigma.path import point_at
 from inlier.unknown_sigma.significance import NOTHING
-from inlier.unknown_sigma.state import TINY, Found, Near, Selection, spectrum_of, unit
+from inlier.unknown_sigma.state import TINY, Candidate, Near, SearchState, spectrum_of, unit
 from inlier.unknown_sigma.whitening import whitened
 
 # Rounds of the search; each but the last removes a group.
@@ -35,7 +35,7 @@ def select(
     metric: bool = True,
     notify: Callable[[Step], None] = lambda step: None,
     symmetric: bool = True,
-) -> Selection:
+) -> SearchState:
     """Remove groups of rows while there is evidence for one.
 
     Parameters
@@ -73,19 +73,19 @@ def select(
     return found
 
 
-def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], None]) -> Selection:
+def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], None]) -> SearchState:
     """Before any group has left; `near` is a point near the rows."""
     ones = oracle.table.rows(1.0)
     mean = oracle.table.mean(ones, near)
     kept = ones > 0.0
     spectrum = spectrum_of(oracle, mean, kept)
-    found = Selection(kept, mean, spectrum, Subspace.empty(oracle.table, mean), noise=noise)
+    found = SearchState(kept, mean, spectrum, Subspace.empty(oracle.table, mean), noise=noise)
     _extend_path(found, 1.0, notify, oracle)
     return found
 
 
 def removed(
-    oracle: Oracle, found: Selection, group: Found, notify: Callable[[Step], None]
+    oracle: Oracle, found: SearchState, group: Candidate, notify: Callable[[Step], None]
 ) -> Group | None:
     """Take a group out; None, if what is left would hardly be a majority."""
     if not _remove(oracle, found, group):
@@ -94,7 +94,7 @@ def removed(
     return found.groups[-1]
 
 
-def settled(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
+def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
     """What is known of the kept rows made as close as it gets."""
     if oracle.table.shape[1] > DENSE:
         found.spectrum = oracle.bounded(found.mean, double(found.kept))
@@ -102,7 +102,7 @@ def settled(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) ->
     return found
 
 
-def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None]) -> Selection:
+def _last_look(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
     """Look at each group again, now that the others have left, and let them leave once more."""
     again = begun(oracle, found.mean, found.noise, notify)
     again.refused, again.doubtful = found.refused, found.doubtful
@@ -118,7 +118,7 @@ def _last_look(oracle: Oracle, found: Selection, notify: Callable[[Step], None])
     return again
 
 
-def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
+def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
     """Take a group out, unless what is left would hardly be a majority."""
     members = group.among(found.kept)
     size = count(members)
@@ -159,11 +159,11 @@ def _remove(oracle: Oracle, found: Selection, group: Found) -> bool:
 
 def _next_group(
     oracle: Oracle,
-    found: Selection,
+    found: SearchState,
     near: Near,
     random: np.random.Generator,
     metric: bool,
-) -> Found | None:
+) -> Candidate | None:
     found.doubtful, found.tail, found.unclear, found.coincide = NOTHING, 0, 0, False
     group = by_distance(oracle, found, near)
     if group is None:
@@ -184,12 +184,12 @@ def _nearest_half(oracle: Oracle, near: Near, kept: Rows) -> Near:
 def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:
     """The subspace of the groups with one more direction, in one pass."""
     rows = oracle.table.project(subspace.origin, direction[None])
-    seen = Spectrum(np.ones(1), direction[None], rows, np.zeros(1), np.zeros(0))
-    return subspace.extended(seen, np.array([0]), subspace.origin)
+    projected = Spectrum(np.ones(1), direction[None], rows, np.zeros(1), np.zeros(0))
+    return subspace.extended(projected, np.array([0]), subspace.origin)
 
 
 def _extend_path(
-    found: Selection, share: float, notify: Callable[[Step], None], oracle: Oracle
+    found: SearchState, share: float, notify: Callable[[Step], None], oracle: Oracle
 ) -> None:
     """Record where the search stands."""
     n, m = found.kept.shape[0], count(found.kept)

@@ -181,7 +181,7 @@ def log_coin(more: int, fewer: int) -> float:
     return float(log_binomial(np.array([float(more)]), np.array([float(fewer)]))[0])
 
 
-def mirror(values: Rows, center: float, error: float, sides: tuple[int, ...] = (1, -1)) -> Cut:
+def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...] = (1, -1)) -> Cut:
     """The side of ascending values that has a surplus over its mirror image."""
     xp = namespace(values)
     z = values - center
@@ -215,16 +215,16 @@ def _at_least(ascending: Rows, sizes: Rows) -> Rows:
     return ascending.shape[0] - double(namespace(sizes).searchsorted(ascending, sizes))
 
 
-def surplus(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
+def excess_test(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
     """The centre of values in any order, and the side of it that has a surplus."""
     ascending = namespace(values).sort(values)
     center, spread, error = centers(ascending[None, :])
     if spread[0] == 0.0:
         return float(center[0]), NOTHING
-    return float(center[0]), mirror(ascending, float(center[0]), float(error[0]), sides)
+    return float(center[0]), mirror_test(ascending, float(center[0]), float(error[0]), sides)
 
 
-def apart(sizes: Rows) -> Cut:
+def gap_test(sizes: Rows) -> Cut:
     """Whether the largest sizes stand apart from all others, be it a single one.
 
     Far out, the logarithms of the sizes of good rows have independent exponential spacings,

@@ -23,7 +23,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass
-class Selection:
+class SearchState:
     """What is kept, and how it came to that."""
 
     kept: Rows
@@ -34,7 +34,7 @@ class Selection:
     """The directions in which groups left."""
     groups: list[Group] = field(default_factory=list)
     path: list[PathPoint] = field(default_factory=list)
-    looks: list[Found] = field(default_factory=list)
+    looks: list[Candidate] = field(default_factory=list)
     """What led to the groups."""
     noise: float = 0.0
     """What rounding adds to the coordinates of a row."""
@@ -61,7 +61,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Found:
+class Candidate:
     """A group that may leave: the rows whose size is beyond a cut."""
 
     kind: str

@@ -15,7 +15,7 @@ LARGEST_GRAPH = "1 TiB"
 Get = Callable[..., Any]
 
 
-class Cluster:
+class Workers:
     """Where tasks are run: by a `distributed` client, or by threads of this process.
 
     Parameters

@@ -11,13 +11,13 @@ import numpy as np
 
 from inlier._internal.arrays import pieces
 from inlier._internal.typing import Array
-from inlier.data.passes import Combine, Distances, Histogram, Pass, Project, Scatter, Squares
+from inlier.data.passes import Combine, Distances, Histogram, Pass, Project, ScatterPass, Squares
 
 # How many sums one task of the tree adds up.
 FAN_IN = 8
 # Passes of which only one kind of result has to travel; of any other both do.
 SEEN_ONLY = (Project, Distances)
-SUMS_ONLY = (Combine, Scatter, Squares, Histogram)
+SUMS_ONLY = (Combine, ScatterPass, Squares, Histogram)
 
 Graph = dict[Any, Any]
 

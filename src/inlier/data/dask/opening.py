@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.arrays import is_real
-from inlier.data.dask.cluster import Cluster
+from inlier.data.dask.cluster import Workers
 from inlier.data.dask.graphs import unique
 from inlier.data.dask.libraries import da, ensure_dict
 from inlier.data.dask.table import DaskTable
@@ -29,7 +29,7 @@ def open_dask(X: Any, name: str = "X", client: Any = None, persist: bool = True)
         Whether the data are loaded once into the memory of the workers; otherwise each pass makes
         them anew.
     """
-    cluster = Cluster(client)
+    cluster = Workers(client)
     chunks = _in_one_column(_as_array(X, name), name)
     if persist:
         chunks = cluster.persist(chunks)
@@ -95,7 +95,7 @@ def _in_one_column(X: Any, name: str) -> Any:
     return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
 
 
-def _with_lengths(X: Any, cluster: Cluster) -> Any:
+def _with_lengths(X: Any, cluster: Workers) -> Any:
     """With the length of each chunk, counted where it is not known."""
     if not any(np.isnan(x) for x in X.chunks[0]):
         return X

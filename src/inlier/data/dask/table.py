@@ -13,7 +13,7 @@ from inlier._internal.typing import Array
 from inlier.data.arrays import WIDE_ELEMENTS
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
-from inlier.data.dask.cluster import Cluster
+from inlier.data.dask.cluster import Workers
 from inlier.data.dask.graphs import Graph, Own, kinds_of, picked, tree, unique
 from inlier.data.dask.libraries import da, ensure_dict
 from inlier.data.dask.tasks import complaint, gram_of, in_metric_of, pass_over, rows_at, rows_kept
@@ -41,7 +41,7 @@ class DaskTable(BlockTable):
         self,
         X: Any,
         name: str,
-        cluster: Cluster,
+        cluster: Workers,
         kept: Array | None = None,
         checked: bool = False,
     ) -> None:
@@ -126,10 +126,10 @@ class DaskTable(BlockTable):
 
     def _weighed(self, work: Any, weights: Callable[..., Any]) -> tuple[Any, list[Array]]:
         """A pass with weights that depend on what is seen: a function is not sent to the chunks."""
-        seen, _ = self._run(Project(work.view, work.basis, work.shift))
-        w = weights(slice(0, self.shape[0]), seen)
+        projected, _ = self._run(Project(work.view, work.basis, work.shift))
+        w = weights(slice(0, self.shape[0]), projected)
         # The chunks see their rows again: that is faster than to send them what was seen.
-        return seen, self._run(work, w, kinds="sums")[1]
+        return projected, self._run(work, w, kinds="sums")[1]
 
     def some(self, rows: Array) -> Array:
         """See `Table.some`."""

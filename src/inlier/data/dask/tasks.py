@@ -29,10 +29,10 @@ def pass_over(
     with working(), np.errstate(invalid="ignore" if first is not None else None):
         if first is not None:
             check_finite(block, name, first)
-        seen, sums = DenseTable(block, kept)._run(work, *own.arrays)
+        projected, sums = DenseTable(block, kept)._run(work, *own.arrays)
     if kinds == "sums":
         return sums
-    return seen if kinds == "seen" else (seen, sums)
+    return projected if kinds == "seen" else (projected, sums)
 
 
 def complaint(block: Array, name: str, first: int) -> str | None:
@@ -62,8 +62,8 @@ def in_metric_of(
     """These rows in other coordinates."""
     with working():
         rows = rows_kept(None, block, kept, name, first)
-        seen: Any = DenseTable(rows).in_metric(metric)
-    return np.asarray(seen._Y)
+        projected: Any = DenseTable(rows).in_metric(metric)
+    return np.asarray(projected._Y)
 
 
 def gram_of(block: Array, own: Own) -> list[Array]:
