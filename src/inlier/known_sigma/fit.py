@@ -324,7 +324,8 @@ def _threshold(q: Rows, kept: Rows) -> float:
         apart = xp.concat([ascending[1:] > ascending[:-1], ascending[:1] > -np.inf])
         at = int(xp.argmin(xp.where(apart, wrong, np.inf)))
         highest_kept = float(ascending[at])
-        beyond = float(ascending[min(at + 1, q.shape[0] - 1)])
+        last = at + 1 == q.shape[0]
+        beyond = 2.0 * highest_kept if last else float(ascending[at + 1])
     return (highest_kept + beyond) / 2.0
 
 

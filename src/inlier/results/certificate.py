@@ -197,7 +197,7 @@ class Certificate:
         )
         # Single precision is rounded once more for every row that is far from the origin.
         near = rounding_of(table, mean, multiplier.metric)
-        rounding = ROUNDINGS * float(np.finfo(table.dtype).eps)
+        rounding = max(BUDGET_TOL, ROUNDINGS * float(np.finfo(table.dtype).eps))
         rounding += near / max(found.sigma_kept, float(np.finfo(float).tiny))
         least = (self.n - found.n_removed) * near**2
         if np.isfinite(self.budget):  # what the digits of a row at the budget's distance leave

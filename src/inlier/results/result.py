@@ -495,8 +495,10 @@ class RobustMeanResult(MeanResult):
         table = as_table(self.known_data().table)
         n, kept = len(support), int(support.sum())
         inside = like(support, self.support)
-        location = on_host(self.location).astype(np.float64)
-        for _ in range(2):  # from where the fit ended, which may be far from these rows
+        # From a kept row: where the fit ended may be so far away that their digits are lost there.
+        central = np.where(support, on_host(self.scores), np.inf).argmin()
+        location = table.some(np.array([central]))[0].astype(np.float64)
+        for _ in range(2):
             location = table.mean(double(inside), location)
         certificate = self._certified(table, inside, location, dual)
         if rule is None:
