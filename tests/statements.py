@@ -16,7 +16,7 @@ import numpy as np
 from inlier.data import Fences, as_table
 from inlier.data.blocks import NEAR
 from inlier.packing.surrogates import SMOOTHING
-from inlier.results.result import OVER
+from inlier.results.choosing import OVER
 from inlier.results.rules import GroupRule
 
 Array = Any
