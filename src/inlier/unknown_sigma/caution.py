@@ -61,7 +61,7 @@ class RowSample(NamedTuple):
 
     @classmethod
     def of(cls, table: Table) -> RowSample | None:
-        """All rows, or as many as fit; None, if that are too few to know the columns."""
+        """Sample all rows, or as many as fit; None if these are too few to know the columns."""
         n, d = table.shape
         m = n if n * d <= WHOLE_CELLS else min(n, max(SAMPLE_ROWS, SAMPLE_CELLS // d))
         if n < FEWEST_ROWS or m * d > MOST_CELLS:
@@ -73,12 +73,12 @@ class RowSample(NamedTuple):
         return cls(rows, table.some(rows).astype(np.float64), missing)
 
     def among(self, kept: Mask, most: int) -> tuple[Array, Array]:
-        """Rows of the sample that are kept, at most so many: their numbers, and values."""
+        """Return the numbers and values of kept rows of the sample, at most so many."""
         inside = self._among(kept, most)
         return self.rows[inside], self.values[inside]
 
     def on_their_own(self, kept: Mask, most: int) -> Array:
-        """The values of such rows; what is missing is filled with their medians alone.
+        """Return the values of such rows, with missing cells filled with their own medians.
 
         The median of all rows is no middle of some of them: a spike beside it looks like skewness.
         """
@@ -113,7 +113,7 @@ def gross(table: Table, sample: RowSample) -> list[Rule]:
 
 
 def _reach(values: Array, factor: float) -> Fences:
-    """As far as the columns of all rows may well reach, given those of a sample."""
+    """Bound what the columns of all rows can reach, given those of a sample."""
     center = np.median(values, axis=0)
     off = values - center
     ends = (off.max(axis=0), -off.min(axis=0))
@@ -122,7 +122,7 @@ def _reach(values: Array, factor: float) -> Fences:
 
 
 def _beyond(table: Table, reach: Fences) -> Array:
-    """Rows that lie farther out in some column."""
+    """Return the rows that lie farther out in some column."""
     far = on_host(table.measured(reach))
     rows = np.flatnonzero(far > 1.0)
     if len(rows) > MOST_BEYOND:  # the farthest of them
@@ -131,7 +131,7 @@ def _beyond(table: Table, reach: Fences) -> Array:
 
 
 def _beyond_the_sample(rule: Rule, reach: Fences, kept: Array, factor: float) -> Rule:
-    """A rule that leaves alone what all rows may well reach, of which a sample does not know."""
+    """Widen a rule by what rows outside of the sample can reach."""
     measure = rule.measure
     if not isinstance(measure, Fences):
         return rule._replace(cut=max(rule.cut, factor * float(measure(kept).max())))
@@ -146,12 +146,12 @@ def _beyond_the_sample(rule: Rule, reach: Fences, kept: Array, factor: float) ->
 
 
 def tested_rows(d: int) -> int:
-    """How many rows the tests of symmetry look at."""
+    """Return how many rows the tests of symmetry use."""
     return int(np.clip(TESTED_CELLS // d, clear.SETTINGS.sample, TESTED_ROWS))
 
 
 def is_class(group: Array, rest: Array) -> bool:
-    """Whether a group varies as the rest does in most columns: then it is a class like it."""
+    """Return whether a group varies as the rest does in most columns: then it is a class."""
     varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
     if len(group) < FEWEST_ROWS or not varies.any():
         return False
@@ -160,7 +160,7 @@ def is_class(group: Array, rest: Array) -> bool:
 
 
 def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Array]]) -> bool:
-    """Whether what would stay is noise about one centre, so that groups beside it are none of it.
+    """Return whether the rows that would stay are noise about one center.
 
     Parameters
     ----------

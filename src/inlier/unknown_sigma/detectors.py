@@ -51,7 +51,7 @@ LARGE = 1.0 / 3.0
 
 
 def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | None:
-    """Rows that stand apart, or that are many and point the same way; in four passes at most."""
+    """Find rows that stand apart, or are many and point the same way; at most four passes."""
     kept = found.kept
     # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
     sizes, plain = near.sizes(), near.distances**0.5
@@ -90,7 +90,7 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
 
 
 def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) -> Candidate | None:
-    """A distant group, cut along the way it points, if it is farther from the others there.
+    """Cut a distant group along its direction, if it is better separated there.
 
     By distance the nearest of its rows and the farthest good ones may overlap.
     """
@@ -109,7 +109,7 @@ def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) 
 
 
 def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
-    """Whether rows point the same way, each seen from another centre than the rest of them.
+    """Test whether rows point the same way, each from a center that leaves it out.
 
     Seen from one centre, all rows would share its error, and with many columns point away from it.
     """
@@ -131,7 +131,7 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
 
 
 def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
-    """The clearest group on one side of a direction of large variance."""
+    """Find the clearest group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
     projected = among(rows, kept)
     least = found.least_variance * count(kept)
@@ -157,7 +157,7 @@ def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
 
 
 def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
-    """What shows along some directions: centre and cut of each; and whether rows coincide."""
+    """Test some directions: the center and cut of each, and whether rows coincide."""
     ascending = namespace(projected).sort(projected, axis=1)
     centers, spreads, errors = significance.centers(ascending)
     signs = []
@@ -172,7 +172,7 @@ def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]]
 
 
 def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -> Candidate | None:
-    """The same along directions that are flat or skewed in the metric of the kept rows."""
+    """Find a group along directions that are flat or skewed in the metric of the kept rows."""
     kept = found.kept
     white = whitened(oracle, found.mean, kept, found.least_variance)
     # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
@@ -231,7 +231,7 @@ def _refined(
 def _turned(
     oracle: Oracle, found: SearchState, members: Rows, precision: Array | None
 ) -> tuple[Line, Cut] | None:
-    """The direction from the other rows to a group, and the cut there, if it shows one."""
+    """Return the direction from the other rows to a group, and its cut, if there is one."""
     rest = found.kept & ~members
     difference = double(members) / count(members) - double(rest) / count(rest)
     offset = oracle.table.combine(found.mean, difference[None, :])[0]
@@ -242,7 +242,7 @@ def _turned(
 
 
 def polished(found: SearchState, white: White, group: Candidate, members: Rows) -> list[Candidate]:
-    """A last look at the rows of a group, in the metric of those that are kept.
+    """Test the rows of a group again, in the metric of the kept rows.
 
     A direction of the data is not where a group is clearest if the others vary unevenly. Along
     Fisher's discriminant a row that was taken may turn out to lie well inside, and one that was
@@ -278,7 +278,7 @@ def polished(found: SearchState, white: White, group: Candidate, members: Rows) 
 
 
 def is_uneven(oracle: Oracle, found: SearchState) -> bool:
-    """Whether whitening could show more, and can be done."""
+    """Return whether whitening could show more, and is affordable."""
     n, d = oracle.table.shape
     m = count(found.kept)
     if d > MOST_COLUMNS or n * d > MOST_WHITENED or d < 2 or m < FEWEST_ROWS:

@@ -179,7 +179,7 @@ def _early(
     sample: RowSample | None,
     assume: str,
 ) -> list[_Early]:
-    """Rows too far away to compute with, and gross ones where nothing is assumed."""
+    """Find the rows that are too far away to compute with, and the gross ones."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
     far = min(HOPELESS * typical, largest) if typical > 0.0 else largest
@@ -203,7 +203,7 @@ def _early(
 
 
 def _is_noise(found: SearchState, near: Rows, sample: RowSample | None) -> bool:
-    """Whether the groups that were found lie beside noise about one centre."""
+    """Return whether the rows beside the groups that were found are noise about one center."""
     if not found.groups or sample is None:
         return False
     kept = on_host(near).copy()
@@ -230,7 +230,7 @@ class _Judged:
     def remove_clear_groups(
         self, found: SearchState, notify: Callable[[Step], None]
     ) -> tuple[list[Suspect], bool]:
-        """Take out the groups that are clear of the rest; the suspects, and whether several."""
+        """Remove the groups that are clear of the rest; return suspects, and whether several."""
         near = on_host(self.frame.near)
         rows, values = self.sample.among(near, clear.SETTINGS.sample)
         numbers = np.cumsum(near) - 1  # of the rows in the table
@@ -255,7 +255,7 @@ class _Judged:
         return suspects, judged.several
 
     def _shift(self, kept: Rows, mean: Array, group: Group) -> float:
-        """How far the mean moves without a group, in standard errors in that direction."""
+        """Return how far the mean moves without a group, in standard errors."""
         m = count(kept)
         offset = (mean - group.mean) * (group.size / (m - group.size))
         length = float(np.linalg.norm(offset))
@@ -266,7 +266,7 @@ class _Judged:
         return length * float(np.sqrt(m)) / max(deviation, float(np.finfo(np.float64).tiny))
 
     def _found(self, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
-        """A group of the sample as one of all rows, cut off in the widest gap along its way."""
+        """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
         direction = group.direction[None]
         if not self.turned:
             direction = self.frame.directions(direction)
@@ -296,20 +296,20 @@ class _Judged:
 
 
 def _coordinates(table: Table) -> Array:
-    """All rows of a small table, on the host."""
+    """Return all rows of a small table, on the host."""
     r = table.shape[1]
     return np.ascontiguousarray(on_host(table.project(np.zeros(r), np.eye(r))).T)
 
 
 def _mask(n: int, removed: Array) -> Mask:
-    """Of all rows but those."""
+    """Return a mask of all rows but some."""
     kept = np.ones(n, dtype=np.bool_)
     kept[removed] = False
     return kept
 
 
 def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
-    """From the coordinates of the rows' span to those of the data."""
+    """Map groups from the coordinates of the rows' span to those of the data."""
     if not groups:
         return []
     n, k = rotation.rotated.shape[0], len(groups)
@@ -326,7 +326,7 @@ def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
 
 
 def _restored_path(path: list[PathPoint], rotation: Rotation) -> list[PathPoint]:
-    """The points of a path in the coordinates of the data; their directions in one pass."""
+    """Map the points of a path to the coordinates of the data; one pass."""
     n = rotation.rotated.shape[0]
     kept = np.stack([_mask(n, on_host(point.removed)) for point in path]).astype(np.float64)
     locations = rotation.spanned(kept / kept.sum(axis=1, keepdims=True))
@@ -356,7 +356,7 @@ def _with_early(
     path: list[PathPoint],
     suspects: list[Suspect],
 ) -> tuple[list[Group], list[PathPoint], list[Suspect]]:
-    """The rows that left early as first groups, and all row numbers those of the whole table."""
+    """Prepend the rows that left early as groups, and renumber all rows."""
     xp, n = namespace(near), near.shape[0]
     rows = xp.nonzero(near)[0]
     gone = xp.nonzero(~near)[0]
@@ -389,7 +389,7 @@ def _with_early(
 
 
 def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Group:
-    """Rows that left early, with a direction that points to them."""
+    """Describe rows that left early as a group, with a direction that points to them."""
     weights = double(early.members) / count(early.members)
     with np.errstate(over="ignore", invalid="ignore"):
         offset = np.nan_to_num(whole.combine(start, weights[None, :])[0].astype(np.float64))

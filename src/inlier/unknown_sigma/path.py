@@ -33,7 +33,7 @@ def point_at(
     share: float,
     draw: Callable[[], Draw],
 ) -> tuple[PathPoint, Rows]:
-    """A point of the path, and the weights of its l1 problem, nearly solved.
+    """Compute a point of the path, and the weights of its l1 problem, nearly solved.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def point_at(
 
 
 def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
-    """The path goes on below what the kept rows need: there is no group any more to pay for it.
+    """Compute a point below the budget of the kept rows, where good rows have to pay.
 
     Only the directions of largest variance and those of the groups are looked at.
     """

@@ -36,7 +36,7 @@ LEAST = 1e-100
 
 
 def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Array, float, Cut]]:
-    """Directions that may show a group: the skewed ones, then the flat ones, the clearest first.
+    """Find directions that may show a group: skewed ones and flat ones, the clearest first.
 
     A skewed direction shows one group, and cuts it off cleanly; a flat one may show two at once.
 
@@ -73,7 +73,7 @@ def _log_p(look: tuple[float, Array, float, Cut]) -> float:
 
 
 def _looks(Z: Array) -> list[tuple[Array, float, Cut]]:
-    """The two directions worth a look in each window, and what shows there."""
+    """Test the most skewed and the flattest direction of each window."""
     k = len(Z)
     directions = []
     for first in range(0, max(1, k - WINDOW // 2), WINDOW // 2):
@@ -94,7 +94,7 @@ def _looks(Z: Array) -> list[tuple[Array, float, Cut]]:
 
 
 def _climb(Z: Array) -> tuple[Array, Array]:
-    """From all coordinate axes: the most skewed direction, and the flattest."""
+    """Climb from all coordinate axes to the most skewed direction, and to the flattest."""
     V = np.eye(len(Z))
     for _ in range(ITERATIONS):
         V = (V @ Z) ** 2 @ Z.T

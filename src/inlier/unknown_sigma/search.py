@@ -74,7 +74,7 @@ def select(
 
 
 def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], None]) -> SearchState:
-    """Before any group has left; `near` is a point near the rows."""
+    """Return the state before any group has left; `near` is a point near the rows."""
     ones = oracle.table.rows(1.0)
     mean = oracle.table.mean(ones, near)
     kept = ones > 0.0
@@ -87,7 +87,7 @@ def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], No
 def removed(
     oracle: Oracle, found: SearchState, group: Candidate, notify: Callable[[Step], None]
 ) -> Group | None:
-    """Take a group out; None, if what is left would hardly be a majority."""
+    """Remove a group; return None if hardly a majority would be left."""
     if not _remove(oracle, found, group):
         return None
     _extend_path(found, group.cut.share, notify, oracle)
@@ -95,7 +95,7 @@ def removed(
 
 
 def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
-    """What is known of the kept rows made as close as it gets."""
+    """Bound the spectrum of the kept rows as closely as possible."""
     if oracle.table.shape[1] > DENSE:
         found.spectrum = oracle.bounded(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
@@ -103,7 +103,7 @@ def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) 
 
 
 def _last_look(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
-    """Look at each group again, now that the others have left, and let them leave once more."""
+    """Test each group again without the others, and remove them once more."""
     again = begun(oracle, found.mean, found.noise, notify)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
@@ -119,7 +119,7 @@ def _last_look(oracle: Oracle, found: SearchState, notify: Callable[[Step], None
 
 
 def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
-    """Take a group out, unless what is left would hardly be a majority."""
+    """Remove a group, unless hardly a majority would be left."""
     members = group.among(found.kept)
     size = count(members)
     left = count(found.kept) - size
@@ -174,7 +174,7 @@ def _next_group(
 
 
 def _nearest_half(oracle: Oracle, near: Near, kept: Rows) -> Near:
-    """Seen from the mean of the half of the kept rows that are nearest now."""
+    """Measure distances from the mean of the nearest half of the kept rows."""
     distances = namespace(kept).where(kept, near.distances, np.inf)
     half = smallest(distances, max(1, count(kept) // 2))
     center = oracle.table.mean(double(half), near.center)
@@ -182,7 +182,7 @@ def _nearest_half(oracle: Oracle, near: Near, kept: Rows) -> Near:
 
 
 def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:
-    """The subspace of the groups with one more direction, in one pass."""
+    """Extend the subspace of the groups by a direction; one pass."""
     rows = oracle.table.project(subspace.origin, direction[None])
     projected = Spectrum(np.ones(1), direction[None], rows, np.zeros(1), np.zeros(0))
     return subspace.extended(projected, np.array([0]), subspace.origin)

@@ -93,7 +93,7 @@ NOTHING = Cut()
 
 
 def centers(values: Rows) -> tuple[Array, Array, Array]:
-    """Centre, spread and standard error of the centre, for each row of ascending values (k x n).
+    """Return center, spread and standard error of each row of ascending values (k x n).
 
     The mean of the half with the least variance (least trimmed squares) finds the majority even
     if two fifths of the values sit elsewhere; from there a redescending mean (Tukey's bisquare)
@@ -143,7 +143,7 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
 
 
 def _redescended(z: Rows, center: Rows, reach: Rows, moves: Rows) -> Rows:
-    """Where the redescending mean of each row of values settles, if it moves at all."""
+    """Iterate the redescending mean of each row of values until it settles."""
     xp = namespace(z)
     for _ in range(20):
         u = xp.clip((z - center) / reach, -1.0, 1.0)
@@ -159,7 +159,7 @@ def _redescended(z: Rows, center: Rows, reach: Rows, moves: Rows) -> Rows:
 
 
 def quarter_coincides(ascending: Rows) -> Mask:
-    """Whether a quarter of the values of each row (k x n) are one value."""
+    """Return whether a quarter of the values of each row (k x n) are one value."""
     quarter = max(1, ascending.shape[1] // 4)
     width = namespace(ascending).min(ascending[:, quarter:] - ascending[:, :-quarter], axis=1)
     same: Mask = on_host(width <= 1e-9 * (ascending[:, -1] - ascending[:, 0]))
@@ -167,7 +167,7 @@ def quarter_coincides(ascending: Rows) -> Mask:
 
 
 def log_binomial(more: Rows, fewer: Rows) -> Rows:
-    """Chernoff's bound on the chance that a fair coin gives at least so many heads."""
+    """Bound the chance that a fair coin gives at least so many heads (Chernoff)."""
     xp = namespace(more)
     n = xp.clip(more + fewer, 1.0, None)
     share = xp.clip(more / n, 1e-300, 1.0)
@@ -177,12 +177,12 @@ def log_binomial(more: Rows, fewer: Rows) -> Rows:
 
 
 def log_coin(more: int, fewer: int) -> float:
-    """The same for two numbers."""
+    """Bound the same chance for two numbers."""
     return float(log_binomial(np.array([float(more)]), np.array([float(fewer)]))[0])
 
 
 def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...] = (1, -1)) -> Cut:
-    """The side of ascending values that has a surplus over its mirror image."""
+    """Test whether one side of ascending values exceeds its mirror image."""
     xp = namespace(values)
     z = values - center
     best = NOTHING
@@ -211,12 +211,12 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
 
 
 def _at_least(ascending: Rows, sizes: Rows) -> Rows:
-    """How many of the ascending values are at least as large, for each size."""
+    """Count the ascending values that are at least as large, for each size."""
     return ascending.shape[0] - double(namespace(sizes).searchsorted(ascending, sizes))
 
 
 def excess_test(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
-    """The centre of values in any order, and the side of it that has a surplus."""
+    """Return the center of values in any order, and the mirror test about it."""
     ascending = namespace(values).sort(values)
     center, spread, error = centers(ascending[None, :])
     if spread[0] == 0.0:
@@ -225,7 +225,7 @@ def excess_test(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, 
 
 
 def gap_test(sizes: Rows) -> Cut:
-    """Whether the largest sizes stand apart from all others, be it a single one.
+    """Test whether the largest sizes stand apart from all others, be it a single one.
 
     Far out, the logarithms of the sizes of good rows have independent exponential spacings,
     whatever power their tail falls with; where it falls faster the spacings shrink. So a gap is
@@ -272,7 +272,7 @@ def gap_test(sizes: Rows) -> Cut:
 
 
 def is_no_tail(sizes: Rows, cut: float) -> bool:
-    """Whether the rows beyond a cut are a group of their own: rows may also be skewed.
+    """Return whether the rows beyond a cut are a mode of their own, and not a tail.
 
     Either they end sooner than a tail: beyond any point an exponential tail has a standard
     deviation that equals its mean, a heavier one a larger one. Or they have a mode, where a tail
@@ -286,7 +286,7 @@ def is_no_tail(sizes: Rows, cut: float) -> bool:
 
 
 def is_clear(sizes: Rows, cut: float) -> bool:
-    """Whether there is hardly any row half way between the centre and the rows beyond a cut."""
+    """Return whether hardly any row lies half way between the center and those beyond a cut."""
     beyond = sizes[sizes > cut]
     far = median(beyond)
     between = (sizes > far / 3.0) & (sizes < 2.0 * far / 3.0)
@@ -294,7 +294,7 @@ def is_clear(sizes: Rows, cut: float) -> bool:
 
 
 def separation(sizes: Rows, cut: float) -> float:
-    """How far apart the rows on both sides of a cut are, in units of how much they vary."""
+    """Return the distance between both sides of a cut, in units of how much they vary."""
     beyond = sizes > cut
     outer, outer_deviation = _mean_and_deviation(sizes[beyond])
     inner, inner_deviation = _mean_and_deviation(sizes[~beyond])
@@ -319,7 +319,7 @@ def _has_mode(sizes: Rows, cut: float) -> bool:
 
 
 def _spread_out(ascending: Rows) -> Rows:
-    """Equal values spread evenly over their share of the line, lest a lattice look like modes."""
+    """Spread equal values evenly over their share of the line, lest a lattice look like modes."""
     xp = namespace(ascending)
     n = ascending.shape[0]
     first = xp.concat([like([True], ascending), ascending[1:] > ascending[:-1]])
@@ -338,7 +338,7 @@ def _spread_out(ascending: Rows) -> Rows:
 
 
 def same_side(values: Rows, cut: Cut) -> float:
-    """The additional evidence that rows which stand apart do so on one side.
+    """Return the additional evidence that rows which stand apart do so on one side.
 
     Given how far out they lie, the sides of good rows are coin tosses.
     """
@@ -347,7 +347,7 @@ def same_side(values: Rows, cut: Cut) -> float:
 
 
 def coherence(along: Rows) -> float:
-    """Whether rows point the same way: the evidence that their leaving moves the mean.
+    """Test whether rows point the same way, so that removing them moves the mean.
 
     Parameters
     ----------
@@ -362,12 +362,12 @@ def coherence(along: Rows) -> float:
 
 
 def _looks(n: int) -> float:
-    """The charge for looking at every cut: neighbouring cuts hold nearly the same rows."""
+    """Return the charge for testing every cut: neighbouring cuts hold nearly the same rows."""
     return float(np.log(max(1.0, np.log2(n))))
 
 
 def _widest_gap(ascending: Rows, beyond: Rows, worth: Rows) -> int:
-    """Where to cut: in a wide gap, not far from where a cut is worth most.
+    """Choose a cut in a wide gap, near where a cut is worth most.
 
     What a cut is worth is a count, known to the root of the rows beyond it; the wider a gap, the
     more of such errors it may be off.

@@ -74,7 +74,7 @@ class Candidate:
     """How clear of the rest it is, if that is what it left for."""
 
     def among(self, rows: Rows) -> Rows:
-        """Its members among some rows."""
+        """Return its members among some rows."""
         return rows & (self.sizes > self.cut.cut)
 
 
@@ -113,7 +113,7 @@ class Line(NamedTuple):
 
 
 def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
-    """The directions in which the kept rows vary most."""
+    """Compute the directions in which the kept rows vary most."""
     weights = double(kept)
     if oracle.table.shape[1] <= DENSE:
         return oracle.accurately(mean, weights, 0.0)
@@ -125,5 +125,5 @@ def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
 
 
 def unit(vector: Array) -> Array:
-    """Of length one; zero stays zero."""
+    """Normalise a vector; zero stays zero."""
     return np.asarray(vector / max(float(np.linalg.norm(vector)), TINY))
