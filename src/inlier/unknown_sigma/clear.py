@@ -19,8 +19,8 @@ from scipy.stats import binom
 
 from inlier._internal.typing import Array, Mask
 from inlier.unknown_sigma.rounding import rounding_steps
+from inlier.unknown_sigma.settings import TINY
 
-TINY = float(np.finfo(np.float64).tiny)
 # No cell lies farther out, in units of its column, lest its square overflow.
 FARTHEST = 1e100
 

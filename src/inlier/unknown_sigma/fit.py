@@ -20,9 +20,6 @@ from inlier.results.records import PathPoint, Step
 from inlier.results.result import RobustMeanResult
 from inlier.results.rules import Group, Suspect, rule_of
 from inlier.unknown_sigma import (
-    LARGE,
-    LOG_LEVEL,
-    MOST_GROUPS,
     Candidate,
     SearchState,
     begun,
@@ -32,25 +29,10 @@ from inlier.unknown_sigma import (
     select,
     settled,
 )
-from inlier.unknown_sigma.caution import (
-    FEWEST_ROWS,
-    RowSample,
-    clear_groups,
-    gross,
-    is_noise,
-    tested_rows,
-)
+from inlier.unknown_sigma.caution import RowSample, clear_groups, gross, is_noise, tested_rows
 from inlier.unknown_sigma.clear import Clear, clearness
+from inlier.unknown_sigma.settings import SAMPLE, SEARCH
 from inlier.unknown_sigma.significance import Cut
-
-# A few rows so many times farther out than half of them leave before anything else. By Chebyshev's
-# inequality at most one row in a million lies a thousand standard deviations out.
-ABSURD = 1e3
-FEW = 0.05
-# However many there are: their squares would cost the others their precision.
-HOPELESS = 1e6
-# A sign of a further group that is weaker than the level, but stronger than this, is mentioned.
-DOUBTFUL = np.log(1e-2)
 
 
 def fit_without_sigma(
@@ -100,14 +82,14 @@ def fit_without_sigma(
         first, distances = central_point(table)
     oracle = Oracle(table, random)
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
-    turned = sample is None and rotation is not None and n >= FEWEST_ROWS
+    turned = sample is None and rotation is not None and n >= SAMPLE.fewest_rows
     if turned:  # so many columns that only the rows' own coordinates can be looked at
         sample = RowSample(np.flatnonzero(on_host(near)), _coordinates(table))
-    symmetric = assume == "symmetric" or (assume == "auto" and n >= FEWEST_ROWS)
+    symmetric = assume == "symmetric" or (assume == "auto" and n >= SAMPLE.fewest_rows)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
     # Of a table too large to sample nothing else is known.
-    unknown = sample is None and n >= FEWEST_ROWS and assume == "auto"
+    unknown = sample is None and n >= SAMPLE.fewest_rows and assume == "auto"
     cautious = assume != "symmetric" and not unknown and not _is_noise(found, near, sample)
     several = False
     if cautious:
@@ -182,10 +164,10 @@ def _early(
     """Find the rows that are too far away to compute with, and the gross ones."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
-    far = min(HOPELESS * typical, largest) if typical > 0.0 else largest
+    far = min(SEARCH.hopeless * typical, largest) if typical > 0.0 else largest
     if assume == "symmetric" and typical > 0.0:
-        absurd = min(ABSURD * typical, largest)
-        if count(distances > absurd**2) <= FEW * n:
+        absurd = min(SEARCH.absurd * typical, largest)
+        if count(distances > absurd**2) <= SEARCH.few * n:
             far = absurd
     early = []
     gone = distances < 0.0
@@ -445,9 +427,9 @@ def _findings(
     """Return what the numbers of rows do not say, and why the answer may not be trusted."""
     removed = sum(group.size for group in groups)
     minority = Finding(Kind.LARGE_MINORITY, removed, float(n))
-    doubts = [minority] if removed >= LARGE * n else []
-    if n < FEWEST_ROWS and assume != "symmetric":
-        findings = [Finding(Kind.TOO_FEW_ROWS, FEWEST_ROWS)]
+    doubts = [minority] if removed >= SEARCH.large * n else []
+    if n < SAMPLE.fewest_rows and assume != "symmetric":
+        findings = [Finding(Kind.TOO_FEW_ROWS, SAMPLE.fewest_rows)]
     elif cautious and several:
         findings = [Finding(Kind.SEVERAL_GROUPS)]
     elif cautious:
@@ -459,7 +441,7 @@ def _findings(
         if found.refused is not None:
             kind = Kind.REFUSED_FURTHER if groups else Kind.REFUSED
             doubts = [Finding(kind, group=found.refused)]
-        elif len(found.looks) >= MOST_GROUPS:
+        elif len(found.looks) >= SEARCH.most_groups:
             doubts = [Finding(Kind.MANY_GROUPS, len(found.looks))]
         elif found.unclear:
             doubts = [Finding(Kind.UNCLEAR_GROUP, found.unclear)]
@@ -475,9 +457,9 @@ def _weak_signs(found: SearchState, left: bool) -> list[Finding]:
     log_p, unclear = found.doubtful.log_p, bool(found.unclear)
     if found.tail:
         return [Finding(Kind.TAIL_KEPT, found.tail)]
-    if LOG_LEVEL <= log_p < DOUBTFUL:
+    if SEARCH.log_level <= log_p < np.log(SEARCH.doubtful_level):
         return [Finding(Kind.WEAK_SIGNS, value=float(np.exp(log_p)))]
-    if log_p < LOG_LEVEL and found.refused is None and not unclear:
+    if log_p < SEARCH.log_level and found.refused is None and not unclear:
         return [Finding(Kind.NO_CUT)]
     if not left and not unclear and not found.coincide and found.refused is None:
         return [Finding(Kind.NO_GROUP)]

@@ -20,8 +20,7 @@ from inlier._internal.typing import Array, Mask
 from inlier.data import Fences, Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.unknown_sigma.rounding import rounding_steps
-
-TINY = float(np.finfo(np.float64).tiny)
+from inlier.unknown_sigma.settings import TINY
 
 
 @dataclass(frozen=True)

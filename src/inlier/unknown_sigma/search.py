@@ -14,16 +14,10 @@ from inlier.results.records import Step
 from inlier.results.rules import Group
 from inlier.unknown_sigma.detectors import by_direction, by_distance, by_metric, is_uneven, polished
 from inlier.unknown_sigma.path import point_at
+from inlier.unknown_sigma.settings import SEARCH, TINY
 from inlier.unknown_sigma.significance import NOTHING
-from inlier.unknown_sigma.state import TINY, Candidate, Near, SearchState, spectrum_of, unit
+from inlier.unknown_sigma.state import Candidate, Near, SearchState, spectrum_of, unit
 from inlier.unknown_sigma.whitening import whitened
-
-# Rounds of the search; each but the last removes a group.
-MOST_GROUPS = 12
-# What is left must be more than the rows that have gone by a clear margin.
-MAJORITY = 0.55
-# A second moment about a point that is off may be too large by this part of it.
-NEGLIGIBLE = 1e-6
 
 
 def select(
@@ -62,7 +56,7 @@ def select(
     found = begun(oracle, near.center, noise, notify)
     if not symmetric:
         return found
-    while len(found.groups) < MOST_GROUPS:
+    while len(found.groups) < SEARCH.most_groups:
         group = _next_group(oracle, found, near, random, metric)
         if group is None or not _remove(oracle, found, group):
             break
@@ -140,7 +134,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
         budget=found.spectrum.bound,
         ratio=group.ratio,
     )
-    if left < MAJORITY * members.shape[0] - 1e-9:
+    if left < SEARCH.majority * members.shape[0] - 1e-9:
         found.refused = record
         return False
     found.groups.append(record)
@@ -151,7 +145,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
     # What rounding has left of the rows that went, which may have been far out.
     rest = found.spectrum.drift / left
     found.mean = found.mean + rest
-    if left * float(rest @ rest) > NEGLIGIBLE * float(found.spectrum.values[0]):
+    if left * float(rest @ rest) > SEARCH.negligible * float(found.spectrum.values[0]):
         found.spectrum = spectrum_of(oracle, found.mean, found.kept)
     found.subspace = _with_direction(oracle, found.subspace, record.direction)
     return True

@@ -19,7 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from inlier._internal.arrays import (
     count,
@@ -34,37 +33,13 @@ from inlier._internal.arrays import (
     some,
 )
 from inlier._internal.typing import Array, Mask, Rows
+from inlier.unknown_sigma.settings import SEARCH, TINY
 
-# The two constants of the choice.
-LEVEL = 1e-4
-"""A clean table shows a group as clear as the ones that leave with about this probability."""
-GOOD_SHARE = 0.25
-"""At most this share of the rows beyond the cut may be good ones, judged by their mirror image."""
-
-LOG_LEVEL = float(np.log(LEVEL))
-LEVEL_QUANTILE = -float(ndtri(LEVEL))
-"""Of the standard Gaussian, at that level."""
-# Standard deviation over mean of what lies beyond a cut: clearly below the 1 of an exponential.
-SHORT = 0.75
-# The centre is known to two standard errors: the mirror is moved by so much to the safe side.
-STANDARD_ERRORS = 2.0
-# A gap is measured by so many of the spacings just below it, or the root of the number of rows.
-MOST_SPACINGS = 20
-FEWEST_SPACINGS = 5
-# A redescending mean: rows beyond two standard deviations have no say in where the centre is.
-REACH = 2.0
 # Standard deviation of a Gaussian over that of its middle half.
 GAUSSIAN_HALF = 2.65
-# Half way between two groups lies at most this fraction of the smaller one, if they are clear.
-CLEAR = 0.125
 # Where a second mode is looked for: widths as fractions of how far out it lies, and places. The
 # windows overlap, so each is tested at a level that makes a mode by chance in any of them unlikely.
 WIDTHS = np.linspace(0.15, 0.6, 6)
-PLACES = 40
-LOG_MODE_LEVEL = float(np.log(1e-3))
-TINY = float(np.finfo(np.float64).tiny)
-# Of more ascending values than these, a part that is spread over all of them gives the centre away.
-ENOUGH_VALUES = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -128,9 +103,9 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
     distinct = 1.0 + xp.sum(steps, axis=1, keepdims=True)
     spread = xp.where(distinct**2 > n, spread, 0.0)
     scaled = spread > 0.0
-    reach = REACH * xp.where(scaled, spread, 1.0)
+    reach = SEARCH.reach * xp.where(scaled, spread, 1.0)
     # Every so many of ascending values lead nearly as far as all of them.
-    step = n // ENOUGH_VALUES
+    step = n // SEARCH.enough_values
     if step > 1:
         center = _redescended(z[:, step // 2 :: step], center, reach, scaled)
     center = _redescended(z, center, reach, scaled)
@@ -193,15 +168,15 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
             continue
         beyond = here.shape[0] - counting(here.shape[0], here)
         # A centre that is off by e moves a mirror image by 2 e.
-        safe = _at_least(there, here - 2.0 * STANDARD_ERRORS * error)
-        pure = 1.0 + safe <= GOOD_SHARE * beyond
+        safe = _at_least(there, here - 2.0 * SEARCH.standard_errors * error)
+        pure = 1.0 + safe <= SEARCH.good_share * beyond
         if not some(pure):
             continue
         log_p = lowest(xp.where(pure, log_binomial(beyond, safe), 0.0)) + _looks(values.shape[0])
         if log_p >= best.log_p:
             continue
         mirrored = _at_least(there, here)
-        worth = beyond - (1.0 + mirrored) / GOOD_SHARE
+        worth = beyond - (1.0 + mirrored) / SEARCH.good_share
         first = int(xp.argmax(xp.astype(pure, xp.int64)))
         worth = xp.concat([0.0 * worth[:first] - np.inf, worth[first:]])
         at = _widest_gap(here, beyond, worth)
@@ -251,7 +226,7 @@ def gap_test(sizes: Rows) -> Cut:
     spacings = beyond[quarter + 1 :] * gaps
     n_gaps = spacings.shape[0]
     before = counting(n_gaps, spacings)
-    most = max(MOST_SPACINGS, int(np.sqrt(n)))
+    most = max(SEARCH.most_spacings, int(np.sqrt(n)))
     sums = xp.concat([0.0 * spacings[:1], xp.cumulative_sum(spacings)])[:-1]
     earlier = xp.concat([0.0 * sums[: min(most, n_gaps)], sums[: max(0, n_gaps - most)]])
     recent = sums - earlier
@@ -261,7 +236,7 @@ def gap_test(sizes: Rows) -> Cut:
         log_p = -number * xp.log1p(spacings / xp.clip(recent / number, TINY, None) / number)
     center = logs[middle]
     spread = xp.maximum(logs[:-1] - center, center - logs[:1])
-    wide = (gaps > 0.5 * spread) & (before > max(middle, FEWEST_SPACINGS - 1))
+    wide = (gaps > 0.5 * spread) & (before > max(middle, SEARCH.fewest_spacings - 1))
     log_p = xp.where(wide, log_p, 0.0)
     at = int(xp.argmin(log_p))
     found = float(log_p[at])
@@ -279,7 +254,7 @@ def is_no_tail(sizes: Rows, cut: float) -> bool:
     only falls: an interval that holds more rows than one as wide just inside it.
     """
     excess = sizes[sizes > cut] - cut
-    longest = min(SHORT, 1.0 - LEVEL_QUANTILE / np.sqrt(excess.shape[0]))
+    longest = min(SEARCH.short, 1.0 - SEARCH.level_quantile / np.sqrt(excess.shape[0]))
     mean, deviation = _mean_and_deviation(excess)
     short = bool(deviation < longest * mean)
     return short or _has_mode(sizes, cut)
@@ -290,7 +265,7 @@ def is_clear(sizes: Rows, cut: float) -> bool:
     beyond = sizes[sizes > cut]
     far = median(beyond)
     between = (sizes > far / 3.0) & (sizes < 2.0 * far / 3.0)
-    return bool(count(between) <= CLEAR * beyond.shape[0])
+    return bool(count(between) <= SEARCH.clear * beyond.shape[0])
 
 
 def separation(sizes: Rows, cut: float) -> float:
@@ -311,11 +286,13 @@ def _has_mode(sizes: Rows, cut: float) -> bool:
     ascending = _spread_out(xp.sort(sizes))
     far = median(ascending[ascending > cut])
     # All windows at once: for each of them the rows in it, and in the one just inside it.
-    x = np.stack([np.linspace(max(0.0, cut - 1.5 * w), far, PLACES) for w in WIDTHS * far])
+    x = np.stack([np.linspace(max(0.0, cut - 1.5 * w), far, SEARCH.places) for w in WIDTHS * far])
     edges = np.stack([x + step * (WIDTHS * far)[:, None] for step in range(3)])
     at = on_host(xp.searchsorted(ascending, like(edges.ravel(), ascending))).reshape(edges.shape)
     inner, outer = at[1] - at[0], at[2] - at[1]
-    return bool(lowest(log_binomial(outer.astype(float), inner.astype(float))) < LOG_MODE_LEVEL)
+    return bool(
+        lowest(log_binomial(outer.astype(float), inner.astype(float))) < np.log(SEARCH.mode_level)
+    )
 
 
 def _spread_out(ascending: Rows) -> Rows:
@@ -356,7 +333,7 @@ def coherence(along: Rows) -> float:
         rows its sign is a coin; long rows of a heavy tail point anywhere.
     """
     same, opposite = count(along > 0.0), count(along <= 0.0)
-    if 1 + opposite > GOOD_SHARE * same:
+    if 1 + opposite > SEARCH.good_share * same:
         return 0.0
     return log_coin(same, opposite)
 
