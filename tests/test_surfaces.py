@@ -260,7 +260,7 @@ def test_several_suspects_are_dropped_by_their_numbers(result):
     assert not left.support[rows[:20]].any() and left.support[rows[20:]].all()
     said = read(page(several.summary))
     assert "Suspect 1. 20 rows" in said and "Suspect 2. 30 rows" in said
-    assert "kept, suspect 2 (30)" in said
+    assert "kept, suspect 2: 30 rows" in said
 
 
 def test_suspects_that_are_gone_are_suspects_no_more(result):
