@@ -58,11 +58,10 @@ class Bars(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A dashed line across the panel, at a value of y, or of x."""
+    """A dashed line across the panel, at a value of y."""
 
     value: float
     label: str
-    vertical: bool = False
 
 
 class Note(NamedTuple):

@@ -244,10 +244,8 @@ def path_panels(summary: Summary) -> tuple[Panel, Panel]:
     x = linear_axis(removed, "rows removed", zero=True, pad=0.06, whole=True)
     sigma_axis = positive_axis(sigma, sigma[chosen : chosen + 1], "sigma")
     price_axis = linear_axis(price, "price", zero=True)
-    return (
-        _path_panel(x, sigma_axis, removed, sigma, chosen),
-        _path_panel(x, price_axis, removed, price, chosen),
-    )
+    sigma_panel = _path_panel(x, sigma_axis, removed, sigma, chosen)
+    return sigma_panel, _path_panel(x, price_axis, removed, price, chosen)
 
 
 def _path_panel(x: Axis, y: Axis, removed: Array, values: Array, chosen: int) -> Panel:

@@ -72,18 +72,8 @@ def literal(text: str) -> str:
 
 
 @np.errstate(all="ignore")
-def draw(ax: Axes, panel: Panel, color: str | None = None, *, legend: bool = True) -> Axes:
-    """Draw a panel.
-
-    Parameters
-    ----------
-    ax : Axes
-    panel : Panel
-    color : str, optional
-        Of all series and of the y axis; by role, if not given.
-    legend : bool
-        Whether to add a legend, inside at the top.
-    """
+def draw(ax: Axes, panel: Panel, color: str | None = None) -> Axes:
+    """Draw a panel, all of its series in one colour if it is given."""
     # Limits come first: matplotlib's own margins overflow where numbers are huge.
     _set_axis(ax, "x", panel.x)
     _set_axis(ax, "y", panel.y)
@@ -95,31 +85,26 @@ def draw(ax: Axes, panel: Panel, color: str | None = None, *, legend: bool = Tru
         _draw_series(ax, panel, series, color)
     if any(panel.beyond(series) for series in panel.series):
         ax.plot([], [], ">", color=LINE, ms=5, ls="none", label="far beyond the edge")
+    words: dict[str, Any] = {
+        "textcoords": "offset points", "fontsize": _small(ax), "annotation_clip": False,
+    }  # fmt: skip
     for level in panel.levels:
-        (ax.axvline if level.vertical else ax.axhline)(
-            level.value, color=LINE, lw=1.0, ls="--", zorder=1
+        ax.axhline(level.value, color=LINE, lw=1.0, ls="--", zorder=1)
+        at = ("axes fraction", "data")
+        ax.annotate(
+            level.label, (1.0, level.value), xycoords=at, xytext=(4.0, 0.0), va="center", **words
         )
-        ax.annotate(
-            level.label, (1.0, level.value), xycoords=("axes fraction", "data"),
-            xytext=(4.0, 0.0), textcoords="offset points", va="center", fontsize=_small(ax),
-            annotation_clip=False,
-        )  # fmt: skip
     for note in panel.notes:
-        ax.annotate(
-            note.text, (note.x, _inside(panel.y, np.array([note.y]))[0]), xytext=(8.0, 8.0),
-            textcoords="offset points", fontsize=_small(ax), annotation_clip=False,
-        )  # fmt: skip
+        at_height = _inside(panel.y, np.array([note.y]))[0]
+        ax.annotate(note.text, (note.x, at_height), xytext=(8.0, 8.0), **words)
     ax.set_xlabel(literal(panel.x.label))
-    ax.set_ylabel(literal(panel.y.label), **({"color": color} if color else {}))
-    if color:
-        ax.tick_params(axis="y", colors=color)
+    ax.set_ylabel(literal(panel.y.label))
     if panel.y.names:
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
     if panel.equal:
         ax.set_aspect("equal", adjustable="box")
-    room = _add_legend(ax, panel) if legend and ax.get_legend_handles_labels()[1] else 0.0
-    ax.set_ylim(panel.y.low, panel.y.value(1.0 / (1.0 - room)))
+    ax.set_ylim(panel.y.low, panel.y.value(1.0 / (1.0 - _add_legend(ax, panel))))
     ax.grid(visible=False)
     lines = "x" if panel.y.names else "both" if panel.equal else "y"
     ax.grid(axis=lines, color=GRID, lw=0.6)  # type: ignore[arg-type]
@@ -130,9 +115,11 @@ def draw(ax: Axes, panel: Panel, color: str | None = None, *, legend: bool = Tru
 
 def draw_twins(ax: Axes, left: Panel, right: Panel) -> Axes:
     """Draw two panels with the same x axis on each other, each with a y axis of its colour."""
-    draw(ax, left, KEPT)
     twin = ax.twinx()
-    draw(twin, replace(right, series=right.series[:1], notes=()), REMOVED)
+    for own, panel, color in ((ax, left, KEPT), (twin, replace(right, notes=()), REMOVED)):
+        draw(own, panel, color)
+        own.yaxis.label.set_color(color)
+        own.tick_params(axis="y", colors=color)
     twin.grid(visible=False)
     twin.spines["right"].set_visible(True)
     twin.yaxis.set_label_position("right")
@@ -199,6 +186,8 @@ def _add_legend(ax: Axes, panel: Panel) -> float:
     Returns the share of the height that it needs.
     """
     handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        return 0.0
     size = _small(ax)
     box = ax.get_window_extent()
     width, height = box.width / ax.figure.dpi, box.height / ax.figure.dpi
@@ -207,24 +196,13 @@ def _add_legend(ax: Axes, panel: Panel) -> float:
         width, height = min(width, height / ratio), min(height, width * ratio)
     each = (0.52 * max(map(len, labels)) + 3.5) * size / 72.0
     columns = int(np.clip(width / each, 1, len(labels)))
+    # A face without an edge: no grid behind the words.
     legend = ax.legend(
-        handles,
-        labels,
-        loc="upper left",
-        bbox_to_anchor=(0.01, 0.0, 0.99, 1.0),
-        ncols=columns,
-        facecolor="inherit",  # no grid behind the words
-        edgecolor="none",
-        framealpha=1.0,
-        fancybox=False,
-        fontsize=size,
-        borderaxespad=0.0,
-        borderpad=0.2,
-        handletextpad=0.3,
-        labelspacing=0.3,
-        columnspacing=1.5,
+        handles, labels, loc="upper left", bbox_to_anchor=(0.01, 0.0, 0.99, 1.0), ncols=columns,
+        facecolor="inherit", edgecolor="none", framealpha=1.0, fancybox=False, fontsize=size,
+        borderaxespad=0.0, borderpad=0.2, handletextpad=0.3, labelspacing=0.3, columnspacing=1.5,
         handlelength=1.4,
-    )
+    )  # fmt: skip
     for handle in legend.legend_handles:
         if handle is not None and hasattr(handle, "set_markersize"):
             handle.set_markersize(5.0)

@@ -13,7 +13,7 @@ from inlier.figures import RowClass
 from inlier.figures.numbers import decimals_for, number
 from inlier.report import tables
 from inlier.report.images import check_image, limits_of, picture
-from inlier.report.svg import chart
+from inlier.report.svg import Chart
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 
@@ -79,13 +79,13 @@ def answer(
         "proportions": _proportions(classes, summary.n),
         "removed_rows": _removed_rows(classes, max(100, int(MOST_LISTED * share))),
         "tooltips": [_tooltips(summary, one) for one in classes],
-        "scores": [chart(scores), chart(figures.histogram_panel(summary, scores.y))],
-        "spectrum": chart(figures.spectrum_panel(summary)),
-        "path": [chart(panel) for panel in figures.path_panels(summary)] if summary.path else [],
+        "scores": [Chart(scores), Chart(figures.histogram_panel(summary, scores.y))],
+        "spectrum": Chart(figures.spectrum_panel(summary)),
+        "path": [Chart(panel) for panel in figures.path_panels(summary)] if summary.path else [],
         "path_from_infinity": any(np.isinf(point.sigma) for point in summary.path),
         "path_table": tables.path_table(summary) if summary.path else None,
-        "projections": [chart(panel) for panel in projections],
-        "radius": None if radius is None else chart(radius),
+        "projections": [Chart(panel) for panel in projections],
+        "radius": None if radius is None else Chart(radius),
         "radius_table": tables.radius_table(summary.certificate),
         "means_table": tables.means_table(summary, max(20, int(MOST_COLUMNS * share))),
         "cells_table": tables.cells_table(summary, most_cells),

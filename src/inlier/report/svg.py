@@ -1,19 +1,17 @@
-"""Draw a panel as inline SVG: numbers and classes for the template `chart.html`."""
+"""Place a panel in the pixels of an inline SVG, which the macro `chart_of` writes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.figures import Axis, Panel
+from inlier.figures import Panel
 
 # A panel is as wide as a phone, so that its letters are never scaled down by much.
 WIDTH, HEIGHT = 360, 264
-TOP, RIGHT, BOTTOM = 30, 14, 42
+TOP, RIGHT, BOTTOM = 30, WIDTH - 14, HEIGHT - 42
 # Width of a letter beside an axis, in pixels.
 LETTER = 6.2
 # Where a mark goes that has no place.
@@ -25,7 +23,6 @@ FEW = 600
 DOT = "h.01"
 RING = "m-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0"
 DIAMOND = "m0-4.4l3.8 4.4l-3.8 4.4l-3.8-4.4z"
-UPRIGHT_CROSS, OBLIQUE_CROSS = "m-7 0h14m-7-7v14", "m-5-5l10 10m0-10l-10 10"
 GROUPS = (
     "m0-4.2l3.8 6.6h-7.6z",
     "m-3-3h6v6h-6z",
@@ -51,150 +48,126 @@ class Mark(NamedTuple):
     css: str
 
 
+MARKS = {
+    "kept": Mark(DOT, "dot"),
+    "others": Mark(GROUPS[5], "mark hollow"),
+    "all rows": Mark(DIAMOND, "before"),
+    "kept rows": Mark(DOT, "after"),
+    "path": Mark(DOT, "step"),
+    "chosen": Mark(DIAMOND, "chosen"),
+    "radius": Mark(DOT, "after"),
+    "robust mean": Mark("m-7 0h14m-7-7v14", "cross"),
+    "plain mean": Mark("m-5-5l10 10m0-10l-10 10", "cross"),
+}
+
+
 def mark(role: str, index: int = 0) -> Mark:
     """Return the mark of a role; suspects and groups have one for each index."""
+    turn, place = divmod(index, len(GROUPS))
     if role == "suspect":
-        shapes = (RING, *GROUPS[1:])
-        return Mark(shapes[index % len(shapes)], "suspect")
+        return Mark((RING, *GROUPS[1:])[place], "suspect")
     if role == "group":
-        turn, place = divmod(index, len(GROUPS))
-        hollow = place in LINES or turn % 2 == 1
-        return Mark(GROUPS[place], "mark hollow" if hollow else "mark")
-    return {
-        "kept": Mark(DOT, "dot"),
-        "others": Mark(GROUPS[5], "mark hollow"),
-        "all rows": Mark(DIAMOND, "before"),
-        "kept rows": Mark(DOT, "after"),
-        "path": Mark(DOT, "step"),
-        "chosen": Mark(DIAMOND, "chosen"),
-        "radius": Mark(DOT, "after"),
-        "zero": Mark(DOT, "after"),
-        "offset": Mark(GROUPS[1], "mark"),
-        "median": Mark(RING, "suspect"),
-        "robust mean": Mark(UPRIGHT_CROSS, "cross"),
-        "plain mean": Mark(OBLIQUE_CROSS, "cross"),
-    }[role]
+        return Mark(GROUPS[place], "mark hollow" if place in LINES or turn % 2 else "mark")
+    return MARKS[role]
 
 
-@dataclass(frozen=True)
-class Frame:
-    """Pixels of a panel."""
+class Chart:
+    """A panel in pixels."""
 
-    panel: Panel
-    left: float
+    width, height, right, bottom = WIDTH, HEIGHT, RIGHT, BOTTOM
 
-    @classmethod
-    def of(cls, panel: Panel) -> Frame:
-        """Leave room for the labels of the y axis."""
+    def __init__(self, panel: Panel):
+        self.panel = panel
         labels = panel.y.tick_labels(panel.y.ticks)
-        return cls(panel, 12.0 + LETTER * max(map(len, labels), default=0))
+        self.left = 12.0 + LETTER * max(map(len, labels), default=0)
 
     def x(self, values: Array) -> Array:
-        """From left to right."""
-        return _placed(self.left + self.panel.x.position(values) * (WIDTH - RIGHT - self.left))
+        """Return pixels from the left."""
+        places = self.left + self.panel.x.position(values) * (RIGHT - self.left)
+        return np.asarray(np.nan_to_num(places, nan=NOWHERE))
 
     def y(self, values: Array) -> Array:
-        """From the top down."""
-        bottom = HEIGHT - BOTTOM
-        return _placed(bottom - self.panel.y.position(values) * (bottom - TOP))
+        """Return pixels from the top."""
+        places = BOTTOM - self.panel.y.position(values) * (BOTTOM - TOP)
+        return np.asarray(np.nan_to_num(places, nan=NOWHERE))
 
-    def marks(self, x: Array, y: Array, shape: str) -> str:
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """Return the pixels of one point."""
+        return float(self.x(np.array([x]))[0]), float(self.y(np.array([y]))[0])
+
+    def path(self, x: Array, y: Array, shape: str) -> str:
         """Return one path with a mark for each point: the page stays small."""
         places = zip(self.x(x), self.y(y), strict=True)
         return "".join(f"M{a:.1f} {b:.1f}{shape}" for a, b in places)
 
+    @property
+    def x_ticks(self) -> list[tuple[float, float, str]]:
+        """Ticks, where their labels have room, and labels."""
+        ticks = self.panel.x.ticks
+        labels = self.panel.x.tick_labels(ticks)
+        halves = [LETTER * len(label) / 2 for label in labels]
+        return [
+            (at, min(max(at, half), WIDTH - half), label)
+            for at, half, label in zip(self.x(np.array(ticks)), halves, labels, strict=True)
+        ]
 
-def _placed(places: Array) -> Array:
-    return np.where(np.isnan(places), NOWHERE, places)
+    @property
+    def y_ticks(self) -> list[tuple[float, str]]:
+        """Ticks and their labels."""
+        ticks = self.panel.y.ticks
+        return list(zip(self.y(np.array(ticks)), self.panel.y.tick_labels(ticks), strict=True))
 
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Points of the lines, and their classes."""
+        found = []
+        for series in self.panel.series:
+            if series.joined:
+                points = zip(self.x(series.x), self.y(series.y), strict=True)
+                css = f"{mark(series.role, series.index).css}-line"
+                found.append((" ".join(f"{a:.1f},{b:.1f}" for a, b in points), css))
+        return found
 
-@dataclass(frozen=True)
-class Chart:
-    """What the template writes.
+    @property
+    def marks(self) -> list[tuple[str, str, str]]:
+        """Paths, their classes, and the class of rows in them; arrows where points lie outside."""
+        found = []
+        for series in self.panel.series:
+            shape, css = mark(series.role, series.index)
+            if series.marked and len(series.x):
+                css += " few" if series.rows and len(series.x) <= FEW else ""
+                found.append((self.path(series.x, series.y, shape), css, series.rows))
+            for side, beyond in self.panel.beyond(series):
+                arrows = self.path(series.x[beyond], series.y[beyond], ARROWS[side])
+                found.append((arrows, "arrow", ""))
+        return found
 
-    Attributes
-    ----------
-    panel : Panel
-    left, right, bottom, width, height : float
-        Edges of the axes, and the size of the whole.
-    x_ticks, y_ticks : list of (float, float, str)
-        Where the tick is, where its label is, and the label.
-    lines, marks : list of (str, str, str)
-        Points or path, class, and which class of rows it holds.
-    bars : list of (float, float, float, float, str)
-        Left, top, width, height, class.
-    levels : list of (float, str)
-    notes : list of (float, float, str, str)
-        Place, anchor and text.
-    """
+    @property
+    def bars(self) -> list[tuple[float, float, float, float, str]]:
+        """Left, top, width, height and class of the bars that are not empty, a pixel apart."""
+        found = []
+        for bars in self.panel.bars:
+            edges = (self.x(bars.start), self.x(bars.end), self.y(bars.low), self.y(bars.high))
+            for left, right, low, high in zip(*edges, strict=True):
+                if right > left:
+                    size = (left, high + 0.5, right - left, low - high - 1.0)
+                    found.append((*size, f"{bars.role}-bar"))
+        return found
 
-    panel: Panel
-    left: float
-    x_ticks: list[tuple[float, float, str]]
-    y_ticks: list[tuple[float, float, str]]
-    lines: list[tuple[str, str]]
-    marks: list[tuple[str, str, str]]
-    bars: list[tuple[float, float, float, float, str]]
-    levels: list[tuple[float, str]]
-    notes: list[tuple[float, float, str, str]]
-    right: int = WIDTH - RIGHT
-    bottom: int = HEIGHT - BOTTOM
-    width: int = WIDTH
-    height: int = HEIGHT
+    @property
+    def levels(self) -> list[tuple[float, str]]:
+        """Heights of the lines across, and their labels."""
+        values = np.array([level.value for level in self.panel.levels])
+        return [(at, one.label) for at, one in zip(self.y(values), self.panel.levels, strict=True)]
 
-
-def chart(panel: Panel) -> Chart:
-    """Place a panel in pixels."""
-    frame = Frame.of(panel)
-    x_ticks = []
-    for at, _, label in _ticks(panel.x, frame.x):
-        half = LETTER * len(label) / 2
-        x_ticks.append((at, min(max(at, half), WIDTH - half), label))
-    lines, marks = [], []
-    for series in panel.series:
-        shape, css = mark(series.role, series.index)
-        if series.joined:
-            points = zip(frame.x(series.x), frame.y(series.y), strict=True)
-            lines.append((" ".join(f"{a:.1f},{b:.1f}" for a, b in points), f"{css}-line"))
-        if series.marked and len(series.x):
-            css += " few" if series.rows and len(series.x) <= FEW else ""
-            marks.append((frame.marks(series.x, series.y, shape), css, series.rows))
-        for side, beyond in panel.beyond(series):
-            arrows = frame.marks(series.x[beyond], series.y[beyond], ARROWS[side])
-            marks.append((arrows, "arrow", ""))
-    levels = [(float(frame.y(np.array([level.value]))[0]), level.label) for level in panel.levels]
-    return Chart(
-        panel, frame.left, x_ticks, _ticks(panel.y, frame.y), lines, marks, _bars(panel, frame),
-        levels, _notes(panel, frame),
-    )  # fmt: skip
-
-
-def _ticks(axis: Axis, pixels: Callable[[Array], Array]) -> list[tuple[float, float, str]]:
-    ticks = axis.ticks
-    places = pixels(np.array(ticks))
-    return [(at, at, label) for at, label in zip(places, axis.tick_labels(ticks), strict=True)]
-
-
-def _bars(panel: Panel, frame: Frame) -> list[tuple[float, float, float, float, str]]:
-    """Place the bars that are not empty, a pixel apart."""
-    found = []
-    for bars in panel.bars:
-        lefts, rights = frame.x(bars.start), frame.x(bars.end)
-        bottoms, tops = frame.y(bars.low), frame.y(bars.high)
-        for left, right, bottom, top in zip(lefts, rights, bottoms, tops, strict=True):
-            if right > left:
-                css = f"{bars.role}-bar"
-                found.append((left, top + 0.5, right - left, bottom - top - 1.0, css))
-    return found
-
-
-def _notes(panel: Panel, frame: Frame) -> list[tuple[float, float, str, str]]:
-    """Place words above a point, to its left where there is no room to the right."""
-    found = []
-    for note in panel.notes:
-        x, y = float(frame.x(np.array([note.x]))[0]), float(frame.y(np.array([note.y]))[0])
-        anchor, shift = ("middle", 0.0) if note.centered else ("start", 9.0)
-        if x + 9.0 + LETTER * len(note.text) > WIDTH - RIGHT:
-            anchor, shift = "end", -9.0
-        found.append((x + shift, max(y - 9.0, TOP + 8.0), anchor, note.text))
-    return found
+    @property
+    def notes(self) -> list[tuple[float, float, str, str]]:
+        """Place, anchor and text of words above a point, to its left if the right has no room."""
+        found = []
+        for note in self.panel.notes:
+            x, y = self.point(note.x, note.y)
+            anchor, shift = ("middle", 0.0) if note.centered else ("start", 9.0)
+            if x + 9.0 + LETTER * len(note.text) > RIGHT:
+                anchor, shift = "end", -9.0
+            found.append((x + shift, max(y - 9.0, TOP + 8.0), anchor, note.text))
+        return found

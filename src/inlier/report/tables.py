@@ -189,7 +189,7 @@ def explanation_table(why: Explanation, digits: Array) -> Table:
         rows.append(Row(feature.name, cells))
     rest = len(why.contributions) - len(shown)
     if rest:
-        others = float(why.contributions.sum() - parts.sum())
+        others = float(np.delete(why.contributions, [one.column for one in shown]).sum())
         cells = [Cell(signed(others, places), others, css="part")]
         rows.append(Row(counted(rest, "other column"), cells, css="others", span=3))
     columns = [Column("feature", "name"), *map(Column, ("value", "expected", "part"))]
