@@ -27,7 +27,7 @@ MOST_CELLS_OF_ROW = 3
 LONGEST_TOOLTIP = 60
 
 
-def answer(
+def collect_content(
     summary: Summary,
     *,
     image: tuple[int, int] | None = None,

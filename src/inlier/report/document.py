@@ -13,7 +13,7 @@ from inlier._internal.atomic import replacing
 from inlier._internal.optional import optional
 from inlier.figures import numbers
 from inlier.report import tables
-from inlier.report.content import answer, split_code
+from inlier.report.content import collect_content, split_code
 from inlier.report.printable import printable
 from inlier.report.svg import mark
 from inlier.results.explanation import shortened
@@ -53,7 +53,7 @@ def page(
         Where the data are from.
     """
     size = f"{numbers.counted(summary.n, 'row')}, {numbers.counted(summary.d, 'column')}"
-    shown = [answer(summary, image=image, notes=notes)]
+    shown = [collect_content(summary, image=image, notes=notes)]
     return _render(path, title, source, size, description=summary.message, answers=shown)
 
 
@@ -86,7 +86,9 @@ def pages(
     answers = []
     for i in shown:
         label, summary = sections[i]
-        content = answer(summary, image=image, share=1.0 / len(shown), level=3, prefix=f"s{i}-")
+        content = collect_content(
+            summary, image=image, share=1.0 / len(shown), level=3, prefix=f"s{i}-"
+        )
         answers.append({**content, "anchor": f"s{i}", "name": label})
     n = sum(summary.n for _, summary in sections)
     size = f"{numbers.counted(len(sections), 'group')}, {numbers.counted(n, 'row')}"
