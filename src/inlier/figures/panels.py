@@ -253,7 +253,7 @@ def _path_panel(x: Axis, y: Axis, removed: Array, values: Array, chosen: int) ->
     return Panel(
         f"The path: {y.label}",
         f"{counted(len(values), 'point')}. At the chosen one {counted(int(removed[chosen]), 'row')}"
-        f" have left and the {y.label} is {number(values[chosen])}.",
+        f" are removed and the {y.label} is {number(values[chosen])}.",
         x,
         y,
         (
