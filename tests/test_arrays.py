@@ -4,6 +4,7 @@ import dataclasses
 import pickle
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from inlier.datasets import SettingA, SettingB
 from inlier.packing.problem import Projection
 from inlier.packing.subspace import LONG, SKETCH_ROWS, Sketch, SubspaceSolution, SubspaceSolver
 from inlier.unknown_sigma import caution
+from inlier.unknown_sigma.settings import SAMPLE
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 # Rows are more than columns, or fewer; so many that a sketch stands for them; so many columns that
@@ -577,8 +579,8 @@ def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
         return original(self, rows)
 
     monkeypatch.setattr(arrays.DenseTable, "some", counted)
-    monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(caution, "SAMPLE_CELLS", 0)
+    small = replace(SAMPLE, whole_cells=0, cells=0)
+    monkeypatch.setattr(caution, "SAMPLE", small)
     X = SettingB(5000, 12, 0.2).sample(0).X
     X[:4] = 1e12
     quietly(robust_mean, library(X))

@@ -1,6 +1,7 @@
 """`robust_mean(X)`: what leaves where nothing is assumed of the good rows, and what does not."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from inlier.datasets import Cluster, SettingA, SettingB
 from inlier.unknown_sigma import caution
 from inlier.unknown_sigma.clear import clearest
 from inlier.unknown_sigma.gross import gross_rules
-from inlier.unknown_sigma.symmetry import FLAT_LEVEL, flat, lopsided
+from inlier.unknown_sigma.settings import SAMPLE
+from inlier.unknown_sigma.symmetry import flat, lopsided
 
 
 def fitted(X, **options):
@@ -185,9 +187,9 @@ def test_a_sample_finds_what_all_rows_show(monkeypatch):
     X[4000:4060] += 200.0
     bad = np.r_[10, 2000, 4000:4060, 5999]
     np.testing.assert_array_equal(fitted(X).outliers, bad)
-    monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(caution, "SAMPLE_CELLS", 5 * 1000)
-    assert len(caution.Sample.of(as_table(X)).rows) == 1000
+    small = replace(SAMPLE, whole_cells=0, cells=5 * 1000)
+    monkeypatch.setattr(caution, "SAMPLE", small)
+    assert len(caution.RowSample.of(as_table(X)).rows) == 1000
     np.testing.assert_array_equal(fitted(X).outliers, bad)
 
 
@@ -195,8 +197,8 @@ def test_a_sample_does_not_cost_the_farthest_good_rows(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20_000, 6))
     X[:200] += 8.0
-    monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(caution, "SAMPLE_CELLS", 6 * 600)
+    small = replace(SAMPLE, whole_cells=0, cells=6 * 600)
+    monkeypatch.setattr(caution, "SAMPLE", small)
     outliers = fitted(X).outliers
     assert (outliers < 200).all() and len(outliers) >= 195
 
@@ -272,7 +274,7 @@ def test_symmetric_rows_with_one_mode_pass_and_others_do_not():
 def test_flatness_is_that_of_scipy():
     T = np.random.default_rng(0).uniform(size=(80, 4))
     z = stats.kurtosistest(T, axis=0).statistic.min()
-    assert flat(T) == pytest.approx(z / stats.norm.ppf(FLAT_LEVEL / 4))
+    assert flat(T) == pytest.approx(z / stats.norm.ppf(SAMPLE.flat_level / 4))
 
 
 def test_a_gap_that_the_tail_can_reach_is_none():

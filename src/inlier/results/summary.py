@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from inlier._internal.arrays import double, on_host, total
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import FilledTable, Rotation, Table, as_table
+from inlier.data import FilledTable, Table, WorkingFrame, as_table
 from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum, orthonormal_rows
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, named
-from inlier.results.result import IN_UNITS, PathPoint, RobustMeanResult
+from inlier.results.records import PathPoint
+from inlier.results.result import RobustMeanResult
 from inlier.results.rules import Group, GroupRule
+from inlier.results.wording import IN_UNITS
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
 # many as a block of the search has.
@@ -158,20 +160,20 @@ class Summary:
         return in_deviations(self.plain, self.robust, self.deviation)
 
     def statement(self) -> str:
-        """The certificate in a sentence."""
+        """State the certificate in a sentence."""
         said = self.certificate.statement()
         return f"{said} {IN_UNITS}" if self.in_metric else said
 
     def cells_of(self, row: int) -> tuple[Cell, ...]:
-        """The gross cells of a row, the farthest out first."""
+        """Return the gross cells of a row, the farthest out first."""
         return cells_of(self.cells, row)
 
     def column_name(self, j: int) -> str:
-        """What a column is called."""
+        """Return the name of a column."""
         return named(self.columns, j)
 
     def most_shifted(self, count: int = 3) -> str:
-        """The columns in which the plain mean is off most, by at least a tenth of a deviation."""
+        """List the columns in which the plain mean is off by a tenth of a deviation or more."""
         shift = np.nan_to_num(self.shift, nan=0.0, posinf=np.inf, neginf=-np.inf)
         most = np.argsort(-np.abs(shift), kind="stable")[:count]
         return ", ".join(
@@ -181,7 +183,7 @@ class Summary:
         )
 
     def group_shift(self, i: int, count: int = 3) -> str:
-        """The columns in which the rows of a group lie farthest from the kept ones."""
+        """List the columns in which the rows of a group lie farthest from the kept ones."""
         shift = self.group_shifts[i]
         most = np.argsort(-np.abs(shift), kind="stable")[:count]
         return ", ".join(
@@ -189,7 +191,7 @@ class Summary:
         )
 
     def distance(self) -> str:
-        """How far the plain mean is off, in a sentence and in units that make sense."""
+        """Describe how far the plain mean is off."""
         if not np.isfinite(self.offset):
             return "The plain mean is worthless: some rows are too far away for it to be a number."
         kept = self.n - self.n_removed
@@ -210,12 +212,12 @@ class Summary:
         return f"{text} In deviations of each column, most in {most}." if most else text
 
     def row_name(self, i: int) -> str:
-        """What a row is called."""
+        """Return the name of a row."""
         return f"row {i}" if self.names is None else str(self.names[i])
 
 
 def in_deviations(mean: Array, robust: Array, deviation: Array) -> Array:
-    """How far a mean is off; infinite where nothing varies but the mean differs."""
+    """Return how far a mean is off, in standard deviations; infinite where nothing varies."""
     with np.errstate(all="ignore"):
         off = mean - robust
         constant = np.where(np.abs(off) <= SAME * np.abs(robust), 0.0, np.copysign(np.inf, off))
@@ -229,7 +231,7 @@ def _signed(shift: float) -> str:
 
 
 def _worst(scores: Array, group_of: Array, count: int) -> Array:
-    """The rows with the highest scores; some of each group, if there are several."""
+    """Return the rows with the highest scores; some of each group, if there are several."""
     order = np.argsort(-scores, kind="stable")
     n_groups = int(group_of.max(initial=-1)) + 1
     each = count // n_groups if n_groups else 0
@@ -242,7 +244,7 @@ def _worst(scores: Array, group_of: Array, count: int) -> Array:
 
 @np.errstate(over="ignore", invalid="ignore")  # some rows may be too far away to square
 def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
-    """Look at the data once more, in some ten passes.
+    """Summarise a result and its data, in some ten passes.
 
     Parameters
     ----------
@@ -316,7 +318,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
 
 
 def _membership(n: int, groups: Sequence[Group]) -> Array:
-    """Which of the groups each row is in; -1 for none."""
+    """Return the index of the group of each row; -1 for none."""
     found = np.full(n, -1)
     for i, group in enumerate(groups):
         found[on_host(group.rows)] = i
@@ -326,28 +328,26 @@ def _membership(n: int, groups: Sequence[Group]) -> Array:
 def _spectra(
     table: Table, plain: Array, robust: Array, kept: Rows
 ) -> tuple[Spectrum | None, Spectrum | None]:
-    """Of all rows, and of the kept ones; none, if some are too far away to square."""
-    rotation = Rotation.of(table, robust) if Rotation.pays(table) else None
-    projected = table if rotation is None else rotation.rotated
-    center = robust if rotation is None else np.zeros(projected.shape[1])
-    oracle = Oracle(projected, fit_generator(0))
+    """Compute the spectra of all rows and of the kept ones; None if they overflow."""
+    frame = WorkingFrame.of(table, kept >= 0.0, robust)
+    rows, center = frame.table, frame.center
+    oracle, d = Oracle(rows, fit_generator(0)), rows.shape[1]
 
     def spectrum(center: Array, weights: Rows) -> Spectrum | None:
-        d = projected.shape[1]
         if not np.isfinite(center).all():
             return None
-        far = ~np.isfinite(on_host(projected.sq_distances(center)))
+        far = ~np.isfinite(on_host(rows.sq_distances(center)))
         if (far & (on_host(weights) > 0.0)).any():
             return None
         if d <= DENSE:
             return oracle.densely(center, weights, min(d, VALUES))
         return oracle.closely(center, weights)
 
-    middle = plain if rotation is None else projected.mean(projected.rows(1.0), center)
-    whole, after = spectrum(middle, projected.rows(1.0)), spectrum(center, kept)
-    if rotation is not None and after is not None:
-        vectors = rotation.restored(after.vectors)
-        after = Spectrum(after.values, vectors, after.projections, after.residuals, after.drift)
+    everything = rows.rows(1.0)
+    middle = plain if frame.rotation is None else rows.mean(everything, center)
+    whole, after = spectrum(middle, everything), spectrum(center, kept)
+    if frame.rotation is not None and after is not None:
+        after = replace(after, vectors=frame.rotation.restored(after.vectors))
     return whole, after
 
 
@@ -360,7 +360,7 @@ def _deviations_of(spectrum: Spectrum | None, m: int) -> Array:
 def _view(
     result: RobustMeanResult, table: Table, robust: Array, after: Spectrum | None
 ) -> Projections:
-    """At most three directions: those that decided, and then those of the largest variance."""
+    """Choose up to three directions: those that decided, then those of largest variance."""
     rule = result.rule
     wanted: list[tuple[str, Array]] = []
     if isinstance(rule, GroupRule):
@@ -391,7 +391,7 @@ def _view(
 
 
 def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) -> float:
-    """Standard deviation of the kept rows in a direction, about a centre."""
+    """Compute the standard deviation of the kept rows in a direction, about a center."""
     projected = table.project(center, direction[None])[0, :]
     inside = total(kept * (projected * (kept > 0.0)) ** 2)
     return float(np.sqrt(inside / max(total(kept), 1.0)))
