@@ -16,7 +16,8 @@ from inlier.data.base import SAMPLE_ROWS, Metric
 from inlier.data.passes import Histogram
 from inlier.datasets import SettingA, SettingB
 from inlier.packing.problem import Projection
-from inlier.packing.subspace import LONG, SKETCH_ROWS, Sketch, SubspaceSolution, SubspaceSolver
+from inlier.packing.subspace import SETTINGS as SUBSPACE
+from inlier.packing.subspace import Sketch, SubspaceSolution, SubspaceSolver
 from inlier.unknown_sigma import caution
 
 SETTINGS = {"A": SettingA, "B": SettingB}
@@ -109,7 +110,7 @@ def compare(actual: RobustMeanResult, expected: RobustMeanResult, X: Any) -> Non
     # The sizes of cells by their own tails are in single precision.
     by_cells = any(group.measure is not None for group in expected.groups)
     close = max(near, 1e-5) if by_cells else near
-    if not double and len(expected.support) > SKETCH_ROWS:
+    if not double and len(expected.support) > SUBSPACE.sketch_rows:
         # Which rows stand for all of many may hang on the last digit of single precision.
         close = 0.05
     atol = close * abs(expected.rule.threshold)
@@ -706,9 +707,9 @@ SKETCHES = [(k, seed) for k in (1, 2, 4) for seed in range(4)]
 def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     P, u = rows_in_units_of_the_budget(k, seed)
     size = np.square(P).sum(axis=0)
-    sketch = Sketch.of(size, SKETCH_ROWS)
+    sketch = Sketch.of(size, SUBSPACE.sketch_rows)
     # A sum of sizes has a relative error of about one over the root of the count.
-    error = 4.0 / np.sqrt(SKETCH_ROWS)
+    error = 4.0 / np.sqrt(SUBSPACE.sketch_rows)
     for w in (np.ones_like(u), u):
         seen = sketch.seen(P)
         all_rows = (P * w) @ P.T
@@ -717,7 +718,7 @@ def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     assert sketch.copies.sum() == pytest.approx(P.shape[1], rel=error)
 
 
-@pytest.mark.parametrize("count", [16, 256, SKETCH_ROWS])
+@pytest.mark.parametrize("count", [16, 256, SUBSPACE.sketch_rows])
 def test_heavy_rows_are_always_in_a_sketch(count):
     rng = np.random.default_rng(0)
     n = 20_000
@@ -751,7 +752,7 @@ ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, 
     ),
     "full step": lambda within, u: (
         within.packing(u),
-        Projection.proximal(u, np.ones_like(u), LONG),
+        Projection.proximal(u, np.ones_like(u), SUBSPACE.full_step),
     ),
 }
 
@@ -760,7 +761,7 @@ ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, 
 @pytest.mark.parametrize(("k", "seed"), SKETCHES)
 def test_a_sketch_solves_the_problem_of_all_rows(k, seed, name):
     P, u = rows_in_units_of_the_budget(k, seed)
-    assert P.shape[1] > SKETCH_ROWS
+    assert P.shape[1] > SUBSPACE.sketch_rows
     tol = 1e-5
     by_sketch, problem = ASKED[name](SubspaceSolver(P, tol), u)
     exactly, _ = ASKED[name](SubspaceSolver(P, tol, exactly=True), u)
@@ -792,7 +793,7 @@ def test_what_a_sketch_solves_is_that_of_numpy(library, k, name):
 
 
 def test_few_rows_need_no_sketch():
-    P, u = rows_in_units_of_the_budget(2, 0, n=SKETCH_ROWS)
+    P, u = rows_in_units_of_the_budget(2, 0, n=SUBSPACE.sketch_rows)
     by_default, exactly = (
         SubspaceSolver(P, 1e-5, exactly=e).least_squares(u) for e in (False, True)
     )
