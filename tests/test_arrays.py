@@ -12,8 +12,9 @@ import pytest
 from inlier import RobustMean, RobustMeanResult, WeakEvidenceWarning, baselines, robust_mean
 from inlier._internal.arrays import like
 from inlier.data import HostTable, Table, arrays, as_table, medians
-from inlier.data.base import SAMPLE_ROWS, Metric
+from inlier.data.base import Metric
 from inlier.data.passes import Histogram
+from inlier.data.settings import SETTINGS as TABLES
 from inlier.datasets import SettingA, SettingB
 from inlier.packing.problem import Projection
 from inlier.packing.subspace import SETTINGS as SUBSPACE
@@ -456,8 +457,8 @@ def test_what_is_no_table_is_refused(library, name):
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A device takes all rows at once; what is put together from blocks has to be the same."""
     if request.param == "many blocks":
-        for limit in ("DEVICE_ELEMENTS", "DEVICE_COPIED", "GRAM_ELEMENTS", "WIDE_ELEMENTS"):
-            monkeypatch.setattr(arrays, limit, 1, raising=False)
+        small = dataclasses.replace(TABLES, device_elements=1, device_copied=1, wide_elements=1)
+        monkeypatch.setattr(arrays, "SETTINGS", small)
     return request.param
 
 
@@ -555,10 +556,10 @@ def test_every_pass_over_whole_numbers_is_that_of_numpy(library, blocks, dtype):
 
 
 def test_columns_that_are_too_long_to_sort_have_the_same_median(library, blocks, monkeypatch):
-    X = np.random.default_rng(2).standard_normal((SAMPLE_ROWS + 100, 5))
+    X = np.random.default_rng(2).standard_normal((TABLES.sample_rows + 100, 5))
     X[:, 1] = np.round(X[:, 1])
     X[:, 2] = 3.0
-    monkeypatch.setattr(arrays, "SORTED_ELEMENTS", 0)
+    monkeypatch.setattr(arrays, "SETTINGS", dataclasses.replace(arrays.SETTINGS, sorted_elements=0))
     expected = np.median(X, axis=0)
     for mask in (np.ones(len(X), dtype=bool), np.arange(len(X)) % 10 > 0):
         table = as_table(library(X))
@@ -583,7 +584,7 @@ def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
     X = SettingB(5000, 12, 0.2).sample(0).X
     X[:4] = 1e12
     quietly(robust_mean, library(X))
-    assert asked and max(asked) <= SAMPLE_ROWS
+    assert asked and max(asked) <= TABLES.sample_rows
 
 
 def test_a_table_on_the_host_speaks_numpy(library, blocks):
@@ -642,14 +643,14 @@ def check_median(X: np.ndarray, where: np.ndarray) -> None:
     reach = ascending[int(0.9 * (n - 1))] - ascending[int(0.1 * (n - 1))]
     error = np.abs(found - np.median(X, axis=0))
     assert (error <= 4 * eps * size + 1e-13 * reach + 1e-290).all()
-    assert len(passes) <= 2 * medians.MOST_PASSES
+    assert len(passes) <= 2 * medians.SETTINGS.max_passes
 
 
 @pytest.mark.parametrize("sampled", ["evenly", "from one end"])
 @pytest.mark.parametrize("n", [100, 101, 2000, 2001])
 @pytest.mark.parametrize("name", columns(2))
 def test_the_median_from_histograms_is_the_median(name, n, sampled):
-    m = min(n, SAMPLE_ROWS)
+    m = min(n, TABLES.sample_rows)
     where = np.linspace(0, n - 1, m).astype(int) if sampled == "evenly" else np.arange(m)
     check_median(columns(n)[name][:, None], where)
 
@@ -659,7 +660,7 @@ def test_the_median_from_histograms_is_the_median(name, n, sampled):
 def test_the_median_from_histograms_is_not_moved_by_absurd_values(n, distance):
     x = np.random.default_rng(n).standard_normal(n)
     x[::50] = distance
-    check_median(x[:, None], np.linspace(0, n - 1, SAMPLE_ROWS).astype(int))
+    check_median(x[:, None], np.linspace(0, n - 1, TABLES.sample_rows).astype(int))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -668,14 +669,14 @@ def test_the_median_from_histograms_of_rounded_values_is_the_median(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2000, 6000))
     x = np.round(rng.standard_normal(n), 1)
-    check_median(x[:, None], np.linspace(0, n - 1, SAMPLE_ROWS).astype(int))
+    check_median(x[:, None], np.linspace(0, n - 1, TABLES.sample_rows).astype(int))
 
 
 def test_the_median_from_histograms_is_found_where_the_sample_is_another_value():
     """Half of the rows, and one more, are 1; nearly all that was looked at first are 0."""
     n = 2001
     x = np.zeros(n)
-    where = np.linspace(0, n - 1, SAMPLE_ROWS).astype(int)
+    where = np.linspace(0, n - 1, TABLES.sample_rows).astype(int)
     others = np.setdiff1d(np.arange(n), where)
     x[others[:1000]] = 1.0
     x[where[0]] = 1.0

@@ -28,7 +28,7 @@ from inlier.results.rules import Reweighting
 
 @dataclass(frozen=True)
 class AlgorithmSettings:
-    """Tolerances of Algorithm 1; `make bench` and benchmarks/choices.py measured them."""
+    """Tolerances of Algorithm 1; `make bench` counts the passes they cost."""
 
     step_tol: float = 1e-4
     """Duality gap of step 1 in a subspace: the set of removed rows does not depend on it."""

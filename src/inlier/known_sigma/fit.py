@@ -39,7 +39,7 @@ from inlier.results.rules import Multiplier
 
 @dataclass(frozen=True)
 class FitSettings:
-    """Limits of a fit; tests/test_equivariance.py holds exact sets to those of the first two."""
+    """Limits of a fit with a given sigma."""
 
     far_budgets: float = 1e6
     far_medians: float = 100.0
