@@ -169,9 +169,7 @@ class _Newton:
         mu = now / (k + 2 * n) * (max(ahead, 0.0) / now) ** SETTINGS.centering
         crossed = (d.S @ d.Z + d.Z @ d.S) / 2.0
         d = self.direction(
-            (mu - d.a * d.w) / z.w,
-            (mu + d.b * d.w) / z.v,
-            mu * np.eye(k) - squared - crossed,
+            (mu - d.a * d.w) / z.w, (mu + d.b * d.w) / z.v, mu * np.eye(k) - squared - crossed
         )
         step = min(1.0, SETTINGS.back_off * self.reach(d))
         inverse_R = np.linalg.inv(self.R)
