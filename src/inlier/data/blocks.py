@@ -68,7 +68,6 @@ class BlockTable(Table):
 
         Parameters
         ----------
-        work : Pass
         *inputs : Rows or callable
             Sliced along the last axis for each block; a callable gets the slice of rows instead.
         """

@@ -35,7 +35,6 @@ class WorkingFrame:
 
         Parameters
         ----------
-        whole : Table
         near : boolean array of shape (n,)
             The rows that stay.
         origin : array of shape (d,)

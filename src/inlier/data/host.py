@@ -16,10 +16,6 @@ class HostTable(Table):
     """The passes of a table, with numpy arrays for everything that has an entry for each row.
 
     For solvers with many small operations on few rows, which a device would slow down.
-
-    Parameters
-    ----------
-    table : Table
     """
 
     def __init__(self, table: Table) -> None:

@@ -45,7 +45,6 @@ def median(n: int, sample: Array, count: Callable[[Histogram], Array], eps: floa
 
     Parameters
     ----------
-    n : int
     sample : array of shape (m, d)
         Some of the rows, which place the first histogram.
     count : callable

@@ -93,8 +93,6 @@ class ExactStep:
 
     Parameters
     ----------
-    oracle : Oracle
-    surrogate : Surrogate
     tol : float
         Relative duality gap of each convex problem.
     soft : bool
@@ -116,28 +114,18 @@ class ExactStep:
         unshrunk = 1.0 - solution.weights / solution.shrunk if slight else h
         removed = self.surrogate.nonzero(unshrunk)
         weights = solution.weights if self.soft or every(removed) else double(~removed)
+        mean, top = self.oracle.table.mean(weights, center), solution.lambda_max
+        q, V, prices = solution.scores, solution.directions, solution.multiplier
+        earlier = self._reweighting(whole.solved[:-1])
         return StepSolution(
-            center,
-            budget,
-            h,
-            solution.scores,
-            removed,
-            solution.directions,
-            solution.multiplier,
-            solution.lambda_max,
-            self.oracle.table.mean(weights, center),
-            solution.converged,
-            self._reweighting(whole.solved[:-1]),
+            center, budget, h, q, removed, V, prices, top, mean, solution.converged, earlier
         )
 
     def _reweighting(self, earlier: list[Solution]) -> Reweighting | None:
         if not isinstance(self.surrogate, ReweightedL2):
             return None
-        return Reweighting(
-            self.surrogate,
-            np.concatenate([solution.directions for solution in earlier]),
-            tuple(solution.multiplier for solution in earlier),
-        )
+        directions = np.concatenate([solution.directions for solution in earlier])
+        return Reweighting(self.surrogate, directions, tuple(x.multiplier for x in earlier))
 
 
 class SubspaceStep:
@@ -148,8 +136,6 @@ class SubspaceStep:
 
     Parameters
     ----------
-    oracle : Oracle
-    surrogate : Surrogate
     subspace : Subspace
         The first directions.
     max_passes : int
@@ -237,13 +223,10 @@ def alternate(
 
     Parameters
     ----------
-    step1 : Step1
-    oracle : Oracle
     center : array of shape (d,)
         The first centre.
     budget : callable
         Maps the number of rows that the last iteration kept (None at first) to the budget.
-    max_iter : int
     notify : callable
         Called after each iteration.
 

@@ -77,12 +77,10 @@ def continuation(
 
     Parameters
     ----------
-    oracle : Oracle
     center : array of shape (d,)
         Any robust centre; the coordinate-wise median of a sample will do.
     distances : array of shape (n,)
         Squared distances of the rows from it.
-    target : float
     notify : callable
         Called after each step.
     """

@@ -90,16 +90,12 @@ def fit_with_sigma(
 
     Parameters
     ----------
-    whole : Table
     sigma, c1 : float
         The budget is c1^2 n sigma^2.
     center : array of shape (d,)
         First centre.
     central : bool
         Whether the geometric median may replace it in the coordinates of the rows' span.
-    options : FitOptions
-    random : numpy.random.Generator
-    callback : callable, optional
     known : WarmStart, optional
         Start from there instead of the continuation.
     """
@@ -283,15 +279,9 @@ def _multiplier(
     kept = ~best.removed
     if every(kept):
         return Multiplier(best.mean, None, np.empty(0), room, 1.0, start, radius)
-    rule = Multiplier(
-        best.center,
-        best.directions,
-        best.prices,
-        best.budget,
-        -1.0,  # below every score, if no row is kept
-        start,
-        reweighting=best.reweighting,
-    )
+    V, prices, below_all = best.directions, best.prices, -1.0
+    rule = Multiplier(best.center, V, prices, best.budget, below_all, start)
+    rule = replace(rule, reweighting=best.reweighting)
     if some(kept):
         q = best.scores if rule.reweighting is None else rule.scores(table)
         rule = replace(rule, threshold=_threshold(q, kept))

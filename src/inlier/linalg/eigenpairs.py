@@ -128,14 +128,12 @@ def top_eigenpairs(
 
     Parameters
     ----------
-    table : Table
     center, weights : array
         A = Y - 1 center^T and W = diag(weights).
     start : array of shape (b, d)
         The first block; b is the size of the blocks.
     settled : callable
         Stopping test on the values, the residuals and the upper bound.
-    max_passes : int
     count : int
         Most pairs to return.
     probes : int
@@ -225,8 +223,6 @@ class Oracle:
 
     Parameters
     ----------
-    table : Table
-    random : numpy.random.Generator
     block : int
         Size of the Krylov blocks.
     """

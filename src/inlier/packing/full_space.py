@@ -144,9 +144,7 @@ class FullSpaceSolver:
 
     Parameters
     ----------
-    oracle : Oracle
     center : array of shape (d,)
-    budget : float
     tol : float
         Duality gap, relative to the objective at w = 0.
     max_steps : int
@@ -382,7 +380,10 @@ class _Incumbent:
         _, lengths, axes = np.linalg.svd(self.R, full_matrices=False)
         n = len(self.weights)
         most_kept = packing_bound(np.ones(n), self.q, float(lengths @ lengths))
-        converged = self.gap <= tol
+        converged, message = self.gap <= tol, "Solved to the tolerance."
+        if not converged:
+            gap = f"a relative gap of {self.gap:.1e}, above tol={tol:.1e}"
+            message = f"Stopped after {n_steps} steps at {gap}. Raise max_steps, or tol."
         return Solution(
             weights=self.weights,
             shrunk=self.shrunk,
@@ -399,8 +400,5 @@ class _Incumbent:
             n_steps=n_steps,
             n_passes=n_passes,
             converged=converged,
-            message="Solved to the tolerance."
-            if converged
-            else f"Stopped after {n_steps} steps at a relative gap of {self.gap:.1e}, above "
-            f"tol={tol:.1e}. Raise max_steps, or tol.",
+            message=message,
         )

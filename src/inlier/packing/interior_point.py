@@ -144,14 +144,9 @@ class _Newton:
     def reach(self, d: Direction) -> float:
         """Return the longest step that keeps every variable positive."""
         z = self.z
-        return min(
-            _reach_psd(self.sigma, d.S),
-            _reach_psd(self.sigma, d.Z),
-            _reach(z.w, d.w),
-            _reach(z.v, -d.w),
-            _reach(z.a, d.a),
-            _reach(z.b, d.b),
-        )
+        bounded = ((z.w, d.w), (z.v, -d.w), (z.a, d.a), (z.b, d.b))
+        cones = [_reach_psd(self.sigma, D) for D in (d.S, d.Z)]
+        return min(*cones, *(_reach(x, dx) for x, dx in bounded))
 
     def predictor_corrector(self) -> Iterate:
         """Return the next iterate."""
@@ -173,15 +168,10 @@ class _Newton:
         )
         step = min(1.0, SETTINGS.back_off * self.reach(d))
         inverse_R = np.linalg.inv(self.R)
-        return Iterate(
-            S=z.S + step * (self.R @ d.S @ self.R.T),
-            Z=z.Z + step * (inverse_R.T @ d.Z @ inverse_R),
-            q=z.q + step * d.q,
-            w=z.w + step * d.w,
-            v=z.v - step * d.w,
-            a=z.a + step * d.a,
-            b=z.b + step * d.b,
-        )
+        S = z.S + step * (self.R @ d.S @ self.R.T)
+        Z = z.Z + step * (inverse_R.T @ d.Z @ inverse_R)
+        q, w, v = z.q + step * d.q, z.w + step * d.w, z.v - step * d.w
+        return Iterate(S, Z, q, w, v, z.a + step * d.a, z.b + step * d.b)
 
 
 def _start(P: Array, problem: Projection) -> Iterate:
@@ -195,15 +185,8 @@ def _start(P: Array, problem: Projection) -> Iterate:
     q = price * size
     slope = problem.s * (w - problem.t) + q
     push = SETTINGS.price * float(np.mean(np.abs(slope)))
-    return Iterate(
-        S=price * np.eye(k),
-        Z=np.eye(k) - second_moment(P, w),
-        q=q,
-        w=w,
-        v=1.0 - w,
-        a=np.maximum(slope, 0.0) + push / w,
-        b=np.maximum(-slope, 0.0) + push / (1.0 - w),
-    )
+    a, b = np.maximum(slope, 0.0) + push / w, np.maximum(-slope, 0.0) + push / (1.0 - w)
+    return Iterate(price * np.eye(k), np.eye(k) - second_moment(P, w), q, w, 1.0 - w, a, b)
 
 
 def solve(
@@ -218,12 +201,10 @@ def solve(
     Parameters
     ----------
     P : array of shape (k, n)
-    problem : Projection
     gap_tol : float
         Stop when the duality gap is below it and the constraint holds to `SETTINGS.feasible`.
     start : Iterate, optional
         Solution of a similar problem in the same subspace.
-    max_iter : int
 
     Returns
     -------

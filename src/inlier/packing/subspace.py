@@ -330,7 +330,6 @@ def cutting_planes(
     ----------
     reduced : callable
         Solves the problem for given rows P.
-    oracle : Oracle
     center, budget
         The packing set W(center, budget).
     subspace : Subspace
