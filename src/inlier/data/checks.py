@@ -214,7 +214,7 @@ def check_center(center: Array, dtype: np.dtype[Any], name: str) -> None:
     if not largest < largest_distance(dtype) / np.sqrt(len(center)):
         raise ValueError(
             f"{name} is out of range: numbers of the size of {largest:.3g} lie so far from zero "
-            "that squares of distances are no numbers any more. Measure them in other units, or "
+            "that squares of distances overflow. Measure them in other units, or "
             "from another origin."
         )
 
@@ -241,7 +241,7 @@ def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0
     if not typical < 1e-4 * largest_distance(table.dtype):
         raise ValueError(
             "X is out of range: half of its rows lie so far from the others, or from the start, "
-            "that the squares of their distances are no numbers any more. Measure X in other units."
+            "that the squares of their distances overflow. Measure X in other units."
         )
     smallest = float(np.sqrt(np.finfo(table.dtype).tiny)) * 1e4
     if reach >= smallest:
@@ -254,12 +254,12 @@ def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0
     if farthest > 0.0 and reach > 0.0:
         raise ValueError(
             f"sigma is out of range: it allows for distances of {reach:.3g}, and the squares of "
-            f"those are no numbers any more in the precision of X, {table.dtype}. Measure X and "
+            f"those underflow in the precision of X, {table.dtype}. Measure X and "
             "sigma in other units."
         )
     if 0.0 < farthest < smallest:
         raise ValueError(
             "X is out of range: its rows lie so near to each other that the squares of their "
-            "distances are no numbers any more. Measure X in other units."
+            "distances underflow. Measure X in other units."
         )
     return typical

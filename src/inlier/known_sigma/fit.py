@@ -112,7 +112,7 @@ def fit_with_sigma(
     if far > largest and some((distances > largest**2) & (distances <= far**2)):
         raise ValueError(
             f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
-            "their distances are no numbers any more. Measure X and sigma in other units."
+            "their distances overflow. Measure X and sigma in other units."
         )
     near = distances <= far**2
     n_near = count(near)
