@@ -59,9 +59,8 @@ def project(
     table: Table, center: Array, budget: float, problem: Projection, R: Array, max_iter: int
 ) -> Factored:
     """Minimise the dual of the projection from the factor R, at its rank."""
-    root = np.sqrt(budget)
-    q = np.empty(table.shape[0])
-    w = np.empty(table.shape[0])
+    root, n = np.sqrt(budget), table.shape[0]
+    q, w = np.empty(n), np.empty(n)
 
     def weigh(rows: slice, projected: Array) -> Array:
         q[rows] = np.einsum("ij,ij->j", projected, projected)
@@ -74,24 +73,13 @@ def project(
         value = float(x @ x) - float(w @ (problem.s * (0.5 * w - problem.t) + q))
         return value, 2.0 * (x - image.ravel() / root)
 
-    answer = minimize(
-        dual,
-        R.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "maxiter": max_iter,
-            "maxcor": max(
-                SETTINGS.least_corrections, min(SETTINGS.corrections, SETTINGS.elements // R.size)
-            ),
-            "ftol": SETTINGS.ftol,
-            "gtol": SETTINGS.gtol,
-        },
-    )
-    R = answer.x.reshape(R.shape)
+    most = max(SETTINGS.least_corrections, min(SETTINGS.corrections, SETTINGS.elements // R.size))
+    options = {"maxiter": max_iter, "maxcor": most, "ftol": SETTINGS.ftol, "gtol": SETTINGS.gtol}
+    found = minimize(dual, R.ravel(), jac=True, method="L-BFGS-B", options=options)
+    R = found.x.reshape(R.shape)
     projected = table.project(center, R / root)
     q = np.einsum("ij,ij->j", projected, projected)
-    return Factored(R, q, problem.weights(q), answer.nit < max_iter)
+    return Factored(R, q, problem.weights(q), found.nit < max_iter)
 
 
 def adapted(R: Array, spectrum: Spectrum, limit: float) -> Array:

@@ -37,26 +37,26 @@ class Weighted(Protocol):
         """In [0, 1], one for each row."""
 
 
-AnswerT = TypeVar("AnswerT", bound=Weighted, covariant=True)
+SolutionT = TypeVar("SolutionT", bound=Weighted, covariant=True)
 
 
-class Solver(Protocol[AnswerT]):
+class Solver(Protocol[SolutionT]):
     """A solver of the convex problems, within a subspace or in the whole space."""
 
     ones: Rows
     """A weight of 1 for each row."""
 
-    def packing(self, u: Rows, tau: float = ...) -> AnswerT:
+    def packing(self, u: Rows, tau: float = ...) -> SolutionT:
         """Solve max sum_i u_i w_i."""
 
-    def least_squares(self, u: Rows, loosely: bool = ...) -> AnswerT:
+    def least_squares(self, u: Rows, loosely: bool = ...) -> SolutionT:
         """Solve min sum_i (u_i - u_i w_i)^2; loosely, if another re-weighting follows."""
 
 
 class Surrogate(Protocol):
     """A surrogate of ||h||_0."""
 
-    def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """Minimise the surrogate over the packing set."""
 
     def nonzero(self, h: Rows) -> Rows:
@@ -75,7 +75,7 @@ class L1:
 
     tau: float = subspace.SETTINGS.full_step
 
-    def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
         return solver.packing(solver.ones, self.tau)
 
@@ -90,14 +90,14 @@ class ReweightedL1:
 
     p: float
 
-    def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
         h = solver.ones
         for eps in SMOOTHING:
             u = (h + eps) ** (self.p - 1.0)
-            answer = solver.packing(u / highest(u))
-            h = 1.0 - answer.weights
-        return answer
+            solution = solver.packing(u / highest(u))
+            h = 1.0 - solution.weights
+        return solution
 
     def nonzero(self, h: Rows) -> Rows:
         """See `Surrogate.nonzero`."""
@@ -110,14 +110,14 @@ class ReweightedL2:
 
     p: float
 
-    def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
         h = solver.ones
         for eps in SMOOTHING:
             u = (h * h + eps) ** (self.p / 4.0 - 0.5)
-            answer = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
-            h = 1.0 - answer.weights
-        return answer
+            solution = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
+            h = 1.0 - solution.weights
+        return solution
 
     def nonzero(self, h: Rows) -> Rows:
         """Return the mask of the rows in the concave part of the penalty.
