@@ -74,8 +74,13 @@ def project(
         return value, 2.0 * (x - image.ravel() / root)
 
     most = max(SETTINGS.least_corrections, min(SETTINGS.corrections, SETTINGS.elements // R.size))
-    options = {"maxiter": max_iter, "maxcor": most, "ftol": SETTINGS.ftol, "gtol": SETTINGS.gtol}
-    found = minimize(dual, R.ravel(), jac=True, method="L-BFGS-B", options=options)
+    found = minimize(
+        dual,
+        R.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iter, "maxcor": most, "ftol": SETTINGS.ftol, "gtol": SETTINGS.gtol},
+    )
     R = found.x.reshape(R.shape)
     projected = table.project(center, R / root)
     q = np.einsum("ij,ij->j", projected, projected)
