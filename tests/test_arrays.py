@@ -96,7 +96,7 @@ def quietly(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[A
 
 
 def compare(actual: RobustMeanResult, expected: RobustMeanResult, X: Any) -> None:
-    """A result beside X against that of numpy: the same up to rounding."""
+    """A result on the device of X against that of numpy: the same up to rounding."""
     double = expected.location.dtype == np.float64
     near = 1e-8 if double else 2e-3
     for name in ["location", *PER_ROW]:
@@ -490,28 +490,28 @@ class Verbs:
 
     def check_all(self, table: Table, numpy: Table, deep: bool = True) -> None:
         """Of two tables with the same rows; `deep`, also of what is made of them."""
-        beside, n = table.beside, numpy.shape[0]
+        to_device, n = table.to_device, numpy.shape[0]
         w, C = self.weights[:n], self.coefficients[:, :n]
         c, V = self.center, self.basis
         table.n_passes = numpy.n_passes = 0
         assert table.shape == numpy.shape and table.dtype == numpy.dtype
         self.check_rows(table.project(c, V), numpy.project(c, V))
         for drift in (True, False):
-            own = table.moment(c, beside(w), V, drift)
+            own = table.moment(c, to_device(w), V, drift)
             other = numpy.moment(c, w, V, drift)
             self.check_rows(own.projection, other.projection)
             self.check(own.image, other.image)
             self.check(own.drift, other.drift)
-        own = table.moment(c, lambda rows, seen: beside(w)[rows] / (1.0 + seen[0, :] ** 2), V)
+        own = table.moment(c, lambda rows, seen: to_device(w)[rows] / (1.0 + seen[0, :] ** 2), V)
         other = numpy.moment(c, lambda rows, seen: w[rows] / (1.0 + seen[0] ** 2), V)
         self.check_rows(own.projection, other.projection)
         self.check(own.image, other.image)
-        for own, other in zip(table.scatter(c, beside(w)), numpy.scatter(c, w), strict=True):
+        for own, other in zip(table.scatter(c, to_device(w)), numpy.scatter(c, w), strict=True):
             self.check(own, other)
-        for own, other in zip(table.squares(c, beside(w)), numpy.squares(c, w), strict=True):
+        for own, other in zip(table.squares(c, to_device(w)), numpy.squares(c, w), strict=True):
             self.check(own, other)
-        self.check(table.combine(c, beside(C)), numpy.combine(c, C))
-        self.check(table.mean(beside(w), c), numpy.mean(w, c))
+        self.check(table.combine(c, to_device(C)), numpy.combine(c, C))
+        self.check(table.mean(to_device(w), c), numpy.mean(w, c))
         self.check(table.mean(table.rows(0.0), c), c)
         self.check(table.median(), numpy.median())
         for seed in range(2):
@@ -528,9 +528,9 @@ class Verbs:
         if not deep:
             return
         mask = self.mask[:n]
-        self.check_all(table.take(beside(mask)), numpy.take(mask), deep=False)
+        self.check_all(table.take(to_device(mask)), numpy.take(mask), deep=False)
         again = mask[: int(mask.sum())]
-        twice = table.take(beside(mask)).take(beside(again))
+        twice = table.take(to_device(mask)).take(to_device(again))
         self.check_all(twice, numpy.take(mask).take(again), deep=False)
         for factor in (self.scales, self.factor):
             metric = Metric(c, factor)
@@ -712,9 +712,9 @@ def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     # A sum of sizes has a relative error of about one over the root of the count.
     error = 4.0 / np.sqrt(SUBSPACE.sketch_rows)
     for w in (np.ones_like(u), u):
-        seen = sketch.seen(P)
+        seen = sketch.sampled(P)
         all_rows = (P * w) @ P.T
-        few_rows = (seen * sketch.seen(w) * sketch.copies) @ seen.T
+        few_rows = (seen * sketch.sampled(w) * sketch.copies) @ seen.T
         assert np.linalg.norm(few_rows - all_rows, 2) <= error * np.trace(all_rows)
     assert sketch.copies.sum() == pytest.approx(P.shape[1], rel=error)
 
@@ -739,9 +739,9 @@ def test_a_sketch_is_that_of_numpy(library):
     assert is_beside(sketch.rows, there)
     np.testing.assert_array_equal(host(sketch.rows), expected.rows)
     np.testing.assert_allclose(sketch.copies, expected.copies, rtol=1e-9)
-    seen = sketch.seen(there)
+    seen = sketch.sampled(there)
     assert type(seen) is np.ndarray
-    np.testing.assert_array_equal(seen, expected.seen(P))
+    np.testing.assert_array_equal(seen, expected.sampled(P))
 
 
 ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, Projection]]] = {
