@@ -13,11 +13,13 @@ import pytest
 from inlier import RobustMean, RobustMeanResult, WeakEvidenceWarning, baselines, robust_mean
 from inlier._internal.arrays import like
 from inlier.data import HostTable, Table, arrays, as_table, medians
-from inlier.data.base import SAMPLE_ROWS, Metric
+from inlier.data.base import Metric
 from inlier.data.passes import Histogram
+from inlier.data.settings import SETTINGS as TABLES
 from inlier.datasets import SettingA, SettingB
 from inlier.packing.problem import Projection
-from inlier.packing.subspace import LONG, SKETCH_ROWS, Sketch, SubspaceSolution, SubspaceSolver
+from inlier.packing.subspace import SETTINGS as SUBSPACE
+from inlier.packing.subspace import Sketch, SubspaceSolution, SubspaceSolver
 from inlier.unknown_sigma import caution
 from inlier.unknown_sigma.settings import SAMPLE
 
@@ -111,7 +113,7 @@ def compare(actual: RobustMeanResult, expected: RobustMeanResult, X: Any) -> Non
     # The sizes of cells by their own tails are in single precision.
     by_cells = any(group.measure is not None for group in expected.groups)
     close = max(near, 1e-5) if by_cells else near
-    if not double and len(expected.support) > SKETCH_ROWS:
+    if not double and len(expected.support) > SUBSPACE.sketch_rows:
         # Which rows stand for all of many may hang on the last digit of single precision.
         close = 0.05
     atol = close * abs(expected.rule.threshold)
@@ -457,8 +459,8 @@ def test_what_is_no_table_is_refused(library, name):
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A device takes all rows at once; what is put together from blocks has to be the same."""
     if request.param == "many blocks":
-        for limit in ("DEVICE_ELEMENTS", "DEVICE_COPIED", "GRAM_ELEMENTS", "WIDE_ELEMENTS"):
-            monkeypatch.setattr(arrays, limit, 1, raising=False)
+        small = dataclasses.replace(TABLES, device_elements=1, device_copied=1, wide_elements=1)
+        monkeypatch.setattr(arrays, "SETTINGS", small)
     return request.param
 
 
@@ -556,10 +558,10 @@ def test_every_pass_over_whole_numbers_is_that_of_numpy(library, blocks, dtype):
 
 
 def test_columns_that_are_too_long_to_sort_have_the_same_median(library, blocks, monkeypatch):
-    X = np.random.default_rng(2).standard_normal((SAMPLE_ROWS + 100, 5))
+    X = np.random.default_rng(2).standard_normal((TABLES.sample_rows + 100, 5))
     X[:, 1] = np.round(X[:, 1])
     X[:, 2] = 3.0
-    monkeypatch.setattr(arrays, "SORTED_ELEMENTS", 0)
+    monkeypatch.setattr(arrays, "SETTINGS", dataclasses.replace(arrays.SETTINGS, sorted_elements=0))
     expected = np.median(X, axis=0)
     for mask in (np.ones(len(X), dtype=bool), np.arange(len(X)) % 10 > 0):
         table = as_table(library(X))
@@ -584,7 +586,7 @@ def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
     X = SettingB(5000, 12, 0.2).sample(0).X
     X[:4] = 1e12
     quietly(robust_mean, library(X))
-    assert asked and max(asked) <= SAMPLE_ROWS
+    assert asked and max(asked) <= TABLES.sample_rows
 
 
 def test_a_table_on_the_host_speaks_numpy(library, blocks):
@@ -643,14 +645,14 @@ def check_median(X: np.ndarray, where: np.ndarray) -> None:
     reach = ascending[int(0.9 * (n - 1))] - ascending[int(0.1 * (n - 1))]
     error = np.abs(found - np.median(X, axis=0))
     assert (error <= 4 * eps * size + 1e-13 * reach + 1e-290).all()
-    assert len(passes) <= 2 * medians.MOST_PASSES
+    assert len(passes) <= 2 * medians.SETTINGS.max_passes
 
 
 @pytest.mark.parametrize("sampled", ["evenly", "from one end"])
 @pytest.mark.parametrize("n", [100, 101, 2000, 2001])
 @pytest.mark.parametrize("name", columns(2))
 def test_the_median_from_histograms_is_the_median(name, n, sampled):
-    m = min(n, SAMPLE_ROWS)
+    m = min(n, TABLES.sample_rows)
     where = np.linspace(0, n - 1, m).astype(int) if sampled == "evenly" else np.arange(m)
     check_median(columns(n)[name][:, None], where)
 
@@ -660,7 +662,7 @@ def test_the_median_from_histograms_is_the_median(name, n, sampled):
 def test_the_median_from_histograms_is_not_moved_by_absurd_values(n, distance):
     x = np.random.default_rng(n).standard_normal(n)
     x[::50] = distance
-    check_median(x[:, None], np.linspace(0, n - 1, SAMPLE_ROWS).astype(int))
+    check_median(x[:, None], np.linspace(0, n - 1, TABLES.sample_rows).astype(int))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -669,14 +671,14 @@ def test_the_median_from_histograms_of_rounded_values_is_the_median(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2000, 6000))
     x = np.round(rng.standard_normal(n), 1)
-    check_median(x[:, None], np.linspace(0, n - 1, SAMPLE_ROWS).astype(int))
+    check_median(x[:, None], np.linspace(0, n - 1, TABLES.sample_rows).astype(int))
 
 
 def test_the_median_from_histograms_is_found_where_the_sample_is_another_value():
     """Half of the rows, and one more, are 1; nearly all that was looked at first are 0."""
     n = 2001
     x = np.zeros(n)
-    where = np.linspace(0, n - 1, SAMPLE_ROWS).astype(int)
+    where = np.linspace(0, n - 1, TABLES.sample_rows).astype(int)
     others = np.setdiff1d(np.arange(n), where)
     x[others[:1000]] = 1.0
     x[where[0]] = 1.0
@@ -708,9 +710,9 @@ SKETCHES = [(k, seed) for k in (1, 2, 4) for seed in range(4)]
 def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     P, u = rows_in_units_of_the_budget(k, seed)
     size = np.square(P).sum(axis=0)
-    sketch = Sketch.of(size, SKETCH_ROWS)
+    sketch = Sketch.of(size, SUBSPACE.sketch_rows)
     # A sum of sizes has a relative error of about one over the root of the count.
-    error = 4.0 / np.sqrt(SKETCH_ROWS)
+    error = 4.0 / np.sqrt(SUBSPACE.sketch_rows)
     for w in (np.ones_like(u), u):
         seen = sketch.seen(P)
         all_rows = (P * w) @ P.T
@@ -719,7 +721,7 @@ def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     assert sketch.copies.sum() == pytest.approx(P.shape[1], rel=error)
 
 
-@pytest.mark.parametrize("count", [16, 256, SKETCH_ROWS])
+@pytest.mark.parametrize("count", [16, 256, SUBSPACE.sketch_rows])
 def test_heavy_rows_are_always_in_a_sketch(count):
     rng = np.random.default_rng(0)
     n = 20_000
@@ -753,7 +755,7 @@ ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, 
     ),
     "full step": lambda within, u: (
         within.packing(u),
-        Projection.proximal(u, np.ones_like(u), LONG),
+        Projection.proximal(u, np.ones_like(u), SUBSPACE.full_step),
     ),
 }
 
@@ -762,7 +764,7 @@ ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, 
 @pytest.mark.parametrize(("k", "seed"), SKETCHES)
 def test_a_sketch_solves_the_problem_of_all_rows(k, seed, name):
     P, u = rows_in_units_of_the_budget(k, seed)
-    assert P.shape[1] > SKETCH_ROWS
+    assert P.shape[1] > SUBSPACE.sketch_rows
     tol = 1e-5
     by_sketch, problem = ASKED[name](SubspaceSolver(P, tol), u)
     exactly, _ = ASKED[name](SubspaceSolver(P, tol, exactly=True), u)
@@ -794,7 +796,7 @@ def test_what_a_sketch_solves_is_that_of_numpy(library, k, name):
 
 
 def test_few_rows_need_no_sketch():
-    P, u = rows_in_units_of_the_budget(2, 0, n=SKETCH_ROWS)
+    P, u = rows_in_units_of_the_budget(2, 0, n=SUBSPACE.sketch_rows)
     by_default, exactly = (
         SubspaceSolver(P, 1e-5, exactly=e).least_squares(u) for e in (False, True)
     )

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 from inlier import robust_mean
 from inlier.data import Rotation, Table, as_table, products
 from inlier.data import arrays as dense_module
-from inlier.data.base import SAMPLE_ROWS
+from inlier.data.settings import SETTINGS
 
 SHAPE = (37, 6)
 SPARSE_FORMATS = ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array", "csc_array", "coo_array"]
@@ -255,7 +256,7 @@ def test_sampled_median_is_a_value_near_the_middle(make):
     assert not np.array_equal(median, as_table(Y).median(np.random.default_rng(6)))
 
 
-@pytest.mark.parametrize("n", [SAMPLE_ROWS - 1, SAMPLE_ROWS])
+@pytest.mark.parametrize("n", [SETTINGS.sample_rows - 1, SETTINGS.sample_rows])
 def test_few_rows_are_not_sampled(n):
     Y = real_numbers((n, 3))
     median = as_table(Y).median(np.random.default_rng(0))
@@ -341,24 +342,22 @@ def test_gram_agrees_with_the_distances(drawn, seed):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("n", [2, 15, 16, 17, 31, 32, 33, 49])
 def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
-    monkeypatch.setattr(dense_module, "BLOCK_BYTES", 1)
-    monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 16)
-    monkeypatch.setattr(dense_module, "WIDE_ELEMENTS", 2 * n)
+    small = replace(SETTINGS, block_bytes=1, min_block_rows=16, wide_elements=2 * n)
+    monkeypatch.setattr(dense_module, "SETTINGS", small)
     Case(np.asarray(whole_numbers((n, 7)), dtype=dtype, order=order), k=2).check_all()
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("n", [11, 12, 13])
 def test_blocks_of_few_elements(monkeypatch, n, d):
-    monkeypatch.setattr(dense_module, "BLOCK_BYTES", 12 * 8)
-    monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 1)
-    monkeypatch.setattr(dense_module, "WIDE_ELEMENTS", 30)
+    small = replace(SETTINGS, block_bytes=12 * 8, min_block_rows=1, wide_elements=30)
+    monkeypatch.setattr(dense_module, "SETTINGS", small)
     Case(real_numbers((n, d)), k=1).check_all()
 
 
 def test_callable_weights_see_every_block_once(monkeypatch):
-    monkeypatch.setattr(dense_module, "BLOCK_BYTES", 1)
-    monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 16)
+    small = replace(SETTINGS, block_bytes=1, min_block_rows=16)
+    monkeypatch.setattr(dense_module, "SETTINGS", small)
     case = Case(real_numbers((50, 4)))
     starts = []
 
@@ -378,7 +377,8 @@ def test_callable_weights_see_every_block_once(monkeypatch):
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 64, 100])
 def test_a_stack_of_products_is_the_product(monkeypatch, n, k, order, dtype):
     d = 7
-    monkeypatch.setattr(products, "UNPACKED", 16 * max(1, k) * d)
+    few = replace(products.SETTINGS, unpacked=16 * max(1, k) * d)
+    monkeypatch.setattr(products, "SETTINGS", few)
     Y = np.asarray(whole_numbers((n, d)), dtype=dtype, order=order)
     basis, C = whole_numbers((k, d)).astype(dtype), whole_numbers((k, n))
     np.testing.assert_array_equal(products.along(basis, Y), basis @ Y.T)
@@ -421,7 +421,7 @@ def test_a_call_is_one_pass(case):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
 def test_the_median_of_a_sample_is_one_pass(make):
-    table = as_table(make(real_numbers((SAMPLE_ROWS + 1, 3))))
+    table = as_table(make(real_numbers((SETTINGS.sample_rows + 1, 3))))
     table.median(np.random.default_rng(0))
     assert table.n_passes == 1
 

@@ -1,6 +1,7 @@
 """Standard errors and intervals of the location against numpy and scipy.stats, for every home."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from scipy import stats
 
 import inlier
 from inlier.data import as_table
+from inlier.data.settings import SETTINGS
 from inlier.results.summary import summarise
 
 pytestmark = pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
@@ -93,7 +95,8 @@ def test_few_rows_and_many_columns(home, tmp_path):
 
 
 def test_very_many_columns_are_seen_in_groups(monkeypatch):
-    monkeypatch.setattr("inlier.data.arrays.WIDE_ELEMENTS", 1000)
+    small = replace(SETTINGS, wide_elements=1000)
+    monkeypatch.setattr("inlier.data.arrays.SETTINGS", small)
     X = contaminated(60, 333)
     check(inlier.robust_mean(X), X)
 
