@@ -122,7 +122,7 @@ class CenteredRows:
     def project(self, basis: Any) -> Any:
         """Compute basis @ A^T, k x n; one read of the rows for 16 directions."""
         n, d = self.Y.shape
-        out = torch.empty((basis.shape[0], n), dtype=torch.float32, device=self.Y.device)
+        out: Any = torch.empty((basis.shape[0], n), dtype=torch.float32, device=self.Y.device)
         grid = (triton.cdiv(n, PROJECT["BN"]),)
         for part, V in zip(out.split(WIDTH), basis.split(WIDTH), strict=True):
             _project[grid](
@@ -157,4 +157,4 @@ class CenteredRows:
     def _rows_per_program(self) -> int:
         device = torch.cuda.get_device_properties(self.Y.device)
         rows = self.Y.shape[0] // (PROGRAMS * device.multi_processor_count)
-        return max(LEAST_ROWS, min(MOST_ROWS, triton.next_power_of_2(max(rows, 1))))
+        return int(max(LEAST_ROWS, min(MOST_ROWS, triton.next_power_of_2(max(rows, 1)))))
