@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 
 from inlier._internal.arrays import (
     double,
@@ -24,7 +26,7 @@ from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
-from inlier.data.passes import BlockView, Pass, Squares
+from inlier.data.passes import BlockView, Pass, Squares, fused_kernels
 from inlier.data.products import SETTINGS as PRODUCTS
 from inlier.data.settings import SETTINGS
 
@@ -84,10 +86,17 @@ class DenseTable(BlockTable):
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
         self.in_cache = isinstance(Y, np.ndarray)
+        self._on_cuda = is_torch_array(Y) and bool(Y.is_cuda)
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
         return run_blocks(self._blocks(self._block_rows(work)), self.shape[0], work, inputs)
+
+    def _view(self, center: Array, centred: bool = False) -> BlockView:
+        kernels = fused_kernels() if self._on_cuda else None
+        if kernels is None or not kernels.supports(self._Y):
+            return super()._view(center, centred)
+        return replace(super()._view(center, centred=True), fused=True)
 
     def _block_rows(self, work: Pass) -> int:
         if self.in_cache:

@@ -10,6 +10,7 @@ would cancel. Otherwise rows are multiplied uncentred, and the centre is subtrac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -18,6 +19,9 @@ from inlier._internal.arrays import double, like, namespace, on_host
 from inlier._internal.typing import Array, Rows
 from inlier.data.measures import Measure
 from inlier.data.products import along, combined
+
+# With more directions a centred copy is cheaper than a read of the rows for each 16 of them.
+MOST_DIRECTIONS = 64
 
 PassResult = tuple[Rows | None, tuple[Rows, ...]]
 
@@ -33,6 +37,16 @@ class Pass(Protocol):
         """Evaluate a block, with the inputs of its rows."""
 
 
+@cache
+def fused_kernels() -> Any:
+    """Return the kernels for NVIDIA GPUs; None where Triton is not installed."""
+    try:
+        from inlier.data import fused
+    except ImportError:
+        return None
+    return fused
+
+
 @dataclass(frozen=True)
 class BlockView:
     """Precision and centre of the products with a block.
@@ -45,11 +59,14 @@ class BlockView:
         The part of the centre that is subtracted from the rows.
     left : array of shape (d,)
         The part that is subtracted from their products.
+    fused : bool
+        Whether kernels subtract the centre as they read the rows, see `inlier.data.fused`.
     """
 
     precision: str
     taken: Array | None
     left: Array
+    fused: bool = False
 
     @classmethod
     def about(cls, center: Array, precision: str, centred: bool) -> BlockView:
@@ -58,6 +75,17 @@ class BlockView:
             return cls(precision, None, center)
         taken = center.astype(precision)
         return cls(precision, taken, center - taken)
+
+    def in_place(self, k: int = 1) -> bool:
+        """Return whether no copy of the block is made for products with k directions."""
+        return self.taken is None or (self.fused and k <= MOST_DIRECTIONS)
+
+    def rows(self, block: Rows, k: int = 1) -> Any:
+        """Return the rows for a kernel with k directions, or None."""
+        kernels = fused_kernels() if self.fused and k <= MOST_DIRECTIONS else None
+        if kernels is None or not kernels.supports(block):
+            return None
+        return kernels.CenteredRows.about(self.left + self.taken, block)
 
     def columns(self, part: slice) -> BlockView:
         """Return the view of some columns."""
@@ -87,7 +115,7 @@ class Project:
 
     @property
     def in_place(self) -> bool:
-        return self.view.taken is None
+        return self.view.in_place(len(self.basis))
 
     def projected(self, Y: Rows) -> Rows:
         """Project a block, already cast and centred, onto the basis."""
@@ -98,6 +126,8 @@ class Project:
         return projected
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        if (rows := self.view.rows(block, len(self.basis))) is not None:
+            return rows.project(like(self.basis, block)), ()
         return self.projected(self.view.of(block)), ()
 
 
@@ -107,11 +137,13 @@ class Moments(Project):
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
-        Y = self.view.of(block)
-        xp = namespace(Y)
-        projected = self.projected(Y)
+        xp = namespace(block)
+        rows = self.view.rows(block, len(self.basis))
+        Y = self.view.of(block) if rows is None else block
+        projected = self.projected(Y) if rows is None else rows.project(like(self.basis, Y))
         w = weights(projected) if callable(weights) else weights
-        return projected, combined(self.weighted(projected, xp.astype(w, Y.dtype, copy=False)), Y)
+        weighted = self.weighted(projected, xp.astype(w, Y.dtype, copy=False))
+        return projected, combined(weighted, Y) if rows is None else _centred(rows, weighted)
 
     def weighted(self, projected: Rows, w: Rows) -> Rows:
         """Return the coefficients of the rows."""
@@ -135,9 +167,11 @@ class Combine:
 
     @property
     def in_place(self) -> bool:
-        return self.view.taken is None
+        return self.view.in_place()
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        if (rows := self.view.rows(block, inputs[0].shape[0])) is not None:
+            return None, _centred(rows, inputs[0])
         return None, combined(inputs[0], self.view.of(block))
 
 
@@ -149,14 +183,16 @@ class Distances:
 
     @property
     def in_place(self) -> bool:
-        return self.view.taken is None and self.view.precision == "float32"
+        return self.view.in_place() and self.view.precision == "float32"
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        if (rows := self.view.rows(block)) is not None:
+            return double(rows.distances()), ()
         # A row too far away to square is infinitely far.
         with np.errstate(over="ignore", invalid="ignore"):
             far = self.view.of(block)
             xp, left = namespace(far), like(self.view.left, far, far.dtype)
-            if self.in_place:
+            if self.view.taken is None and self.view.precision == "float32":
                 squares = double(xp.linalg.vector_norm(far, axis=1)) ** 2
             elif self.view.taken is None:
                 far = far - left
@@ -242,6 +278,12 @@ class Histogram:
         place = xp.astype(place, xp.int64) + like(n_counts * np.arange(d), block)
         counts = xp.bincount(xp.reshape(place, (-1,)), minlength=d * n_counts)
         return None, (xp.reshape(counts, (d, n_counts)),)
+
+
+def _centred(rows: Any, coefficients: Rows) -> tuple[Rows, Rows]:
+    """Combine centred rows: nothing is left to subtract from the sums."""
+    image = rows.combine(coefficients)
+    return image, 0.0 * image[:, 0]
 
 
 def _cast(block: Rows, precision: str) -> Rows:
