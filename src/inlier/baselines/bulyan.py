@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.krum import check_enough_rows, krum_scores, sq_distances_between
 
 
+@dataclass(eq=False, repr=False)
 class Bulyan(Baseline):
     """The middle values of each column among n - 2 f rows chosen by Krum, with f = alpha n.
 
@@ -34,13 +35,12 @@ class Bulyan(Baseline):
     Byzantium, section 4.
     """
 
-    name: ClassVar[str] = "bulyan"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "El Mhamdi, Guerraoui and Rouault (2018)"
-    rotates: ClassVar[bool] = False
+    name = "bulyan"
+    needs = ("alpha",)
+    paper = "El Mhamdi, Guerraoui and Rouault (2018)"
+    rotates = False
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _check(self, n: int, d: int) -> None:
         assert self.alpha is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 
 
+@dataclass(eq=False, repr=False)
 class CenteredClipping(Baseline):
     """The point that is the mean of the rows clipped to a ball about it. Some 15 passes.
 
@@ -38,15 +39,12 @@ class CenteredClipping(Baseline):
     equation CC in section 4.
     """
 
-    name: ClassVar[str] = "centered-clipping"
-    paper: ClassVar[str] = "Karimireddy, He and Jaggi (2021)"
+    name = "centered-clipping"
+    paper = "Karimireddy, He and Jaggi (2021)"
 
-    def __init__(
-        self, radius: float | None = None, max_iter: int = 1000, tol: float = 1e-8
-    ) -> None:
-        self.radius = radius
-        self.max_iter = max_iter
-        self.tol = tol
+    radius: float | None = None
+    max_iter: int = 1000
+    tol: float = 1e-08
 
     def _check(self, n: int, d: int) -> None:
         if self.radius is not None:

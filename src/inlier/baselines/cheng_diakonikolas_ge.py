@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -24,6 +24,7 @@ MOST = 4.0
 STILL = 0.01
 
 
+@dataclass(eq=False, repr=False)
 class ChengDiakonikolasGe(Baseline):
     """Minimise the largest variance of the weighted rows over the capped simplex.
 
@@ -56,22 +57,15 @@ class ChengDiakonikolasGe(Baseline):
     time, SODA, arXiv:1811.09380, section 2.
     """
 
-    name: ClassVar[str] = "cdg"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Cheng, Diakonikolas and Ge (2019)"
+    name = "cdg"
+    needs = ("alpha",)
+    paper = "Cheng, Diakonikolas and Ge (2019)"
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        tol: float = 0.002,
-        max_iter: int = 50,
-        random_state: Seed = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    alpha: float | None = None
+    _: KW_ONLY
+    tol: float = 0.002
+    max_iter: int = 50
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.tol, "tol", below=1.0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from inlier.baselines.base import Answer, Baseline, Run
 
 
@@ -20,12 +18,12 @@ class CoordinateMedian(Baseline):
     use it to aggregate gradients; Theorem 1 bounds its error.
     """
 
-    name: ClassVar[str] = "coordinate-median"
-    paper: ClassVar[str] = "folklore"
-    rotates: ClassVar[bool] = False
+    name = "coordinate-median"
+    paper = "folklore"
+    rotates = False
     # A column's median does not see how far away the others are.
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    sets_aside = False
+    judges_rows = False
 
     def _estimate(self, run: Run) -> Answer:
         return run.located(run.table.median())

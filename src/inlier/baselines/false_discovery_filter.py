@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.stats import false_discovery_control, norm
@@ -15,6 +15,7 @@ from inlier.baselines.base import Answer, Baseline, Run, gave_up, gone
 MAD = float(norm.ppf(0.75))
 
 
+@dataclass(eq=False, repr=False)
 class FalseDiscoveryFilter(Baseline):
     """Along the direction of largest variance, remove rows that a Gaussian tail does not expect.
 
@@ -42,17 +43,12 @@ class FalseDiscoveryFilter(Baseline):
     code. Benjamini and Hochberg (1995), Controlling the false discovery rate.
     """
 
-    name: ClassVar[str] = "fdr-filter"
-    paper: ClassVar[str] = "Diakonikolas, Karmalkar et al. (2019)"
+    name = "fdr-filter"
+    paper = "Diakonikolas, Karmalkar et al. (2019)"
 
-    def __init__(
-        self,
-        *,
-        fdr: float = 0.1,
-        random_state: Seed = 0,
-    ) -> None:
-        self.fdr = fdr
-        self.random_state = random_state
+    _: KW_ONLY
+    fdr: float = 0.1
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.fdr, "fdr", below=1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from inlier.baselines.base import Answer, Baseline, Run
 from inlier.linalg.centers import geometric_median
 
 
+@dataclass(eq=False, repr=False)
 class GeometricMedian(Baseline):
     """The point with the smallest sum of distances to the rows. Some 12 passes.
 
@@ -39,14 +40,13 @@ class GeometricMedian(Baseline):
     2. The acceleration is that of Anderson (1965).
     """
 
-    name: ClassVar[str] = "geometric-median"
-    paper: ClassVar[str] = "Weiszfeld (1937), Vardi and Zhang (2000)"
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "geometric-median"
+    paper = "Weiszfeld (1937), Vardi and Zhang (2000)"
+    sets_aside = False
+    judges_rows = False
 
-    def __init__(self, tol: float = 1e-8, max_iter: int = 1000) -> None:
-        self.tol = tol
-        self.max_iter = max_iter
+    tol: float = 1e-08
+    max_iter: int = 1000
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.tol, "tol", below=1.0)

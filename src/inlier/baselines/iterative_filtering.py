@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from inlier._internal.validation import check_choice, check_number
 from inlier.baselines.base import Answer, Baseline, Run, gave_up, gone, variance_limit
 
 
+@dataclass(eq=False, repr=False)
 class IterativeFiltering(Baseline):
     """While rows vary by more than sigma in some direction, those far out along it lose weight.
 
@@ -43,22 +45,15 @@ class IterativeFiltering(Baseline):
     be practical, ICML, arXiv:1703.00893, section 3.2 (bounded second moments).
     """
 
-    name: ClassVar[str] = "iterative-filtering"
-    needs: ClassVar[tuple[str, ...]] = ("sigma",)
-    paper: ClassVar[str] = "Diakonikolas et al. (2017)"
+    name = "iterative-filtering"
+    needs = ("sigma",)
+    paper = "Diakonikolas et al. (2017)"
 
-    def __init__(
-        self,
-        sigma: float | None = None,
-        *,
-        factor: float = 1.0,
-        removal: Literal["soft", "random"] = "soft",
-        random_state: Seed = 0,
-    ) -> None:
-        self.sigma = sigma
-        self.factor = factor
-        self.removal = removal
-        self.random_state = random_state
+    sigma: float | None = None
+    _: KW_ONLY
+    factor: float = 1.0
+    removal: Literal["soft", "random"] = "soft"
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.factor, "factor")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,6 +45,7 @@ def check_enough_rows(method: str, alpha: float, n: int, factor: int) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class Krum(Baseline):
     """The one row that is nearest to its n - f - 2 nearest neighbours, with f = alpha n.
 
@@ -63,14 +64,13 @@ class Krum(Baseline):
     tolerant gradient descent, section 4.
     """
 
-    name: ClassVar[str] = "krum"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Blanchard, El Mhamdi, Guerraoui and Stainer (2017)"
+    name = "krum"
+    needs = ("alpha",)
+    paper = "Blanchard, El Mhamdi, Guerraoui and Stainer (2017)"
     # The Gram matrix, which a rotation would begin with, is all that is needed.
-    rotates: ClassVar[bool] = False
+    rotates = False
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _check(self, n: int, d: int) -> None:
         assert self.alpha is not None
@@ -86,6 +86,7 @@ class Krum(Baseline):
         return Answer(weights, scores)
 
 
+@dataclass(eq=False, repr=False)
 class MultiKrum(Krum):
     """The mean of the (1 - alpha) n rows with the smallest scores of Krum. Two passes.
 
@@ -107,11 +108,9 @@ class MultiKrum(Krum):
     tolerant gradient descent, the variant of its experiments.
     """
 
-    name: ClassVar[str] = "multi-krum"
+    name = "multi-krum"
 
-    def __init__(self, alpha: float | None = None, n_selected: int | None = None) -> None:
-        super().__init__(alpha)
-        self.n_selected = n_selected
+    n_selected: int | None = None
 
     def _check(self, n: int, d: int) -> None:
         super()._check(n, d)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.stats import norm
@@ -19,7 +19,7 @@ LOW, HIGH = 0.4, 0.6
 class _Halving(Baseline):
     """Mean of the quieter half of the directions by trimming, of the louder half by recursion."""
 
-    judges_rows: ClassVar[bool] = False
+    judges_rows = False
 
     def _estimate(self, run: Run) -> Answer:
         rows = run.dense().T
@@ -51,6 +51,7 @@ def _sq_distances(rows: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->j", away, away))
 
 
+@dataclass(eq=False, repr=False)
 class LaiRaoVempala(_Halving):
     """Split directions by variance: trim and average in the quieter half, recurse into the louder.
 
@@ -74,12 +75,11 @@ class LaiRaoVempala(_Halving):
     Algorithm 3 with OutlierTruncation.
     """
 
-    name: ClassVar[str] = "lrv"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Lai, Rao and Vempala (2016)"
+    name = "lrv"
+    needs = ("alpha",)
+    paper = "Lai, Rao and Vempala (2016)"
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _weights(self, rows: Array, run: Run) -> Array:
         distances = _sq_distances(rows)
@@ -93,6 +93,7 @@ class LaiRaoVempala(_Halving):
         return float(values[start : start + width].mean())
 
 
+@dataclass(eq=False, repr=False)
 class LaiRaoVempalaGaussian(_Halving):
     """Split directions by variance: damp and average in the quieter half, recurse into the louder.
 
@@ -115,11 +116,11 @@ class LaiRaoVempalaGaussian(_Halving):
     Algorithm 3 with OutlierDamping.
     """
 
-    name: ClassVar[str] = "lrv-gaussian"
-    paper: ClassVar[str] = "Lai, Rao and Vempala (2016)"
+    name = "lrv-gaussian"
+    paper = "Lai, Rao and Vempala (2016)"
 
-    def __init__(self, *, damping: float = 2.0) -> None:
-        self.damping = damping
+    _: KW_ONLY
+    damping: float = 2.0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.damping, "damping")

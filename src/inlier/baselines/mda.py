@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.krum import sq_distances_between
 
 
+@dataclass(eq=False, repr=False)
 class MDA(Baseline):
     """The mean of the n - f rows with the smallest diameter, f = alpha n, by exact search.
 
@@ -42,15 +44,14 @@ class MDA(Baseline):
     Buss and Goldsmith (1993), Nondeterminism within P.
     """
 
-    name: ClassVar[str] = "mda"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Rousseeuw (1985), El Mhamdi, Guerraoui and Rouault (2018)"
+    name = "mda"
+    needs = ("alpha",)
+    paper = "Rousseeuw (1985), El Mhamdi, Guerraoui and Rouault (2018)"
     # The Gram matrix, which a rotation would begin with, is all that is needed.
-    rotates: ClassVar[bool] = False
+    rotates = False
 
-    def __init__(self, alpha: float | None = None, max_nodes: int = 20000) -> None:
-        self.alpha = alpha
-        self.max_nodes = max_nodes
+    alpha: float | None = None
+    max_nodes: int = 20000
 
     def _check(self, n: int, d: int) -> None:
         check_whole(self.max_nodes, "max_nodes")

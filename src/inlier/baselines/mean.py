@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from inlier.baselines.base import Answer, Baseline, Run
@@ -15,10 +13,10 @@ class SampleMean(Baseline):
     Rows are scored by their distance from it. It is the yardstick, not a robust method.
     """
 
-    name: ClassVar[str] = "mean"
-    paper: ClassVar[str] = "-"
-    rotates: ClassVar[bool] = False
-    sets_aside: ClassVar[bool] = False
+    name = "mean"
+    paper = "-"
+    rotates = False
+    sets_aside = False
 
     def _estimate(self, run: Run) -> Answer:
         return run.located(run.mean(np.ones(run.n)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -18,6 +19,7 @@ MOST_COEFFICIENTS = 1 << 24
 BAD_BLOCKS = 7.0 / 18.0
 
 
+@dataclass(eq=False, repr=False)
 class MedianOfMeans(Baseline):
     """The median of the means of random blocks of rows. Two passes.
 
@@ -49,24 +51,17 @@ class MedianOfMeans(Baseline):
     Corollary 4.1. Nemirovsky and Yudin (1983) have the idea, for numbers.
     """
 
-    name: ClassVar[str] = "median-of-means"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Minsker (2015)"
-    rotates: ClassVar[bool] = False
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "median-of-means"
+    needs = ("alpha",)
+    paper = "Minsker (2015)"
+    rotates = False
+    sets_aside = False
+    judges_rows = False
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        n_blocks: int | None = None,
-        median: Literal["geometric", "coordinate"] = "geometric",
-        random_state: Seed = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.n_blocks = n_blocks
-        self.median = median
-        self.random_state = random_state
+    alpha: float | None = None
+    n_blocks: int | None = None
+    median: Literal["geometric", "coordinate"] = "geometric"
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         assert self.alpha is not None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.covariance import MinCovDet
@@ -13,6 +14,7 @@ from inlier._internal.validation import check_number
 from inlier.baselines.base import Answer, Baseline, Run
 
 
+@dataclass(eq=False, repr=False)
 class MinimumCovarianceDeterminant(Baseline):
     """The mean of the rows whose covariance has the smallest determinant, re-weighted once.
 
@@ -38,17 +40,12 @@ class MinimumCovarianceDeterminant(Baseline):
     algorithm for the minimum covariance determinant estimator.
     """
 
-    name: ClassVar[str] = "min-cov-det"
-    paper: ClassVar[str] = "Rousseeuw and Van Driessen (1999)"
-    rotates: ClassVar[bool] = False
+    name = "min-cov-det"
+    paper = "Rousseeuw and Van Driessen (1999)"
+    rotates = False
 
-    def __init__(
-        self,
-        support_fraction: float | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.support_fraction = support_fraction
-        self.random_state = random_state
+    support_fraction: float | None = None
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         if self.support_fraction is not None:

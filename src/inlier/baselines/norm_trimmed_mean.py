@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from inlier.baselines.base import Answer, Baseline, Run
 
 
+@dataclass(eq=False, repr=False)
 class NormTrimmedMean(Baseline):
     """The mean of the (1 - alpha) n rows nearest to the coordinate-wise median. Three passes.
 
@@ -27,13 +28,12 @@ class NormTrimmedMean(Baseline):
     norms by clipping.
     """
 
-    name: ClassVar[str] = "norm-trimmed-mean"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "folklore"
-    rotates: ClassVar[bool] = False
+    name = "norm-trimmed-mean"
+    needs = ("alpha",)
+    paper = "folklore"
+    rotates = False
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _estimate(self, run: Run) -> Answer:
         distances = run.table.sq_distances(run.table.median())

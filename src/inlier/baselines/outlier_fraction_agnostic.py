@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +53,7 @@ def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
     return _Trimmed(weights, scores, spread.mean, n_iter, converged=True)
 
 
+@dataclass(eq=False, repr=False)
 class OutlierFractionAgnostic(Baseline):
     """Along the direction of largest variance, keep the rows nearest to the median, within sigma.
 
@@ -76,18 +78,13 @@ class OutlierFractionAgnostic(Baseline):
     69(7), arXiv:2102.08573; with binary weights, as in Algorithm 2 of Deshmukh's thesis (2024).
     """
 
-    name: ClassVar[str] = "fraction-agnostic"
-    needs: ClassVar[tuple[str, ...]] = ("sigma",)
-    paper: ClassVar[str] = "Deshmukh, Liu and Veeravalli (2023)"
+    name = "fraction-agnostic"
+    needs = ("sigma",)
+    paper = "Deshmukh, Liu and Veeravalli (2023)"
 
-    def __init__(
-        self,
-        sigma: float | None = None,
-        *,
-        random_state: Seed = 0,
-    ) -> None:
-        self.sigma = sigma
-        self.random_state = random_state
+    sigma: float | None = None
+    _: KW_ONLY
+    random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
         found = _trim(run, run.sigma, run.spread(np.ones(run.n)))
@@ -96,6 +93,7 @@ class OutlierFractionAgnostic(Baseline):
         return Answer(found.weights, found.scores, found.mean, found.n_iter)
 
 
+@dataclass(eq=False, repr=False)
 class CorruptionLevelAgnostic(Baseline):
     """The outlier-fraction agnostic filter for many sigma; the smallest that the others confirm.
 
@@ -123,19 +121,13 @@ class CorruptionLevelAgnostic(Baseline):
     corruption level, arXiv:2202.05453, section 3 and Lemma 3.
     """
 
-    name: ClassVar[str] = "corruption-agnostic"
-    paper: ClassVar[str] = "Jain, Orlitsky and Ravindrakumar (2022)"
+    name = "corruption-agnostic"
+    paper = "Jain, Orlitsky and Ravindrakumar (2022)"
 
-    def __init__(
-        self,
-        *,
-        ratio: float = 1.1,
-        constant: float = 4.0,
-        random_state: Seed = 0,
-    ) -> None:
-        self.ratio = ratio
-        self.constant = constant
-        self.random_state = random_state
+    _: KW_ONLY
+    ratio: float = 1.1
+    constant: float = 4.0
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.ratio, "ratio", above=1.0)

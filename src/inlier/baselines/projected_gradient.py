@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -17,6 +17,7 @@ MOST_FAILURES = 4
 FAR = 10.0
 
 
+@dataclass(eq=False, repr=False)
 class ProjectedGradient(Baseline):
     """Lower the largest variance of the weighted rows by gradient steps on their weights.
 
@@ -47,22 +48,15 @@ class ProjectedGradient(Baseline):
     gradient descent, ICML, arXiv:2005.01378, Algorithm 1.
     """
 
-    name: ClassVar[str] = "projected-gradient"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Cheng, Diakonikolas, Ge and Soltanolkotabi (2020)"
+    name = "projected-gradient"
+    needs = ("alpha",)
+    paper = "Cheng, Diakonikolas, Ge and Soltanolkotabi (2020)"
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        tol: float = 0.01,
-        max_iter: int = 100,
-        random_state: Seed = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    alpha: float | None = None
+    _: KW_ONLY
+    tol: float = 0.01
+    max_iter: int = 100
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.tol, "tol", below=1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from inlier.linalg.eigenpairs import DENSE
 TINY = float(np.finfo(np.float64).tiny)
 
 
+@dataclass(eq=False, repr=False)
 class QuantumEntropy(Baseline):
     """While rows vary by more than sigma in some direction, those of largest entropy score leave.
 
@@ -48,24 +49,16 @@ class QuantumEntropy(Baseline):
     improved outlier detection, NeurIPS, arXiv:1906.11366, equation (3) and section 3.
     """
 
-    name: ClassVar[str] = "que"
-    needs: ClassVar[tuple[str, ...]] = ("sigma",)
-    paper: ClassVar[str] = "Dong, Hopkins and Li (2019)"
+    name = "que"
+    needs = ("sigma",)
+    paper = "Dong, Hopkins and Li (2019)"
 
-    def __init__(
-        self,
-        sigma: float | None = None,
-        *,
-        beta: float = 4.0,
-        batch: float = 0.02,
-        n_sketches: int = 30,
-        random_state: Seed = 0,
-    ) -> None:
-        self.sigma = sigma
-        self.beta = beta
-        self.batch = batch
-        self.n_sketches = n_sketches
-        self.random_state = random_state
+    sigma: float | None = None
+    _: KW_ONLY
+    beta: float = 4.0
+    batch: float = 0.02
+    n_sketches: int = 30
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.beta, "beta", at_most=100.0)

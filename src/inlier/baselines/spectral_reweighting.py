@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -17,6 +16,7 @@ LEAST = 1e-12
 PRESENT = 1e-9
 
 
+@dataclass(eq=False, repr=False)
 class SpectralReweighting(Baseline):
     """Lower the largest variance of the weighted rows by multiplicative weights.
 
@@ -47,24 +47,16 @@ class SpectralReweighting(Baseline):
     minimization, NeurIPS, arXiv:2007.15839, Algorithm 3.
     """
 
-    name: ClassVar[str] = "spectral-reweighting"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Hopkins, Li and Zhang (2020)"
+    name = "spectral-reweighting"
+    needs = ("alpha",)
+    paper = "Hopkins, Li and Zhang (2020)"
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        step: float = 1.0,
-        patience: int = 10,
-        max_iter: int = 200,
-        random_state: Seed = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.step = step
-        self.patience = patience
-        self.max_iter = max_iter
-        self.random_state = random_state
+    alpha: float | None = None
+    _: KW_ONLY
+    step: float = 1.0
+    patience: int = 10
+    max_iter: int = 200
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.step, "step", at_most=1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import trim_mean
@@ -10,6 +10,7 @@ from scipy.stats import trim_mean
 from inlier.baselines.base import Answer, Baseline, Run
 
 
+@dataclass(eq=False, repr=False)
 class TrimmedMean(Baseline):
     """The mean of each column without its alpha n smallest and alpha n largest values. Two passes.
 
@@ -29,15 +30,14 @@ class TrimmedMean(Baseline):
     Theorem 4 bounds its error.
     """
 
-    name: ClassVar[str] = "trimmed-mean"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Yin, Chen, Ramchandran and Bartlett (2018)"
-    rotates: ClassVar[bool] = False
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "trimmed-mean"
+    needs = ("alpha",)
+    paper = "Yin, Chen, Ramchandran and Bartlett (2018)"
+    rotates = False
+    sets_aside = False
+    judges_rows = False
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _estimate(self, run: Run) -> Answer:
         rows = run.dense()

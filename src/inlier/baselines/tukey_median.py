@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -29,6 +30,7 @@ FIRST_DIRECTIONS = 16
 GAPS = 6
 
 
+@dataclass(eq=False, repr=False)
 class TukeyMedian(Baseline):
     """The point with the most rows in every half-space that holds it, exact up to two columns.
 
@@ -68,18 +70,13 @@ class TukeyMedian(Baseline):
     Cuesta-Albertos and Nieto-Reyes (2008), The random Tukey depth, for the approximation.
     """
 
-    name: ClassVar[str] = "tukey-median"
-    paper: ClassVar[str] = "Tukey (1975)"
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "tukey-median"
+    paper = "Tukey (1975)"
+    sets_aside = False
+    judges_rows = False
 
-    def __init__(
-        self,
-        n_directions: int | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_directions = n_directions
-        self.random_state = random_state
+    n_directions: int | None = None
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         if self.n_directions is not None:
