@@ -8,9 +8,9 @@ from inlier.baselines.base import Answer, Baseline, Run
 
 
 class SampleMean(Baseline):
-    """The mean of all rows, which a single bad row can move anywhere. Two passes.
+    """Average all rows: the reference, which one bad row can move anywhere. Two passes.
 
-    Rows are scored by their distance from it. It is the yardstick, not a robust method.
+    Rows are scored by their distance from the mean.
     """
 
     name = "mean"
@@ -19,4 +19,4 @@ class SampleMean(Baseline):
     sets_aside = False
 
     def _estimate(self, run: Run) -> Answer:
-        return run.located(run.mean(np.ones(run.n)))
+        return run.location_only(run.mean(np.ones(run.n)))

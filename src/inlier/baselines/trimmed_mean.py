@@ -1,4 +1,4 @@
-"""The mean of the middle of each column."""
+"""The trimmed mean of each column."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from inlier.baselines.base import Answer, Baseline, Run
 
 @dataclass(eq=False, repr=False)
 class TrimmedMean(Baseline):
-    """The mean of each column without its alpha n smallest and alpha n largest values. Two passes.
+    """Average each column without its alpha n smallest and alpha n largest values. Two passes.
 
-    Sound while at most a fraction alpha of the rows is bad; as with the median of each column, the
-    error of d columns is that of one times sqrt(d). A row may lose some of its values and not
-    others, so all have weight 1, and they are scored by their distance from it. A dense copy of
-    the rows is made.
+    It tolerates a fraction alpha of bad rows; as for the coordinate-wise median, the error grows as
+    sqrt(d). A row may be trimmed in some columns only, so all rows have weight 1 and are scored by
+    their distance from the estimate. A dense copy of the rows is made.
 
     Parameters
     ----------
@@ -41,8 +40,8 @@ class TrimmedMean(Baseline):
 
     def _estimate(self, run: Run) -> Answer:
         rows = run.dense()
-        # Rounded up, alpha n can be half of few rows, and nothing would be left.
+        # With few rows alpha n may round up to n / 2, which would trim everything.
         cut = min(run.n_bad, (run.n - 1) // 2)
-        # scipy rounds the fraction times n down: the half keeps that from losing a row.
+        # scipy rounds the fraction times n down; the half guards against rounding error.
         inner = np.asarray(trim_mean(rows, (cut + 0.5) / run.n if cut else 0.0, axis=0))
-        return run.located(run.center + inner)
+        return run.location_only(run.center + inner)
