@@ -16,7 +16,7 @@ from inlier.packing.surrogates import L1
 # Smoothed: nearly optimal, with weights as equal as possible. The exact optimum uses the slack of
 # the norm bound to keep outliers.
 OBJECTIVE = L1(tau=0.3)
-# Relative duality gap and excess over the budget; both far below `tol` in the mass.
+# Relative duality gap, and excess over the budget, of the inner problems.
 GAP = 1e-3
 SLACK = 0.02
 # Largest factor between successive budgets.

@@ -21,8 +21,7 @@ SOLVER_TOLERANCE = 1e-10
 # Weight of the distance to the coordinate-wise median beside the radius: it only breaks ties.
 NEARNESS = 1e-6
 INFEASIBLE = 2  # status of scipy.optimize.linprog
-# Linear programmes for one depth; the plane needs about ten.
-MAX_ROUNDS = 200
+MAX_ROUNDS = 200  # linear programmes for one depth; a safeguard
 # Default number of random directions, up to the columns for which a programme takes seconds.
 DIRECTIONS, MAX_COLUMNS = 500, 100
 # In the plane: directions at the start, and added in each round.

@@ -71,6 +71,11 @@ class Plan:
     sigma: float | None
     note: str
 
+    @property
+    def n_fits(self) -> int:
+        """Number of fits of all methods in all trials."""
+        return len(self.seeds) * len(self.methods)
+
 
 def plan(
     data: Any,

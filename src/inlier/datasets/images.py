@@ -20,7 +20,7 @@ from inlier.datasets.real import Shuffled
 
 # The size of the paper's pictures.
 HEIGHT, WIDTH = 36, 30
-# Fraction of the height that is kept: the face without hair and neck.
+# Fraction of the height that is kept; the paper does not state its own.
 CROP = 0.7
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".tif", ".tiff")
 NEEDS_SKIMAGE = 'needs scikit-image: pip install "inlier[reproduce]".'

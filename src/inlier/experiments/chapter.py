@@ -26,7 +26,7 @@ T = TypeVar("T")
 # Called with the name of a stage, the number of steps done, and their total number.
 Watch = Callable[[str, int, int], object]
 
-# Seconds for one fit; the slowest of Table 6 takes about 20.
+# Seconds for one fit.
 TIMEOUT = 120.0
 
 
