@@ -693,7 +693,7 @@ def test_several_plans_share_a_store(one_by_one, tmp_path):
 def test_plans_say_what_is_to_be_done():
     planned = plan(MODEL, CHEAP, trials=4, random_state=3)
     assert planned.n_fits == 12 and planned.seeds == (3, 4, 5, 6)
-    assert [contender.name for contender in planned.contenders] == CHEAP
+    assert [method.name for method in planned.methods] == CHEAP
     assert plan(MODEL, "mean").n_fits == 20 and plan(MODEL.sample(0), "mean").seeds == (None,)
     assert carry_out([]) == []
     for options in ({"n_jobs": 0}, {"timeout": 0.0}):

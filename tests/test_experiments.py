@@ -22,23 +22,22 @@ from inlier.datasets import SettingA, SettingB, digits, printed_tables
 from inlier.experiments import (
     EXPERIMENTS,
     Reproduction,
+    chapter,
     cost,
-    look,
     optimality,
-    page,
-    part,
+    output,
     pictures,
     price,
     reproduce,
+    style,
     sweeps,
     tables,
 )
-from inlier.experiments.columns import COLUMNS, IN_TABLES, contenders
-from inlier.experiments.part import Chapter, Drawing, PrintableTable, Setup, number, tidy
+from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, number, tidy
+from inlier.experiments.methods import COLUMNS, IN_TABLES, methods_of
 from inlier.experiments.verdict import CHANCE, Verdict, judge
 
-# The function of that name stands before the module.
-MODULE = importlib.import_module("inlier.experiments.reproduce")
+MODULE = importlib.import_module("inlier.experiments.reproduction")
 
 BETTER, SAME, WORSE = Verdict.BETTER, Verdict.SAME, Verdict.WORSE
 NAN = float("nan")
@@ -133,8 +132,8 @@ def test_methods_look_different():
     assert all(re.fullmatch("#[0-9A-Fa-f]{6}", column.color) for column in columns)
 
 
-def test_contenders_are_methods():
-    chosen = contenders(("inlier", "paper-lp-reweighted-l1"))
+def test_methods_of_columns():
+    chosen = methods_of(("inlier", "paper-lp-reweighted-l1"))
     assert list(chosen) == ["inlier", "paper-lp-reweighted-l1"]
     estimator = chosen["paper-lp-reweighted-l1"].make(sigma=1.0)
     assert (estimator.algorithm, estimator.surrogate) == ("paper", "reweighted-l1")
@@ -324,15 +323,15 @@ def test_cells_of_ours_that_are_worse():
     errors = {name: [1.0, 1.0] for name in IN_TABLES}
     worse = tables._worse(1, cell, made_up(cell.model, IN_TABLES, errors))
     assert sorted(text.partition(" in Table 1")[0] for text in worse) == [
-        "inlier, told nothing",
-        "inlier, told sigma",
+        "inlier, no parameters",
+        "inlier, sigma given",
     ]
     assert all("1, printed 0.1" in text and str(cell.model) in text for text in worse)
     errors["inlier"] = [NAN, NAN]
     (nothing,) = [
         text
         for text in tables._worse(1, cell, made_up(cell.model, IN_TABLES, errors))
-        if "nothing" in text
+        if "no parameters" in text
     ]
     assert "-, printed 0.1" in nothing
     errors = {name: [0.05, 0.06] for name in IN_TABLES}
@@ -351,7 +350,7 @@ def test_remarks_on_sets_that_are_not_exact():
     errors = {name: [0.1, 0.1] for name in IN_TABLES}
     found = made_up(cell.model, IN_TABLES, errors, exact=False, removed=159)
     assert tables._inexact(1, cell, found) == [
-        ["1", str(cell.model), label, "2", "2", "2"] for label in ("lp", "inlier, told sigma")
+        ["1", str(cell.model), label, "2", "2", "2"] for label in ("lp", "inlier, sigma given")
     ]
     exact = made_up(cell.model, IN_TABLES, errors, exact=True, removed=160)
     assert tables._inexact(1, cell, exact) == []
@@ -435,7 +434,7 @@ def test_a_wrong_sigma_is_told(factor):
 
 
 def test_a_wrong_sigma_reaches_the_method(tmp_path, monkeypatch):
-    monkeypatch.setattr(part, "TIMEOUT", None)
+    monkeypatch.setattr(chapter, "TIMEOUT", None)
     setup = Setup(1, True, 1, tmp_path / "fits.sqlite", lambda *_: None)
     models = [sweeps.Misjudged(SettingB(50, 4, 0.2), factor) for factor in (0.4, 1.0)]
     for model, found in zip(models, setup.compare("a", models, ("paper-lp",), 1), strict=True):
@@ -467,7 +466,7 @@ def test_lines_of_results(tmp_path):
 
 @given(st.lists(st.one_of(st.floats(1e-6, 1e6), st.sampled_from([0.0, NAN, math.inf]))))
 def test_zero_stands_below_all_others(values):
-    floor = look.floor_of(values)
+    floor = style.floor_of(values)
     positive = [value for value in values if 0.0 < value < math.inf]
     assert floor > 0.0
     if positive:
@@ -475,8 +474,8 @@ def test_zero_stands_below_all_others(values):
 
 
 def drawn_at(values):
-    axes = look.new_figure(3, 3).subplots()
-    look.lines(axes, range(len(values)), {"inlier": values}, zero=0.1)
+    axes = style.new_figure(3, 3).subplots()
+    style.lines(axes, range(len(values)), {"inlier": values}, zero=0.1)
     return axes.lines[0].get_ydata().tolist()
 
 
@@ -498,12 +497,12 @@ def small(kind):
 
 def shrink(patch):
     """Small data, in this process."""
-    patch.setattr(part, "TIMEOUT", None)
+    patch.setattr(chapter, "TIMEOUT", None)
     patch.setattr(tables, "NUMBERS", (1, 6))
     patch.setattr(tables, "QUICK_NUMBERS", (1, 6))
     chosen = {
-        1: [tables.Cell(0.2, SettingA(30, 4, 0.2), {"lp": 9.0, "l1": 9.0})],
-        6: [tables.Cell(a, SettingB(30, 4, a), {"l1": 9.0, "que": 9.0}) for a in (0.1, 0.2)],
+        1: [tables.PrintedCell(0.2, SettingA(30, 4, 0.2), {"lp": 9.0, "l1": 9.0})],
+        6: [tables.PrintedCell(a, SettingB(30, 4, a), {"l1": 9.0, "que": 9.0}) for a in (0.1, 0.2)],
     }
     patch.setattr(tables, "cells", chosen.get)
     for module in (sweeps, price):
@@ -719,7 +718,7 @@ def test_trials_are_draws(tmp_path, few):
 
 def test_worse_cells_are_reported(tmp_path, few, monkeypatch):
     # Nobody is better than less than nothing.
-    cell = tables.Cell(0.2, SettingB(30, 4, 0.2), {"lp": -1.0, "l1": -1.0, "que": -1.0})
+    cell = tables.PrintedCell(0.2, SettingB(30, 4, 0.2), {"lp": -1.0, "l1": -1.0, "que": -1.0})
     monkeypatch.setattr(tables, "NUMBERS", (1,))
     monkeypatch.setattr(tables, "cells", lambda i: [cell])
     made = reproduce(tmp_path, trials=2, only=["tables"], n_jobs=1)
@@ -735,7 +734,7 @@ def test_workers_find_the_same(tmp_path, few, monkeypatch):
     monkeypatch.setattr(tables, "QUICK_NUMBERS", (6,))
     options = {"quick": True, "only": ["tables"]}
     reproduce(tmp_path / "here", n_jobs=1, **options)
-    monkeypatch.setattr(part, "TIMEOUT", 60.0)
+    monkeypatch.setattr(chapter, "TIMEOUT", 60.0)
     reproduce(tmp_path / "there", n_jobs=2, **options)
     here, there = (
         [{**line, "seconds": ""} for line in results(path)]
@@ -763,7 +762,7 @@ def test_figures_alone(tmp_path):
 
 def test_results_without_fits_can_be_read(tmp_path):
     pandas = pytest.importorskip("pandas")
-    path = page._write_lines(tmp_path / "results.csv", [])
+    path = output._write_lines(tmp_path / "results.csv", [])
     assert len(pandas.read_csv(path)) == 0
 
 
@@ -791,7 +790,7 @@ def test_faces_of_the_user(tmp_path, small_data):
 
 
 def test_the_command_is_escaped_in_html():
-    assert "<faces>" not in page._html([], "Made by `inlier reproduce --faces <faces>`")
+    assert "<faces>" not in output._html([], "Made by `inlier reproduce --faces <faces>`")
 
 
 class Half:
@@ -853,7 +852,7 @@ def test_faces_that_are_not_there_are_told_at_once(tmp_path, monkeypatch):
 
 def test_seconds_are_not_those_of_another_experiment(tmp_path, monkeypatch):
     # One fit at a time is timed: none may be taken from a stage that ran several.
-    monkeypatch.setattr(part, "TIMEOUT", None)
+    monkeypatch.setattr(chapter, "TIMEOUT", None)
     watched = Watched()
     setup = Setup(1, True, 1, tmp_path / "fits.sqlite", watched)
     for stage, timed in (("several", False), ("one", True), ("again", True)):
