@@ -12,6 +12,7 @@ from scipy.stats import trim_mean
 from sklearn.covariance import MinCovDet
 from sklearn.exceptions import ConvergenceWarning
 
+from cases import cases
 from inlier.baselines.bulyan import Bulyan
 from inlier.baselines.centered_clipping import CenteredClipping
 from inlier.baselines.coordinate_median import CoordinateMedian
@@ -29,7 +30,7 @@ from reference import contaminated
 MCD = MinimumCovarianceDeterminant
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "message"),
     [
         (GeometricMedian(tol=0.0), "tol must be"),
@@ -48,7 +49,6 @@ MCD = MinimumCovarianceDeterminant
         (MDA(alpha=0.1, max_nodes=0), "max_nodes must be"),
         (MCD(support_fraction=0.4), "support_fraction must be"),
     ],
-    ids=str,
 )
 def test_wrong_parameters(method, message):
     with pytest.raises(ValueError, match=message):
@@ -76,8 +76,8 @@ def smallest_subgradient(X, x):
     return max(0.0, pull - here.sum()) / len(X)
 
 
-@pytest.mark.parametrize(("n", "d"), [(5, 2), (12, 3), (60, 4), (200, 30), (10, 40)])
-@pytest.mark.parametrize("kind", ["normal", "cauchy", "clusters"])
+@cases(("n", "d"), [(5, 2), (12, 3), (60, 4), (200, 30), (10, 40)])
+@cases("kind", ["normal", "cauchy", "clusters"])
 def test_geometric_median(n, d, kind):
     rng = np.random.default_rng([n, d])
     X = rng.standard_normal((n, d)) if kind != "cauchy" else rng.standard_cauchy((n, d))
@@ -112,7 +112,7 @@ def test_geometric_median_at_a_row_or_nearly(pull):
         np.testing.assert_allclose(found.location, X[0], atol=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@cases("seed", range(200))
 def test_geometric_median_of_few_rows_with_ties(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, (rng.integers(2, 12), rng.integers(1, 5))).astype(float)
@@ -170,7 +170,7 @@ def corners(X):
     return np.unique(np.concatenate([X, p[apart] + s[:, None] * u[apart]]).round(12), axis=0)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@cases("seed", range(60))
 def test_tukey_median_is_deepest_in_the_plane(seed):
     rng = np.random.default_rng(seed)
     n = rng.integers(2, 10)
@@ -246,8 +246,8 @@ def test_tukey_median_has_all_medians_where_directions_are_few():
 # -- means ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.1, 0.3, 0.45])
-@pytest.mark.parametrize(("n", "d"), [(40, 3), (20, 50)])
+@cases("alpha", [0.0, 0.1, 0.3, 0.45])
+@cases(("n", "d"), [(40, 3), (20, 50)])
 def test_trimmed_mean(alpha, n, d):
     X = np.random.default_rng(0).standard_t(2, (n, d)) + 5.0
     expected = trim_mean(X, alpha, axis=0)
@@ -262,8 +262,8 @@ def test_median_of_means_of_as_many_blocks_as_rows_is_the_median_of_the_rows():
     np.testing.assert_allclose(found.location_, np.median(X, axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("alpha", [0.02, 0.1, 0.3, 0.45])
-@pytest.mark.parametrize("n", [11, 200])
+@cases("alpha", [0.02, 0.1, 0.3, 0.45])
+@cases("n", [11, 200])
 def test_median_of_means_has_a_majority_of_good_blocks(alpha, n):
     message = MedianOfMeans(alpha=alpha).fit(contaminated(n, 3, 0)).result_.message
     n_blocks = int(message.split(" blocks")[0].split()[-1])
@@ -300,8 +300,8 @@ def krum_by_hand(X, n_bad):
     return np.array(scores)
 
 
-@pytest.mark.parametrize("n_bad", [0, 1, 3, 8])
-@pytest.mark.parametrize("d", [2, 40])
+@cases("n_bad", [0, 1, 3, 8])
+@cases("d", [2, 40])
 def test_krum(n_bad, d):
     X = contaminated(20, d, n_bad, far=2.0) + 100.0
     expected = krum_by_hand(X, n_bad)
@@ -315,8 +315,8 @@ def test_krum(n_bad, d):
     assert set(np.flatnonzero(multi.support_)) == set(best[:5])
 
 
-@pytest.mark.parametrize("n_bad", [0, 1, 2, 4])
-@pytest.mark.parametrize("seed", range(4))
+@cases("n_bad", [0, 1, 2, 4])
+@cases("seed", range(4))
 def test_bulyan(n_bad, seed):
     n = 19 + seed
     X = contaminated(n, 3, n_bad, seed, far=1.5)
@@ -334,8 +334,8 @@ def test_bulyan(n_bad, seed):
     np.testing.assert_allclose(found.location_, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("n_bad", [1, 2, 4])
-@pytest.mark.parametrize("seed", range(8))
+@cases("n_bad", [1, 2, 4])
+@cases("seed", range(8))
 def test_mda_has_the_smallest_diameter(n_bad, seed):
     X = contaminated(12, 2, n_bad, seed, far=0.5)
     if seed % 2:  # with duplicates and ties
@@ -387,8 +387,8 @@ def test_mda_says_when_the_search_is_too_long():
 # -- clipping -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("radius", [None, 0.5, 2.0, 1e3])
-@pytest.mark.parametrize("shape", [(60, 4), (15, 40)])
+@cases("radius", [None, 0.5, 2.0, 1e3])
+@cases("shape", [(60, 4), (15, 40)])
 def test_centered_clipping_stands_still(radius, shape):
     X = contaminated(*shape, n_bad=4)
     result = CenteredClipping(radius=radius).fit(X).result_

@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import inlier
 import reference
+from cases import cases
 from inlier import theory
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
@@ -63,9 +64,9 @@ def test_iterations_are_those_of_algorithm_1_with_cvxpy(seed):
     np.testing.assert_array_equal(result.support, kept)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("p", POWERS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
+@cases("seed", range(3))
+@cases("p", POWERS)
+@cases("surrogate", SURROGATES)
 def test_step_1_is_the_sequence_of_convex_problems_of_the_paper(surrogate, p, seed):
     sample = SettingA(n=60, d=6, alpha=0.2).sample(seed)
     center, budget = np.median(sample.X, axis=0), 60 * sample.sigma**2
@@ -83,9 +84,9 @@ def test_step_1_is_the_sequence_of_convex_problems_of_the_paper(surrogate, p, se
     np.testing.assert_allclose(found.mean, sample.X[~found.removed].mean(axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("p", POWERS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("setting", [SettingA, SettingB])
+@cases("p", POWERS)
+@cases("surrogate", SURROGATES)
+@cases("setting", [SettingA, SettingB])
 def test_algorithm_1_stops_by_the_rule_of_the_paper(setting, surrogate, p):
     sample = setting(n=120, d=10, alpha=0.2).sample(0)
     result = inlier.robust_mean(
@@ -262,8 +263,8 @@ def test_continuation_succeeds_where_the_published_start_fails():
     assert result.converged
 
 
-@pytest.mark.parametrize("factor", [0.8, 0.95, 1.0, 1.2])
-@pytest.mark.parametrize("setting", [SettingA, SettingB])
+@cases("factor", [0.8, 0.95, 1.0, 1.2])
+@cases("setting", [SettingA, SettingB])
 def test_what_is_clear_of_many_rows_is_what_solving_again_says(monkeypatch, setting, factor):
     sample = setting(6000, 20, 0.2).sample(0)
     sigma = factor * sample.sigma
@@ -383,8 +384,8 @@ def weighted_table(kind, n=120, d=40):
     return X, center, w
 
 
-@pytest.mark.parametrize("max_passes", [1, 2, 4, 30])
-@pytest.mark.parametrize("kind", ["random", "decaying", "flat", "rank 3"])
+@cases("max_passes", [1, 2, 4, 30])
+@cases("kind", ["random", "decaying", "flat", "rank 3"])
 def test_eigenpairs_are_as_good_as_their_residuals_say(kind, max_passes):
     X, center, w = weighted_table(kind)
     A = X - center

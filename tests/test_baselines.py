@@ -4,7 +4,6 @@ What the medians, trimmed means and aggregators compute is in test_aggregators.p
 """
 
 import functools
-import inspect
 from contextlib import nullcontext
 
 import cvxpy as cp
@@ -17,9 +16,10 @@ from hypothesis import strategies as st
 from scipy.stats import median_abs_deviation
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
+from cases import cases
 from inlier.baselines import (
     BASELINES,
     Bulyan,
@@ -83,18 +83,12 @@ ALL = [
 ]
 
 
-def name_of(method):
-    # The fraction and the sigma are the same for all.
-    return str(method).replace("alpha=0.1", "").replace("sigma=1.0", "").replace("(, ", "(")
-
-
 def choice(methods):
-    return pytest.mark.parametrize("method", methods, ids=name_of)
+    return cases("method", methods)
 
 
 each = choice(ALL)
 each_robust = choice([method for method in ALL if not isinstance(method, NOT_ROBUST)])
-each_spectral = choice([method for method in ALL if isinstance(method, SPECTRAL)])
 told_alpha = choice([method for method in ALL if "alpha" in method.needs])
 told_sigma = choice([method for method in ALL if "sigma" in method.needs])
 
@@ -117,34 +111,41 @@ def needs_more_rows(method, shape):
     return isinstance(method, NEEDS_ROWS) and shape[0] <= 2 * shape[1]
 
 
-# -- what all share -------------------------------------------------------------------------------
+def has_too_few_rows(method, shape):
+    """Whether the method refuses so few rows, of which a tenth rounds to none."""
+    return needs_more_rows(method, shape) or (isinstance(method, Krum | Bulyan) and shape[0] < 3)
 
-SHAPES = [(13, 1), (61, 2), (60, 4), (12, 40)]
+
+# -- what all share -------------------------------------------------------------------------------
 
 
 def shapes(shapes):
-    return pytest.mark.parametrize("shape", shapes, ids=str)
+    return cases("shape", shapes)
 
 
 def with_one_bad_row(method, shape):
     """The data, and a little more than the standard deviation of the good rows."""
     if needs_more_rows(method, shape):
-        pytest.skip("needs n > 2 d")
+        shape = (2 * shape[1] + 1, shape[1])
     X = contaminated(*shape, n_bad=1)
     return X, 1.05 * deviation(X[1:])
 
 
-# scikit-learn's tables have features up to a hundred apart, and all rows are good there.
-@parametrize_with_checks(
-    [m.set_params(sigma=1e3) if "sigma" in m.needs else m for m in map(clone, ALL)]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("method", BASELINES, ids=lambda method: method.name)
+def test_scikit_learn_checks(method):
+    # scikit-learn's tables have features up to a hundred apart, and all rows are good there.
+    check_estimator(told(method, sigma=1e3), on_skip=None)
+
+
+# Every move of one table, and one move of tables of other shapes.
+MOVES = [
+    *(((60, 4), *move) for move in [(1e-8, 0.0), (1e8, 0.0), (1.0, 1e6), (-3.0, 7.0)]),
+    *((shape, -3.0, 7.0) for shape in [(13, 1), (61, 2), (12, 40)]),
+]
 
 
 @each
-@pytest.mark.parametrize(("scale", "shift"), [(1e-8, 0.0), (1e8, 0.0), (1.0, 1e6), (-3.0, 7.0)])
-@shapes(SHAPES)
+@cases(("shape", "scale", "shift"), MOVES)
 def test_moves_with_the_data(method, shape, scale, shift):
     X, sigma = with_one_bad_row(method, shape)
     plain = fitted(method, X, sigma)
@@ -206,7 +207,7 @@ def test_the_same_random_state_gives_the_same_answer(method):
     np.testing.assert_array_equal(first.result_.scores, second.result_.scores)
 
 
-@each_spectral
+@choice([told(m) for m in (IterativeFiltering, LaiRaoVempala, ProjectedGradient)])
 def test_any_number_of_threads_gives_the_same_answer(method):
     X = contaminated(400, 270, 40, far=1.0)
     sigma = 1.05 * deviation(X[40:])
@@ -249,7 +250,7 @@ def test_the_table_is_not_changed(method):
 
 
 @each_robust
-@pytest.mark.parametrize("far", [1e6, 1e12, 1e300])
+@cases("far", [1e6, 1e300])
 def test_few_bad_rows_leave_the_error_bounded(method, far):
     X = np.random.default_rng(3).standard_normal((80, 3))
     sigma = 1.05 * deviation(X[7:])
@@ -279,18 +280,15 @@ def test_many_bad_rows_leave_the_error_bounded(method):
 
 
 @each
-@shapes([(12, 3), (12, 1), (5, 30), (2, 2)])
-@pytest.mark.parametrize("value", [0.0, 2.5, -1e12])
+@cases(("shape", "value"), [((12, 3), 0.0), ((12, 1), 2.5), ((5, 30), 2.5), ((2, 2), -1e12)])
 def test_all_rows_equal(method, shape, value):
     X = np.full(shape, value)
-    try:
-        found = fitted(method, X)
-    except ValueError as error:
-        assert f"but X has {len(X)}" in str(error)
-        assert isinstance(method, Krum | Bulyan | MCD) and len(X) < 12
-    else:
-        # Weights of 1/n do not sum to 1 in the last digit.
-        np.testing.assert_allclose(found.location_, X[0], rtol=1e-15)
+    if has_too_few_rows(method, shape):
+        with pytest.raises(ValueError, match=f"rows .*but X has {len(X)}"):
+            fitted(method, X)
+        return
+    # Weights of 1/n do not sum to 1 in the last digit.
+    np.testing.assert_allclose(fitted(method, X).location_, X[0], rtol=1e-15)
 
 
 @each
@@ -305,21 +303,19 @@ def test_duplicates_and_a_constant_column(method):
 
 
 @each
-@pytest.mark.parametrize("n", [2, 3, 4, 7])
-@pytest.mark.parametrize("d", [1, 2, 5])
+@cases(("n", "d"), [(2, 1), (2, 5), (3, 2), (4, 5), (7, 1), (7, 2)])
 @pytest.mark.filterwarnings("ignore:FalseDiscoveryFilter")  # a few rows may all be a tail
-def test_few_rows_give_an_answer_or_a_clear_error(method, n, d):
+def test_few_rows_give_an_answer_unless_the_method_needs_more(method, n, d):
     X = np.random.default_rng([n, d]).standard_normal((n, d))
-    try:
-        found = fitted(method, X, 1.05 * deviation(X))
-    except ValueError as error:
-        assert "rows" in str(error) and f"but X has {n}" in str(error)
-        assert isinstance(method, Krum | Bulyan | MCD)
-    else:
-        # Halving takes other rows in other directions and may leave the box, though not by far.
-        room = np.ptp(X) / 4 if isinstance(method, LaiRaoVempala | LaiRaoVempalaGaussian) else 1e-9
-        assert (found.location_ >= X.min(axis=0) - room).all()
-        assert (found.location_ <= X.max(axis=0) + room).all()
+    if has_too_few_rows(method, (n, d)):
+        with pytest.raises(ValueError, match=f"rows .*but X has {n}"):
+            fitted(method, X)
+        return
+    found = fitted(method, X, 1.05 * deviation(X))
+    # Halving takes other rows in other directions and may leave the box, though not by far.
+    room = np.ptp(X) / 4 if isinstance(method, LaiRaoVempala | LaiRaoVempalaGaussian) else 1e-9
+    assert (found.location_ >= X.min(axis=0) - room).all()
+    assert (found.location_ <= X.max(axis=0) + room).all()
 
 
 @told_alpha
@@ -361,15 +357,15 @@ def test_far_rows_score_worse(method):
 
 
 @each
-@pytest.mark.parametrize("wrong", [np.nan, np.inf])
-def test_missing_values_are_refused(method, wrong):
-    X = contaminated()
-    X[3, 2] = wrong
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        fitted(method, X)
+def test_missing_values_are_refused(method):
+    for wrong, said in ((np.nan, "NaN"), (np.inf, "infinity")):
+        X = contaminated()
+        X[3, 2] = wrong
+        with pytest.raises(ValueError, match=said):
+            fitted(method, X)
 
 
-@pytest.mark.parametrize("method", BASELINES, ids=lambda method: method.name)
+@cases("method", BASELINES)
 def test_what_is_missing_is_named(method):
     if not method.needs:
         assert method().fit(contaminated()).result_.converged
@@ -381,14 +377,14 @@ def test_what_is_missing_is_named(method):
 
 
 @told_alpha
-@pytest.mark.parametrize("alpha", [-0.1, 0.5, 1, np.nan, "many", True, [0.1]], ids=str)
+@cases("alpha", [-0.1, 0.5, 1, np.nan, "many", True, [0.1]])
 def test_wrong_alpha(method, alpha):
     with pytest.raises(ValueError, match=r"alpha must be a finite number .* below 0\.5"):
         fitted(method, contaminated(), alpha=alpha)
 
 
 @told_sigma
-@pytest.mark.parametrize("sigma", [0.0, -1.0, np.nan, np.inf, "large", True], ids=str)
+@cases("sigma", [0.0, -1.0, np.nan, np.inf, "large", True])
 def test_wrong_sigma(method, sigma):
     with pytest.raises(ValueError, match="sigma must be a finite number above"):
         fitted(method, contaminated(), sigma=sigma)
@@ -405,7 +401,7 @@ def test_a_sigma_that_is_too_small_is_said(method):
     assert 30 <= result.support.sum() <= 60 and np.isfinite(result.location).all()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "message"),
     [
         (told(IterativeFiltering, factor=0.0), "factor must be"),
@@ -426,7 +422,6 @@ def test_a_sigma_that_is_too_small_is_said(method):
         (FalseDiscoveryFilter(fdr=1.0), "fdr must be"),
         (FalseDiscoveryFilter(random_state=-1), "random_state must be a whole number"),
     ],
-    ids=str,
 )
 def test_wrong_parameters(method, message):
     with pytest.raises(ValueError, match=message):
@@ -435,10 +430,8 @@ def test_wrong_parameters(method, message):
 
 # Removal at random, from no seed, sometimes gives up.
 @pytest.mark.filterwarnings("ignore:IterativeFiltering")
-@each
+@choice([m for m in ALL if "random_state" in m.get_params()])
 def test_every_random_state_of_numpy_is_taken(method):
-    if "random_state" not in inspect.signature(type(method)).parameters:
-        pytest.skip("draws nothing")
     X = contaminated()
     for random_state in (None, np.random.default_rng(0), np.random.RandomState(0)):
         found = fitted(method, X, sigma=2.0, random_state=random_state)
@@ -476,10 +469,8 @@ class CountedTable(DenseTable):
 @each
 @shapes([(100, 5), (20, 60), (400, 300), (700, 5)])
 def test_all_passes_are_counted(method, shape, monkeypatch):
-    if needs_more_rows(method, shape):
-        pytest.skip("needs n > 2 d")
-    if shape[1] == 300 and not isinstance(method, SPECTRAL):
-        pytest.skip("forms no Krylov basis")
+    if needs_more_rows(method, shape) or (shape[1] == 300 and not isinstance(method, SPECTRAL)):
+        return  # it needs n > 2 d, or forms no Krylov basis
     tables = []
 
     def as_counted(X):
@@ -507,7 +498,8 @@ WITH_HISTORY = [
 def test_history(method, shape):
     n_bad = shape[0] // 10
     X = contaminated(*shape, n_bad, far=3.0)
-    history = fitted(method, X, deviation(X[n_bad:])).result_.history
+    result = fitted(method, X, deviation(X[n_bad:])).result_
+    history = result.history
     passes = [step.n_passes for step in history]
     # Rotated rows cost nothing to read.
     assert passes[0] > 0 and np.all(np.diff(passes) >= (shape[0] >= shape[1]))
@@ -516,6 +508,10 @@ def test_history(method, shape):
         assert -1e-9 <= step.h_sum <= len(X) and 0 <= step.n_removed <= len(X)
     # Either all steps are held against a limit or none is.
     assert len({np.isnan(step.budget) for step in history}) == 1
+    if shape[0] >= shape[1] or isinstance(
+        method, QuantumEntropy | ProjectedGradient | SpectralReweighting
+    ):
+        assert passes[-1] <= result.n_passes
 
 
 @choice([told(QuantumEntropy), told(IterativeFiltering, removal="random")])
@@ -532,22 +528,6 @@ def test_filters_stop_at_the_first_variance_within_the_limit(method):
     first, last = result.history[0].lambda_max, result.history[-1].lambda_max
     assert first == pytest.approx(200 * deviation(X) ** 2)
     assert last == pytest.approx(n_left[-1] * deviation(X[result.support]) ** 2)
-
-
-@choice(WITH_HISTORY)
-@shapes([(200, 5), (500, 300)])
-def test_history_has_no_more_passes_than_the_result(method, shape):
-    n_bad = shape[0] // 10
-    X = contaminated(*shape, n_bad, far=3.0)
-    result = fitted(method, X, deviation(X[n_bad:])).result_
-    assert result.history[-1].n_passes <= result.n_passes
-
-
-@choice([told(method) for method in (QuantumEntropy, ProjectedGradient, SpectralReweighting)])
-def test_history_has_no_more_passes_than_the_result_with_few_rows(method):
-    X = contaminated(20, 60, 2, far=3.0)
-    result = fitted(method, X, deviation(X[2:])).result_
-    assert result.history[-1].n_passes <= result.n_passes
 
 
 # -- the published errors -------------------------------------------------------------------------
@@ -713,7 +693,7 @@ def test_errors_are_at_most_those_of_the_authors_code(cell, alpha, method, their
     assert mean_error(method, *SETTINGS[cell], alpha, n_seeds) <= factor * theirs + slack
 
 
-@pytest.mark.parametrize("cell", ["A100", "B100"])
+@cases("cell", ["A100", "B100"])
 def test_que_is_as_good_where_batches_do_not_meet_the_fraction(cell):
     # With alpha a multiple of the batch the last round takes just the last outliers; here it does
     # not. In the neighbouring cells the paper has .4 to .8 and the original code .02 to .13.
@@ -854,8 +834,8 @@ def after_one_round(X, n_bad, **parameters):
     return found.result_.scores
 
 
-@pytest.mark.parametrize("beta", [0.1, 1.0, 4.0, 30.0])
-@pytest.mark.parametrize("d", [1, 3, 40])
+@cases("beta", [0.1, 1.0, 4.0, 30.0])
+@cases("d", [1, 3, 40])
 def test_que_scores(beta, d):
     X = contaminated(100, d, 10, far=5.0) + 3.0
     np.testing.assert_allclose(
@@ -875,7 +855,7 @@ def test_que_goes_from_the_distance_to_the_top_eigenvector():
     )
 
 
-@pytest.mark.parametrize("beta", [0.5, 4.0, 20.0])
+@cases("beta", [0.5, 4.0, 20.0])
 def test_que_sketches_are_near_the_formula(beta):
     # Not with the seed of the sketches: these would then be the rows themselves.
     X = contaminated(400, 280, 40, seed=1, far=2.0)
@@ -890,7 +870,7 @@ def test_que_sketches_are_near_the_formula(beta):
 # -- halving the dimension ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(5))
+@cases("seed", range(5))
 def test_halving_of_rows_that_mirror_each_other(seed):
     half = np.random.default_rng(seed).standard_t(3, (100, 12))
     X = np.concatenate([half, -half]) + 5.0
@@ -900,7 +880,7 @@ def test_halving_of_rows_that_mirror_each_other(seed):
     assert np.linalg.norm(LaiRaoVempala(alpha=0.2).fit(X).location_ - 5.0) <= 0.7
 
 
-@pytest.mark.parametrize("method", [LaiRaoVempala, LaiRaoVempalaGaussian])
+@cases("method", [LaiRaoVempala, LaiRaoVempalaGaussian])
 @shapes([(1000, 1), (1000, 7), (2000, 64), (40, 100)])
 def test_halving_of_clean_rows(method, shape):
     n, d = shape
@@ -910,7 +890,7 @@ def test_halving_of_clean_rows(method, shape):
     assert error <= 1.6 * np.sqrt(d / n) + n ** (-1 / 3)
 
 
-@pytest.mark.parametrize("method", [LaiRaoVempala, LaiRaoVempalaGaussian])
+@cases("method", [LaiRaoVempala, LaiRaoVempalaGaussian])
 def test_halving_is_far_better_than_the_coordinate_median(method):
     # In each coordinate the outliers are within the noise, together they are sqrt(d) away.
     X = contaminated(2000, 256, 400, far=1.0)
@@ -943,7 +923,7 @@ def smallest_variance(X, center, mass):
     return problem.solve(solver="CLARABEL")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@cases("seed", range(6))
 def test_cdg_minimises_the_variance(seed):
     X = contaminated(40, 3, 6, seed, far=(1.0, 2.0, 5.0)[seed % 3])
     result = ChengDiakonikolasGe(alpha=0.15).fit(X).result_
@@ -962,9 +942,9 @@ def test_cdg_says_that_it_has_not_converged():
         ChengDiakonikolasGe(alpha=0.2, max_iter=1).fit(contaminated(100, 5, 20))
 
 
-@pytest.mark.parametrize("method", [ProjectedGradient, SpectralReweighting])
+@cases("method", [ProjectedGradient, SpectralReweighting])
 @shapes([(200, 5), (400, 300), (30, 80)])
-@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.4])
+@cases("alpha", [0.05, 0.2, 0.4])
 def test_weights_are_in_the_capped_simplex(method, shape, alpha):
     n = shape[0]
     X = contaminated(*shape, round(alpha * n), far=1.5)
@@ -993,8 +973,8 @@ def test_projected_gradient_says_that_it_has_not_converged():
         ProjectedGradient(alpha=0.2, max_iter=2).fit(contaminated(100, 5, 20))
 
 
-@pytest.mark.parametrize("far", [0.5, 1.0, 3.0, 30.0])
-@pytest.mark.parametrize("step", [0.5, 1.0])
+@cases("far", [0.5, 1.0, 3.0, 30.0])
+@cases("step", [0.5, 1.0])
 def test_spectral_reweighting_is_as_quiet_as_the_good_rows(far, step):
     X = contaminated(300, 20, 60, far=far)
     result = SpectralReweighting(alpha=0.2, step=step).fit(X).result_
@@ -1023,11 +1003,19 @@ def test_nearest_point(drawn):
     found = nearest_point(w, cap)
     assert found.sum() == pytest.approx(1.0, abs=1e-9)
     assert found.min() >= 0.0 and found.max() <= cap
-    x = cp.Variable(len(w))
-    cp.Problem(cp.Minimize(cp.sum_squares(x - w)), [cp.sum(x) == 1, x >= 0, x <= cap]).solve(
-        solver="CLARABEL"
-    )
-    np.testing.assert_allclose(found, x.value, atol=1e-5)
+    # It is nearest if and only if all entries inside the bounds moved by the same, those at 0 by
+    # less and those at the cap by more.
+    moved, near = w - found, 1e-9
+    at_most = moved[found < cap - near].max(initial=-np.inf)
+    assert at_most <= moved[found > near].min() + near
+
+
+def test_nearest_point_is_that_of_cvxpy():
+    w, cap = np.array([-0.5, 0.1, 0.1, 0.4, 2.0]), 0.3
+    x = cp.Variable(5)
+    nearest = cp.Minimize(cp.sum_squares(x - w))
+    cp.Problem(nearest, [cp.sum(x) == 1, x >= 0, x <= cap]).solve(solver="CLARABEL")
+    np.testing.assert_allclose(nearest_point(w, cap), x.value, atol=1e-5)
 
 
 @settings(max_examples=60)
@@ -1037,11 +1025,21 @@ def test_nearest_distribution(drawn):
     found = nearest_distribution(w, cap)
     assert found.sum() == pytest.approx(1.0, abs=1e-9)
     assert found.min() >= 0.0 and found.max() <= cap * (1.0 + 1e-12)
-    x = cp.Variable(len(w))
-    cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, w))), [cp.sum(x) == 1, x <= cap]).solve(
-        solver="CLARABEL"
-    )
-    np.testing.assert_allclose(found, x.value, atol=1e-4)
+    # It is nearest if and only if all entries below the cap grew by the same factor, and those at
+    # the cap by no more.
+    grown = found / w
+    below = grown[found < cap * (1.0 - 1e-9)]
+    if below.size:
+        np.testing.assert_allclose(below, below[0], rtol=1e-9)
+        assert grown.max() <= below[0] * (1.0 + 1e-9)
+
+
+def test_nearest_distribution_is_that_of_cvxpy():
+    w, cap = np.exp([-0.5, 0.1, 0.1, 0.4, 2.0]), 0.3
+    x = cp.Variable(5)
+    nearest = cp.Minimize(cp.sum(cp.kl_div(x, w)))
+    cp.Problem(nearest, [cp.sum(x) == 1, x <= cap]).solve(solver="CLARABEL")
+    np.testing.assert_allclose(nearest_distribution(w, cap), x.value, atol=1e-4)
 
 
 # -- filters that know less -----------------------------------------------------------------------
@@ -1062,7 +1060,7 @@ def fraction_agnostic_by_hand(X, sigma):
         kept &= fits
 
 
-@pytest.mark.parametrize("seed", range(12))
+@cases("seed", range(12))
 def test_fraction_agnostic_filter(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_t(4, (80, 1 + seed % 5)) + 10.0
@@ -1076,7 +1074,7 @@ def test_fraction_agnostic_filter(seed):
     np.testing.assert_allclose(found.location_, X[expected].mean(axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@cases("seed", range(4))
 def test_fraction_agnostic_filter_measures_from_the_median_of_all_rows(seed):
     # Two groups on two axes: when the second is looked at, the first has left and counts still.
     X = np.random.default_rng(seed).standard_normal((200, 3))
@@ -1109,7 +1107,7 @@ def corruption_agnostic_by_hand(X, sigmas, constant):
     return min(confirmed, key=lambda entry: entry[0])
 
 
-@pytest.mark.parametrize("constant", [0.05, 0.5, 4.0])
+@cases("constant", [0.05, 0.5, 4.0])
 def test_corruption_agnostic_choice(constant):
     X = contaminated(101, 3, 20, far=4.0)
     first = deviation(X)
@@ -1148,7 +1146,7 @@ def false_discovery_filter_by_hand(X, rate):
         kept = kept[~rejected]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@cases("seed", range(8))
 def test_false_discovery_filter(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((150, 1 + seed % 4)) * 7.0 + 100.0
@@ -1167,7 +1165,7 @@ def test_false_discovery_filter_leaves_clean_rows_alone(shape):
     assert max(removed) <= 3
 
 
-@pytest.mark.parametrize("seed", range(3))
+@cases("seed", range(3))
 def test_false_discovery_filter_bears_heavy_tails(seed):
     # The authors' code has an error of 9.7 on such rows; the sample mean's is sqrt(3 d / n) = .39.
     X = np.random.default_rng(seed).standard_t(3, (2000, 100))
@@ -1214,7 +1212,7 @@ def test_krylov_and_dense_see_the_same(method):
 
 
 @each_repeatable
-@pytest.mark.parametrize("far", [3.0, 1e3, 1e12, 1e300])
+@cases("far", [3.0, 1e300])
 def test_fewer_rows_than_columns(method, far):
     X = contaminated(30, 200, 3, far=far)
     # The good rows are nearly orthogonal: each moves the mean by sigma / 5, and once weights differ
@@ -1222,12 +1220,8 @@ def test_fewer_rows_than_columns(method, far):
     assert spectral_error(method, X, 3, room=1.1) <= 0.6
 
 
-@pytest.mark.parametrize(
-    "method",
-    [m for m in ALL if isinstance(m, SPECTRAL) and getattr(m, "removal", "soft") == "soft"],
-    ids=name_of,
-)
-@pytest.mark.parametrize("far", [1e2, 1e3, 1e5])
+@each_repeatable
+@cases("far", [1e2, 1e5])
 def test_a_far_row_does_not_hide_the_others(method, far):
     X = contaminated(400, 20, 50, far=2.0)
     X[0] = far
@@ -1236,9 +1230,8 @@ def test_a_far_row_does_not_hide_the_others(method, far):
 
 
 @each_repeatable
-@pytest.mark.parametrize("seed", range(2))
-def test_absurd_and_subtle_outliers_together(method, seed):
-    X = contaminated(400, 20, 60, seed, far=2.0)
+def test_absurd_and_subtle_outliers_together(method):
+    X = contaminated(400, 20, 60, far=2.0)
     X[:10] = 10.0 ** np.linspace(8, 300, 10)[:, None]
     assert spectral_error(method, X, 60) <= 0.25
 

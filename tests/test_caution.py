@@ -9,6 +9,7 @@ from scipy import stats
 from sklearn.datasets import load_iris
 
 import inlier
+from cases import cases
 from inlier import RobustMean, robust_mean
 from inlier.data import Fences, TailLength, as_table
 from inlier.datasets import Cluster, SettingA, SettingB
@@ -64,8 +65,8 @@ def three_far_rows(rng):
     return X, [1, 5, 9]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("table", [one_far_row, two_times_ten, unit_error, three_far_rows])
+@cases("seed", range(5))
+@cases("table", [one_far_row, two_times_ten, unit_error, three_far_rows])
 def test_gross_rows_of_small_tables_leave(table, seed):
     X, bad = table(np.random.default_rng(seed))
     np.testing.assert_array_equal(fitted(X).outliers, bad)
@@ -187,7 +188,7 @@ def test_a_sample_finds_what_all_rows_show(monkeypatch):
     np.testing.assert_array_equal(fitted(X).outliers, bad)
     monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
     monkeypatch.setattr(caution, "SAMPLE_CELLS", 5 * 1000)
-    assert len(caution.Sample.of(as_table(X)).rows) == 1000
+    assert len(caution.RowSample.of(as_table(X)).rows) == 1000
     np.testing.assert_array_equal(fitted(X).outliers, bad)
 
 

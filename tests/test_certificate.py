@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from cases import cases
 from inlier import robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
@@ -52,8 +53,8 @@ def test_random_directions_are_hardly_ever_so_short():
     assert lengths.min() > SHORTEST
 
 
-@pytest.mark.parametrize("spectrum", ["flat", "falling", "spiked", "low rank", "two equal"])
-@pytest.mark.parametrize("max_passes", [2, 5, 12])
+@cases("spectrum", ["flat", "falling", "spiked", "low rank", "two equal"])
+@cases("max_passes", [2, 5, 12])
 def test_the_bound_is_never_below_the_eigenvalue(spectrum, max_passes):
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -91,8 +92,8 @@ def test_the_bound_is_close_and_survives_warm_directions_that_lead_astray():
 # -- what is stated -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("factor", [1e3, 1e4, 1e5, 1e7])
+@cases("dtype", [np.float64, np.float32])
+@cases("factor", [1e3, 1e4, 1e5, 1e7])
 def test_distant_rows_do_not_hide_others_in_a_wide_table(factor, dtype):
     """The Gram matrix of few long rows, of which some are very long, in single precision too."""
     for seed, n, d, n_far in ((0, 50, 2000, 5), (1, 200, 1000, 40)):
@@ -129,8 +130,8 @@ TABLES = {
 WAYS = {"nothing": {}, "sigma": {"sigma": 4.0}, "diagonal": {"scatter": "diagonal"}}
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("table", TABLES)
+@cases("way", WAYS)
+@cases("table", TABLES)
 def test_a_fit_is_verified(table, way):
     X = TABLES[table]
     result = quiet(X, **WAYS[way])

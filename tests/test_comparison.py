@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.covariance import EmpiricalCovariance
 
 import inlier
+from cases import cases
 from inlier import compare
 from inlier.comparison.run import carry_out, plan
 from inlier.datasets import Sample, SettingB
@@ -399,7 +400,7 @@ class Nameless:
         return MODEL.sample(random_state)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("data", "arguments", "message"),
     [
         (MODEL, {"methods": ["inlier-sigmo"]}, "Did you mean 'inlier-sigma'"),

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from cases import cases
 from inlier import robust_mean
 from inlier.data import Rotation, Table, as_table, products
 from inlier.data import arrays as dense_module
@@ -85,7 +86,6 @@ KINDS: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "lil": lambda X, folder: sp.lil_matrix(X.astype(np.float64)),
     "bsr": lambda X, folder: sp.bsr_array(X.astype(np.float64)),
 }
-KIND_NAMES = list(KINDS)
 
 
 def dense64(data: Any) -> np.ndarray:
@@ -148,32 +148,31 @@ class Case:
         assert_near(table.gram(self.center), A @ A.T, tol)
 
 
-@pytest.fixture(params=KIND_NAMES)
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    return Case(KINDS[request.param](whole_numbers(SHAPE), tmp_path))
+def case_of(kind: str, folder: Path) -> Case:
+    return Case(KINDS[kind](whole_numbers(SHAPE), folder))
+
+
+each_kind = cases("kind", KINDS)
 
 
 # -- each pass against its formula ----------------------------------------------------------------
 
 
-def test_project(case):
-    assert_near(case.table.project(case.center, case.basis), case.basis @ case.A.T, case.relative)
+@each_kind
+def test_every_pass_is_its_formula(kind, tmp_path):
+    case = case_of(kind, tmp_path)
+    case.check_all()
+    median = case.table.median()
+    assert type(median) is np.ndarray
+    assert_near(median, np.median(case.Y, axis=0), 1e-15)
+    assert case.table.sq_distances(case.Y[0])[0] == pytest.approx(0.0, abs=1e-3 * case.relative)
+    gram = case.table.gram(case.center)
+    assert_near(gram, gram.T.copy(), 1e-3 * case.relative)
 
 
-def test_combine(case):
-    expected = case.coefficients @ case.A
-    assert_near(case.table.combine(case.center, case.coefficients), expected, case.relative)
-
-
-def test_moment(case):
-    moment = case.table.moment(case.center, case.weights, case.basis)
-    scatter = case.A.T @ np.diag(case.weights) @ case.A
-    assert_near(moment.projection, case.basis @ case.A.T, case.relative, case.table.dtype)
-    assert_near(moment.image, case.basis @ scatter, case.relative)
-    assert_near(moment.drift, case.A.T @ case.weights, 10 * case.relative)
-
-
-def test_moment_with_weights_that_depend_on_what_is_seen(case):
+@each_kind
+def test_moment_with_weights_that_depend_on_what_is_seen(kind, tmp_path):
+    case = case_of(kind, tmp_path)
     asked: list[int] = []
     n = len(case.Y)
 
@@ -190,7 +189,9 @@ def test_moment_with_weights_that_depend_on_what_is_seen(case):
     assert_near(moment.drift, w @ case.A, 10 * case.relative)
 
 
-def test_moment_of_an_empty_basis_is_the_drift(case):
+@each_kind
+def test_moment_of_an_empty_basis_is_the_drift(kind, tmp_path):
+    case = case_of(kind, tmp_path)
     empty = np.empty((0, case.Y.shape[1]))
     moment = case.table.moment(case.center, case.weights, empty)
     assert moment.projection.shape == (0, len(case.Y))
@@ -198,35 +199,11 @@ def test_moment_of_an_empty_basis_is_the_drift(case):
     assert_near(moment.drift, case.A.T @ case.weights, 10 * case.relative)
 
 
-def test_mean(case):
-    expected = np.average(case.Y, axis=0, weights=case.weights)
-    actual = case.table.mean(case.weights, case.center)
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=case.relative * np.abs(case.A).max())
-
-
-def test_median(case):
-    median = case.table.median()
-    assert type(median) is np.ndarray
-    assert_near(median, np.median(case.Y, axis=0), 1e-15)
-
-
 def test_median_of_an_even_number_of_rows(tmp_path):
     for name, make in KINDS.items():
         data = make(whole_numbers((36, 5), seed=4), tmp_path)
         expected = np.median(dense64(data), axis=0)
         np.testing.assert_array_equal(as_table(data).median(), expected, err_msg=name)
-
-
-def test_sq_distances(case):
-    expected = np.square(case.A).sum(axis=1)
-    assert_near(case.table.sq_distances(case.center), expected, case.relative)
-    assert case.table.sq_distances(case.Y[0])[0] == pytest.approx(0.0, abs=1e-3 * case.relative)
-
-
-def test_gram(case):
-    gram = case.table.gram(case.center)
-    assert_near(gram, case.A @ case.A.T, case.relative)
-    assert_near(gram, gram.T.copy(), 1e-3 * case.relative)
 
 
 def test_duplicate_entries_of_a_sparse_matrix_are_summed():
@@ -337,9 +314,9 @@ def test_gram_agrees_with_the_distances(drawn, seed):
 # -- blocks ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.longdouble])
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("n", [2, 15, 16, 17, 31, 32, 33, 49])
+@cases("dtype", [np.float64, np.float32, np.int8, np.longdouble])
+@cases("order", ["C", "F"])
+@cases("n", [2, 15, 16, 17, 31, 32, 33, 49])
 def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
     monkeypatch.setattr(dense_module, "BLOCK_BYTES", 1)
     monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 16)
@@ -347,8 +324,8 @@ def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
     Case(np.asarray(whole_numbers((n, 7)), dtype=dtype, order=order), k=2).check_all()
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("n", [11, 12, 13])
+@cases("d", [1, 2, 3, 4, 5])
+@cases("n", [11, 12, 13])
 def test_blocks_of_few_elements(monkeypatch, n, d):
     monkeypatch.setattr(dense_module, "BLOCK_BYTES", 12 * 8)
     monkeypatch.setattr(dense_module, "MIN_BLOCK_ROWS", 1)
@@ -372,10 +349,10 @@ def test_callable_weights_see_every_block_once(monkeypatch):
     assert_near(moment.image, case.basis @ (case.A.T * case.weights) @ case.A, 1e-12)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("k", [0, 1, 3])
-@pytest.mark.parametrize("n", [1, 15, 16, 17, 64, 100])
+@cases("dtype", [np.float64, np.float32])
+@cases("order", ["C", "F"])
+@cases("k", [0, 1, 3])
+@cases("n", [1, 15, 16, 17, 64, 100])
 def test_a_stack_of_products_is_the_product(monkeypatch, n, k, order, dtype):
     d = 7
     monkeypatch.setattr(products, "UNPACKED", 16 * max(1, k) * d)
@@ -400,7 +377,9 @@ def test_blocks_of_the_real_size(shape, order, dtype):
 # -- cost and side effects ------------------------------------------------------------------------
 
 
-def test_a_call_is_one_pass(case):
+@each_kind
+def test_a_call_is_one_pass(kind, tmp_path):
+    case = case_of(kind, tmp_path)
     table, counts = case.table, []
     assert table.n_passes == 0
     for call in (
@@ -426,7 +405,9 @@ def test_the_median_of_a_sample_is_one_pass(make):
     assert table.n_passes == 1
 
 
-def test_shape_and_dtype(case):
+@each_kind
+def test_shape_and_dtype(kind, tmp_path):
+    case = case_of(kind, tmp_path)
     assert case.table.shape == SHAPE
     fits_single = np.result_type(case.data.dtype, np.float32) == np.float32
     assert case.table.dtype == (np.float32 if fits_single else np.float64)
@@ -439,7 +420,9 @@ def parts_of(data: Any) -> list[np.ndarray]:
             if hasattr(data, name)]  # fmt: skip
 
 
-def test_the_data_are_not_modified(case):
+@each_kind
+def test_the_data_are_not_modified(kind, tmp_path):
+    case = case_of(kind, tmp_path)
     before = parts_of(case.data)
     center, basis = case.center.copy(), case.basis.copy()
     weights, coefficients = case.weights.copy(), case.coefficients.copy()
@@ -685,7 +668,7 @@ def test_passes_of_a_rotated_table(wide):
     assert_near(drift, A.T @ wide.weights, 100 * wide.relative, wide.table.dtype)
 
 
-@pytest.mark.parametrize(
+@cases(
     "rows",
     [
         np.repeat(real_numbers((4, 50)), 3, axis=0),
@@ -693,9 +676,8 @@ def test_passes_of_a_rotated_table(wide):
         np.ones((6, 50)),
         np.zeros((6, 50)),
     ],
-    ids=["repeated", "on a line", "equal", "zero"],
 )
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@cases("dtype", [np.float64, np.float32])
 def test_rotation_of_rows_that_span_little(rows, dtype):
     rows = rows.astype(dtype)
     center = np.median(rows, axis=0).astype(np.float64)

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator
 
+from cases import cases
 from inlier import RobustMean, datasets
 from inlier.datasets import (
     AlphaCorruption,
@@ -165,10 +166,8 @@ def test_sample_refuses_a_target_of_another_length():
 # -- What holds of every model --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", [m for m in MODELS if m not in (Huber, Subtractive)])
-@pytest.mark.parametrize(
-    ("n", "alpha", "expected"), [(100, 0.0, 0), (100, 0.29, 29), (30, 0.15, 4), (7, 0.49, 3)]
-)
+@cases("model", [m for m in MODELS if m not in (Huber, Subtractive)])
+@cases(("n", "alpha", "expected"), [(100, 0.0, 0), (100, 0.29, 29), (30, 0.15, 4), (7, 0.49, 3)])
 def test_number_of_rows_and_of_outliers(model, n, alpha, expected):
     model = model(n, 3, alpha)
     sample = model.sample(0)
@@ -177,9 +176,9 @@ def test_number_of_rows_and_of_outliers(model, n, alpha, expected):
     assert sample.is_outlier.sum() == model.n_outliers == expected
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("n", "d"), [(4, 2), (5, 30), (60, 2), (61, 60), (60, 61)])
-@pytest.mark.parametrize("alpha", [0.0, 0.01, 0.499])
+@cases("model", MODELS)
+@cases(("n", "d"), [(4, 2), (5, 30), (60, 2), (61, 60), (60, 61)])
+@cases("alpha", [0.0, 0.01, 0.499])
 def test_any_size_and_fraction(model, n, d, alpha):
     sample = model(n, d, alpha).sample(0)
     assert sample.X.shape == (n, d) and np.isfinite(sample.X).all()
@@ -189,15 +188,15 @@ def test_any_size_and_fraction(model, n, d, alpha):
         assert sample.mean == pytest.approx(sample.X.mean(axis=0), abs=1e-12)
 
 
-@pytest.mark.parametrize("inliers", ROWS, ids=repr)
-@pytest.mark.parametrize("model", TAKE_ROWS)
+@cases("inliers", ROWS)
+@cases("model", TAKE_ROWS)
 def test_any_rows(model, inliers):
     sample = model(80, 6, 0.3, inliers=inliers).sample(0)
     assert sample.model.inliers == inliers
     assert np.isfinite(sample.X).all()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@cases("model", MODELS)
 def test_random_state(model):
     model = model(30, 4, 0.2)
     one, same, other = model.sample(7), model.sample(7), model.sample(8)
@@ -219,14 +218,14 @@ def test_a_generator_gives_what_its_seed_gives(setting):
     assert np.array_equal(model.sample(np.random.default_rng(7)).X, model.sample(7).X)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@cases("model", MODELS)
 def test_global_random_state_is_left_alone(model):
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     model(10, 3, 0.2).sample()
     assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
-@pytest.mark.parametrize("model", [*MODELS, lambda n, d, alpha: Clean(n, d, inliers=StudentT(3))])
+@cases("model", [*MODELS, lambda n, d, alpha: Clean(n, d, inliers=StudentT(3))])
 def test_a_model_is_what_its_repr_says(model):
     model = model(np.int64(30), 4, np.float32(0.25))
     assert isinstance(model, Contamination)
@@ -245,7 +244,7 @@ def test_numbers_of_any_type_give_one_repr():
     assert repr(Cluster(30, 4, 0, distance=np.float64(3))) == repr(Cluster(30, 4, 0.0, 3.0))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@cases("model", MODELS)
 def test_samples_travel(model):
     sample = model(20, 3, 0.2).sample(0)
     back = pickle.loads(pickle.dumps(sample))
@@ -476,8 +475,8 @@ def test_outliers_in_quiet_directions_show_in_the_true_metric_only(inliers, wher
 # -- Adversaries ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("inliers", [Gaussian(), StudentT(5, joint=True), Rotated()], ids=repr)
+@cases("direction", DIRECTIONS)
+@cases("inliers", [Gaussian(), StudentT(5, joint=True), Rotated()])
 def test_distances_do_not_give_replaced_rows_away(inliers, direction):
     sample = AlphaCorruption(3000, 40, 0.2, inliers, direction).sample(0)
     distances = np.linalg.norm(sample.X - sample.mean, axis=1)
@@ -490,8 +489,8 @@ def test_distances_do_not_give_replaced_rows_away(inliers, direction):
         assert np.mean(seen[sample.is_outlier] <= cut) > level - 0.35
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("model", [AlphaCorruption, Mirrored, Subtractive])
+@cases("direction", DIRECTIONS)
+@cases("model", [AlphaCorruption, Mirrored, Subtractive])
 def test_good_rows_that_were_removed_move_the_mean(model, direction):
     n, alpha = 4000, 0.2
     sample = model(n, 20, alpha, direction=direction).sample(0)
@@ -545,10 +544,10 @@ def test_what_alpha_means_where_rows_are_taken_away(n, alpha, n_removed):
     assert sample.X.shape == (n, 3) and sample.alpha == 0.0
 
 
-@pytest.mark.parametrize("threshold", [1.1, 1.5, 4.0])
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("inliers", [Gaussian(), Rotated(), StudentT(3)], ids=repr)
-@pytest.mark.parametrize(("n", "d"), [(400, 20), (40, 90)])
+@cases("threshold", [1.1, 1.5, 4.0])
+@cases("direction", DIRECTIONS)
+@cases("inliers", [Gaussian(), Rotated(), StudentT(3)])
+@cases(("n", "d"), [(400, 20), (40, 90)])
 def test_the_largest_eigenvalue_stays_just_below_the_threshold(n, d, inliers, direction, threshold):
     model = BelowThreshold(n, d, 0.2, threshold, inliers, direction)
     sample = model.sample(0)
@@ -674,8 +673,8 @@ def test_real_rows_are_told_apart_by_their_content():
 # -- Wrong arguments ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(
+@cases("model", MODELS)
+@cases(
     ("arguments", "message"),
     [
         ((0, 3, 0.1), "n must be a whole number >= 1, but is 0."),
@@ -693,8 +692,8 @@ def test_wrong_sizes_are_named(model, arguments, message):
         model(*arguments)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("random_state", [-1, "seed", 1.5])
+@cases("model", MODELS)
+@cases("random_state", [-1, "seed", 1.5])
 def test_wrong_seeds_are_named(model, random_state):
     message = f"random_state must be a whole number >= 0, but is {random_state!r}."
     with pytest.raises(ValueError, match=f"^{message}"):
@@ -704,7 +703,7 @@ def test_wrong_seeds_are_named(model, random_state):
 X, FLAGS = np.zeros((4, 2)), np.arange(4) < 1
 
 
-@pytest.mark.parametrize(
+@cases(
     ("make", "message"),
     [
         (lambda: SettingB(10, 1, 0.1), "d must be a whole number >= 2"),

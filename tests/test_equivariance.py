@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 from threadpoolctl import threadpool_limits
 
+from cases import cases
 from inlier import (
     RobustMeanResult,
     WeakEvidenceWarning,
@@ -181,9 +182,9 @@ def test_a_power_of_two_changes_nothing_at_all(problem, method, exponent):
     np.testing.assert_allclose(scale * plain.location, scaled.location, rtol=1e-13, atol=0)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("scale", [1e-8, 1e8])
+@cases("algorithm", ALGORITHMS)
+@cases("surrogate", SURROGATES)
+@cases("scale", [1e-8, 1e8])
 def test_scale_with_every_method(scale, surrogate, algorithm):
     problem = Problem(60, 6, 10, seed=0)
     method = {"algorithm": algorithm, "surrogate": surrogate}
@@ -192,8 +193,8 @@ def test_scale_with_every_method(scale, surrogate, algorithm):
     assert_same_answer(plain, scaled, 1e-12 * scale, scale)
 
 
-@pytest.mark.parametrize("scale", [1e-8, 1e-3, 1e5, 1e8])
-@pytest.mark.parametrize("setting", SETTINGS, ids=setting_name)
+@cases("scale", [1e-8, 1e-3, 1e5, 1e8])
+@cases("setting", SETTINGS)
 def test_scale_of_the_settings(setting, scale):
     sample = setting.sample(0)
     plain = robust_mean(sample.X, sigma=sample.sigma)
@@ -209,8 +210,8 @@ def test_units_in_which_the_numbers_are_very_small_or_large(scale):
     assert_same_answer(plain, scaled, 1e-12 * scale, scale)
 
 
-@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
-@pytest.mark.parametrize("n", [11, 51, 701])
+@cases("scale", [1e-8, 1.0, 1e8])
+@cases("n", [11, 51, 701])
 def test_scale_of_one_column(scale, n):
     # With an odd number of rows the median is one of them, at distance 0.
     problem = Problem(n, 1, n // 5, seed=0)
@@ -280,8 +281,8 @@ def test_columns_of_zeros(problem, n_zeros):
 # -- precision, memory order, storage, threads ----------------------------------------------------
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=setting_name)
-@pytest.mark.parametrize("seed", range(3))
+@cases("setting", SETTINGS)
+@cases("seed", range(3))
 def test_single_precision_keeps_the_same_rows(setting, seed):
     sample = setting.sample(seed)
     double = robust_mean(sample.X, sigma=sample.sigma)
@@ -322,8 +323,8 @@ def test_number_of_threads(setting):
 # -- chance ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("setting", SETTINGS, ids=setting_name)
+@cases("algorithm", ALGORITHMS)
+@cases("setting", SETTINGS)
 def test_the_same_random_state_gives_the_same_answer_to_the_last_bit(setting, algorithm):
     sample = setting.sample(0)
     options = {"sigma": sample.sigma, "algorithm": algorithm}

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from cases import cases
 from inlier.unknown_sigma import significance
 from inlier.unknown_sigma.pursuit import WINDOW, pursue
 from inlier.unknown_sigma.significance import (
@@ -125,9 +126,7 @@ def test_same_side_bounds_a_two_sided_binomial_test(right, left):
         assert log_p == 0.0
 
 
-@pytest.mark.parametrize(
-    ("same", "opposite"), [(1, 0), (3, 0), (4, 0), (8, 0), (8, 1), (7, 1), (40, 9), (40, 10)]
-)
+@cases(("same", "opposite"), [(1, 0), (3, 0), (4, 0), (8, 0), (8, 1), (7, 1), (40, 9), (40, 10)])
 def test_coherence_bounds_a_one_sided_binomial_test(same, opposite):
     log_p = coherence(np.concatenate([np.full(same, 2.0), np.full(opposite, -0.5)]))
     if 1 + opposite > GOOD_SHARE * same:
@@ -149,8 +148,8 @@ def test_long_rows_that_point_anywhere_are_not_coherent():
 # -- the centre -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", SYMMETRIC)
-@pytest.mark.parametrize("n", [9, 50, 301])
+@cases("kind", SYMMETRIC)
+@cases("n", [9, 50, 301])
 def test_the_spread_is_that_of_the_half_with_the_least_variance(kind, n):
     values = np.sort(numbers(1, kind, n))
     half = n // 2 + 1
@@ -164,9 +163,9 @@ def test_the_spread_of_gaussian_values_is_their_standard_deviation():
     assert center_of(values)[1] == pytest.approx(3.0, rel=0.05)
 
 
-@pytest.mark.parametrize("n", [400, 4 * significance.ENOUGH_VALUES])
-@pytest.mark.parametrize("kind", SYMMETRIC)
-@pytest.mark.parametrize("seed", range(5))
+@cases("n", [400, 4 * significance.ENOUGH_VALUES])
+@cases("kind", SYMMETRIC)
+@cases("seed", range(5))
 def test_the_centre_is_a_fixed_point_of_tukeys_bisquare(kind, seed, n):
     values = numbers(seed, kind, n)
     center, spread, _ = center_of(values)
@@ -197,8 +196,8 @@ def test_the_centre_moves_with_the_values(seed, kind, scale, shift):
     assert mirrored[1:] == pytest.approx((spread, error), rel=1e-9)
 
 
-@pytest.mark.parametrize("at", [6.0, 20.0, 1e3, 1e9])
-@pytest.mark.parametrize("seed", range(5))
+@cases("at", [6.0, 20.0, 1e3, 1e9])
+@cases("seed", range(5))
 def test_two_fifths_of_the_values_elsewhere_hardly_move_the_centre(at, seed):
     rng = np.random.default_rng(seed)
     good = rng.standard_normal(300)
@@ -223,8 +222,8 @@ def test_a_spread_of_zero_where_a_quarter_of_the_values_coincide(n_equal):
     assert excess_test(values)[1] == NOTHING
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e3])
-@pytest.mark.parametrize("name", TIED)
+@cases("scale", [1.0, 1e-3, 1e3])
+@cases("name", TIED)
 def test_values_that_are_tied(name, scale):
     values = scale * np.sort(TIED[name])
     center, spread, error = center_of(values)
@@ -236,8 +235,8 @@ def test_values_that_are_tied(name, scale):
 # -- a surplus on one side ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [20, 100, 600])
-@pytest.mark.parametrize("kind", SYMMETRIC)
+@cases("n", [20, 100, 600])
+@cases("kind", SYMMETRIC)
 def test_symmetric_values_show_no_group(kind, n):
     found = [excess_test(numbers([seed, n], kind, n))[1].log_p for seed in range(300)]
     assert min(found) > LOG_LEVEL
@@ -280,7 +279,7 @@ def surplus_by_counting(values, center, error, side):
     return best + np.log(np.log2(len(values))) if best < 0.0 else 0.0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@cases("seed", range(10))
 def test_mirror_is_its_definition(seed):
     values = np.sort(planted(seed, n=150, n_bad=15 + 3 * seed, at=3.0, spread=1.0))
     center, _, error = center_of(values)
@@ -297,8 +296,8 @@ def test_mirror_is_its_definition(seed):
     assert mirror_test(values, center, error, sides=(-1,)).log_p == min(0.0, expected[-1])
 
 
-@pytest.mark.parametrize("n_bad", [20, 60, 200])
-@pytest.mark.parametrize("seed", range(5))
+@cases("n_bad", [20, 60, 200])
+@cases("seed", range(5))
 def test_a_planted_group_is_cut_off(n_bad, seed):
     values = planted(seed, n_bad=n_bad)
     center, cut = excess_test(values)
@@ -328,7 +327,7 @@ def test_so_few_values_are_no_group(n):
     assert excess_test(np.arange(n) ** 5.0)[1].log_p > LOG_LEVEL
 
 
-@pytest.mark.parametrize("name", TIED)
+@cases("name", TIED)
 def test_tied_values_show_no_group(name):
     assert excess_test(TIED[name])[1].log_p > LOG_LEVEL
 
@@ -336,17 +335,17 @@ def test_tied_values_show_no_group(name):
 # -- sizes that stand apart -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "d"), [(50, 10), (100, 1), (300, 5), (500, 100)])
-@pytest.mark.parametrize("kind", LENGTHS)
+@cases(("n", "d"), [(50, 10), (100, 1), (300, 5), (500, 100)])
+@cases("kind", LENGTHS)
 def test_no_row_of_a_tail_stands_apart(kind, n, d):
     found = np.array([gap_test(lengths(seed, kind, n, d)).log_p for seed in range(200)])
     assert found.min() > LOG_LEVEL
     assert np.mean(found < np.log(1e-2)) <= 0.02
 
 
-@pytest.mark.parametrize(("n", "d"), [(100, 10), (300, 5), (500, 100)])
-@pytest.mark.parametrize("kind", LENGTHS)
-@pytest.mark.parametrize("seed", range(3))
+@cases(("n", "d"), [(100, 10), (300, 5), (500, 100)])
+@cases("kind", LENGTHS)
+@cases("seed", range(3))
 def test_one_row_a_million_times_farther_stands_apart(kind, n, d, seed):
     sizes = lengths(seed, kind, n, d)
     sizes[7] = 1e6 * np.median(sizes)
@@ -382,7 +381,7 @@ def test_rows_given_twice_stand_no_more_apart(kind):
     assert min(found) > LOG_LEVEL
 
 
-@pytest.mark.parametrize("name", TIED)
+@cases("name", TIED)
 def test_tied_sizes_do_not_stand_apart(name):
     assert gap_test(np.abs(TIED[name])) == NOTHING
 
@@ -395,8 +394,8 @@ def test_too_few_sizes_say_nothing(n):
 # -- tails, modes and clear gaps ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kept", [0.7, 0.9, 0.97])
-@pytest.mark.parametrize("tail", TAILS)
+@cases("kept", [0.7, 0.9, 0.97])
+@cases("tail", TAILS)
 def test_the_end_of_a_tail_is_no_group(tail, kept):
     alarms = 0
     for seed in range(100):
@@ -410,8 +409,8 @@ def test_the_outer_half_of_a_gaussian_is_no_group(seed):
     assert not is_no_tail(np.abs(numbers(seed, "normal", 20_000)), 0.5)
 
 
-@pytest.mark.parametrize("n_bad", [60, 100, 300])
-@pytest.mark.parametrize("seed", range(5))
+@cases("n_bad", [60, 100, 300])
+@cases("seed", range(5))
 def test_a_cluster_is_no_tail(n_bad, seed):
     sizes = np.abs(planted(seed, n=1000, n_bad=n_bad, at=8.0, spread=1.0))
     assert is_no_tail(sizes, 5.0)
@@ -449,8 +448,8 @@ def clearest_in_noise(seed, kind, n, k):
     return min(log_p for log_p, *_ in pursue(whitened(rows), rng))
 
 
-@pytest.mark.parametrize("k", [2, 7, 25])
-@pytest.mark.parametrize("kind", LENGTHS)
+@cases("k", [2, 7, 25])
+@cases("kind", LENGTHS)
 def test_pursuit_finds_nothing_in_noise(kind, k):
     found = np.array([clearest_in_noise(seed, kind, 400, k) for seed in range(60)])
     assert np.all(found <= 0.0)

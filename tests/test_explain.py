@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import inlier
+from cases import cases
 from inlier.datasets import SettingA, SettingB
 
 
@@ -40,8 +41,8 @@ def test_contributions_add_up_to_the_score_at_another_threshold():
             np.testing.assert_allclose(total, changed.scores[row], rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-@pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
+@cases("shape", SHAPES.values())
+@cases("options", KINDS.values())
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_contributions_add_up_to_the_score(options, shape):
     X = sample(*shape).X
@@ -211,7 +212,7 @@ def test_the_budgets_of_the_path():
         np.testing.assert_array_equal(result.at(budget=point.budget).support, result.at(i).support)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("choice", "message"),
     [
         ({}, "Give one of point"),

@@ -10,13 +10,14 @@ import pytest
 import fuzz
 import reference
 import statements
+from cases import cases
 from inlier import robust_mean
 from statements import Dense, Told
 
 BLOCK = 25
 
 
-@pytest.mark.parametrize("first", range(0, 300, BLOCK))
+@cases("first", range(0, 300, BLOCK))
 def test_every_statement_is_true(first):
     reports = [fuzz.run(seed) for seed in range(first, first + BLOCK)]
     false = [fuzz.shown(report) for report in reports if report.lies]
@@ -131,7 +132,7 @@ def test_an_honest_result_passes():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", PLANTED)
+@cases("kind", PLANTED)
 def test_a_planted_lie_is_found(kind):
     told = honest()
     assert kind in kinds(told._replace(result=PLANTED[kind](told.result)))

@@ -15,6 +15,7 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
+from cases import cases
 from inlier import RobustMeanResult, project, robust_mean, solve_l1, solve_least_squares
 from inlier.data.checks import check_table
 from inlier.datasets import SettingA, SettingB
@@ -163,30 +164,27 @@ KINDS: dict[str, Callable[[np.ndarray, Path], Any]] = {
 }
 
 
-@pytest.mark.parametrize("prune", [None, 0.5])
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_every_kind_of_table_gives_the_same_answer(kind, prune, tmp_path):
+@cases("kind", list(KINDS))
+def test_every_kind_of_table_gives_the_same_answer(kind, tmp_path):
     X, is_bad, sigma = clear_sample()
     data = KINDS[kind](X, tmp_path)
-    result = fitted(data, dense=X, sigma=sigma, prune=prune)
-    np.testing.assert_array_equal(result.support, ~is_bad)
-    np.testing.assert_allclose(result.location, X[~is_bad].mean(axis=0), rtol=1e-6)
+    for prune in (None, 0.5):
+        result = fitted(data, dense=X, sigma=sigma, prune=prune)
+        np.testing.assert_array_equal(result.support, ~is_bad)
+        np.testing.assert_allclose(result.location, X[~is_bad].mean(axis=0), rtol=1e-6)
 
 
 @pytest.mark.parametrize("make", [np.asmatrix, np.ma.MaskedArray])
-def test_unusual_arrays_are_read_or_refused(make):
+def test_unusual_arrays_are_read(make):
     X, is_bad, sigma = clear_sample()
-    try:
-        result = robust_mean(make(X), sigma=sigma)
-    except ValueError as error:
-        assert str(error).startswith("X ")
-    else:
-        np.testing.assert_array_equal(result.support, ~is_bad)
+    result = robust_mean(make(X), sigma=sigma)
+    np.testing.assert_array_equal(result.support, ~is_bad)
+    assert type(result.location) is np.ndarray
 
 
-@pytest.mark.parametrize("kind", ["Fortran", "float32", "int8", "memmap", "pandas", "csr_array"])
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@cases("kind", ["Fortran", "float32", "int8", "memmap", "pandas", "csr_array"])
+@cases("surrogate", SURROGATES)
+@cases("algorithm", ALGORITHMS)
 def test_kinds_of_tables_with_every_method(algorithm, surrogate, kind, tmp_path):
     X, _, sigma = clear_sample(n=60, d=4, n_bad=12)
     options = {"sigma": sigma, "algorithm": algorithm, "surrogate": surrogate}
@@ -279,9 +277,9 @@ def test_two_rows_within_sigma(d, algorithm):
     np.testing.assert_allclose(result.location, X.mean(axis=0))
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("d", [1, 2, 7])
+@cases("algorithm", ALGORITHMS)
+@cases("surrogate", SURROGATES)
+@cases("d", [1, 2, 7])
 def test_two_rows_that_contradict_each_other(d, surrogate, algorithm):
     # Neither is the outlier by right: whatever is answered must be finite and say so.
     X = np.stack([np.zeros(d), np.full(d, 50.0)])
@@ -300,8 +298,8 @@ def test_three_rows_one_of_them_far(d, algorithm):
     np.testing.assert_array_equal(result.support, [True, True, False])
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("shape", [(2, 1), (10, 3), (10, 30), (600, 2)])
+@cases("algorithm", ALGORITHMS)
+@cases("shape", [(2, 1), (10, 3), (10, 30), (600, 2)])
 def test_all_rows_equal(shape, algorithm):
     X = np.full(shape, 2.5)
     result = fitted(X, sigma=1.0, algorithm=algorithm)
@@ -310,9 +308,9 @@ def test_all_rows_equal(shape, algorithm):
     assert result.certificate.lambda_max == pytest.approx(0.0, abs=1e-20)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("shape", [(3, 1), (10, 3), (10, 30), (600, 2)])
+@cases("algorithm", ALGORITHMS)
+@cases("surrogate", SURROGATES)
+@cases("shape", [(3, 1), (10, 3), (10, 30), (600, 2)])
 def test_all_rows_equal_but_one(shape, surrogate, algorithm):
     X = np.full(shape, 2.5)
     X[1] = 100.0
@@ -363,9 +361,9 @@ def test_clean_rows_are_all_kept(algorithm):
     np.testing.assert_allclose(result.location, X.mean(axis=0), atol=1e-13)
 
 
-@pytest.mark.parametrize("where", ["one entry", "whole row"])
-@pytest.mark.parametrize("size", [1e2, 1e4, 1e5, 1e6, 1e8, 1e12, 1e20, 1e100, 1e150, 1e300])
-@pytest.mark.parametrize("shape", [(300, 30), (50, 2), (40, 1), (30, 80)])
+@cases("where", ["one entry", "whole row"])
+@cases("size", [1e2, 1e5, 1e8, 1e20, 1e150, 1e300])
+@cases("shape", [(300, 30), (50, 2), (40, 1), (30, 80)])
 def test_one_absurd_row_among_good_ones(shape, size, where):
     X = np.random.default_rng(1).standard_normal(shape)
     X[3] = 0.0
@@ -375,9 +373,9 @@ def test_one_absurd_row_among_good_ones(shape, size, where):
     np.testing.assert_array_equal(result.support, good)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("size", [1e8, 1e150, 1e300])
+@cases("algorithm", ALGORITHMS)
+@cases("surrogate", SURROGATES)
+@cases("size", [1e8, 1e150, 1e300])
 def test_absurd_rows_with_every_method(size, surrogate, algorithm):
     X = np.random.default_rng(1).standard_normal((80, 6))
     X[3], X[40, 2], X[41, 5] = size, -size, size
@@ -387,8 +385,8 @@ def test_absurd_rows_with_every_method(size, surrogate, algorithm):
     np.testing.assert_array_equal(result.support, good)
 
 
-@pytest.mark.parametrize("size", [1e6, 1e10, 1e150, 1e300])
-@pytest.mark.parametrize("shape", [(200, 12), (60, 200)])
+@cases("size", [1e6, 1e10, 1e150, 1e300])
+@cases("shape", [(200, 12), (60, 200)])
 def test_an_absurd_row_hides_no_other_outlier(shape, size):
     n, d = shape
     X = np.random.default_rng(1).standard_normal(shape)
@@ -400,9 +398,9 @@ def test_an_absurd_row_hides_no_other_outlier(shape, size):
     np.testing.assert_array_equal(result.support, good)
 
 
-@pytest.mark.parametrize("size", [1e8, 1e19, 1e30, 1e38])
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("shape", [(200, 12), (60, 200)])
+@cases("size", [1e8, 1e19, 1e30, 1e38])
+@cases("make", [np.asarray, sp.csr_array])
+@cases("shape", [(200, 12), (60, 200)])
 def test_absurd_rows_in_single_precision(shape, make, size):
     X = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     X[3], X[5, 0] = -size, size
@@ -421,10 +419,10 @@ def test_absurd_rows_from_every_start(size, start):
     np.testing.assert_array_equal(result.support, good)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("factor", [1e-2, 1e-4, 1e-8, 1e-12])
-@pytest.mark.parametrize("shape", [(60, 4), (20, 50)])
+@cases("algorithm", ALGORITHMS)
+@cases("surrogate", SURROGATES)
+@cases("factor", [1e-2, 1e-4, 1e-8, 1e-12])
+@cases("shape", [(60, 4), (20, 50)])
 def test_a_bound_far_too_small_is_said_to_be_so(shape, factor, surrogate, algorithm):
     X = np.random.default_rng(0).standard_normal(shape)
     sigma = factor * spectral_sigma(X)
@@ -445,9 +443,9 @@ def test_a_bound_far_too_small_is_said_to_be_so(shape, factor, surrogate, algori
     assert radius >= 0.0
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("shape", [(100, 6), (20, 50)])
+@cases("algorithm", ALGORITHMS)
+@cases("surrogate", SURROGATES)
+@cases("shape", [(100, 6), (20, 50)])
 def test_a_huge_bound_keeps_all(shape, surrogate, algorithm):
     X = np.random.default_rng(0).standard_normal(shape)
     X[:5] += 10.0
@@ -458,20 +456,18 @@ def test_a_huge_bound_keeps_all(shape, surrogate, algorithm):
         assert result.certificate.l0_lower_bound == 0
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("sigma", [1e-300, 1e-200, 1e-160, 1e160, 1e200, 1e300])
-def test_a_bound_whose_square_is_out_of_range(sigma, algorithm):
+@cases("sigma", [1e-300, 1e-160, 1e160, 1e300])
+def test_a_bound_whose_square_is_out_of_range_is_refused(sigma):
     X = np.random.default_rng(0).standard_normal((50, 3))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            result = robust_mean(X, sigma=sigma, algorithm=algorithm)
-    except ValueError as error:
-        assert "sigma" in str(error)
-    else:
-        assert np.isfinite(result.location).all()
-        assert result.support.all() == (sigma > 1.0)
+    with pytest.raises(ValueError, match=r"sigma=.* is out of range.*other units"):
+        robust_mean(X, sigma=sigma)
+
+
+def test_a_bound_whose_square_is_just_within_range():
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    assert robust_mean(X, sigma=1e120).support.all()
+    with pytest.warns(ConvergenceWarning, match="sigma"):
+        assert not robust_mean(X, sigma=1e-120).support.any()
 
 
 entries = st.one_of(
@@ -523,9 +519,9 @@ def test_many_finite_tables_have_an_answer(fit):
 # -- pruning --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(100, 6), (40, 90)])
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@cases("shape", [(100, 6), (40, 90)])
+@cases("surrogate", SURROGATES)
+@cases("algorithm", ALGORITHMS)
 def test_pruned_rows_are_removed(algorithm, surrogate, shape):
     X = np.random.default_rng(0).standard_normal(shape)
     X[:3] += 1e4
@@ -613,7 +609,7 @@ NO_TABLES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", list(NO_TABLES))
+@cases("name", list(NO_TABLES))
 def test_what_is_no_table_is_refused(name):
     with pytest.raises(ValueError, match=r"\bX\b"):
         robust_mean(NO_TABLES[name], sigma=1.0, missing="error")
@@ -624,8 +620,8 @@ def test_a_word_is_taken_for_a_path_and_refused():
         robust_mean("table", sigma=1.0)
 
 
-@pytest.mark.parametrize("solver", [solve_l1, solve_least_squares, project])
-@pytest.mark.parametrize("name", ["NaN", "one dimension", "strings", "complex", "one row"])
+@cases("solver", [solve_l1, solve_least_squares, project])
+@cases("name", ["NaN", "one dimension", "strings", "complex", "one row"])
 def test_solvers_refuse_what_is_no_table(name, solver):
     extra = {"target": np.ones(4)} if solver is project else {}
     with pytest.raises(ValueError, match=r"\bX\b"):
@@ -651,7 +647,7 @@ NAN, INF = float("nan"), float("inf")
 
 WRONG_ARGUMENTS: list[tuple[str, Any]] = [
     *[("sigma", value) for value in (0, 0.0, -1.0, NAN, INF, -INF, "1", True, [1.0], 1j)],
-    pytest.param("sigma", 10**400, id="sigma-10**400"),
+    ("sigma", 10**400),
     *[("p", value) for value in (0, -0.5, 1.5, NAN, INF, "0.5", True)],
     *[("c1", value) for value in (0, -1.0, NAN, INF, "1", True)],
     *[("algorithm", value) for value in ("Paper", "", None, 1)],
@@ -669,7 +665,7 @@ WRONG_ARGUMENTS: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG_ARGUMENTS)
+@cases(("name", "value"), WRONG_ARGUMENTS)
 def test_a_wrong_argument_is_named(name, value):
     arguments = {"sigma": 1.0, name: value}
     with pytest.raises(ValueError, match=rf"\b{name}\b"):
@@ -696,8 +692,8 @@ WRONG_VECTORS = [
 NOT_POSITIVE = [np.zeros(12), np.r_[np.ones(11), 0.0], np.r_[np.ones(11), -1.0]]
 
 
-@pytest.mark.parametrize("value", WRONG_VECTORS + NOT_POSITIVE)
-@pytest.mark.parametrize(
+@cases("value", WRONG_VECTORS + NOT_POSITIVE)
+@cases(
     ("solver", "name"),
     [(solve_l1, "weights"), (solve_least_squares, "weights"), (project, "metric")],
 )
@@ -707,14 +703,14 @@ def test_solvers_name_wrong_weights(solver, name, value):
         solver(GOOD, np.zeros(3), 10.0, **{name: value}, **extra)
 
 
-@pytest.mark.parametrize("value", [*WRONG_VECTORS, None])
+@cases("value", [*WRONG_VECTORS, None])
 def test_project_names_a_wrong_target(value):
     with pytest.raises(ValueError, match=r"\btarget\b"):
         project(GOOD, np.zeros(3), 10.0, target=value)
 
 
-@pytest.mark.parametrize("solver", [solve_l1, solve_least_squares, project])
-@pytest.mark.parametrize(
+@cases("solver", [solve_l1, solve_least_squares, project])
+@cases(
     ("name", "value"),
     [
         *[("center", value) for value in (np.zeros(2), np.zeros((1, 3)), 0.0, "mean", None)],
@@ -779,9 +775,9 @@ def test_continuation_recovers_from_a_start_far_off(distance):
 # -- the answer -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("shape", [(60, 5), (25, 60)])
+@cases("algorithm", ALGORITHMS)
+@cases("surrogate", SURROGATES)
+@cases("shape", [(60, 5), (25, 60)])
 def test_nothing_is_printed(capfd, shape, surrogate, algorithm):
     X = np.random.default_rng(0).standard_normal(shape)
     X[:5] += 12.0
@@ -846,10 +842,10 @@ def test_the_answer_does_not_hold_on_to_the_data():
         assert not np.shares_memory(value, X)
 
 
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("c1", [1.0, np.sqrt(1.5)])
-@pytest.mark.parametrize("setting", [SettingA(150, 12, 0.2), SettingB(150, 12, 0.2)])
+@cases("surrogate", SURROGATES)
+@cases("algorithm", ALGORITHMS)
+@cases("c1", [1.0, np.sqrt(1.5)])
+@cases("setting", [SettingA(150, 12, 0.2), SettingB(150, 12, 0.2)])
 def test_what_holds_of_every_answer(setting, c1, algorithm, surrogate):
     sample = setting.sample(0)
     arguments = {"sigma": sample.sigma, "c1": c1, "algorithm": algorithm, "surrogate": surrogate}

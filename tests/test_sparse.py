@@ -3,9 +3,9 @@
 import warnings
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
+from cases import cases
 from inlier import RobustMean, WeakEvidenceWarning, robust_mean
 from inlier.data import as_table
 from inlier.estimators.base import in_signs
@@ -33,8 +33,8 @@ def exact_sq_distances(X: np.ndarray, center: np.ndarray) -> np.ndarray:
     return ((X - center) ** 2).sum(axis=1)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("offset", OFFSETS)
+@cases("scale", SCALES)
+@cases("offset", OFFSETS)
 def test_passes_are_those_of_the_dense_table(offset, scale):
     for seed in range(10):
         X = sparse_sample(seed, offset, scale)
@@ -66,9 +66,9 @@ def test_passes_are_those_of_the_dense_table(offset, scale):
                                        rtol=1e-14, atol=1e-13 * far)  # fmt: skip
 
 
-@pytest.mark.parametrize("sigma", [None, 2.0])
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("offset", OFFSETS)
+@cases("sigma", [None, 2.0])
+@cases("scale", SCALES)
+@cases("offset", OFFSETS)
 def test_answers_are_those_of_the_dense_table(offset, scale, sigma):
     for seed in range(8):
         X = sparse_sample(seed, offset, scale)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import inlier
+from cases import cases
 from inlier.data import as_table
 from inlier.results.summary import summarise
 
@@ -79,8 +80,8 @@ HOMES = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("home", HOMES)
+@cases("dtype", [np.float64, np.float32])
+@cases("home", HOMES)
 def test_every_home(home, dtype, tmp_path):
     X = contaminated().astype(dtype)
     check(inlier.robust_mean(HOMES[home](X, tmp_path), sigma=SIGMA), X)
@@ -187,7 +188,7 @@ def test_a_distant_row_is_no_part_of_it_until_it_is_put_back():
     assert (back.standard_error == np.inf).all()
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 1.5, 95, np.nan, np.inf, "0.95", None, True])
+@cases("level", [0.0, 1.0, -0.5, 1.5, 95, np.nan, np.inf, "0.95", None, True])
 def test_levels_that_are_none(level):
     result = inlier.robust_mean(contaminated())
     with pytest.raises(ValueError, match="level must be a finite number above 0 and below 1"):

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cases import cases
 from inlier import RobustMean, robust_mean
 from inlier.baselines import CoordinateMedian
 
@@ -31,8 +32,8 @@ TIMES = {
 FITS = [robust_mean, RobustMean().fit, CoordinateMedian().fit]
 
 
-@pytest.mark.parametrize("fit", FITS)
-@pytest.mark.parametrize("kind", TIMES)
+@cases("fit", FITS)
+@cases("kind", TIMES)
 def test_times_in_pandas_are_no_numbers(kind, fit):
     """One column of microseconds since 1970 would drown all others."""
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "when": TIMES[kind]})
@@ -43,8 +44,8 @@ def test_times_in_pandas_are_no_numbers(kind, fit):
     assert list(advised.columns) == ["x"]
 
 
-@pytest.mark.parametrize("fit", FITS)
-@pytest.mark.parametrize("kind", [pl.Date, pl.Datetime("us"), pl.Datetime("ns", "UTC"), pl.Time])
+@cases("fit", FITS)
+@cases("kind", [pl.Date, pl.Datetime("us"), pl.Datetime("ns", "UTC"), pl.Time])
 def test_times_in_polars_are_no_numbers(kind, fit):
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "when": list(DAYS.to_pydatetime())})
     when = pl.col("when").cast(kind)
@@ -75,8 +76,8 @@ def test_times_in_arrays_are_no_numbers(fit, tmp_path):
                 fit(X)
 
 
-@pytest.mark.parametrize("fit", FITS)
-@pytest.mark.parametrize(
+@cases("fit", FITS)
+@cases(
     "kind",
     [
         pa.timestamp("us"),
@@ -87,7 +88,6 @@ def test_times_in_arrays_are_no_numbers(fit, tmp_path):
         pa.time64("us"),
         pa.duration("us"),
     ],
-    ids=str,
 )
 def test_times_in_arrow_are_no_numbers(kind, fit, tmp_path):
     whole = pa.int32() if kind in (pa.date32(), pa.time32("s")) else pa.int64()

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from cases import cases
 from inlier import RobustMean, WeakEvidenceWarning
 from inlier.estimators.base import in_signs
 from inlier.packing.surrogates import SMOOTHING, ReweightedL2
@@ -30,9 +31,9 @@ def fitted(X, **arguments) -> RobustMean:
         return RobustMean(**arguments).fit(X)
 
 
-@pytest.mark.parametrize("surrogate", ["reweighted-l2", "l1"])
-@pytest.mark.parametrize("scatter", ["auto", "diagonal"])
-@pytest.mark.parametrize("p", [None, 0.2, 0.8])
+@cases("surrogate", ["reweighted-l2", "l1"])
+@cases("scatter", ["auto", "diagonal"])
+@cases("p", [None, 0.2, 0.8])
 def test_as_published_the_rows_of_the_fit_are_judged_as_in_the_fit(surrogate, scatter, p):
     n_removed = 0
     for seed in range(20):
