@@ -17,13 +17,8 @@ if TYPE_CHECKING:
     from inlier.packing.solvers import project, solve_l1, solve_least_squares
     from inlier.results.certificate import Certificate
     from inlier.results.explanation import Explanation
-    from inlier.results.result import (
-        MeanResult,
-        PathPoint,
-        RobustMeanResult,
-        Step,
-        WeakEvidenceWarning,
-    )
+    from inlier.results.records import MeanResult, PathPoint, Step, WeakEvidenceWarning
+    from inlier.results.result import RobustMeanResult
     from inlier.results.rules import Group
 
 __version__ = "0.1.0"
@@ -61,14 +56,14 @@ _HOMES = {
     "Comparison": "comparison",
     "Explanation": "results.explanation",
     "Group": "results.rules",
-    "MeanResult": "results.result",
+    "MeanResult": "results.records",
     "Method": "comparison.registry",
-    "PathPoint": "results.result",
+    "PathPoint": "results.records",
     "RobustMean": "estimators",
     "RobustMeanResult": "results.result",
     "Solution": "packing.full_space",
-    "Step": "results.result",
-    "WeakEvidenceWarning": "results.result",
+    "Step": "results.records",
+    "WeakEvidenceWarning": "results.records",
     "compare": "comparison",
     "methods": "comparison.registry",
     "open_table": "data",

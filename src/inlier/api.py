@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from inlier._internal.arrays import double, on_host
+from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
 from inlier._internal.validation import (
     SMALLEST_BUDGET,
@@ -27,10 +27,11 @@ from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
 from inlier.packing.surrogates import SurrogateName
 from inlier.packing.surrogates import surrogate as named_surrogate
-from inlier.results.certificate import Certificate
 from inlier.results.named_table import NamedTable
-from inlier.results.result import IN_UNITS, PathPoint, RobustMeanResult, Step, WeakEvidenceWarning
-from inlier.results.rules import Group, GroupRule, Multiplier
+from inlier.results.outcome import DOUBTS, Finding, Kind
+from inlier.results.records import PathPoint, Step, WeakEvidenceWarning
+from inlier.results.result import RobustMeanResult
+from inlier.results.units import in_units_of_the_data
 from inlier.unknown_sigma.fit import fit_without_sigma
 
 Algorithm = Literal["continuation", "paper"]
@@ -168,58 +169,98 @@ def robust_mean(
         _refuse(p=p, c1=c1, surrogate=surrogate, prune=prune, max_iter=max_iter, tol=tol)
     c1 = 1.0 if c1 is None else check_number(c1, "c1", below=np.inf)
     options = _options(algorithm, p, surrogate, prune, max_iter, tol)
-    random = fit_generator(random_state)
-
     if sigma is not None:
         check_budget(n * (c1 * sigma) * (c1 * sigma), f"sigma={sigma:g} (times c1={c1:g})")
-    original = as_table(X)
-    if not isinstance(start, str):
+    table = as_table(X)
+    if isinstance(start, str):
+        check_choice(start, "start", ("auto", "coordinate-median", "geometric-median"))
+    else:
         start = check_vector(start, "start", d, "column")
-        check_center(start, original.dtype, "start")
+        check_center(start, table.dtype, "start")
+    random = fit_generator(random_state)
+    problem = _Problem(sigma, c1, assume, scatter, start, options, random, callback)
+
     while True:  # more than once only where cells are missing
-        metric = metric_of(scatter, original, random)
-        table = original if metric is None else original.in_metric(metric)
-        if algorithm == "paper" and not isinstance(table, FilledTable):
-            # Its convex problems are solved on the host, where such a table is.
-            table = HostTable(table)
-        first = start
-        if not isinstance(start, str) and metric is not None:
-            first = metric.transform(start[None])[0]
-        is_auto = isinstance(start, str) and start == "auto" and algorithm == "continuation"
-        central = is_auto and Rotation.pays(table)
-        center = central_row(table) if central else _start(table, first, algorithm, random)
-        check_center(center, table.dtype, "X" if isinstance(start, str) else "start")
-        weak, told, rest = False, "", (c1, center, central, options, random, callback)
-        if sigma is None:
-            in_metric = isinstance(scatter, str) and scatter == "auto"
-            result, weak = fit_without_sigma(
-                table, center, central, random, in_metric, assume, callback
-            )
-            found, told = result.sigma, result.message
-            if algorithm == "paper" and n * (c1 * found) * (c1 * found) > SMALLEST_BUDGET:
-                result = fit_with_sigma(table, found, *rest)
-            elif algorithm == "paper":
-                none = "The kept rows do not vary: there is no bound to run Algorithm 1 with."
-                result = replace(
-                    result,
-                    message=f"{result.message} {none}",
-                    remarks=f"{result.remarks} {none}".lstrip(),
-                )
-        else:
-            result = fit_with_sigma(table, sigma, *rest)
-        if algorithm == "paper":
-            result = _beside_the_data(result, original)
-        if metric is not None:
-            result = _in_units_of_the_data(result, original, metric)
-        result = replace(result, data=NamedTable.of(given, original)).over_cells()
-        if not isinstance(original, FilledTable) or not len(few := _blamed(result, original)):
+        result = problem.solve(table)
+        result = replace(result, data=NamedTable.of(given, table)).over_cells()
+        if not isinstance(table, FilledTable) or not len(few := _blamed(result, table)):
             break
-        original = original.without(few)
-    if weak:  # in the words of the result, unless Algorithm 1 has found another one
-        said = told if algorithm == "paper" else result.message
-        warnings.warn(said, WeakEvidenceWarning, stacklevel=2)
+        table = table.without(few)
+    if result.outcome.weak:
+        warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     _warn_unless_converged(result)
     return result
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What was asked for, apart from the data."""
+
+    sigma: float | None
+    c1: float
+    assume: str
+    scatter: Any
+    start: Any
+    options: FitOptions
+    random: np.random.Generator
+    callback: Callable[[Step], object] | None
+
+    def solve(self, original: Table) -> RobustMeanResult:
+        """Put the rows into their metric, find a center, fit, and map back."""
+        paper = self.options.algorithm == "paper"
+        metric = metric_of(self.scatter, original, self.random)
+        table = original if metric is None else original.in_metric(metric)
+        if paper and not isinstance(table, FilledTable):
+            # Its convex problems are solved on the host, where such a table is.
+            table = HostTable(table)
+        center, central = self._center(table, metric)
+        if self.sigma is None:
+            result = self._without_sigma(table, center, central)
+        else:
+            result = self._with_sigma(table, self.sigma, center, central)
+        if paper:
+            result = _on_the_device(result, original)
+        return result if metric is None else in_units_of_the_data(result, original, metric)
+
+    def _center(self, table: Table, metric: Metric | None) -> tuple[Array, bool]:
+        """Return where to start, and whether a better start may be found in a working frame."""
+        start, searching = self.start, self.options.algorithm == "continuation"
+        if not isinstance(start, str):
+            center = start if metric is None else metric.transform(start[None])[0]
+            check_center(center, table.dtype, "start")
+            return center, False
+        central = start == "auto" and searching and Rotation.pays(table)
+        if central:
+            center = central_row(table)
+        elif start == "geometric-median":
+            center = geometric_median(table).location
+        else:
+            center = table.median(self.random if start == "auto" and searching else None)
+        check_center(center, table.dtype, "X")
+        return center, central
+
+    def _with_sigma(
+        self, table: Table, sigma: float, center: Array, central: bool
+    ) -> RobustMeanResult:
+        rest = (self.options, self.random, self.callback)
+        return fit_with_sigma(table, sigma, self.c1, center, central, *rest)
+
+    def _without_sigma(self, table: Table, center: Array, central: bool) -> RobustMeanResult:
+        in_metric = isinstance(self.scatter, str) and self.scatter == "auto"
+        result = fit_without_sigma(
+            table, center, central, self.random, in_metric, self.assume, self.callback
+        )
+        if self.options.algorithm != "paper":
+            return result
+        found = result.outcome
+        reach = self.c1 * result.sigma
+        if table.shape[0] * reach * reach > SMALLEST_BUDGET:
+            result = self._with_sigma(table, result.sigma, center, central)
+            doubts = found.having(DOUBTS)
+            outcome = replace(result.outcome, findings=(*result.outcome.findings, *doubts))
+        else:
+            outcome = replace(found, findings=(*found.findings, Finding(Kind.NO_VARIATION)))
+        return replace(result, outcome=outcome)
 
 
 def _blamed(result: RobustMeanResult, table: FilledTable) -> Array:
@@ -300,7 +341,7 @@ def solve_again(
         WarmStart(result.support, directions),
     )
     if metric is not None:
-        again = _in_units_of_the_data(again, original, metric)
+        again = in_units_of_the_data(again, original, metric)
     again = replace(again, data=data).over_cells()
     _warn_unless_converged(again)
     return again
@@ -314,8 +355,8 @@ def _warn_unless_converged(result: RobustMeanResult) -> None:
         warnings.warn(result.message, ConvergenceWarning, stacklevel=3)
 
 
-def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult:
-    """A result with arrays of the library that holds the data."""
+def _on_the_device(result: RobustMeanResult, table: Table) -> RobustMeanResult:
+    """Return a result with arrays of the library that holds the data."""
     return replace(
         result,
         location=table.to_device(result.location),
@@ -324,75 +365,6 @@ def _beside_the_data(result: RobustMeanResult, table: Table) -> RobustMeanResult
         indicator=table.to_device(result.indicator),
         scores=table.to_device(result.scores),
     )
-
-
-def _start(table: Table, start: Any, algorithm: str, random: np.random.Generator) -> Array:
-    if not isinstance(start, str):
-        return np.asarray(start)
-    check_choice(start, "start", ("auto", "coordinate-median", "geometric-median"))
-    if start == "geometric-median":
-        return geometric_median(table).location
-    return table.median(random if start == "auto" and algorithm == "continuation" else None)
-
-
-def _in_units_of_the_data(
-    result: RobustMeanResult, original: Table, metric: Metric
-) -> RobustMeanResult:
-    """A result that was found in other coordinates; sigma and the budget stay in theirs."""
-    location = original.mean(
-        double(result.support), metric.restored(on_host(result.location)[None])[0]
-    )
-    rule = result.rule
-    if isinstance(rule, Multiplier):
-        rule = _multiplier_of_the_data(rule, metric)
-    groups = tuple(_group_of_the_data(group, metric) for group in result.groups)
-    suspects = tuple(replace(s, group=_group_of_the_data(s.group, metric)) for s in result.suspects)
-    path = tuple(
-        replace(
-            point,
-            location=metric.restored(point.location[None])[0],
-            certificate=_certificate_of_the_data(point.certificate, metric),
-        )
-        for point in result.path
-    )
-    if groups:
-        rule = GroupRule(groups)
-    return replace(
-        result,
-        location=original.to_device(location.astype(original.dtype)),
-        message=f"{result.message} {IN_UNITS}",
-        rule=rule,
-        certificate=_certificate_of_the_data(result.certificate, metric),
-        groups=groups,
-        suspects=suspects,
-        path=path,
-        n_passes=result.n_passes + original.n_passes,
-    )
-
-
-def _group_of_the_data(group: Group, metric: Metric) -> Group:
-    """A group that was found in other coordinates."""
-    mean, center = metric.restored(np.stack([group.mean, group.center]))
-    direction = metric.directions(group.direction[None])[0]
-    length = max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
-    return replace(
-        group,
-        mean=mean,
-        center=center,
-        direction=direction / length,
-        cut=group.cut if group.by_distance else group.cut / length,
-        metric=metric,
-    )
-
-
-def _certificate_of_the_data(certificate: Certificate, metric: Metric) -> Certificate:
-    return replace(certificate, multiplier=_multiplier_of_the_data(certificate.multiplier, metric))
-
-
-def _multiplier_of_the_data(multiplier: Multiplier, metric: Metric) -> Multiplier:
-    """A multiplier that was found in other coordinates."""
-    points = metric.restored(np.stack([multiplier.center, multiplier.start]))
-    return multiplier.turned(metric.directions, center=points[0], start=points[1], metric=metric)
 
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:

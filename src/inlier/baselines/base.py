@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -18,11 +17,11 @@ import numpy as np
 
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_number, fit_generator
-from inlier.data import HostTable, Rotation, Table, as_table
+from inlier.data import HostTable, Table, WorkingFrame, as_table
 from inlier.data.checks import check_range
 from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
-from inlier.results.result import MeanResult, Step
+from inlier.results.records import MeanResult, Step
 
 # A row that is so many times as far from the centre as the median row is bad, whoever judges, and
 # beside its square nothing else is seen in double precision.
@@ -84,8 +83,8 @@ class Run:
     random : numpy.random.Generator
     n_aside : int
         Rows that were set aside: they are bad, and the method does not see them.
-    n_passes : callable
-        How many times the data have been read; reading rotated rows does not count.
+    frame : WorkingFrame
+        Counts the passes over the data; reading rotated rows does not count.
     distances : array of shape (n,)
         Squared, of the rows from the centre.
     alpha, sigma : float
@@ -97,7 +96,7 @@ class Run:
     center: Array
     random: np.random.Generator
     n_aside: int
-    n_passes: Callable[[], int]
+    frame: WorkingFrame
     distances: Array
     alpha: float
     sigma: float
@@ -159,7 +158,7 @@ class Run:
                 h_sum=max(0.0, len(weights) - total / top) if top > 0.0 else float(len(weights)),
                 rank=1,
                 lambda_max=variance * total,
-                n_passes=self.n_passes(),
+                n_passes=self.frame.whole.n_passes,
             )
         )
 
@@ -244,19 +243,11 @@ class Baseline(MeanEstimator, ABC):
         distances = table.sq_distances(center)
         check_range(table, center, distances)
         near = _near(distances) if self.sets_aside else np.ones(n, dtype=np.bool_)
-        working = table if near.all() else table.take(near)
-        rotation = Rotation.of(working, center) if self.rotates and Rotation.pays(working) else None
-        view, origin = working, center
-        if rotation is not None:
-            view, origin = rotation.rotated, np.zeros(rotation.rotated.shape[1])
-
-        def n_passes() -> int:
-            return table.n_passes + (working.n_passes if working is not table else 0)
-
+        frame = WorkingFrame.of(table, near, center, self.rotates)
         n_aside = n - int(near.sum())
-        run = Run(view, origin, random, n_aside, n_passes, distances[near], *told)
-        answer = self._estimate(run)
-        return self._copied(self._result(table, working, near, rotation, run, answer))
+        distances = frame.of_near_rows(distances)
+        run = Run(frame.table, frame.center, random, n_aside, frame, distances, *told)
+        return self._copied(self._result(frame, run, self._estimate(run)))
 
     def _checked_needs(self) -> tuple[float, float]:
         """What the method is told: alpha and sigma, nan for what it does not need."""
@@ -274,25 +265,15 @@ class Baseline(MeanEstimator, ABC):
                 told[name] = check_number(value, name, above=SMALLEST, below=1.0 / SMALLEST)
         return told["alpha"], told["sigma"]
 
-    def _result(
-        self,
-        table: Table,
-        working: Table,
-        near: Mask,
-        rotation: Rotation | None,
-        run: Run,
-        answer: Answer,
-    ) -> MeanResult:
-        location = answer.location
-        origin = run.center if rotation is None else rotation.center
-        if location is None:
-            location = working.mean(answer.weights, origin)
-        elif rotation is not None:
-            location = origin + rotation.restored(location)
-        n = len(near)
-        weights, scores = np.zeros(n), np.full(n, np.inf)
-        weights[near] = answer.weights / max(float(answer.weights.max()), np.finfo(float).tiny)
-        scores[near] = answer.scores
+    def _result(self, frame: WorkingFrame, run: Run, answer: Answer) -> MeanResult:
+        if answer.location is None:
+            location = frame.near_rows.mean(answer.weights, frame.origin)
+        else:
+            location = frame.point(answer.location)
+        n = frame.whole.shape[0]
+        largest = max(float(answer.weights.max()), np.finfo(float).tiny)
+        weights = frame.of_all_rows(answer.weights / largest, 0.0)
+        scores = frame.of_all_rows(answer.scores, np.inf)
         support = weights >= 0.5
         judged = f"Kept {int(support.sum())} of {n} rows." if self.judges_rows else ""
         aside = (
@@ -306,13 +287,13 @@ class Baseline(MeanEstimator, ABC):
 
             warnings.warn(f"{type(self).__name__}: {message}", ConvergenceWarning, stacklevel=3)
         return MeanResult(
-            location=location.astype(table.dtype, copy=False),
+            location=location.astype(frame.whole.dtype, copy=False),
             support=support,
             weights=weights,
             scores=scores,
             history=tuple(run.history),
             n_iter=answer.n_iter,
-            n_passes=run.n_passes(),
+            n_passes=frame.whole.n_passes,
             converged=answer.converged,
             message=message,
         )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from inlier.api import Assumption, robust_mean
-from inlier.results.result import RobustMeanResult, Step
+from inlier.results.records import Step
+from inlier.results.result import RobustMeanResult
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from inlier.cli import interruptible
 from inlier.cli.options import INTERRUPTED, MISUSED
-from inlier.results.result import Step
+from inlier.results.records import Step
 
 # Of the functions behind the commands; each is an option here.
 ARGUMENTS = (

@@ -14,7 +14,8 @@ from inlier.cli.choice import FitChoices
 from inlier.cli.hints import hints_about
 from inlier.io import LoadedTable
 from inlier.io.base import listed
-from inlier.results.result import RobustMeanResult, Step, WeakEvidenceWarning
+from inlier.results.records import Step, WeakEvidenceWarning
+from inlier.results.result import RobustMeanResult
 
 
 @dataclass(frozen=True)

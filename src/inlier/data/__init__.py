@@ -6,6 +6,7 @@ from inlier.data.arrays import is_wide
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.filled import FilledTable, Gaps, filled, find_missing
 from inlier.data.finite import check_finite
+from inlier.data.frame import WorkingFrame
 from inlier.data.gram import LazyFields, Rotation, central_row
 from inlier.data.host import HostTable
 from inlier.data.measures import Fences, Measure, TailLength
@@ -23,6 +24,7 @@ __all__ = [
     "Rotation",
     "Table",
     "TailLength",
+    "WorkingFrame",
     "as_table",
     "central_row",
     "check_finite",

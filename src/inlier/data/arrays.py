@@ -159,14 +159,14 @@ class DenseTable(BlockTable):
 
     def take(self, rows: Rows) -> Table:
         """See `Table.take`."""
-        return DenseTable(self._Y, kept_among(self._kept, rows))
+        return self.counting_for(DenseTable(self._Y, kept_among(self._kept, rows)))
 
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. In memory the new coordinates are computed once."""
         self.n_passes += 1
         height = max(MIN_BLOCK_ROWS, DEVICE_COPIED // self.shape[1])
-        projected = [metric.rows(block, self.dtype) for _, block in self._blocks(height)]
-        return DenseTable(self._xp.concat(projected, axis=0))
+        blocks = [metric.rows(block, self.dtype) for _, block in self._blocks(height)]
+        return self.counting_for(DenseTable(self._xp.concat(blocks, axis=0)))
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
         """See `Table.combine`. Of a table with few rows, in the precision of the data."""

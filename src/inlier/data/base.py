@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -98,6 +99,13 @@ class Metric:
 
 
 Weights = Rows | Callable[[slice, Rows], Rows]
+TableT = TypeVar("TableT", bound="Table")
+
+
+class PassCounter:
+    """Counts passes over the data."""
+
+    count = 0
 
 
 class Table(ABC):
@@ -113,8 +121,6 @@ class Table(ABC):
         (n, d).
     dtype : numpy dtype
         In which the data are read: single precision stays single precision.
-    n_passes : int
-        How many times the data have been read.
     sparse : bool
         Whether most entries are zeros that are not stored.
     """
@@ -124,7 +130,27 @@ class Table(ABC):
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape
-        self.n_passes = 0
+        self._passes = PassCounter()
+
+    @property
+    def n_passes(self) -> int:
+        """How many times the data have been read, for this table and all that were made of it."""
+        return self._passes.count
+
+    @n_passes.setter
+    def n_passes(self, value: int) -> None:
+        self._passes.count = value
+
+    def unread(self) -> Self:
+        """Return the same table with a count of its own."""
+        table = copy(self)
+        table._passes = PassCounter()
+        return table
+
+    def counting_for(self, table: TableT) -> TableT:
+        """Return a table made of this one, whose passes count for this one too."""
+        table._passes = self._passes
+        return table
 
     @abstractmethod
     def project(self, center: Array, basis: Array) -> Rows:

@@ -173,7 +173,7 @@ class FileTable(BlockTable):
         table._kept, table._metrics, table._checked = kept, metrics, self._checked
         if kept is not None:
             table.shape = (int(kept.sum()), self.shape[1])
-        return table
+        return self.counting_for(table)
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`. The rows are looked up in groups of columns, if the file allows."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Table
@@ -71,6 +72,11 @@ class Rotation:
         rotated = DenseTable(table.to_device(own[:, None] * vectors * lengths))
         lengths[lengths == 0.0] = 1.0  # all rows are at the centre, and so is what is made of them
         return cls(table, center, rotated, (vectors / lengths / own[:, None]).T)
+
+    def projected(self, directions: Array) -> Array:
+        """Directions of the data (k x d) in the coordinates of the rows' span, in one pass."""
+        along = on_host(self.original.project(self.center, directions))
+        return np.asarray(along @ self.mixing.T)
 
     def restored(self, vectors: Array) -> Array:
         """Vectors (k x r, or one) in the original coordinates, in one pass."""

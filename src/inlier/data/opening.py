@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from os import PathLike
 from typing import Any
 
@@ -60,9 +59,7 @@ def is_external(X: Any) -> bool:
 def as_table(X: Any) -> Table:
     """The table that knows how to pass over this kind of data; it has not been read yet."""
     if isinstance(X, Table):
-        unread = copy(X)
-        unread.n_passes = 0
-        return unread
+        return X.unread()
     if is_external(X):
         return open_table(X)
     if issparse(X):

@@ -130,7 +130,7 @@ class SparseTable(Table):
 
     def take(self, rows: Mask) -> Table:
         """See `Table.take`."""
-        return SparseTable(self._Y[rows])
+        return self.counting_for(SparseTable(self._Y[rows]))
 
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. Zeros stay zeros, so the scatter has to be diagonal."""
@@ -138,7 +138,8 @@ class SparseTable(Table):
         largest = float(np.finfo(self.dtype).max)
         with np.errstate(over="ignore"):
             entries = self._Y.data / metric.factor[self._Y.indices]
-        return SparseTable(_like(self._Y, np.clip(entries, -largest, largest)))
+        seen = _like(self._Y, np.clip(entries, -largest, largest))
+        return self.counting_for(SparseTable(seen))
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`."""

@@ -14,7 +14,7 @@ from inlier._internal.typing import Rows
 from inlier._internal.validation import is_device_array
 from inlier.data import Table, is_external
 from inlier.data.checks import check_columns, check_table, without_mask
-from inlier.results.result import MeanResult
+from inlier.results.records import MeanResult
 
 
 class MeanEstimator(BaseEstimator):

@@ -21,7 +21,7 @@ from inlier.packing.full_space import FullSpaceSolver, Solution
 from inlier.packing.problem import Subspace, scores
 from inlier.packing.subspace import SubspaceSolution, SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import ReweightedL2, Surrogate
-from inlier.results.result import Step
+from inlier.results.records import Step
 from inlier.results.rules import Reweighting
 
 # A step of a fit has to be near the optimum, not at it: the verdict on a row does not hang on it.

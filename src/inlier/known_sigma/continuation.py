@@ -19,7 +19,7 @@ from inlier.linalg.eigenpairs import Oracle
 from inlier.packing.problem import Subspace
 from inlier.packing.subspace import SKETCH_ROWS, SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import L1, Surrogate
-from inlier.results.result import Step
+from inlier.results.records import Step
 
 # A step may lower the budget as far as the centre it starts from is good: to about the fraction of
 # outliers, because after a step the squared error of the centre is about that part of B / n.

@@ -17,13 +17,11 @@ from inlier._internal.arrays import (
     highest,
     lowest,
     namespace,
-    on_host,
-    scattered,
     some,
     total,
 )
 from inlier._internal.typing import Array, Rows
-from inlier.data import Rotation, Table
+from inlier.data import Rotation, Table, WorkingFrame
 from inlier.data.checks import check_range, largest_distance
 from inlier.known_sigma.algorithm import ExactStep, Fit, StepSolution, SubspaceStep, alternate
 from inlier.known_sigma.continuation import ContinuationResult, continuation, tightening_was_right
@@ -32,7 +30,9 @@ from inlier.linalg.eigenpairs import Oracle, Spectrum, orthonormal_rows
 from inlier.packing.problem import Subspace
 from inlier.packing.surrogates import ZERO, Surrogate
 from inlier.results.certificate import Certificate, budget_tolerance, spectrum_of_kept
-from inlier.results.result import RobustMeanResult, Step
+from inlier.results.outcome import Finding, Kind, Outcome
+from inlier.results.records import Step
+from inlier.results.result import RobustMeanResult
 from inlier.results.rules import Multiplier
 
 # Rows at such multiples (in square) of the budget and of the median distance leave before the fit.
@@ -75,7 +75,7 @@ def fit_with_sigma(
     callback: Callable[[Step], object] | None,
     known: WarmStart | None = None,
 ) -> RobustMeanResult:
-    """The answer for a known bound.
+    """Fit with a known bound.
 
     Parameters
     ----------
@@ -86,24 +86,23 @@ def fit_with_sigma(
         Where to start.
     central : bool
         Whether a better start may be found in the coordinates of the rows.
-    options : Options
+    options : FitOptions
     random : numpy.random.Generator
     callback : callable, optional
-    known : Known, optional
+    known : WarmStart, optional
         Go on from there, instead of lowering the budget step by step.
     """
-    table = whole
-    n, d = table.shape
+    n, d = whole.shape
     variance = (c1 * sigma) * (c1 * sigma)
     budget = n * variance
     prune = options.prune
-    distances = table.sq_distances(center)
-    typical = check_range(table, center, distances, c1 * sigma * float(np.sqrt(n)))
+    distances = whole.sq_distances(center)
+    typical = check_range(whole, center, distances, c1 * sigma * float(np.sqrt(n)))
     # A row that the budget cannot keep and that is far from where rows are only costs precision.
     far = float(np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * typical**2)))
     if prune is not None:
         far = min(far, float(theory.far_radius(sigma, d, prune)))
-    largest = largest_distance(table.dtype)
+    largest = largest_distance(whole.dtype)
     if far > largest and some((distances > largest**2) & (distances <= far**2)):
         raise ValueError(
             f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
@@ -116,10 +115,6 @@ def fit_with_sigma(
             f"prune={prune} leaves {n_near} of {n} rows within {far:.3g} of the start. Raise "
             "sigma, or leave prune out."
         )
-    radius = np.inf
-    if n_near < n:
-        table, radius, distances = whole.take(near), far, distances[near]
-
     steps: list[Step] = []
 
     def notify(step: Step) -> None:
@@ -127,12 +122,11 @@ def fit_with_sigma(
         if callback is not None:
             callback(step)
 
-    rotation = Rotation.of(table, center) if Rotation.pays(table) else None
-    working = table if rotation is None else rotation.rotated
-    first = center if rotation is None else np.zeros(working.shape[1])
-    if rotation is not None and central:
-        first, distances = central_point(working)
-    oracle = Oracle(working, random)
+    frame = WorkingFrame.of(whole, near, center)
+    table, first, distances = frame.table, frame.center, frame.of_near_rows(distances)
+    if frame.rotation is not None and central:
+        first, distances = central_point(table)
+    oracle = Oracle(table, random)
     tolerance = budget_tolerance(whole.dtype)
     if options.algorithm == "paper":
         exactly = ExactStep(oracle, options.surrogate, options.tol)
@@ -143,9 +137,7 @@ def fit_with_sigma(
             arrival = continuation(oracle, first, distances, budget, notify)
         else:
             kept = among(double(known.support)[None, :], near)[0, :]
-            arrival = ContinuationResult(
-                first, kept, _subspace(known.directions, table, rotation, first)
-            )
+            arrival = ContinuationResult(first, kept, _subspace(known.directions, frame, first))
         fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
         if known is not None and every(fit.best.removed):  # too far from where that fit has ended
             arrival = continuation(oracle, first, distances, budget, notify)
@@ -153,26 +145,23 @@ def fit_with_sigma(
 
     best = fit.best
     kept = ~best.removed
-    location = best.mean
     own = _weights(best)
-    if rotation is not None:
-        if some(own > 0.0):
-            location = table.mean(own, rotation.center)
-        else:
-            location = rotation.center + rotation.restored(location)
+    location = frame.mean(own, best.mean)
     # Where no row leaves, each of the kept ones fits into what all of them need.
-    there = _multiplier(best, working, first, radius, max(budget, spectrum.bound))
-    multiplier = there if rotation is None else _restored(there, rotation)
+    radius = np.inf if frame.complete else far
+    there = _multiplier(best, table, first, radius, max(budget, spectrum.bound))
+    multiplier = there if frame.rotation is None else _restored(there, frame.rotation)
     # The data are needed once more in all columns where a row has left before the fit, and where
     # the kept rows are so far from the start that their distances are rounded away there.
-    on_table, rule, mean = working, there, best.mean
-    blurred = rotation is not None and some(kept) and _is_blurred(best.mean, spectrum, count(kept))
+    on_table, rule, mean = table, there, best.mean
+    blurred = frame.rotation is not None and some(kept)
+    blurred = blurred and _is_blurred(best.mean, spectrum, count(kept))
     if blurred:
-        spectrum = spectrum_of_kept(table, own, location, None)
-    if n_near < n or blurred:
+        spectrum = spectrum_of_kept(frame.near_rows, own, location, None)
+    if blurred or not frame.complete:
         on_table, rule, mean = whole, multiplier, location
     xp = namespace(kept)
-    support, weights = scattered(kept, near, False), scattered(own, near, 0.0)
+    support = frame.of_all_rows(kept, False)
     certificate = Certificate(
         budget=budget,
         lambda_max=max(0.0, float(spectrum.values[0])),
@@ -186,17 +175,15 @@ def fit_with_sigma(
         tolerance=tolerance,
     )
     h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
-    if n_near == n and not blurred and there.directions is not None and there.reweighting is None:
+    if on_table is table and there.directions is not None and there.reweighting is None:
         scores = best.scores
     else:
         scores = rule.scores(on_table)
-    converged = fit.converged and not certificate.exceeded
-    said, remarks = _words(fit, certificate, options)
     return RobustMeanResult(
         location=whole.to_device(location.astype(whole.dtype)),
         support=support,
-        weights=weights,
-        indicator=scattered(h, near, 1.0),
+        weights=frame.of_all_rows(own, 0.0),
+        indicator=frame.of_all_rows(h, 1.0),
         scores=scores,
         sigma=sigma,
         budget=budget,
@@ -204,10 +191,9 @@ def fit_with_sigma(
         rule=multiplier,
         history=tuple(steps),
         n_iter=fit.n_iter,
-        n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
-        converged=converged,
-        message=f"{said} {remarks}".strip(),
-        remarks=remarks,
+        n_passes=whole.n_passes,
+        converged=fit.converged and not certificate.exceeded,
+        outcome=_outcome(fit, certificate, options),
     )
 
 
@@ -253,16 +239,11 @@ def _finished(
     return fit, spectrum
 
 
-def _subspace(
-    directions: Array, table: Table, rotation: Rotation | None, center: Array
-) -> Subspace:
-    """The directions of an earlier fit, in the coordinates of this one."""
-    working = table
-    if rotation is not None:
-        working = rotation.rotated
-        directions = on_host(table.project(rotation.center, directions)) @ rotation.mixing.T
-    basis = orthonormal_rows(directions, np.empty((0, working.shape[1])))
-    return Subspace(basis, working.project(center, basis), center)
+def _subspace(directions: Array, frame: WorkingFrame, center: Array) -> Subspace:
+    """Return the directions of an earlier fit in the coordinates of this one."""
+    table = frame.table
+    basis = orthonormal_rows(frame.directions(directions), np.empty((0, table.shape[1])))
+    return Subspace(basis, table.project(center, basis), center)
 
 
 def _is_blurred(mean: Array, spectrum: Spectrum, m: int) -> bool:
@@ -324,54 +305,28 @@ def _threshold(q: Rows, kept: Rows) -> float:
         apart = xp.concat([ascending[1:] > ascending[:-1], ascending[:1] > -np.inf])
         at = int(xp.argmin(xp.where(apart, wrong, np.inf)))
         highest_kept = float(ascending[at])
-        beyond = float(ascending[min(at + 1, q.shape[0] - 1)])
+        last = at + 1 == q.shape[0]
+        beyond = 2.0 * highest_kept if last else float(ascending[at + 1])
     return (highest_kept + beyond) / 2.0
 
 
-def _words(fit: Fit, certificate: Certificate, options: FitOptions) -> tuple[str, str]:
-    """How many rows were kept, and what else there is to say."""
-    n, removed = certificate.n, certificate.n_removed
-    if trouble := _trouble(fit, certificate, options):
-        return "", trouble
-    kept = f"Kept {n - removed} of {n} rows; at least {certificate.l0_lower_bound} had to go."
-    remarks = []
-    if not certificate.feasible:
-        over = certificate.bound / certificate.budget - 1.0
-        remarks.append(
-            "Whether they stay within the budget is not decided: they exceed it by at most "
-            f"{over:.1e} of it, if at all."
-        )
-    if 2 * removed >= n:
-        remarks.append(
-            "Half of the rows or more were removed: either sigma is too small, or the data cannot "
-            "be trusted."
-        )
-    return kept, " ".join(remarks)
-
-
-def _trouble(fit: Fit, certificate: Certificate, options: FitOptions) -> str:
-    """Why the answer is not what was asked for, and what to try; empty if it is."""
+def _outcome(fit: Fit, certificate: Certificate, options: FitOptions) -> Outcome:
+    """Return how a fit ended."""
+    paper, n, removed = options.algorithm == "paper", certificate.n, certificate.n_removed
+    findings = []
     if every(fit.best.removed):
-        hint = "" if options.algorithm == "continuation" else ', or use algorithm="continuation"'
-        return (
-            "No row can be kept within the budget about the centre that was reached; the location "
-            "is the mean weighted by 1 - h. Either the bound is too small for these data, or the "
-            f"start was far from most of them: pass a larger sigma or another start{hint}."
-        )
-    if certificate.exceeded:
+        findings.append(Finding(Kind.NO_ROW_FITS, count=int(paper)))
+    elif certificate.exceeded:
         over = certificate.lambda_max / certificate.budget - 1.0
-        return (
-            f"The kept rows exceed the budget by {over:.1e} of it. The bound may be too small for "
-            "these data: pass a larger sigma."
-        )
-    if not fit.best.solved:
-        return (
-            "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol, or use "
-            'algorithm="continuation", which needs no such precision.'
-        )
-    if not fit.converged:
-        return (
-            f"Stopped after max_iter={options.max_iter} iterations while the number of removed "
-            "rows was still falling. Raise max_iter."
-        )
-    return ""
+        findings.append(Finding(Kind.BUDGET_EXCEEDED, value=over))
+    elif not fit.best.solved:
+        findings.append(Finding(Kind.NOT_SOLVED))
+    elif not fit.converged:
+        findings.append(Finding(Kind.NOT_CONVERGED, count=options.max_iter))
+    else:
+        if not certificate.feasible:
+            over = certificate.bound / certificate.budget - 1.0
+            findings.append(Finding(Kind.UNDECIDED_BUDGET, value=over))
+        if 2 * removed >= n:
+            findings.append(Finding(Kind.HALF_REMOVED))
+    return Outcome(paper=paper, findings=tuple(findings))

@@ -62,13 +62,20 @@ class Spectrum:
     """The chance, over random directions, that the bound does not hold; 0 if it is exact."""
 
 
+def row_norms(rows: Array) -> Array:
+    """Return the lengths of rows whose squares may overflow."""
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(unit * np.linalg.norm(rows / unit[:, None], axis=1))
+
+
 def orthonormal_rows(rows: Array, against: Array) -> Array:
     """An orthonormal basis of what `rows` add to the span of the orthonormal rows `against`.
 
     What adds nothing is dropped: on flat spectra a Krylov block loses rank, and normalising the
     remainder would turn rounding into a direction.
     """
-    length = np.linalg.norm(rows, axis=1)
+    length = row_norms(rows)
     rows = rows[length > 0.0] / length[length > 0.0, None]
     for _ in range(2):  # the second time removes what rounding left of the first
         rows = rows - (rows @ against.T) @ against
@@ -125,7 +132,7 @@ def top_eigenpairs(
         values, mixing = values[::-1][:width], mixing.T[::-1][:width]
         vectors = mixing @ basis
         remainder = mixing @ images - values[:, None] * vectors
-        residuals = np.linalg.norm(remainder, axis=1)
+        residuals = row_norms(remainder)
         if n_pass == max_passes or settled(values, residuals, bound):
             break
         block = orthonormal_rows(remainder, basis)
@@ -289,10 +296,7 @@ class Oracle:
         scatter, drift = self.table.scatter(center, weights)
         values, vectors = np.linalg.eigh(scatter)
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
-        # In a unit in which their squares are numbers.
-        unit = max(float(np.abs(scatter).max()), float(np.finfo(np.float64).tiny))
-        remainder = vectors @ (scatter / unit) - (values / unit)[:, None] * vectors
-        residuals = unit * np.linalg.norm(remainder, axis=1)
+        residuals = row_norms(vectors @ scatter - values[:, None] * vectors)
         bound = max(0.0, float(values[0] + residuals[0]))
         projected = self.table.project(center, vectors)
         return Spectrum(values, vectors, projected, residuals, drift, bound)

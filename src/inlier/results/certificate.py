@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import double, on_host
+from inlier._internal.arrays import count, double, every, namespace, on_host
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Metric, Rotation, Table, as_table
+from inlier.data import Metric, Table, WorkingFrame, as_table
 from inlier.data.checks import NONE, check_table
 from inlier.linalg.eigenpairs import DECIDING_PASSES, Oracle, Spectrum
 from inlier.packing.problem import ROWS_TOL, fewest_removed
+from inlier.results import wording
 from inlier.results.rules import Multiplier
 
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
@@ -78,6 +79,57 @@ class Certificate:
     tolerance: float = BUDGET_TOL
     n_missing: int = 0
     aside: Array = field(default_factory=lambda: NONE, repr=False, compare=False)
+
+    @classmethod
+    def of_rows(
+        cls,
+        table: Table,
+        kept: Rows,
+        mean: Array,
+        metric: Metric | None = None,
+        dual: Multiplier | None = None,
+        n_suspected: int = 0,
+    ) -> Certificate:
+        """Certify a choice of rows; the budget is what they need.
+
+        Parameters
+        ----------
+        table : Table
+        kept : boolean array of shape (n,)
+        mean : array of shape (d,)
+            Of the kept rows.
+        metric : Metric, optional
+            In which eigenvalues are meant.
+        dual : Multiplier, optional
+            Bounds how many rows can be kept.
+        n_suspected : int
+            See the attributes.
+        """
+        n, m = kept.shape[0], count(kept)
+        low, high, failure, most_kept = np.inf, np.inf, 0.0, float(n)
+        alike = Multiplier(mean, None, np.empty(0), 1.0, 1.0, mean, metric=metric)
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = alike.scores(table)
+        if every(namespace(far).isfinite(far) | ~kept):  # else some are too far away to square
+            spectrum = spectrum_of_kept(table, double(kept), mean, metric)
+            low, high = max(0.0, float(spectrum.values[0])), spectrum.bound
+            failure = spectrum.failure
+        budget = high * n / m
+        multiplier = alike
+        if dual is not None and 0.0 < budget < np.inf:
+            multiplier, most_kept = dual, dual.most_kept(table, mean, budget)
+        return cls(
+            budget=budget,
+            lambda_max=low,
+            bound=high,
+            failure=failure,
+            n=n,
+            n_removed=n - m,
+            most_kept=most_kept,
+            removed=namespace(kept).nonzero(~kept)[0],
+            multiplier=multiplier,
+            n_suspected=n_suspected,
+        )
 
     @property
     def feasible(self) -> bool:
@@ -144,20 +196,7 @@ class Certificate:
         sigma : float, optional
             The assumed bound on the good rows; that of the kept rows, if not given.
         """
-        if not np.isfinite(self.bound):
-            return "Some of the kept rows are so far away that nothing is known about the mean."
-        alphas = self.assumed if alpha is None else (alpha,)
-        sigma = self.sigma_kept if sigma is None else sigma
-        radii = [float(self.error_radius(a, sigma)) for a in alphas]
-        assumed = (
-            f"If at most {_listed([f'{100.0 * a:.3g}%' for a in alphas])} of the rows are bad and "
-            f"the good rows vary by at most {sigma:.3g} in any direction"
-        )
-        if not np.isfinite(radii).any():
-            return f"{assumed}, nothing is known: all of the kept rows may be bad."
-        within = _listed([f"{r:.3g}" if np.isfinite(r) else "any distance" for r in radii])
-        alike = ", if a missing cell counts as the median of its column" if self.n_missing else ""
-        return f"{assumed}, the mean is within {within} of that of the good rows{alike}."
+        return wording.statement(self, alpha, sigma)
 
     def verify(self, X: Any) -> Verification:
         """Compute every number again from the data, and say what does not hold.
@@ -197,7 +236,7 @@ class Certificate:
         )
         # Single precision is rounded once more for every row that is far from the origin.
         near = rounding_of(table, mean, multiplier.metric)
-        rounding = ROUNDINGS * float(np.finfo(table.dtype).eps)
+        rounding = max(BUDGET_TOL, ROUNDINGS * float(np.finfo(table.dtype).eps))
         rounding += near / max(found.sigma_kept, float(np.finfo(float).tiny))
         least = (self.n - found.n_removed) * near**2
         if np.isfinite(self.budget):  # what the digits of a row at the budget's distance leave
@@ -281,10 +320,10 @@ def spectrum_of_kept(
     least = float(kept.sum()) * rounding_of(table, mean, metric) ** 2
     if metric is not None:
         table, mean = table.in_metric(metric), metric.transform(mean[None])[0]
-    if Rotation.pays(table):
-        rotation = Rotation.of(table, mean)
-        table = rotation.rotated
-        mean = table.mean(kept, np.zeros(table.shape[1]))
+    frame = WorkingFrame.of(table, kept >= 0.0, mean)
+    if frame.rotation is not None:
+        table = frame.table
+        mean = table.mean(kept, frame.center)
     oracle = Oracle(table, fit_generator(0))
     if table.shape[1] <= dense:
         spectrum = oracle.densely(mean, kept, 1)
@@ -302,10 +341,3 @@ def rounding_of(table: Table, mean: Array, metric: Metric | None) -> float:
     if metric is not None:
         size = max(metric.reach(mean), float(np.linalg.norm(metric.transform(mean[None])[0])))
     return ROUNDINGS * float(np.finfo(table.dtype).eps) * size
-
-
-def _listed(words: list[str]) -> str:
-    """A list in a sentence: a, b or c."""
-    if len(words) == 1:
-        return words[0]
-    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,136 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from inlier._internal.arrays import count, double, every, like, namespace, on_host
+from inlier._internal.arrays import count, double, like, on_host
 from inlier._internal.late import late
-from inlier._internal.typing import Array, Mask, Rows
-from inlier._internal.validation import check_budget, check_number
-from inlier.data import FilledTable, Gaps, LazyFields, Table, as_table
+from inlier._internal.typing import Array, Rows
+from inlier._internal.validation import check_number
+from inlier.data import FilledTable, Gaps, as_table
+from inlier.results import choosing, wording
 from inlier.results.cells import Cell, cells_of, gross_cells
-from inlier.results.certificate import Certificate, spectrum_of_kept
+from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, explain, of_cells
 from inlier.results.named_table import NamedTable
-from inlier.results.rules import Group, GroupRule, Multiplier, Suspect, rule_of
+from inlier.results.outcome import Outcome
+from inlier.results.records import MeanResult, PathPoint
+from inlier.results.rules import Group, GroupRule, Multiplier, Suspect
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Rows of which nothing but so many roundings is left do not vary.
-ROUNDINGS = 8.0
-# The first score above the threshold of a group.
-OVER = float(np.nextafter(1.0, 2.0))
-# Said of a fit in another metric.
-IN_UNITS = "(Sigma and distances are in units of the scatter.)"
-
-
-class WeakEvidenceWarning(UserWarning):
-    """The data do not say clearly which rows are bad; the message says why and what to look at."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of a fit.
-
-    Attributes
-    ----------
-    stage : str
-        "selection", "continuation" or "algorithm 1"; other methods have words of their own.
-    budget : float
-        What `lambda_max` is held against; nan if it is against nothing.
-    n_removed : float
-        Rows removed; where weights are lowered, rows with less than half of the largest.
-    h_sum : float
-        ||h||_1: how much weight has gone, in rows.
-    rank : int
-        In how many directions the budget is contested.
-    lambda_max : float
-        Largest eigenvalue of the weighted scatter about the centre, at the tolerance of the step.
-    n_passes : int
-        Passes over the data so far.
-    """
-
-    stage: str
-    budget: float
-    n_removed: float
-    h_sum: float
-    rank: int
-    lambda_max: float
-    n_passes: int
-
-
-@dataclass(frozen=True, eq=False)
-class PathPoint(LazyFields):
-    """One point on the way down in the budget.
-
-    Attributes
-    ----------
-    budget : float
-        B = n sigma^2.
-    sigma : float
-        Upper bound on the standard deviation of the rows that are kept, in any direction; with
-        more than 256 columns `RobustMeanResult.at` finds a closer one.
-    price : float
-        kappa = B tr(Lambda) / n: the fraction of the rows that has to go for each e-fold of the
-        budget. Small while groups leave; it jumps where good rows would have to pay.
-    rank : float
-        Effective rank of Lambda, tr(Lambda)^2 / tr(Lambda^2).
-    share : float
-        p / h for the rows that left last; 1 where nothing speaks for their leaving.
-    removed : int array
-        Indices of the rows that have left.
-    location : array of shape (d,)
-        The mean of the others, in which a missing cell counts as the median of its column.
-    certificate : Certificate
-    """
-
-    budget: float
-    sigma: float
-    price: float
-    rank: float
-    share: float
-    removed: Rows = field(repr=False)
-    location: Array = field(repr=False)
-    certificate: Certificate = field(repr=False)
-
-
-@dataclass(frozen=True)
-class MeanResult:
-    """A mean, and what became of each row: what every method returns.
-
-    Attributes
-    ----------
-    location : array of shape (d,)
-        The estimate.
-    support : boolean array of shape (n,)
-        The rows that count: with at least half of the largest weight.
-    weights : array of shape (n,)
-        In [0, 1]: the location is the mean of the rows with these weights, unless the method says
-        otherwise. Methods that judge no rows, such as medians, give all of them weight 1.
-    scores : array of shape (n,)
-        How bad each row is, as the method sees it; larger is worse.
-    history : tuple of Step
-    n_iter : int
-    n_passes : int
-        Times that the data were read.
-    converged : bool
-    message : str
-        How it ended and, if not well, what to try.
-    """
-
-    location: Any
-    support: Rows = field(repr=False)
-    weights: Rows = field(repr=False)
-    scores: Rows = field(repr=False)
-    history: tuple[Step, ...] = field(repr=False)
-    n_iter: int
-    n_passes: int
-    converged: bool
-    message: str
-
-    @property
-    def outliers(self) -> Rows:
-        """Indices of the removed rows."""
-        return namespace(self.support).nonzero(~self.support)[0]
 
 
 @dataclass(frozen=True)
@@ -177,11 +62,8 @@ class RobustMeanResult(MeanResult):
         on below it; empty if sigma was given.
     data : NamedTable, optional
         What the fit was about: a reference, which a pickled result has no more.
-    remarks : str
-        What the message says beyond how many rows were kept, the groups, the suspects and the
-        certificate.
-    choices : tuple of str
-        What was chosen in place of the fit's answer, with `keep` and `drop`.
+    outcome : Outcome
+        How the fit ended, as fields; `message` says it in words.
     gaps : Gaps, optional
         The missing cells, if there are some: how many, and the medians that they count as.
     history : tuple of Step
@@ -194,18 +76,26 @@ class RobustMeanResult(MeanResult):
         How the fit ended and, if not well, what to try.
     """
 
+    message: str = field(init=False)
     indicator: Rows = field(repr=False)
     sigma: float
     budget: float
     certificate: Certificate
     rule: Multiplier | GroupRule = field(repr=False)
+    outcome: Outcome = field(default=Outcome(), repr=False)
     groups: tuple[Group, ...] = field(default=(), repr=False)
     suspects: tuple[Suspect, ...] = field(default=(), repr=False)
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
     data: NamedTable | None = field(default=None, repr=False)
-    remarks: str = field(default="", repr=False)
-    choices: tuple[str, ...] = field(default=(), repr=False)
     gaps: Gaps | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", wording.message(self))
+
+    @property
+    def remarks(self) -> str:
+        """What the message says beyond numbers of rows, groups and the certificate."""
+        return wording.remarks(self)
 
     @property
     def n_missing(self) -> Array:
@@ -237,9 +127,6 @@ class RobustMeanResult(MeanResult):
         gaps = replace(table.gaps, unknown=np.flatnonzero(counts == 0))
         n_missing = int(gaps.counts.sum())
         certificate = replace(self.certificate, n_missing=n_missing, aside=gaps.aside)
-        statement = certificate.statement()
-        said = self.message.replace(self.certificate.statement(), statement)
-        note = gaps.note(data.columns)
         path = [
             replace(
                 point,
@@ -251,8 +138,6 @@ class RobustMeanResult(MeanResult):
             self,
             location=mean.astype(table.dtype),
             certificate=certificate,
-            message=_with_remark(said, self.remarks, statement, note),
-            remarks=f"{self.remarks} {note}".lstrip(),
             path=tuple(path),
             n_passes=self.n_passes + 1,
             gaps=gaps,
@@ -352,75 +237,7 @@ class RobustMeanResult(MeanResult):
         RobustMeanResult
             It has no path of its own: that stays with this one.
         """
-        chosen = [x for x in (point, sigma, budget, threshold, p) if x is not None]
-        if len(chosen) != 1:
-            raise ValueError(
-                "Give one of point (an index into path), sigma, budget, threshold and p, but "
-                f"{len(chosen)} were given."
-            )
-        if threshold is not None:
-            return self._beyond(check_number(threshold, "threshold", at_least=0.0))
-        if p is not None:
-            return self._solved_again(p=check_number(p, "p", at_most=1.0))
-        given = f"sigma={sigma}"
-        if budget is not None:
-            # A budget is c1^2 n sigma^2, and c1 stays what it was.
-            ratio = check_number(budget, "budget", below=np.inf) / self.budget
-            given = f"budget={budget:g}"
-            sigma = self.sigma * float(np.sqrt(ratio))
-        if sigma is not None:
-            sigma = check_number(sigma, "sigma", below=np.inf)
-            if not self.path:
-                ratio = sigma / self.sigma
-                check_budget(self.budget * ratio * ratio, given)
-                return self._solved_again(sigma=sigma)
-            logs = np.log([max(step.sigma, np.finfo(float).tiny) for step in self.path])
-            point = int(np.argmin(np.abs(logs - np.log(sigma))))
-        if not self.path:
-            raise ValueError(
-                "This result has no path: sigma was given to the fit, or it was itself taken from "
-                "a path. Call `at` on the result of robust_mean(X), or give sigma instead of point."
-            )
-        if not _is_index(point, len(self.path)):
-            raise ValueError(
-                f"point must be an index into path, which has {len(self.path)} points, but is "
-                f"{point!r}."
-            )
-        assert point is not None
-        groups = self.groups[: range(len(self.path))[point]]
-        support = np.ones(self.support.shape[0], dtype=np.bool_)
-        support[on_host(self.path[point].removed)] = False
-        return self._with(support, groups, dual=self.path[point].certificate.multiplier)
-
-    def _solved_again(self, **changes: float) -> RobustMeanResult:
-        if not 0.0 < self.sigma < np.inf:
-            raise ValueError(
-                f"This result has sigma = {self.sigma:g}, for which there is no problem to solve "
-                "again."
-            )
-        again: RobustMeanResult = late("solve_again")(self, **changes)
-        told = f"The paper's problem, told sigma = {again.sigma:.4g}."
-        return replace(
-            again,
-            message=f"{told} {again.message}",
-            remarks=f"{told} {again.remarks}".rstrip(),
-        )
-
-    def _beyond(self, threshold: float) -> RobustMeanResult:
-        """The rows with a score above a threshold removed."""
-        support = on_host(self.scores <= threshold)
-        if not support.any():
-            raise ValueError(
-                f"threshold={threshold:g} is below every score, so that no row would be kept. The "
-                f"lowest score is {float(on_host(self.scores).min()):.4g}."
-            )
-        groups = tuple(
-            replace(group, rows=group.rows[like(~support, group.rows)[group.rows]])
-            for group in self.groups
-        )
-        groups = tuple(group for group in groups if group.size)
-        rule = replace(self.rule, threshold=threshold)
-        return replace(self._with(support, groups, rule), scores=self.scores)
+        return choosing.at(self, point, sigma, budget, threshold, p)
 
     def keep(self, group: int | Group) -> RobustMeanResult:
         """The answer with a group put back, without a new fit.
@@ -433,27 +250,7 @@ class RobustMeanResult(MeanResult):
         group : int or Group
             One of `groups`, or its index.
         """
-        if isinstance(group, Group):
-            rows = group.rows
-            sizes = [own.size for own in self.groups]
-            same = [
-                i
-                for i, own in enumerate(self.groups)
-                if sizes[i] == group.size and every(own.rows == rows)
-            ]
-            if not same:
-                raise ValueError("group is not one of the groups of this result.")
-            group = same[0]
-        if not _is_index(group, len(self.groups)):
-            raise ValueError(
-                f"group must be one of groups, of which there are {len(self.groups)}, or its "
-                f"index, but is {group!r}."
-            )
-        back = self.groups[group]
-        groups = tuple(other for other in self.groups if other is not back)
-        support = on_host(self.support).copy()
-        support[on_host(back.rows)] = True
-        return self._with(support, groups, choice=f"Put back: {back}.")
+        return choosing.keep(self, group)
 
     def drop(self, suspect: int | Suspect) -> RobustMeanResult:
         """The answer with a suspected group removed, without a new fit.
@@ -463,115 +260,12 @@ class RobustMeanResult(MeanResult):
         suspect : int or Suspect
             One of `suspects`, or its index. Some fifteen passes over the data.
         """
-        if isinstance(suspect, Suspect):
-            same = [i for i, own in enumerate(self.suspects) if own is suspect]
-            if not same:
-                raise ValueError("suspect is not one of the suspects of this result.")
-            suspect = same[0]
-        if not _is_index(suspect, len(self.suspects)):
-            raise ValueError(
-                f"suspect must be one of suspects, of which there are {len(self.suspects)}, or its "
-                f"index, but is {suspect!r}."
-            )
-        gone = self.suspects[suspect]
-        support = on_host(self.support).copy()
-        support[on_host(gone.rows)] = False
-        return self._with(support, (*self.groups, gone.group), choice=f"Dropped: {gone.group}.")
+        return choosing.drop(self, suspect)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The gross cells of the rows that left for them; of at most a thousand rows."""
         return gross_cells(self.groups, self.known_data())
-
-    def _with(
-        self,
-        support: Mask,
-        groups: tuple[Group, ...],
-        rule: Multiplier | GroupRule | None = None,
-        dual: Multiplier | None = None,
-        choice: str = "",
-    ) -> RobustMeanResult:
-        """The answer that keeps these rows, looked at anew: some fifteen passes."""
-        table = as_table(self.known_data().table)
-        n, kept = len(support), int(support.sum())
-        inside = like(support, self.support)
-        location = on_host(self.location).astype(np.float64)
-        for _ in range(2):  # from where the fit ended, which may be far from these rows
-            location = table.mean(double(inside), location)
-        certificate = self._certified(table, inside, location, dual)
-        if rule is None:
-            rule = self._rule_of(groups, location, certificate.budget, table)
-        with np.errstate(over="ignore", invalid="ignore"):
-            q = rule.scores(table)
-        xp = namespace(q)
-        choices = (*self.choices, choice) if choice else self.choices
-        remarks = " ".join([*choices, f"Kept {kept} of {n} rows by choice."])
-        units = "" if rule.metric is None else f" {IN_UNITS}"
-        chosen = replace(
-            self,
-            location=like(location, self.location, self.location.dtype),
-            support=inside,
-            weights=double(inside),
-            indicator=double(~inside),
-            # Where rows were chosen that no rule tells apart, moved to the side of the verdict.
-            scores=xp.where(inside, xp.clip(q, None, 1.0), xp.clip(q, OVER, None)),
-            sigma=certificate.sigma_kept,
-            budget=certificate.budget,
-            certificate=certificate,
-            rule=rule,
-            groups=groups,
-            # Of a group that is gone there is nothing left to suspect.
-            suspects=tuple(s for s in self.suspects if support[on_host(s.rows)].all()),
-            path=(),
-            n_passes=table.n_passes,
-            message=f"{remarks} {certificate.statement()}{units}",
-            remarks=remarks,
-            choices=choices,
-        )
-        return chosen.over_cells()
-
-    def _rule_of(
-        self, groups: tuple[Group, ...], location: Array, budget: float, table: Table
-    ) -> Multiplier | GroupRule:
-        """The verdict of some groups; a row that differs by rounding alone breaks no budget."""
-        metric = self.rule.metric
-        if groups or not np.isfinite(budget):
-            return rule_of(groups, location, budget, metric)
-        size = float(np.linalg.norm(location)) if metric is None else metric.reach(location)
-        noise = ROUNDINGS * float(np.finfo(table.dtype).eps) * size
-        return rule_of(groups, location, max(budget, table.shape[0] * noise**2), metric)
-
-    def _certified(
-        self, table: Table, kept: Rows, location: Array, dual: Multiplier | None
-    ) -> Certificate:
-        """What is known about a choice of rows; its budget is what they need."""
-        n, m = kept.shape[0], count(kept)
-        low, high, failure, most_kept = np.inf, np.inf, 0.0, float(n)
-        metric = self.rule.metric
-        alike = Multiplier(location, None, np.empty(0), 1.0, 1.0, location, metric=metric)
-        with np.errstate(over="ignore", invalid="ignore"):
-            far = alike.scores(table)
-        if every(namespace(far).isfinite(far) | ~kept):  # else some are too far away to square
-            spectrum = spectrum_of_kept(table, double(kept), location, metric)
-            low, high = max(0.0, float(spectrum.values[0])), spectrum.bound
-            failure = spectrum.failure
-        budget = high * n / m
-        multiplier = alike if dual is None or not 0.0 < budget < np.inf else dual
-        if multiplier is dual:
-            most_kept = dual.most_kept(table, location, budget)
-        return Certificate(
-            budget=budget,
-            lambda_max=low,
-            bound=high,
-            failure=failure,
-            n=n,
-            n_removed=n - m,
-            most_kept=most_kept,
-            removed=namespace(kept).nonzero(~kept)[0],
-            multiplier=multiplier,
-            # As many may be bad as the fit had removed, also if some of them are back.
-            n_suspected=max(self.certificate.n_removed, self.certificate.n_suspected),
-        )
 
     def explain(self, row: int, X: Any = None) -> Explanation:
         """Why a row got its score: directions and features, whose parts add up to it.
@@ -585,7 +279,7 @@ class RobustMeanResult(MeanResult):
         """
         there = self if X is None else self.with_data(X)
         n = there.known_data().table.shape[0]
-        if not _is_index(row, n):
+        if not choosing.is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
         return there.explanations(np.array([range(n)[row]]))[0]
 
@@ -635,12 +329,7 @@ class RobustMeanResult(MeanResult):
                 f"X has shape {data.table.shape}, but the fit was about a table of shape "
                 f"{expected}."
             )
-        message, remarks = self.message, self.remarks
-        if self.gaps is not None:  # which columns they are in may have a name now
-            before = None if self.data is None else self.data.columns
-            notes = self.gaps.note(before), self.gaps.note(data.columns)
-            message, remarks = message.replace(*notes), remarks.replace(*notes)
-        return replace(self, data=data, message=message, remarks=remarks)
+        return replace(self, data=data)
 
     def known_data(self) -> NamedTable:
         """The data behind the result, or an error that says how to bring them back."""
@@ -713,21 +402,6 @@ class RobustMeanResult(MeanResult):
         return {**state, "data": None}
 
 
-def _with_remark(message: str, remarks: str, statement: str, note: str) -> str:
-    """A message with a note after its remarks; without any, before what the certificate states."""
-    if remarks and remarks in message:
-        return message.replace(remarks, f"{remarks} {note}", 1)
-    if not remarks and statement in message:
-        return message.replace(statement, f"{note} {statement}", 1)
-    said = message.removesuffix(IN_UNITS).rstrip()
-    return f"{said} {note} {IN_UNITS}" if message.endswith(IN_UNITS) else f"{said} {note}"
-
-
 def _group_with(groups: Sequence[Group], row: int) -> int | None:
     """The index of the group that a row is in."""
     return next((i for i, group in enumerate(groups) if (on_host(group.rows) == row).any()), None)
-
-
-def _is_index(value: Any, length: int) -> bool:
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
-    return whole and -length <= int(value) < length

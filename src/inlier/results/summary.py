@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from inlier._internal.arrays import double, on_host, total
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import FilledTable, Rotation, Table, as_table
+from inlier.data import FilledTable, Table, WorkingFrame, as_table
 from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum, orthonormal_rows
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, named
-from inlier.results.result import IN_UNITS, PathPoint, RobustMeanResult
+from inlier.results.records import PathPoint
+from inlier.results.result import RobustMeanResult
 from inlier.results.rules import Group, GroupRule
+from inlier.results.wording import IN_UNITS
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
 # many as a block of the search has.
@@ -323,27 +325,25 @@ def _spectra(
     table: Table, plain: Array, robust: Array, kept: Rows
 ) -> tuple[Spectrum | None, Spectrum | None]:
     """Of all rows, and of the kept ones; none, if some are too far away to square."""
-    rotation = Rotation.of(table, robust) if Rotation.pays(table) else None
-    projected = table if rotation is None else rotation.rotated
-    center = robust if rotation is None else np.zeros(projected.shape[1])
-    oracle = Oracle(projected, fit_generator(0))
+    frame = WorkingFrame.of(table, kept >= 0.0, robust)
+    rows, center = frame.table, frame.center
+    oracle, d = Oracle(rows, fit_generator(0)), rows.shape[1]
 
     def spectrum(center: Array, weights: Rows) -> Spectrum | None:
-        d = projected.shape[1]
         if not np.isfinite(center).all():
             return None
-        far = ~np.isfinite(on_host(projected.sq_distances(center)))
+        far = ~np.isfinite(on_host(rows.sq_distances(center)))
         if (far & (on_host(weights) > 0.0)).any():
             return None
         if d <= DENSE:
             return oracle.densely(center, weights, min(d, VALUES))
         return oracle.closely(center, weights)
 
-    middle = plain if rotation is None else projected.mean(projected.rows(1.0), center)
-    whole, after = spectrum(middle, projected.rows(1.0)), spectrum(center, kept)
-    if rotation is not None and after is not None:
-        vectors = rotation.restored(after.vectors)
-        after = Spectrum(after.values, vectors, after.projections, after.residuals, after.drift)
+    everything = rows.rows(1.0)
+    middle = plain if frame.rotation is None else rows.mean(everything, center)
+    whole, after = spectrum(middle, everything), spectrum(center, kept)
+    if frame.rotation is not None and after is not None:
+        after = replace(after, vectors=frame.rotation.restored(after.vectors))
     return whole, after
 
 

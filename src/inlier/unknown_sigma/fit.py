@@ -8,19 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, every, highest, namespace, on_host, some, total
+from inlier._internal.arrays import count, double, namespace, on_host, some, total
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data import Fences, Measure, Rotation, Table
+from inlier.data import Fences, Measure, Rotation, Table, WorkingFrame
 from inlier.data.checks import check_range, largest_distance
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import Oracle
-from inlier.results.certificate import Certificate, spectrum_of_kept
-from inlier.results.result import (
-    PathPoint,
-    RobustMeanResult,
-    Step,
-)
-from inlier.results.rules import Group, Multiplier, Suspect, rule_of
+from inlier.results.certificate import Certificate
+from inlier.results.outcome import Finding, Kind, Outcome
+from inlier.results.records import PathPoint, Step
+from inlier.results.result import RobustMeanResult
+from inlier.results.rules import Group, Suspect, rule_of
 from inlier.unknown_sigma import (
     LARGE,
     LOG_LEVEL,
@@ -63,8 +61,8 @@ def fit_without_sigma(
     metric: bool,
     assume: str,
     callback: Callable[[Step], object] | None,
-) -> tuple[RobustMeanResult, bool]:
-    """The answer without a bound and without a fraction of outliers, and whether it is in doubt.
+) -> RobustMeanResult:
+    """Fit without a bound and without a fraction of outliers.
 
     Parameters
     ----------
@@ -95,21 +93,16 @@ def fit_without_sigma(
     near = distances >= 0.0
     for group in early:
         near = near & ~group.members
-    all_near = every(near)
-    table = whole
-    if not all_near:
-        table, distances = whole.take(near), distances[near]
-    apart = some(distances > 0.0)
-    rotation = Rotation.of(table, start) if apart and Rotation.pays(table) else None
-    working = table if rotation is None else rotation.rotated
-    oracle = Oracle(working, random)
-    first = start if rotation is None else np.zeros(working.shape[1])
+    frame = WorkingFrame.of(whole, near, start, rotates=some(near & (distances > 0.0)))
+    table, first, rotation = frame.table, frame.center, frame.rotation
+    distances = frame.of_near_rows(distances)
     if rotation is not None and central:
-        first, distances = central_point(working)
+        first, distances = central_point(table)
+    oracle = Oracle(table, random)
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
     turned = sample is None and rotation is not None and n >= FEWEST_ROWS
     if turned:  # so many columns that only the rows' own coordinates can be looked at
-        sample = RowSample(np.flatnonzero(on_host(near)), _coordinates(working))
+        sample = RowSample(np.flatnonzero(on_host(near)), _coordinates(table))
     symmetric = assume == "symmetric" or (assume == "auto" and n >= FEWEST_ROWS)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
@@ -121,7 +114,7 @@ def fit_without_sigma(
         if found.groups:
             found = begun(oracle, found.mean, noise, notify)
         if sample is not None:
-            judged = _Judged(table, near, None if turned else rotation, oracle, sample)
+            judged = _Judged(frame, turned, oracle, sample)
             suspects, several = judged.remove_clear_groups(found, notify)
     found = settled(oracle, found, notify)
     below = below_the_edge(oracle, found)
@@ -131,14 +124,14 @@ def fit_without_sigma(
     least = n * found.least_variance
     scores: Rows = None
     if rotation is not None:
-        if all_near:  # the same there, without another look at all columns
+        if frame.complete:  # the same there, without another look at all columns
             chosen = path[len(groups)]
             there = rule_of(tuple(groups), chosen.location, max(chosen.budget, least))
-            scores = there.scores(working)
+            scores = there.scores(table)
         groups, path = _restored_groups(groups, rotation), _restored_path(path, rotation)
         restored = _restored_groups([suspect.group for suspect in suspects], rotation)
         suspects = [replace(s, group=g) for s, g in zip(suspects, restored, strict=True)]
-    if not all_near:
+    if not frame.complete:
         groups, path, suspects = _with_early(whole, near, start, early, groups, path, suspects)
     chosen = path[len(groups)]
     support = whole.to_device(_mask(n, on_host(chosen.removed)))
@@ -146,17 +139,8 @@ def fit_without_sigma(
     # Once more from the data: what was carried along has seen distant rows come and go.
     location = whole.mean(weights, start if rotation is not None else chosen.location)
     rule = rule_of(tuple(groups), location, max(chosen.budget, least))
-    outcome = Outcome(
-        assume=assume, cautious=cautious, several=several, too_few=n < FEWEST_ROWS, found=found
-    )
-    remark, reason = _remark(outcome, groups, suspects), _distrust(outcome, groups, n)
-    message = _said(
-        _counts(groups, chosen.certificate),
-        remark,
-        chosen.certificate.statement(),
-        reason,
-    )
-    result = RobustMeanResult(
+    findings = _findings(found, groups, suspects, n, assume, cautious, several)
+    return RobustMeanResult(
         location=whole.to_device(location.astype(whole.dtype)),
         support=support,
         weights=weights,
@@ -168,28 +152,13 @@ def fit_without_sigma(
         rule=rule,
         history=tuple(steps),
         n_iter=len(found.path),
-        n_passes=whole.n_passes + (table.n_passes if table is not whole else 0),
+        n_passes=whole.n_passes,
         converged=True,
-        message=message,
-        remarks=_said(remark, reason),
+        outcome=Outcome(searched=True, findings=tuple(findings)),
         groups=tuple(groups),
         suspects=tuple(suspects),
         path=tuple(path),
     )
-    return result, bool(reason)
-
-
-class Outcome(NamedTuple):
-    """How a fit went, for the words about it."""
-
-    assume: str
-    cautious: bool
-    """Whether nothing was assumed of the good rows in the end."""
-    several: bool
-    """Whether the rows fall into several groups."""
-    too_few: bool
-    """Whether there are too few rows to tell anything."""
-    found: SearchState
 
 
 class _Early(NamedTuple):
@@ -252,11 +221,9 @@ def _is_noise(found: SearchState, near: Rows, sample: RowSample | None) -> bool:
 class _Judged:
     """A table whose rows are judged with nothing assumed of the good ones."""
 
-    table: Table
-    """Without the rows that have left already."""
-    near: Rows
-    rotation: Rotation | None
-    """From the coordinates of the sample to those of the search, if they differ."""
+    frame: WorkingFrame
+    turned: bool
+    """Whether the sample is in the coordinates of the search, and not in those of the data."""
     oracle: Oracle
     sample: RowSample
 
@@ -264,7 +231,7 @@ class _Judged:
         self, found: SearchState, notify: Callable[[Step], None]
     ) -> tuple[list[Suspect], bool]:
         """Take out the groups that are clear of the rest; the suspects, and whether several."""
-        near = on_host(self.near)
+        near = on_host(self.frame.near)
         rows, values = self.sample.among(near, clear.SETTINGS.sample)
         numbers = np.cumsum(near) - 1  # of the rows in the table
         whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
@@ -301,9 +268,8 @@ class _Judged:
     def _found(self, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
         """A group of the sample as one of all rows, cut off in the widest gap along its way."""
         direction = group.direction[None]
-        if self.rotation is not None:
-            projected = on_host(self.table.project(self.rotation.center, direction))
-            direction = projected @ self.rotation.mixing.T
+        if not self.turned:
+            direction = self.frame.directions(direction)
         length = float(np.linalg.norm(direction))
         if not 0.0 < length < np.inf:
             return None
@@ -447,138 +413,72 @@ def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Gro
 
 
 def _point_before(whole: Table, kept: Rows, start: Array, share: float) -> PathPoint:
-    """A point of the path at which some rows are still there that leave early."""
-    n, m = kept.shape[0], count(kept)
+    """Return the point of the path at which some rows are still there that leave early."""
+    m = count(kept)
     with np.errstate(over="ignore", invalid="ignore"):
         combined = whole.combine(start, (double(kept) / m)[None, :])[0]
         mean = start + np.nan_to_num(combined.astype(np.float64))
-        far = highest(namespace(kept).where(kept, whole.sq_distances(mean), 0.0))
-    low, high, failure = np.inf, np.inf, 0.0
-    if far <= largest_distance(whole.dtype) ** 2:  # else their squares are no numbers
-        spectrum = spectrum_of_kept(whole, double(kept), mean, None)
-        low, high, failure = max(0.0, float(spectrum.values[0])), spectrum.bound, spectrum.failure
-    removed = namespace(kept).nonzero(~kept)[0]
-    budget = max(high * n / m, float(np.finfo(np.float64).tiny))
-    certificate = Certificate(
-        budget=budget,
-        lambda_max=low,
-        bound=high,
-        failure=failure,
-        n=n,
-        n_removed=n - m,
-        most_kept=float(n),
-        removed=removed,
-        multiplier=Multiplier(mean, None, np.empty(0), 1.0, 1.0, mean),
-    )
+    certificate = Certificate.of_rows(whole, kept, mean)
+    budget = max(certificate.budget, float(np.finfo(np.float64).tiny))
+    certificate = replace(certificate, budget=budget)
     return PathPoint(
         budget=budget,
         sigma=certificate.sigma_kept,
         price=0.0,
         rank=0.0,
         share=share,
-        removed=removed,
+        removed=certificate.removed,
         location=mean,
         certificate=certificate,
     )
 
 
-def _said(*sentences: str) -> str:
-    """Those that say something, one after the other."""
-    return " ".join(sentence for sentence in sentences if sentence)
+def _findings(
+    found: SearchState,
+    groups: list[Group],
+    suspects: list[Suspect],
+    n: int,
+    assume: str,
+    cautious: bool,
+    several: bool,
+) -> list[Finding]:
+    """Return what the numbers of rows do not say, and why the answer may not be trusted."""
+    removed = sum(group.size for group in groups)
+    minority = Finding(Kind.LARGE_MINORITY, removed, float(n))
+    doubts = [minority] if removed >= LARGE * n else []
+    if n < FEWEST_ROWS and assume != "symmetric":
+        findings = [Finding(Kind.TOO_FEW_ROWS, FEWEST_ROWS)]
+    elif cautious and several:
+        findings = [Finding(Kind.SEVERAL_GROUPS)]
+    elif cautious:
+        findings = [Finding(Kind.NOTHING_FOUND)] if not groups and not suspects else []
+    else:
+        findings = _weak_signs(found, bool(groups))
+    if not cautious:
+        tails = sum(group.size for group in groups if group.kind == "tail")
+        if found.refused is not None:
+            kind = Kind.REFUSED_FURTHER if groups else Kind.REFUSED
+            doubts = [Finding(kind, group=found.refused)]
+        elif len(found.looks) >= MOST_GROUPS:
+            doubts = [Finding(Kind.MANY_GROUPS, len(found.looks))]
+        elif found.unclear:
+            doubts = [Finding(Kind.UNCLEAR_GROUP, found.unclear)]
+        elif found.coincide:
+            doubts = [Finding(Kind.COINCIDING_ROWS)]
+        elif not doubts and tails:
+            doubts = [Finding(Kind.TAIL_REMOVED, tails)]
+    return [*findings, *doubts]
 
 
-def _counts(groups: list[Group], certificate: Certificate) -> str:
-    """What was kept, and what was removed.
-
-    Suspects are left out: nothing shows that they are mostly bad (docs/no-knobs.md).
-    """
-    n, removed = certificate.n, certificate.n_removed
-    said = f"Kept all {n} rows."
-    if groups:
-        listed = "; ".join(str(group) for group in groups)
-        said = f"Kept {n - removed} of {n} rows. Removed: {listed}."
-        if certificate.l0_lower_bound:
-            said += f" At this sigma at least {certificate.l0_lower_bound} had to go."
-    return said
-
-
-def _remark(outcome: Outcome, groups: list[Group], suspects: list[Suspect]) -> str:
-    """What the numbers of rows do not say."""
-    found = outcome.found
-    if outcome.too_few and outcome.assume != "symmetric":
-        return f"So few rows do not tell which of them are bad: it takes {FEWEST_ROWS}."
-    if outcome.cautious and outcome.several:
-        return (
-            "The rows fall into several groups, of which none is more suspect than another; they "
-            "were kept."
-        )
-    if outcome.cautious:
-        nothing = not groups and not suspects
-        return "No row is gross, and no group is clear of the others." if nothing else ""
+def _weak_signs(found: SearchState, left: bool) -> list[Finding]:
+    """Return what was seen and not removed, where good rows are symmetric."""
+    log_p, unclear = found.doubtful.log_p, bool(found.unclear)
     if found.tail:
-        return (
-            f"There is a surplus on one side, {found.tail} rows, that looks like the tail of "
-            "skewed data; it was kept."
-        )
-    if LOG_LEVEL <= found.doubtful.log_p < DOUBTFUL:
-        chance = np.exp(found.doubtful.log_p)
-        return f"There are weak signs (chance {chance:.1g}) of one more group; it was kept."
-    if found.doubtful.log_p < LOG_LEVEL and found.refused is None and not found.unclear:
-        return "There are signs of one more group, but no cut that tells it from the others."
-    if not groups and not found.unclear and not found.coincide and found.refused is None:
-        return "No group of them shows more than chance would."
-    return ""
-
-
-def _distrust(outcome: Outcome, groups: list[Group], n: int) -> str:
-    """Why the answer should not be taken on trust, if there is a reason."""
-    found, removed = outcome.found, sum(group.size for group in groups)
-    if outcome.cautious:
-        return _numbers_alone(removed, n)
-    if found.refused is not None and not groups:
-        return (
-            f"The evidence is contradictory: there are {found.refused}, but hardly fewer than the "
-            "others, so nothing says which of them are good. All were kept. Pass sigma if you know "
-            "how much good rows vary."
-        )
-    if found.refused is not None:
-        return (
-            f"The evidence is contradictory: a further group, {found.refused}, shows as well, but "
-            "without it hardly more than half of the rows would be left. The rows fall into "
-            "several groups; look at result.groups, and put one back with result.keep if it is "
-            "good."
-        )
-    if len(found.looks) >= MOST_GROUPS:
-        return (
-            f"The search ended after {len(found.looks)} groups, and there may be more. The rows do "
-            "not have one majority."
-        )
-    if found.unclear:
-        return (
-            f"A further group of {found.unclear} rows shows, but it is large and not clear of the "
-            "others, so nothing says which of them are good. It was kept. Pass sigma if you know "
-            "how much good rows vary."
-        )
-    if found.coincide:
-        return (
-            "So many rows coincide that there is no scale to judge the others by. Pass sigma if "
-            "you know how much good rows vary."
-        )
-    if removed >= LARGE * n:
-        return _numbers_alone(removed, n)
-    tails = sum(group.size for group in groups if group.kind == "tail")
-    if tails:
-        return (
-            f"{tails} of the removed rows lie at the end of a long tail, in one direction. They "
-            "may be bad; skewed data look like that too. Compare with result.keep."
-        )
-    return ""
-
-
-def _numbers_alone(removed: int, n: int) -> str:
-    if removed < LARGE * n:
-        return ""
-    return (
-        f"{removed} of {n} rows were removed. They are called bad only because they are the "
-        "minority: look at result.groups; result.keep puts one back."
-    )
+        return [Finding(Kind.TAIL_KEPT, found.tail)]
+    if LOG_LEVEL <= log_p < DOUBTFUL:
+        return [Finding(Kind.WEAK_SIGNS, value=float(np.exp(log_p)))]
+    if log_p < LOG_LEVEL and found.refused is None and not unclear:
+        return [Finding(Kind.NO_CUT)]
+    if not left and not unclear and not found.coincide and found.refused is None:
+        return [Finding(Kind.NO_GROUP)]
+    return []

@@ -13,7 +13,7 @@ from inlier.packing.problem import Subspace, packing_bound, scores
 from inlier.packing.subspace import SubspaceSolution, SubspaceSolver
 from inlier.packing.surrogates import L1
 from inlier.results.certificate import Certificate
-from inlier.results.result import PathPoint
+from inlier.results.records import PathPoint
 from inlier.results.rules import Multiplier
 from inlier.unknown_sigma.state import TINY, SearchState, spectrum_of
 

@@ -10,7 +10,7 @@ from inlier._internal.arrays import count, double, like, namespace, on_host, sma
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum
 from inlier.packing.problem import Subspace
-from inlier.results.result import Step
+from inlier.results.records import Step
 from inlier.results.rules import Group
 from inlier.unknown_sigma.detectors import by_direction, by_distance, by_metric, is_uneven, polished
 from inlier.unknown_sigma.path import point_at

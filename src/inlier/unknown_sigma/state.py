@@ -11,7 +11,7 @@ from inlier._internal.arrays import count, double, namespace
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import DENSE, PROBES, WARM, Oracle, Spectrum
 from inlier.packing.problem import Subspace
-from inlier.results.result import PathPoint
+from inlier.results.records import PathPoint
 from inlier.results.rules import Group
 from inlier.unknown_sigma.significance import NOTHING, Cut
 

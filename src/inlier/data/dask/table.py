@@ -151,7 +151,8 @@ class DaskTable(BlockTable):
     def take(self, rows: Any) -> Table:
         """See `Table.take`. A mask of the rows is sent to the chunks; the rows stay there."""
         kept = kept_among(self._kept, rows)
-        return DaskTable(self._X, self._name, self._cluster, kept, self._checked)
+        table = DaskTable(self._X, self._name, self._cluster, kept, self._checked)
+        return self.counting_for(table)
 
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. The new coordinates are computed once."""
@@ -159,7 +160,8 @@ class DaskTable(BlockTable):
         self._complain()  # which does nothing after another pass
         rows = self._mapped("in-metric", self.dtype, in_metric_of, metric)
         # Finite rows seen in a metric may still overflow, and that is found by the next pass.
-        return DaskTable(self._cluster.persist(rows), self._name, self._cluster)
+        table = DaskTable(self._cluster.persist(rows), self._name, self._cluster)
+        return self.counting_for(table)
 
     def gram(self, center: Array) -> Array:
         """See `Table.gram`. All rows of some columns are brought together."""

@@ -1,0 +1,98 @@
+"""The working frame: the rows and coordinates in which a fit computes, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from inlier._internal.arrays import every, scattered, some
+from inlier._internal.typing import Array, Rows
+from inlier.data.base import Table
+from inlier.data.gram import Rotation
+
+
+@dataclass(frozen=True)
+class WorkingFrame:
+    """A table without its distant rows and, with few rows and many columns, rotated.
+
+    A row that is too far away would cost the others their precision, so it is set aside before the
+    fit. With n << d everything happens in the span of the rows, see `Rotation`.
+    """
+
+    whole: Table
+    near: Rows
+    """Which rows the fit computes with."""
+    near_rows: Table
+    """These rows in the coordinates of the data."""
+    origin: Array
+    """The first center, in the coordinates of the data."""
+    rotation: Rotation | None
+
+    @classmethod
+    def of(cls, whole: Table, near: Rows, origin: Array, rotates: bool = True) -> WorkingFrame:
+        """Set rows aside, and rotate the others about a center where that pays.
+
+        Parameters
+        ----------
+        whole : Table
+        near : boolean array of shape (n,)
+            The rows that stay.
+        origin : array of shape (d,)
+        rotates : bool
+            Whether the fit may be done in other axes.
+        """
+        rows = whole if every(near) else whole.take(near)
+        rotation = Rotation.of(rows, origin) if rotates and Rotation.pays(rows) else None
+        return cls(whole, near, rows, origin, rotation)
+
+    @property
+    def table(self) -> Table:
+        """The rows as the fit sees them."""
+        return self.near_rows if self.rotation is None else self.rotation.rotated
+
+    @property
+    def center(self) -> Array:
+        """The first center as the fit sees it."""
+        return self.origin if self.rotation is None else np.zeros(self.table.shape[1])
+
+    @property
+    def complete(self) -> bool:
+        """Whether no row was set aside."""
+        return self.near_rows is self.whole
+
+    def of_near_rows(self, x: Rows) -> Rows:
+        """Return what belongs to all rows for those of the fit."""
+        return x if self.complete else x[self.near]
+
+    def of_all_rows(self, x: Rows, aside: float | bool) -> Rows:
+        """Return what belongs to the rows of the fit for all rows; `aside` for the others."""
+        return scattered(x, self.near, aside)
+
+    def mean(self, weights: Rows, found: Array) -> Array:
+        """Return a weighted mean in the coordinates of the data.
+
+        Parameters
+        ----------
+        weights : array
+            Of the rows of the fit.
+        found : array
+            That mean as the fit sees it: all that is known, if no row has weight.
+        """
+        if self.rotation is None:
+            return found
+        if some(weights > 0.0):  # from the data: a rotation has rounded them
+            return self.near_rows.mean(weights, self.rotation.center)
+        return self.point(found)
+
+    def point(self, found: Array) -> Array:
+        """Return a point in the coordinates of the data."""
+        if self.rotation is None:
+            return found
+        return np.asarray(self.rotation.center + self.rotation.restored(found))
+
+    def directions(self, given: Array) -> Array:
+        """Return directions of the data (k x d) as the fit sees them."""
+        if self.rotation is None:
+            return given
+        return self.rotation.projected(given)
