@@ -11,7 +11,7 @@ from cases import cases
 from inlier import RobustMeanResult, WeakEvidenceWarning, robust_mean
 from inlier.data import as_table
 from inlier.data.base import Metric
-from test_paper_cells import BIG, CELLS, SETTINGS, name_of
+from paper_cells import BIG, CELLS, SETTINGS, name_of
 
 SMALL_CELLS = [cell for cell in CELLS if cell[1] * cell[2] <= BIG]
 BIG_CELLS = [cell for cell in CELLS if cell[1] * cell[2] > BIG]
@@ -66,11 +66,10 @@ def check_cell(cell: tuple[str, int, int, float], seed: int, offset: float, know
         assert result.n_passes == expected.n_passes
 
 
-@cases("offset", OFFSETS)
 @cases("known", [True, False])
 @cases("cell", SMALL_CELLS)
-def test_the_support_is_that_of_double_precision(cell, known, offset):
-    check_cell(cell, 0, offset, known)
+def test_the_support_is_that_of_double_precision(cell, known):
+    check_cell(cell, 0, 1e4, known)
 
 
 @pytest.mark.slow

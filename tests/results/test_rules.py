@@ -1,0 +1,78 @@
+"""A verdict on the rows of the fit, asked for again, is the verdict of the fit."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from cases import cases
+from inlier import RobustMean, WeakEvidenceWarning
+from inlier.estimators.base import in_signs
+
+
+def mixture(seed: int, wide: bool = False) -> tuple[np.ndarray, float]:
+    """Good rows, bad ones at any distance, and a bound that may be too small or too large."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 60))
+    d = n + int(rng.integers(1, 20)) if wide else int(rng.integers(1, 8))
+    X = rng.standard_normal((n, d))
+    bad = int(rng.integers(0, n // 3 + 1))
+    X[:bad] += rng.uniform(1.0, 8.0) * rng.standard_normal(d)
+    return X, float(rng.uniform(0.7, 1.6)) * (np.sqrt(d / n) + 1.0 if wide else 1.0)
+
+
+def fitted(X, **arguments) -> RobustMean:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", WeakEvidenceWarning)
+        return RobustMean(**arguments).fit(X)
+
+
+@cases("surrogate", ["reweighted-l2", "l1"])
+@cases("scatter", ["auto", "diagonal"])
+@cases("p", [None, 0.2, 0.8])
+def test_as_published_the_rows_of_the_fit_are_judged_as_in_the_fit(surrogate, scatter, p):
+    n_removed = 0
+    for seed in range(8):
+        X, sigma = mixture(seed)
+        given = {"p": p, "surrogate": surrogate, "scatter": scatter, "algorithm": "paper"}
+        model = fitted(X, sigma=sigma, **given)
+        result = model.result_
+        np.testing.assert_array_equal(model.predict(X), in_signs(model.support_))
+        np.testing.assert_array_equal(result.scores > result.rule.threshold, ~result.support)
+        np.testing.assert_allclose(model.score_samples(X), -result.scores, rtol=1e-6, atol=1e-12)
+        # A row does not depend on those that it is asked about with.
+        np.testing.assert_array_equal(model.predict(X[::3]), in_signs(model.support_[::3]))
+        n_removed += int((~model.support_).sum())
+    assert n_removed > 20
+
+
+@pytest.mark.parametrize("given", [{}, {"sigma": None}, {"prune": 0.5}])
+def test_so_are_those_of_other_tables(given):
+    for seed in range(6):
+        for wide in (False, True):
+            X, sigma = mixture(seed, wide)
+            if seed % 3 == 0:
+                X[0] = 1e7  # leaves before the fit
+            data = sp.csr_matrix(X) if seed % 3 == 1 else X
+            model = fitted(data, **{"sigma": sigma, "algorithm": "paper", **given})
+            np.testing.assert_array_equal(model.predict(data), in_signs(model.support_))
+            for row in range(0, len(X), 5):
+                why, score = model.result_.explain(row), model.result_.scores[row]
+                assert why.removed == (why.score > why.threshold)
+                if not why.pruned:
+                    assert why.score == pytest.approx(score, rel=1e-6, abs=1e-9)
+                    assert why.contributions.sum() == pytest.approx(score, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["continuation", "paper"])
+@pytest.mark.parametrize("surrogate", ["reweighted-l2", "reweighted-l1", "l1"])
+def test_fit_predict_is_the_support(algorithm, surrogate):
+    for seed in range(10):
+        X, sigma = mixture(seed)
+        model = RobustMean(sigma=sigma, algorithm=algorithm, surrogate=surrogate)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            np.testing.assert_array_equal(model.fit_predict(X), in_signs(model.support_))
