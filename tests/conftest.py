@@ -10,6 +10,7 @@ from libraries import (
     Library,
     on_a_device,
 )
+from symmetric_fits import SMALL, fitted
 
 # The same examples each time, and none fails because the machine is busy.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -40,3 +41,10 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         for limit in ("DEVICE_ELEMENTS", "DEVICE_COPIED", "GRAM_ELEMENTS", "WIDE_ELEMENTS"):
             monkeypatch.setattr(arrays, limit, 1, raising=False)
     return request.param
+
+
+@pytest.fixture(scope="module", params=SMALL)
+def fit(request):
+    """A sample and its answer."""
+    sample = SMALL[request.param]()
+    return sample, fitted(sample.X)

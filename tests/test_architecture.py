@@ -8,7 +8,8 @@ from pathlib import Path
 
 from cases import cases
 
-PACKAGE = Path(__file__).parents[1] / "src" / "inlier"
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "src" / "inlier"
 
 # Top to bottom. A name is a module or a folder directly under src/inlier. It may import from
 # strictly lower layers; the files of one folder may import each other.
@@ -108,6 +109,27 @@ def test_every_module_has_one_layer():
     assert len(names) == len(set(names)), "a module stands in two layers"
     missing = units_on_disk() - set(names)
     assert not missing, f"place {sorted(missing)} in LAYERS of {Path(__file__).name}"
+
+
+# What holds no code, and what is tested from outside, by what it reads, writes or shows.
+NO_CODE = {"__init__", "__main__", "typing", "_typing"}
+FROM_OUTSIDE = {"io", "cli", "report", "plots", "sources"}
+
+
+def test_every_module_is_tested_by_its_own_file():
+    missing = []
+    for path in sources():
+        inside = path.relative_to(PACKAGE)
+        if inside.stem in NO_CODE or FROM_OUTSIDE & set(inside.parts):
+            continue
+        if not (TESTS / inside.parent / f"test_{inside.name}").exists():
+            missing.append(inside.as_posix())
+    assert missing == []
+
+
+def test_every_folder_of_tests_is_a_folder_of_the_package():
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    assert [folder for folder in folders if not (PACKAGE / folder).is_dir()] == []
 
 
 def test_imports_point_downwards():

@@ -59,7 +59,7 @@ def robust_mean(
     random_state: int | np.random.Generator | None = 0,
     callback: Callable[[Step], object] | None = None,
 ) -> RobustMeanResult:
-    """The mean of the good rows of a contaminated table, and the rows that are bad.
+    """Estimate the mean of the good rows of a contaminated table, and find the bad rows.
 
     With sigma, minimises a surrogate of the number of removed rows, ||h||_0, subject to
 
@@ -264,7 +264,7 @@ class _Problem:
 
 
 def _blamed(result: RobustMeanResult, table: FilledTable) -> Array:
-    """Columns with few cells, if most of the rows that have one left.
+    """Return the sparse columns whose cells made most of their rows leave.
 
     Medians do not vary, so that in such a column every row with a value may seem to lie far out. If
     most of its values are good, that is no reason to remove them.
@@ -280,7 +280,7 @@ def _blamed(result: RobustMeanResult, table: FilledTable) -> Array:
 
 
 def _refuse(**given: Any) -> None:
-    """Say of arguments of the paper's problem that without sigma there is no such problem."""
+    """Refuse arguments that need sigma."""
     names = [name for name, value in given.items() if value is not None]
     if names:
         verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
@@ -298,7 +298,7 @@ def _options(
     max_iter: Any = None,
     tol: Any = None,
 ) -> FitOptions:
-    """How the paper's problem is solved; what is None is up to us."""
+    """Check the options of the paper's problem, and fill in the defaults."""
     p = 0.5 if p is None else check_number(p, "p", at_most=1.0)
     surrogate = "reweighted-l2" if surrogate is None else surrogate
     check_choice(surrogate, "surrogate", ("reweighted-l2", "reweighted-l1", "l1"))
@@ -314,7 +314,7 @@ def _options(
 def solve_again(
     result: RobustMeanResult, *, sigma: float | None = None, p: float | None = None
 ) -> RobustMeanResult:
-    """The paper's problem once more, from where a fit has ended; see `RobustMeanResult.at`.
+    """Solve the paper's problem again from the end of a fit; see `RobustMeanResult.at`.
 
     The directions of its rule are the first of the search, and its mean is the first centre.
     """
@@ -348,7 +348,7 @@ def solve_again(
 
 
 def _warn_unless_converged(result: RobustMeanResult) -> None:
-    """On behalf of who has called the function that calls this one."""
+    """Warn in the name of the caller's caller."""
     if not result.converged:
         from sklearn.exceptions import ConvergenceWarning
 
@@ -368,7 +368,7 @@ def _on_the_device(result: RobustMeanResult, table: Table) -> RobustMeanResult:
 
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
-    """The way down in the budget, from that of all rows past that of the good ones.
+    """Return the path of budgets, from that of all rows past that of the good ones.
 
     A point for each group of rows that leaves, and one below the budget of what is left, where the
     price jumps because good rows would have to pay.

@@ -55,7 +55,7 @@ _ROUNDING = 2.0**-50
 
 
 def theorem1_bound(alpha: Number, epsilon: float, sigma: float, c1: float = C1_MIN) -> Number:
-    r"""Error bound of the l0 estimator, to the mean of the inliers (Theorem 1).
+    r"""Return the error bound of the l0 estimator to the mean of the inliers (Theorem 1).
 
     Proved: with probability at least 0.95,
 
@@ -113,7 +113,7 @@ def theorem1_sample_size(d: SupportsIndex, epsilon: float) -> int: ...
 @overload
 def theorem1_sample_size(d: SupportsIndex, epsilon: FloatArray) -> FloatArray: ...
 def theorem1_sample_size(d: SupportsIndex, epsilon: float | FloatArray) -> int | FloatArray:
-    r"""Number of rows that Theorem 1 asks for.
+    r"""Return the number of rows that Theorem 1 asks for.
 
     .. math:: n \ge 3.2 \cdot 10^4\, \frac{d \log d}{\epsilon}
                   + 11.2 \cdot 10^4\, \frac{d}{\epsilon}
@@ -142,7 +142,7 @@ def theorem1_sample_size(d: SupportsIndex, epsilon: float | FloatArray) -> int |
 
 
 def corollary_bound(alpha: Number, sigma: float, c1: float = C1_MIN) -> Number:
-    r"""Error bound of the l0 estimator, to the distribution's mean (Corollary 1).
+    r"""Return the error bound of the l0 estimator to the distribution's mean (Corollary 1).
 
     Proved: with probability at least 0.949,
 
@@ -182,7 +182,7 @@ def corollary_sample_size(d: SupportsIndex, alpha: float) -> int: ...
 @overload
 def corollary_sample_size(d: SupportsIndex, alpha: FloatArray) -> FloatArray: ...
 def corollary_sample_size(d: SupportsIndex, alpha: float | FloatArray) -> int | FloatArray:
-    r"""Number of rows that Corollary 1 asks for.
+    r"""Return the number of rows that Corollary 1 asks for.
 
     .. math:: n \ge 160 \left( 3.2 \cdot 10^4\, \frac{d \log d}{\alpha}
                   + 11.2 \cdot 10^4\, \frac{d}{\alpha} \right)
@@ -212,7 +212,7 @@ def corollary_sample_size(d: SupportsIndex, alpha: float | FloatArray) -> int | 
 
 
 def resilience_radius(sigma: float, beta: Number) -> Number:
-    r"""How far the mean of a set moves when a fraction of it is dropped; sharp.
+    r"""Bound how far the mean of a set moves when a fraction of it is dropped; sharp.
 
     Proved, for every finite set S of m points: if the covariance of S about its own mean
     (normalised by m) is at most `sigma**2` times the identity, then every subset T with at least
@@ -252,7 +252,7 @@ def resilience_radius(sigma: float, beta: Number) -> Number:
 
 
 def lemma1_radius(sigma: float, beta: Number) -> Number:
-    r"""How far the mean of a set moves when a fraction of it is dropped (Lemma 1).
+    r"""Bound how far the mean of a set moves when a fraction of it is dropped (Lemma 1).
 
     Proved, for every finite set S of m points: if the covariance of S about its own mean
     (normalised by m) is at most `sigma**2` times the identity, then S is
@@ -288,7 +288,7 @@ def lemma1_radius(sigma: float, beta: Number) -> Number:
 def error_radius(
     kept_sigma: float, n_kept: SupportsIndex, n: SupportsIndex, alpha: Number, sigma: float
 ) -> Number:
-    r"""How far the mean of the kept rows can be from the mean of the inliers; sharp.
+    r"""Bound the distance of the mean of the kept rows from that of the inliers; sharp.
 
     Proved, for every pair of subsets S (the m rows kept) and S* (the inliers) of the same n rows:
 
@@ -371,7 +371,7 @@ def error_radius(
 
 
 def far_radius(sigma: float, d: SupportsIndex, epsilon: Number) -> Number:
-    r"""Radius of the ball G, outside of which a good row counts as far away.
+    r"""Return the radius of the ball G, outside of which a good row counts as far away.
 
     .. math:: G = \{ y_i : \|y_i - x^*\|_2 \le \sigma \sqrt{40 d / \epsilon} \}
 
@@ -409,7 +409,7 @@ def far_radius(sigma: float, d: SupportsIndex, epsilon: Number) -> Number:
 def far_away(
     sq_distances: ArrayLike, sigma: float, d: SupportsIndex, epsilon: float
 ) -> NDArray[np.bool_]:
-    """Rows outside of the ball of `far_radius` around a given centre.
+    """Return the rows outside of the ball of `far_radius` around a center.
 
     Proved, by `far_radius`: around the distribution's mean, with probability at least 39/40, at
     most `epsilon n` good rows are far away. Around an estimate of that mean nothing more is proved
@@ -438,7 +438,7 @@ def far_away(
 
 
 def lemma2_bound(alpha: Number, sigma: float) -> Number:
-    r"""Distance between the mean of the rows in G and the distribution's mean (Lemma 2).
+    r"""Bound the distance of the mean of the rows in G from the distribution's mean (Lemma 2).
 
     Proved: with probability at least 0.974,
 
@@ -475,7 +475,7 @@ def lemma2_sample_size(d: SupportsIndex, alpha: float) -> int: ...
 @overload
 def lemma2_sample_size(d: SupportsIndex, alpha: FloatArray) -> FloatArray: ...
 def lemma2_sample_size(d: SupportsIndex, alpha: float | FloatArray) -> int | FloatArray:
-    r"""Number of rows that Lemma 2 asks for.
+    r"""Return the number of rows that Lemma 2 asks for.
 
     .. math:: n \ge 9 \cdot 10^3\, d / \alpha
 
@@ -585,7 +585,7 @@ def _whole(rows: float) -> int: ...
 @overload
 def _whole(rows: FloatArray) -> FloatArray: ...
 def _whole(rows: float | FloatArray) -> int | FloatArray:
-    """Smallest whole number that is not below `rows`, up to rounding."""
+    """Round up to a whole number, up to rounding errors."""
     if isinstance(rows, np.ndarray):
         return np.asarray(np.ceil(rows * (1 - _ROUNDING)), dtype=np.float64)
     return math.ceil(rows * (1 - _ROUNDING))

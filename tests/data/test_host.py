@@ -1,5 +1,6 @@
 """A table on the host speaks numpy, and never holds all rows of a device."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from inlier.data import HostTable, arrays, as_table
 from inlier.data.base import SAMPLE_ROWS, Metric
 from inlier.datasets import SettingB
 from inlier.unknown_sigma import caution
+from inlier.unknown_sigma.settings import SAMPLE
 from libraries import Verbs, quietly
 
 
@@ -22,8 +24,8 @@ def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
         return original(self, rows)
 
     monkeypatch.setattr(arrays.DenseTable, "some", counted)
-    monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(caution, "SAMPLE_CELLS", 0)
+    small = replace(SAMPLE, whole_cells=0, cells=0)
+    monkeypatch.setattr(caution, "SAMPLE", small)
     X = SettingB(5000, 12, 0.2).sample(0).X
     X[:4] = 1e12
     quietly(robust_mean, library(X))

@@ -9,6 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cases import cases
 from inlier import RobustMean, WeakEvidenceWarning
+from inlier.data import as_table
+from inlier.datasets import (
+    SettingA,
+)
 from inlier.estimators.base import in_signs
 
 
@@ -76,3 +80,45 @@ def test_fit_predict_is_the_support(algorithm, surrogate):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             np.testing.assert_array_equal(model.fit_predict(X), in_signs(model.support_))
+
+
+def test_the_rule_is_the_verdict_on_any_row(fit):
+    sample, result = fit
+    np.testing.assert_allclose(
+        result.rule.scores(as_table(sample.X)), result.scores, rtol=1e-9, atol=1e-12
+    )
+    # Rows that were not there, judged group by group.
+    rng = np.random.default_rng(7)
+    new = np.concatenate([sample.X[:50] + 0.1, 1.5 * sample.X[50:100], 9.0 * sample.X[:20]])
+    new += 0.01 * rng.standard_normal(new.shape)
+    expected = np.zeros(len(new), dtype=bool)
+    for group in result.groups:
+        offsets = new - group.center
+        if group.kind in ("apart", "distance", "tail"):
+            sizes = np.linalg.norm(offsets, axis=1)
+        else:
+            sizes = offsets @ group.direction
+            sizes = np.abs(sizes) if group.side == 0 else group.side * sizes
+        expected |= sizes > group.cut
+    if not result.groups:
+        expected = np.sum((new - result.location) ** 2, axis=1) > result.budget
+    got = result.rule.scores(as_table(new)) > result.rule.threshold
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_the_estimator_agrees(fit):
+    sample, result = fit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakEvidenceWarning)
+        model = RobustMean(assume="symmetric").fit(sample.X)
+    np.testing.assert_array_equal(model.support_, result.support)
+    np.testing.assert_array_equal(model.location_, result.location)
+    np.testing.assert_array_equal(model.predict(sample.X) == 1, result.support)
+    new = np.random.default_rng(3).standard_normal((40, sample.X.shape[1]))
+    np.testing.assert_allclose(model.score_samples(new), -result.rule.scores(as_table(new)))
+
+
+def test_new_rows_are_told_apart():
+    model = RobustMean(assume="symmetric").fit(SettingA(2000, 100, 0.2).sample(0).X)
+    fresh = SettingA(2000, 100, 0.4).sample(1)
+    assert np.mean((model.predict(fresh.X) == 1) == ~fresh.is_outlier) > 0.999

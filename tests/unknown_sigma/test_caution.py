@@ -1,6 +1,7 @@
 """What a fit with nothing given finds, and what it leaves alone."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from inlier import RobustMean, robust_mean
 from inlier.data import as_table
 from inlier.datasets import Cluster, SettingA, SettingB
 from inlier.unknown_sigma import caution
+from inlier.unknown_sigma.settings import SAMPLE
 from ordinary_tables import fitted, iris_with_typos
 
 # -- what is found --------------------------------------------------------------------------------
@@ -99,8 +101,8 @@ def test_a_sample_finds_what_all_rows_show(monkeypatch):
     X[4000:4060] += 200.0
     bad = np.r_[10, 2000, 4000:4060, 5999]
     np.testing.assert_array_equal(fitted(X).outliers, bad)
-    monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(caution, "SAMPLE_CELLS", 5 * 1000)
+    small = replace(SAMPLE, whole_cells=0, cells=5 * 1000)
+    monkeypatch.setattr(caution, "SAMPLE", small)
     assert len(caution.RowSample.of(as_table(X)).rows) == 1000
     np.testing.assert_array_equal(fitted(X).outliers, bad)
 
@@ -109,8 +111,8 @@ def test_a_sample_does_not_cost_the_farthest_good_rows(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20_000, 6))
     X[:200] += 8.0
-    monkeypatch.setattr(caution, "WHOLE_CELLS", 0)
-    monkeypatch.setattr(caution, "SAMPLE_CELLS", 6 * 600)
+    small = replace(SAMPLE, whole_cells=0, cells=6 * 600)
+    monkeypatch.setattr(caution, "SAMPLE", small)
     outliers = fitted(X).outliers
     assert (outliers < 200).all() and len(outliers) >= 195
 

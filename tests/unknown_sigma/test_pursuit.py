@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cases import cases
-from inlier.unknown_sigma.pursuit import WINDOW, pursue
+from inlier.unknown_sigma.pursuit import pursue
+from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import (
-    LOG_LEVEL,
     excess_test,
 )
 
@@ -48,7 +48,7 @@ def clearest_in_noise(seed, kind, n, k):
 def test_pursuit_finds_nothing_in_noise(kind, k):
     found = np.array([clearest_in_noise(seed, kind, 400, k) for seed in range(60)])
     assert np.all(found <= 0.0)
-    assert (found < LOG_LEVEL).sum() <= 1
+    assert (found < SEARCH.log_level).sum() <= 1
     assert np.mean(found < np.log(1e-2)) < 0.1
 
 
@@ -56,14 +56,14 @@ def test_pursuit_finds_nothing_in_noise(kind, k):
 @pytest.mark.parametrize("seed", range(3))
 def test_pursuit_finds_a_group_in_a_quiet_direction(fraction, seed):
     rng = np.random.default_rng(seed)
-    n, k = 1000, 2 * WINDOW
+    n, k = 1000, 2 * SEARCH.window
     bad = np.arange(n) < fraction * n
     rows = rng.standard_normal((n, k))
     rows[bad, -1] += 8.0
     rows *= np.geomspace(10.0, 1.0, k)
     Z = whitened(rows)
     log_p, direction, center, cut = pursue(Z, rng)[0]
-    assert log_p < LOG_LEVEL
+    assert log_p < SEARCH.log_level
     assert np.linalg.norm(direction) == pytest.approx(1.0)
     members = cut.side * (direction @ Z - center) > cut.cut
     assert np.mean(members == bad) > 0.99

@@ -8,11 +8,9 @@ from scipy import stats
 
 from cases import cases
 from inlier.unknown_sigma import significance
+from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import (
-    GOOD_SHARE,
-    LOG_LEVEL,
     NOTHING,
-    STANDARD_ERRORS,
     Cut,
     centers,
     coherence,
@@ -139,7 +137,7 @@ def test_same_side_bounds_a_two_sided_binomial_test(right, left):
 @cases(("same", "opposite"), [(1, 0), (3, 0), (4, 0), (8, 0), (8, 1), (7, 1), (40, 9), (40, 10)])
 def test_coherence_bounds_a_one_sided_binomial_test(same, opposite):
     log_p = coherence(np.concatenate([np.full(same, 2.0), np.full(opposite, -0.5)]))
-    if 1 + opposite > GOOD_SHARE * same:
+    if 1 + opposite > SEARCH.good_share * same:
         assert log_p == 0.0
     else:
         exact = np.log(stats.binomtest(same, same + opposite, alternative="greater").pvalue)
@@ -150,9 +148,9 @@ def test_long_rows_that_point_anywhere_are_not_coherent():
     for seed in range(100):
         rows = np.random.default_rng(seed).standard_normal((40, 20))
         along = rows @ rows.sum(axis=0) - np.sum(rows**2, axis=1)
-        assert coherence(along) > LOG_LEVEL
+        assert coherence(along) > SEARCH.log_level
         rows += 1.5
-        assert coherence(rows @ rows.sum(axis=0) - np.sum(rows**2, axis=1)) < LOG_LEVEL
+        assert coherence(rows @ rows.sum(axis=0) - np.sum(rows**2, axis=1)) < SEARCH.log_level
 
 
 # -- the centre -----------------------------------------------------------------------------------
@@ -173,13 +171,13 @@ def test_the_spread_of_gaussian_values_is_their_standard_deviation():
     assert center_of(values)[1] == pytest.approx(3.0, rel=0.05)
 
 
-@cases("n", [400, 4 * significance.ENOUGH_VALUES])
+@cases("n", [400, 4 * SEARCH.enough_values])
 @cases("kind", SYMMETRIC)
 @cases("seed", range(5))
 def test_the_centre_is_a_fixed_point_of_tukeys_bisquare(kind, seed, n):
     values = numbers(seed, kind, n)
     center, spread, _ = center_of(values)
-    u = (values - center) / (significance.REACH * spread)
+    u = (values - center) / (SEARCH.reach * spread)
     weight = np.where(np.abs(u) < 1.0, (1.0 - u**2) ** 2, 0.0)
     assert weight @ values / weight.sum() == pytest.approx(center, abs=1e-4 * spread)
 
@@ -249,7 +247,7 @@ def test_values_that_are_tied(name, scale):
 @cases("kind", SYMMETRIC)
 def test_symmetric_values_show_no_group(kind, n):
     found = [excess_test(numbers([seed, n], kind, n))[1].log_p for seed in range(300)]
-    assert min(found) > LOG_LEVEL
+    assert min(found) > SEARCH.log_level
     # A level of 1e-2 is not that of every look, but clean data should hardly reach it either.
     assert np.mean(np.array(found) < np.log(1e-2)) < 0.02
 
@@ -257,7 +255,7 @@ def test_symmetric_values_show_no_group(kind, n):
 def false_alarms(draw, seeds):
     """How often values show a group at the level at which rows leave."""
     found = [excess_test(draw(np.random.default_rng(seed)))[1].log_p for seed in seeds]
-    return float(np.mean(np.array(found) < LOG_LEVEL))
+    return float(np.mean(np.array(found) < SEARCH.log_level))
 
 
 @pytest.mark.parametrize("largest", [1, 3, 10])
@@ -283,8 +281,8 @@ def surplus_by_counting(values, center, error, side):
     for t in z[z > 0.0]:
         beyond = int((z >= t).sum())
         # A centre that is off by e moves a mirror image by 2 e.
-        safe = int((-z >= max(t - 2.0 * STANDARD_ERRORS * error, 1e-300)).sum())
-        if 1 + safe <= GOOD_SHARE * beyond:
+        safe = int((-z >= max(t - 2.0 * SEARCH.standard_errors * error, 1e-300)).sum())
+        if 1 + safe <= SEARCH.good_share * beyond:
             best = min(best, float(log_binomial(np.array(beyond), np.array(safe))))
     return best + np.log(np.log2(len(values))) if best < 0.0 else 0.0
 
@@ -311,8 +309,8 @@ def test_mirror_is_its_definition(seed):
 def test_a_planted_group_is_cut_off(n_bad, seed):
     values = planted(seed, n_bad=n_bad)
     center, cut = excess_test(values)
-    assert cut.log_p < LOG_LEVEL and cut.side == 1
-    assert 0.0 < cut.share <= GOOD_SHARE
+    assert cut.log_p < SEARCH.log_level and cut.side == 1
+    assert 0.0 < cut.share <= SEARCH.good_share
     np.testing.assert_array_equal(values - center > cut.cut, np.arange(500) >= 500 - n_bad)
 
 
@@ -334,12 +332,12 @@ def test_a_cut_moves_with_the_values(seed, scale, shift):
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
 def test_so_few_values_are_no_group(n):
-    assert excess_test(np.arange(n) ** 5.0)[1].log_p > LOG_LEVEL
+    assert excess_test(np.arange(n) ** 5.0)[1].log_p > SEARCH.log_level
 
 
 @cases("name", TIED)
 def test_tied_values_show_no_group(name):
-    assert excess_test(TIED[name])[1].log_p > LOG_LEVEL
+    assert excess_test(TIED[name])[1].log_p > SEARCH.log_level
 
 
 # -- sizes that stand apart -----------------------------------------------------------------------
@@ -349,7 +347,7 @@ def test_tied_values_show_no_group(name):
 @cases("kind", LENGTHS)
 def test_no_row_of_a_tail_stands_apart(kind, n, d):
     found = np.array([gap_test(lengths(seed, kind, n, d)).log_p for seed in range(200)])
-    assert found.min() > LOG_LEVEL
+    assert found.min() > SEARCH.log_level
     assert np.mean(found < np.log(1e-2)) <= 0.02
 
 
@@ -360,7 +358,7 @@ def test_one_row_a_million_times_farther_stands_apart(kind, n, d, seed):
     sizes = lengths(seed, kind, n, d)
     sizes[7] = 1e6 * np.median(sizes)
     cut = gap_test(sizes)
-    assert cut.log_p < LOG_LEVEL
+    assert cut.log_p < SEARCH.log_level
     assert (cut.side, cut.share) == (0, 0.0)
     np.testing.assert_array_equal(np.flatnonzero(sizes > cut.cut), [7])
 
@@ -371,7 +369,7 @@ def test_a_group_far_out_stands_apart_also_if_it_is_one_row_many_times(n_bad, co
     sizes = lengths(0, "normal", 300, 20)
     sizes[:n_bad] = 100.0 if copies else 100.0 + sizes[:n_bad]
     cut = gap_test(sizes)
-    assert cut.log_p < LOG_LEVEL
+    assert cut.log_p < SEARCH.log_level
     np.testing.assert_array_equal(sizes > cut.cut, np.arange(300) < n_bad)
 
 
@@ -388,7 +386,7 @@ def test_a_gap_is_the_same_in_every_unit(seed, scale, kind):
 @pytest.mark.parametrize("kind", LENGTHS)
 def test_rows_given_twice_stand_no_more_apart(kind):
     found = [gap_test(np.repeat(lengths(seed, kind, 100, 5), 2)).log_p for seed in range(100)]
-    assert min(found) > LOG_LEVEL
+    assert min(found) > SEARCH.log_level
 
 
 @cases("name", TIED)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from inlier.unknown_sigma.symmetry import FLAT_LEVEL, flat, lopsided
+from inlier.unknown_sigma.settings import SAMPLE
+from inlier.unknown_sigma.symmetry import flat, lopsided
 
 
 def test_symmetric_rows_with_one_mode_pass_and_others_do_not():
@@ -19,4 +20,4 @@ def test_symmetric_rows_with_one_mode_pass_and_others_do_not():
 def test_flatness_is_that_of_scipy():
     T = np.random.default_rng(0).uniform(size=(80, 4))
     z = stats.kurtosistest(T, axis=0).statistic.min()
-    assert flat(T) == pytest.approx(z / stats.norm.ppf(FLAT_LEVEL / 4))
+    assert flat(T) == pytest.approx(z / stats.norm.ppf(SAMPLE.flat_level / 4))

@@ -61,7 +61,7 @@ class MeanEstimator(BaseEstimator):
             )
 
     def _validated_there(self, X: Any, fitting: bool) -> Any:
-        """Data that scikit-learn would bring into memory as a whole."""
+        """Validate data that scikit-learn would bring into memory as a whole."""
         d = X.shape[1]
         if fitting:
             self.n_features_in_ = d
@@ -81,7 +81,7 @@ class MeanEstimator(BaseEstimator):
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int_]:
-        """Fit, and say which rows of X count.
+        """Fit, and return which rows of X count.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class MeanEstimator(BaseEstimator):
 
 
 def in_signs(good: Rows) -> NDArray[np.int_]:
-    """+1 where a row is good and -1 where it is not."""
+    """Return +1 for good rows and -1 for the others."""
     xp = namespace(good)
     signs: NDArray[np.int_] = 2 * xp.astype(good, xp.int64) - 1
     return signs

@@ -169,7 +169,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         return self.missing == "auto"
 
     def _table(self, X: Any, fitting: bool = False) -> Table:
-        """Validated; missing cells are filled, in new rows as in the fit."""
+        """Validate a table, and fill missing cells, in new rows as in the fit."""
         in_file = isinstance(X, np.memmap)  # as an array scikit-learn hides where it is from
         X = self._validated(X, fitting)
         if not self._takes_missing:
@@ -182,7 +182,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         return as_table(check_table(X, least_rows=1, missing=missing, fill=fill, aside=aside))
 
     def score_samples(self, X: Any) -> Array:
-        """How normal each row is: minus its score under the rule of the fit.
+        """Return minus the score of each row under the rule of the fit; lower is worse.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         return -scores
 
     def decision_function(self, X: Any) -> Array:
-        """`score_samples` minus `offset_`: negative for outliers.
+        """Return `score_samples` minus `offset_`: negative for outliers.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:
-        """Which rows are good.
+        """Return which rows are good.
 
         Parameters
         ----------

@@ -101,14 +101,14 @@ def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
 
 
 def cells_of(cells: Iterable[Cell], row: int) -> tuple[Cell, ...]:
-    """Those of one row, the farthest out first."""
+    """Return the gross cells of one row, the farthest out first."""
     return tuple(sorted((c for c in cells if c.row == row), key=lambda cell: -cell.times))
 
 
 def _slip(
     values: Array, gross: Mask, i: int, j: int, fences: Fences, columns: tuple[str, ...] | None
 ) -> str:
-    """The simplest slip that would explain a gross cell."""
+    """Return the simplest slip that would explain a gross cell."""
 
     def usual(value: float, column: int) -> bool:
         return bool(abs(value - fences.center[column]) <= USUAL * fences.unit[column])

@@ -173,7 +173,7 @@ class Certificate:
         return FRACTIONS
 
     def error_radius(self, alpha: Any, sigma: float | None = None) -> float | Array:
-        """How far the mean of the kept rows can be from the mean of the good ones.
+        """Return how far the mean of the kept rows can be from the mean of the good ones.
 
         See `inlier.theory.error_radius`; it assumes that at most a fraction alpha of the rows is
         bad and that the good rows have standard deviation at most sigma in every direction. An
@@ -187,7 +187,7 @@ class Certificate:
         return radius
 
     def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
-        """The error radius in plain words.
+        """State the error radius in plain words.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class Certificate:
         return wording.statement(self, alpha, sigma)
 
     def verify(self, X: Any) -> Verification:
-        """Compute every number again from the data, and say what does not hold.
+        """Recompute every number from the data, and report what does not hold.
 
         The largest eigenvalue comes from the whole spectrum with up to 4,096 columns or 512 rows,
         from a randomised bound in more passes otherwise.
@@ -296,14 +296,14 @@ class Verification:
 
 
 def budget_tolerance(dtype: np.dtype[Any]) -> float:
-    """To which relative precision data of a dtype can be said to satisfy a budget."""
+    """Return the relative precision to which data of a dtype can satisfy a budget."""
     return max(BUDGET_TOL, BUDGET_ROUNDINGS * float(np.finfo(dtype).eps))
 
 
 def spectrum_of_kept(
     table: Table, kept: Rows, mean: Array, metric: Metric | None, dense: int = 0
 ) -> Spectrum:
-    """The largest eigenvalue of the scatter of some rows, between two bounds.
+    """Bound the largest eigenvalue of the scatter of some rows from both sides.
 
     Parameters
     ----------

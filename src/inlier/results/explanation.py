@@ -84,7 +84,7 @@ class Explanation:
     missing: Array = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
 
     def features(self, count: int = 10) -> tuple[Feature, ...]:
-        """The columns with the largest contributions, for or against the row; not those without."""
+        """Return the columns with the largest contributions, for or against the row."""
         size = np.abs(self.contributions)
         count = min(count, max(1, int(np.count_nonzero(size))), len(size))
         largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)
@@ -121,19 +121,19 @@ class Explanation:
 
 
 def _said(feature: Feature) -> str:
-    """The value of a feature."""
+    """Format the value of a feature."""
     if feature.missing:
         return f"is missing, counts as {feature.value:.6g}"
     return f"= {feature.value:.6g}"
 
 
 def named(columns: tuple[str, ...] | None, i: int) -> str:
-    """What a column is called."""
+    """Return the name of a column."""
     return f"x{i}" if columns is None else columns[i]
 
 
 def shortened(name: str, most: int) -> str:
-    """Long names lose their middle: beginnings and ends tell names apart."""
+    """Shorten a name in its middle: beginnings and ends tell names apart."""
     if len(name) <= most:
         return name
     end = most // 3
@@ -147,7 +147,7 @@ def explain(
     columns: tuple[str, ...] | None = None,
     group: int | None = None,
 ) -> Explanation:
-    """Why a rule gives a row its score.
+    """Explain the score that a rule gives a row.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def explain(
 
 
 def of_cells(why: Explanation, table: Table) -> Explanation:
-    """The same with the cells that the row has, and those that it has not."""
+    """Mark the missing cells of an explained row."""
     if not isinstance(table, FilledTable):
         return why
     missing = np.flatnonzero(table.missing[why.row])
@@ -214,7 +214,7 @@ def _by_group(
     columns: tuple[str, ...] | None,
     left_with: int | None,
 ) -> Explanation:
-    """The group it left with decides alone; else the first beyond whose cut it lies, or nearest."""
+    """Explain by the group that the row left with, or else by the one that decides its score."""
     parts_of = [_within(group, values) for group in rule.groups]
     scores = [float(parts.sum()) for parts in parts_of]
     beyond = [i for i, score in enumerate(scores) if score > 1.0]
@@ -242,7 +242,7 @@ def _within(group: Group, values: Array) -> Array:
 
 
 def _in_all_directions(offset: Array, metric: Metric | None) -> Array:
-    """The parts of a squared distance."""
+    """Split a squared distance into the parts of its columns."""
     if metric is None:
         return offset * offset
     there = metric.transform((metric.origin + offset)[None])

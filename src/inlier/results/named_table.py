@@ -39,7 +39,7 @@ class NamedTable:
         names: Any = None,
         gaps: Gaps | None = None,
     ) -> NamedTable:
-        """Data as users have them: data frames bring names along.
+        """Wrap data as users have them; data frames bring their names.
 
         Where cells are missing, they are filled as in the fit that has found these gaps.
         """

@@ -115,7 +115,7 @@ class RobustMeanResult(MeanResult):
         return self.gaps.fill
 
     def over_cells(self) -> RobustMeanResult:
-        """A fit of a table without gaps, with the means over the cells that were there.
+        """Return the same fit with means over the cells that are not missing.
 
         What is about the table without gaps says so. In one pass, if there were gaps.
         """
@@ -155,7 +155,7 @@ class RobustMeanResult(MeanResult):
         return like(self._mean_and_error[1], self.location)
 
     def confidence_interval(self, level: float = 0.95) -> Any:
-        """Where the mean of the good rows' distribution lies, column by column, by Student's t.
+        """Return a Student's t interval for the mean of the good rows in each column.
 
         It takes the kept rows for the good ones, as `standard_error` does, and each column for
         itself: all d intervals hold together less often than each of them. How often they hold is
@@ -240,7 +240,7 @@ class RobustMeanResult(MeanResult):
         return choosing.at(self, point, sigma, budget, threshold, p)
 
     def keep(self, group: int | Group) -> RobustMeanResult:
-        """The answer with a group put back, without a new fit.
+        """Return the answer with a group put back, without a new fit.
 
         To take out a whole good sub-population is the typical mistake; who knows the rows can undo
         it. Some fifteen passes over the data.
@@ -253,7 +253,7 @@ class RobustMeanResult(MeanResult):
         return choosing.keep(self, group)
 
     def drop(self, suspect: int | Suspect) -> RobustMeanResult:
-        """The answer with a suspected group removed, without a new fit.
+        """Return the answer with a suspected group removed, without a new fit.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class RobustMeanResult(MeanResult):
         return gross_cells(self.groups, self.known_data())
 
     def explain(self, row: int, X: Any = None) -> Explanation:
-        """Why a row got its score: directions and features, whose parts add up to it.
+        """Explain the score of a row by directions and features, whose parts add up to it.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class RobustMeanResult(MeanResult):
         return there.explanations(np.array([range(n)[row]]))[0]
 
     def explanations(self, rows: Array) -> list[Explanation]:
-        """Why some rows got their scores, by the groups that they left with.
+        """Explain the scores of some rows, by the groups that they left with.
 
         Parameters
         ----------
@@ -306,12 +306,12 @@ class RobustMeanResult(MeanResult):
         return found
 
     def _suspected(self, row: int) -> str:
-        """The suspect that a row belongs to, in words."""
+        """Describe the suspect that a row belongs to."""
         i = _group_with([suspect.group for suspect in self.suspects], row)
         return "" if i is None else f"suspect {i + 1}: {self.suspects[i]}"
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
-        """The same result beside its data: after it was pickled, or to give names.
+        """Return the same result with its data: after unpickling, or to give names.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class RobustMeanResult(MeanResult):
         return replace(self, data=data)
 
     def known_data(self) -> NamedTable:
-        """The data behind the result, or an error that says how to bring them back."""
+        """Return the data behind the result, or raise an error that says how to bring them back."""
         if self.data is None:
             raise ValueError(
                 "The data are not with this result any more: they are left out when a result is "
@@ -348,7 +348,7 @@ class RobustMeanResult(MeanResult):
     def to_html(
         self, path: Any = None, *, title: str | None = None, image: tuple[int, int] | None = None
     ) -> str:
-        """A page that explains the answer: one file that needs no network.
+        """Write a page that explains the answer: one file that needs no network.
 
         Parameters
         ----------
@@ -372,23 +372,23 @@ class RobustMeanResult(MeanResult):
         return html
 
     def plot_scores(self, ax: Axes | None = None) -> Axes:
-        """The score of every row, and the cut."""
+        """Plot the score of every row, and the threshold."""
         return self._plotted("scores", ax)
 
     def plot_means(self, ax: Axes | None = None) -> Axes:
-        """The columns in which the plain mean is off most, beside the median."""
+        """Plot the columns in which the plain mean and the median are off most."""
         return self._plotted("means", ax)
 
     def plot_rows(self, ax: Axes | None = None) -> Axes:
-        """The rows in the two directions that matter most."""
+        """Plot the rows in the two directions that matter most."""
         return self._plotted("rows", ax)
 
     def plot_spectrum(self, ax: Axes | None = None) -> Axes:
-        """How much all rows vary, and the kept ones, in the directions in which they vary most."""
+        """Plot the largest standard deviations of all rows and of the kept ones."""
         return self._plotted("spectrum", ax)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """What leaves as the budget is lowered, its price, and the chosen point."""
+        """Plot what leaves as the budget falls, its price, and the chosen point."""
         return self._plotted("path", ax)
 
     def _plotted(self, what: str, ax: Axes | None) -> Axes:
@@ -396,12 +396,12 @@ class RobustMeanResult(MeanResult):
         return drawn
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the data, which may be larger than memory, and what was made of them."""
+        """Leave out the data, which may be larger than memory, and what was derived from them."""
         made = ("summary", "cells", "_mean_and_error")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {**state, "data": None}
 
 
 def _group_with(groups: Sequence[Group], row: int) -> int | None:
-    """The index of the group that a row is in."""
+    """Return the index of the group that contains a row."""
     return next((i for i, group in enumerate(groups) if (on_host(group.rows) == row).any()), None)

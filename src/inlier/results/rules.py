@@ -37,7 +37,7 @@ class Reweighting(LazyFields):
     prices: tuple[Array, ...]
 
     def removed_from(self, projected: Callable[[Array], Rows], budget: float) -> Rows:
-        """The score under the last multiplier from which rows count as removed.
+        """Return the score under the last multiplier above which rows count as removed.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Multiplier(LazyFields):
         return np.empty((0, len(self.center))) if self.directions is None else self.directions
 
     def scores(self, table: Table) -> Rows:
-        """q = (y - x)^T Lambda (y - x) for each row y of a table, in one pass, two if pruned.
+        """Compute q = (y - x)^T Lambda (y - x) for each row y; one pass, two if pruned.
 
         One more for each re-weighting before the last.
         """
@@ -113,7 +113,7 @@ class Multiplier(LazyFields):
         return q
 
     def turned(self, directions: Callable[[Array], Any], **changes: Any) -> Multiplier:
-        """The same rule in other coordinates, given what becomes of directions there."""
+        """Return the same rule in other coordinates."""
         before = self.reweighting
         if before is not None:
             before = replace(before, directions=directions(before.directions))
@@ -121,7 +121,7 @@ class Multiplier(LazyFields):
         return replace(self, directions=own, reweighting=before, **changes)
 
     def most_kept(self, table: Table, center: Array, budget: float) -> float:
-        """No w in [0, 1]^n within a budget about a centre has a larger sum; in one pass.
+        """Bound sum(w) over all w in [0, 1]^n within a budget about a center; one pass.
 
         From the dual of the l1 problem: any multiple of Lambda is a multiplier, at any centre.
         """
@@ -205,7 +205,7 @@ class Group(LazyFields):
         return self.kind in ("apart", "distance", "tail", "cells", "length")
 
     def sizes(self, table: Table) -> Rows:
-        """How far out each row of a table lies, as this group measures it; in one pass."""
+        """Compute how far out each row of a table lies, as this group measures it; one pass."""
         if self.measure is not None:
             there = table if self.metric is None else table.in_metric(self.metric)
             return there.measured(self.measure)
@@ -290,7 +290,7 @@ class GroupRule:
         return np.stack([group.direction for group in self.groups])
 
     def scores(self, table: Table) -> Rows:
-        """In one pass for each group."""
+        """Compute the score of each row; one pass for each group."""
         score = table.rows(0.0)
         xp = namespace(score)
         for group in self.groups:
@@ -303,21 +303,21 @@ class GroupRule:
 def rule_of(
     groups: tuple[Group, ...], location: Array, budget: float, metric: Metric | None = None
 ) -> Multiplier | GroupRule:
-    """The verdict of the groups; if there is none, whether a row breaks the budget on its own."""
+    """Return the rule of some groups; without groups, whether a row alone exceeds the budget."""
     if groups:
         return GroupRule(groups)
     return Multiplier(location, None, np.empty(0), budget, 1.0, location, metric=metric)
 
 
 def of_budget(squared: Rows, budget: float) -> Rows:
-    """Squared distances in units of a budget; of none at all, a distance of zero takes nothing."""
+    """Divide squared distances by a budget; zero over a budget of zero is zero."""
     if budget > 0.0:
         return squared / budget
     return namespace(squared).where(squared > 0.0, np.inf, 0.0 * squared)
 
 
 def _known(far: Rows) -> Rows:
-    """How far out rows lie: one that is too far away for a number is infinitely far."""
+    """Return infinity for rows whose distance is not a number."""
     xp = namespace(far)
     return xp.where(xp.isnan(far), np.inf, far)
 

@@ -157,20 +157,20 @@ class Summary:
         return in_deviations(self.plain, self.robust, self.deviation)
 
     def statement(self) -> str:
-        """The certificate in a sentence."""
+        """State the certificate in a sentence."""
         said = self.certificate.statement()
         return f"{said} {IN_UNITS}" if self.in_metric else said
 
     def cells_of(self, row: int) -> tuple[Cell, ...]:
-        """The gross cells of a row, the farthest out first."""
+        """Return the gross cells of a row, the farthest out first."""
         return cells_of(self.cells, row)
 
     def column_name(self, j: int) -> str:
-        """What a column is called."""
+        """Return the name of a column."""
         return named(self.columns, j)
 
     def most_shifted(self, count: int = 3) -> str:
-        """The columns in which the plain mean is off most, by at least a tenth of a deviation."""
+        """List the columns in which the plain mean is off by a tenth of a deviation or more."""
         shift = np.nan_to_num(self.shift, nan=0.0, posinf=np.inf, neginf=-np.inf)
         most = np.argsort(-np.abs(shift), kind="stable")[:count]
         return ", ".join(
@@ -180,7 +180,7 @@ class Summary:
         )
 
     def group_shift(self, i: int, count: int = 3) -> str:
-        """The columns in which the rows of a group lie farthest from the kept ones."""
+        """List the columns in which the rows of a group lie farthest from the kept ones."""
         shift = self.group_shifts[i]
         most = np.argsort(-np.abs(shift), kind="stable")[:count]
         return ", ".join(
@@ -188,7 +188,7 @@ class Summary:
         )
 
     def distance(self) -> str:
-        """How far the plain mean is off, in a sentence and in units that make sense."""
+        """Describe how far the plain mean is off."""
         if not np.isfinite(self.offset):
             return "The plain mean is worthless: some rows are too far away for it to be a number."
         kept = self.n - self.n_removed
@@ -209,12 +209,12 @@ class Summary:
         return f"{text} In deviations of each column, most in {most}." if most else text
 
     def row_name(self, i: int) -> str:
-        """What a row is called."""
+        """Return the name of a row."""
         return f"row {i}" if self.names is None else str(self.names[i])
 
 
 def in_deviations(mean: Array, robust: Array, deviation: Array) -> Array:
-    """How far a mean is off; infinite where nothing varies but the mean differs."""
+    """Return how far a mean is off, in standard deviations; infinite where nothing varies."""
     with np.errstate(all="ignore"):
         off = mean - robust
         constant = np.where(np.abs(off) <= SAME * np.abs(robust), 0.0, np.copysign(np.inf, off))
@@ -228,7 +228,7 @@ def _signed(shift: float) -> str:
 
 
 def _worst(scores: Array, group_of: Array, count: int) -> Array:
-    """The rows with the highest scores; some of each group, if there are several."""
+    """Return the rows with the highest scores; some of each group, if there are several."""
     order = np.argsort(-scores, kind="stable")
     n_groups = int(group_of.max(initial=-1)) + 1
     each = count // n_groups if n_groups else 0
@@ -241,7 +241,7 @@ def _worst(scores: Array, group_of: Array, count: int) -> Array:
 
 @np.errstate(over="ignore", invalid="ignore")  # some rows may be too far away to square
 def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
-    """Look at the data once more, in some ten passes.
+    """Summarise a result and its data, in some ten passes.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
 
 
 def _membership(n: int, groups: Sequence[Group]) -> Array:
-    """Which of the groups each row is in; -1 for none."""
+    """Return the index of the group of each row; -1 for none."""
     found = np.full(n, -1)
     for i, group in enumerate(groups):
         found[on_host(group.rows)] = i
@@ -324,7 +324,7 @@ def _membership(n: int, groups: Sequence[Group]) -> Array:
 def _spectra(
     table: Table, plain: Array, robust: Array, kept: Rows
 ) -> tuple[Spectrum | None, Spectrum | None]:
-    """Of all rows, and of the kept ones; none, if some are too far away to square."""
+    """Compute the spectra of all rows and of the kept ones; None if they overflow."""
     frame = WorkingFrame.of(table, kept >= 0.0, robust)
     rows, center = frame.table, frame.center
     oracle, d = Oracle(rows, fit_generator(0)), rows.shape[1]
@@ -356,7 +356,7 @@ def _deviations_of(spectrum: Spectrum | None, m: int) -> Array:
 def _view(
     result: RobustMeanResult, table: Table, robust: Array, after: Spectrum | None
 ) -> Projections:
-    """At most three directions: those that decided, and then those of the largest variance."""
+    """Choose up to three directions: those that decided, then those of largest variance."""
     rule = result.rule
     wanted: list[tuple[str, Array]] = []
     if isinstance(rule, GroupRule):
@@ -387,7 +387,7 @@ def _view(
 
 
 def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) -> float:
-    """Standard deviation of the kept rows in a direction, about a centre."""
+    """Compute the standard deviation of the kept rows in a direction, about a center."""
     projected = table.project(center, direction[None])[0, :]
     inside = total(kept * (projected * (kept > 0.0)) ** 2)
     return float(np.sqrt(inside / max(total(kept), 1.0)))

@@ -18,16 +18,11 @@ A group that would leave hardly more than half of the rows is refused: the major
 narrow one says nothing. If fewer than two thirds would be left, it must be clear of the others.
 """
 
-from inlier.unknown_sigma.detectors import LARGE
 from inlier.unknown_sigma.path import below_the_edge
-from inlier.unknown_sigma.search import MOST_GROUPS, begun, removed, select, settled
-from inlier.unknown_sigma.significance import LOG_LEVEL
+from inlier.unknown_sigma.search import begun, removed, select, settled
 from inlier.unknown_sigma.state import Candidate, SearchState
 
 __all__ = [
-    "LARGE",
-    "LOG_LEVEL",
-    "MOST_GROUPS",
     "Candidate",
     "SearchState",
     "begun",

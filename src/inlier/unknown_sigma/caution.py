@@ -22,31 +22,8 @@ from inlier.data.filled import middle
 from inlier.unknown_sigma import clear
 from inlier.unknown_sigma.clear import Clear, clearest, is_obvious, is_suspect, principal
 from inlier.unknown_sigma.gross import Rule, gross_rules
+from inlier.unknown_sigma.settings import SAMPLE
 from inlier.unknown_sigma.symmetry import flat, lopsided
-
-# Below this many rows nothing can be told.
-FEWEST_ROWS = 8
-# Up to so many cells all rows are looked at, of larger tables a sample of so many; at least so many
-# rows, because fewer say nothing about the tails of columns, if they fit.
-WHOLE_CELLS = 1 << 22
-SAMPLE_CELLS = 1 << 20
-SAMPLE_ROWS = 500
-MOST_CELLS = 1 << 25
-# Of a table that is not looked at as a whole: rows beyond the sample's largest values, times what
-# a tail of index 3 would add in so many more rows, are looked at too, up to so many.
-TAIL_INDEX = 3.0
-MOST_BEYOND = 2000
-# Rows that the tests of symmetry look at: of many columns fewer, because the principal directions
-# of all of them are looked along.
-TESTED_ROWS = 4000
-TESTED_CELLS = 1 << 20
-# Rows and cells that must be kept for these tests to say that good rows are noise about a centre.
-ENOUGH_ROWS = 60
-ENOUGH_CELLS = 1000
-# A group of more than this share whose variances are within this factor of those of the rest is a
-# class of its own.
-CLASS_SHARE = 0.25
-ALIKE = 2.0
 
 
 class RowSample(NamedTuple):
@@ -61,10 +38,10 @@ class RowSample(NamedTuple):
 
     @classmethod
     def of(cls, table: Table) -> RowSample | None:
-        """All rows, or as many as fit; None, if that are too few to know the columns."""
+        """Sample all rows, or as many as fit; None if these are too few to know the columns."""
         n, d = table.shape
-        m = n if n * d <= WHOLE_CELLS else min(n, max(SAMPLE_ROWS, SAMPLE_CELLS // d))
-        if n < FEWEST_ROWS or m * d > MOST_CELLS:
+        m = n if n * d <= SAMPLE.whole_cells else min(n, max(SAMPLE.rows, SAMPLE.cells // d))
+        if n < SAMPLE.fewest_rows or m * d > SAMPLE.most_cells:
             return None
         # No random number decides: the direction is always the same.
         order = table.order(fit_generator(0))
@@ -73,12 +50,12 @@ class RowSample(NamedTuple):
         return cls(rows, table.some(rows).astype(np.float64), missing)
 
     def among(self, kept: Mask, most: int) -> tuple[Array, Array]:
-        """Rows of the sample that are kept, at most so many: their numbers, and values."""
+        """Return the numbers and values of kept rows of the sample, at most so many."""
         inside = self._among(kept, most)
         return self.rows[inside], self.values[inside]
 
     def on_their_own(self, kept: Mask, most: int) -> Array:
-        """The values of such rows; what is missing is filled with their medians alone.
+        """Return the values of such rows, with missing cells filled with their own medians.
 
         The median of all rows is no middle of some of them: a spike beside it looks like skewness.
         """
@@ -105,7 +82,7 @@ def gross(table: Table, sample: RowSample) -> list[Rule]:
     with np.errstate(all="ignore"):
         if m == n:
             return gross_rules(sample.values, n)[0]
-        factor = (n / m) ** (1.0 / TAIL_INDEX)
+        factor = (n / m) ** (1.0 / SAMPLE.tail_index)
         reach = _reach(sample.values, factor)
         values = np.concatenate([sample.values, _beyond(table, reach)])
         rules, kept = gross_rules(values, len(values))
@@ -113,7 +90,7 @@ def gross(table: Table, sample: RowSample) -> list[Rule]:
 
 
 def _reach(values: Array, factor: float) -> Fences:
-    """As far as the columns of all rows may well reach, given those of a sample."""
+    """Bound what the columns of all rows can reach, given those of a sample."""
     center = np.median(values, axis=0)
     off = values - center
     ends = (off.max(axis=0), -off.min(axis=0))
@@ -122,16 +99,16 @@ def _reach(values: Array, factor: float) -> Fences:
 
 
 def _beyond(table: Table, reach: Fences) -> Array:
-    """Rows that lie farther out in some column."""
+    """Return the rows that lie farther out in some column."""
     far = on_host(table.measured(reach))
     rows = np.flatnonzero(far > 1.0)
-    if len(rows) > MOST_BEYOND:  # the farthest of them
-        rows = rows[np.argsort(-far[rows], kind="stable")[:MOST_BEYOND]]
+    if len(rows) > SAMPLE.most_beyond:  # the farthest of them
+        rows = rows[np.argsort(-far[rows], kind="stable")[: SAMPLE.most_beyond]]
     return table.some(np.sort(rows)).astype(np.float64)
 
 
 def _beyond_the_sample(rule: Rule, reach: Fences, kept: Array, factor: float) -> Rule:
-    """A rule that leaves alone what all rows may well reach, of which a sample does not know."""
+    """Widen a rule by what rows outside of the sample can reach."""
     measure = rule.measure
     if not isinstance(measure, Fences):
         return rule._replace(cut=max(rule.cut, factor * float(measure(kept).max())))
@@ -146,21 +123,21 @@ def _beyond_the_sample(rule: Rule, reach: Fences, kept: Array, factor: float) ->
 
 
 def tested_rows(d: int) -> int:
-    """How many rows the tests of symmetry look at."""
-    return int(np.clip(TESTED_CELLS // d, clear.SETTINGS.sample, TESTED_ROWS))
+    """Return how many rows the tests of symmetry use."""
+    return int(np.clip(SAMPLE.tested_cells // d, clear.SETTINGS.sample, SAMPLE.tested_rows))
 
 
 def is_class(group: Array, rest: Array) -> bool:
-    """Whether a group varies as the rest does in most columns: then it is a class like it."""
+    """Return whether a group varies as the rest does in most columns: then it is a class."""
     varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
-    if len(group) < FEWEST_ROWS or not varies.any():
+    if len(group) < SAMPLE.fewest_rows or not varies.any():
         return False
     ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
-    return bool(np.median(np.abs(np.log(ratios))) < np.log(ALIKE))
+    return bool(np.median(np.abs(np.log(ratios))) < np.log(SAMPLE.alike))
 
 
 def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Array]]) -> bool:
-    """Whether what would stay is noise about one centre, so that groups beside it are none of it.
+    """Return whether the rows that would stay are noise about one center.
 
     Parameters
     ----------
@@ -175,14 +152,14 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
     """
     groups = list(groups)
     d = values.shape[1]
-    if n_kept < max(ENOUGH_ROWS, ENOUGH_CELLS / d):
+    if n_kept < max(SAMPLE.enough_rows, SAMPLE.enough_cells / d):
         return False
     natural = n - n_kept > clear.SETTINGS.class_share * n
     if natural and d < clear.SETTINGS.class_columns:
         return False
     if any(binom.cdf(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k, _ in groups):
         return False
-    if any(k > CLASS_SHARE * n and is_class(rows, values) for k, rows in groups):
+    if any(k > SAMPLE.class_share * n and is_class(rows, values) for k, rows in groups):
         return False
     values = values[:, np.ptp(values, axis=0) > 0.0]
     if not values.shape[1]:
@@ -222,13 +199,14 @@ def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
     with np.errstate(all="ignore"):
         for _ in range(clear.SETTINGS.rounds):
             varies = np.ptp(values, axis=0) > 0.0
-            if len(values) < FEWEST_ROWS or not varies.any():
+            if len(values) < SAMPLE.fewest_rows or not varies.any():
                 break
             group, several = clearest(values[:, varies], n)
             if group is None:
                 break
             members = group.members
-            if members.sum() > CLASS_SHARE * n and is_class(values[members], values[~members]):
+            large = members.sum() > SAMPLE.class_share * n
+            if large and is_class(values[members], values[~members]):
                 several = True
                 break
             direction = np.zeros(len(varies))

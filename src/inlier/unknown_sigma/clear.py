@@ -19,8 +19,8 @@ from scipy.stats import binom
 
 from inlier._internal.typing import Array, Mask
 from inlier.unknown_sigma.rounding import rounding_steps
+from inlier.unknown_sigma.settings import TINY
 
-TINY = float(np.finfo(np.float64).tiny)
 # No cell lies farther out, in units of its column, lest its square overflow.
 FARTHEST = 1e100
 
@@ -90,14 +90,14 @@ class _Space(NamedTuple):
     """Whether rows vary alike in all directions."""
 
     def starts(self) -> Array:
-        """Directions to begin with: the rows along them, j x n."""
+        """Return the rows along the first directions, j x n."""
         if self.white:
             return np.concatenate([_climb(self.rows), self.rows.T])
         return np.asarray(self.rows[:, : self.n_looks].T)
 
 
 def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
-    """The rows in the columns' own units, and whitened."""
+    """Yield the rows in the columns' own units, and whitened."""
     n = len(X)
     ascending = np.sort(np.ascontiguousarray(X.T), axis=1)
     center = (ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0
@@ -137,7 +137,7 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
 
 
 def principal(X: Array) -> Array:
-    """The rows along the directions that groups are looked for in."""
+    """Project the rows on the directions in which groups are searched for."""
     found = list(spaces(X))
     return np.concatenate([space.rows[:, : space.n_looks] for space in found], axis=1)
 
@@ -180,25 +180,25 @@ def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clea
 
 
 def is_obvious(group: Clear, n: int, settings: ClearSettings = SETTINGS) -> bool:
-    """Whether a group may leave whatever the others look like."""
+    """Return whether a group may leave whatever the others look like."""
     few = group.members.sum() <= settings.obvious_share * n
     return bool(few and group.ratio >= settings.obvious_ratio)
 
 
 def is_suspect(group: Clear, settings: ClearSettings = SETTINGS) -> bool:
-    """Whether a group that may not leave is worth a look: as clear as a large one has to be."""
+    """Return whether a group that may not leave is as clear as a large one has to be."""
     return group.ratio >= settings.large_ratio and group.log_p <= settings.large_log_p
 
 
 def clearness(along: Array, members: Mask) -> float:
-    """How far out the nearest member lies over the farthest other row on either side."""
+    """Divide how far out the nearest member lies by the farthest other row on either side."""
     others = along[~members]
     middle = np.median(others)
     return float((along[members].min() - middle) / max(np.abs(others - middle).max(), TINY))
 
 
 def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, float, Array]]:
-    """The groups that some direction shows, each with its clearness and its direction."""
+    """Find the groups that some direction shows, each with its clearness and direction."""
     rows = space.rows
     m = len(rows)
     least = sorted({3, max(4, int(settings.share * m))})
@@ -237,7 +237,7 @@ def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, floa
 
 
 def _split(T: Array, least: Array) -> tuple[Array, Mask]:
-    """Each row of T in two, by the best two-Gaussian classification; True is the smaller part.
+    """Split each row of T by the best two-Gaussian classification; True is the smaller part.
 
     Variances are drawn to the pooled one by four rows. Also whether there is a cut at all.
     """
@@ -270,7 +270,7 @@ def _split(T: Array, least: Array) -> tuple[Array, Mask]:
 
 
 def _along(rows: Array, G: Array) -> tuple[Array, Array]:
-    """All rows along each group's difference of means, no row having a part in its own."""
+    """Project all rows on each group's difference of means, leaving each row out of its own."""
     n = len(rows)
     k = G.sum(axis=1)[:, None].astype(np.float64)
     m = n - k
@@ -287,7 +287,7 @@ def _along(rows: Array, G: Array) -> tuple[Array, Array]:
 
 
 def _placed(T: Array, G: Array) -> Array:
-    """The cut of each group moved into the widest gap within a few ranks."""
+    """Move the cut of each group into the widest gap within a few ranks."""
     moved = G.copy()
     n = T.shape[1]
     for i, (t, members) in enumerate(zip(T, G, strict=True)):
@@ -306,14 +306,14 @@ def _placed(T: Array, G: Array) -> Array:
 
 
 def _distinct(G: Array, sizes: Array) -> tuple[Array, Array]:
-    """Each group once, in the order in which they came."""
+    """Return each group once, in the order in which they came."""
     _, first = np.unique(np.packbits(G, axis=1), axis=0, return_index=True)
     first = np.sort(first)
     return G[first], sizes[first]
 
 
 def _climb(white: Array, window: int = 10, steps: int = 8) -> Array:
-    """In windows of neighbouring principal directions: the most skewed one, and the flattest.
+    """Find the most skewed and the flattest direction in windows of principal directions.
 
     The iteration climbs to directions of large skewness (see `pursuit`).
     """
@@ -332,7 +332,7 @@ def _climb(white: Array, window: int = 10, steps: int = 8) -> Array:
 
 
 def _principal(Y: Array) -> tuple[Array, Array, Array]:
-    """Centred rows along their principal directions, the lengths there, and the directions."""
+    """Compute the centered rows along their principal directions, and these directions."""
     n, d = Y.shape
     if d <= n:
         values, vectors = np.linalg.eigh(Y.T @ Y)

@@ -24,43 +24,24 @@ from inlier._internal.arrays import (
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma import significance
-from inlier.unknown_sigma.pursuit import WINDOW, pursue
-from inlier.unknown_sigma.significance import LOG_LEVEL, Cut
-from inlier.unknown_sigma.state import ROUNDINGS, TINY, Candidate, Line, Near, SearchState, unit
+from inlier.unknown_sigma.pursuit import pursue
+from inlier.unknown_sigma.settings import SEARCH, TINY
+from inlier.unknown_sigma.significance import Cut
+from inlier.unknown_sigma.state import Candidate, Line, Near, SearchState, unit
 from inlier.unknown_sigma.whitening import White, whitened
-
-# The largest eigenvalue of white noise, by the law of Marchenko and Pastur, times this: above it
-# the rows vary more in some directions than in others.
-ANISOTROPIC = 1.3
-# Whitening takes the whole spectrum, and memory: rows times columns.
-MOST_COLUMNS = 512
-MOST_WHITENED = 1 << 25
-FEWEST_ROWS = 5 * WINDOW
-# A group is looked at as two if somewhere its standard deviation is so many times that of the rest.
-WIDE = 2.0
-# How often a direction is turned towards the group that it shows.
-TURNS = 3
-# How many of the directions are turned, if the first show nothing that may leave.
-MOST_TURNED = 3
-# The search in the metric looks at no more rows than these; the groups are of all.
-MOST_PURSUED = 5000
-# Elements of the rows along several directions that are looked at together.
-LOOKED_AT_ONCE = 1 << 20
-# If more than this fraction leaves, a group has to be clear of the others.
-LARGE = 1.0 / 3.0
 
 
 def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | None:
-    """Rows that stand apart, or that are many and point the same way; in four passes at most."""
+    """Find rows that stand apart, or are many and point the same way; at most four passes."""
     kept = found.kept
     # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
     sizes, plain = near.sizes(), near.distances**0.5
     # A row that differs by rounding alone is at the centre, as it is in another order of the rows.
-    xp, rounding = namespace(sizes), ROUNDINGS * found.noise
+    xp, rounding = namespace(sizes), SEARCH.roundings * found.noise
     sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
     inside = sizes[kept]
     gap = significance.gap_test(inside)
-    if gap.log_p < LOG_LEVEL and some(kept & (plain > gap.cut)):
+    if gap.log_p < SEARCH.log_level and some(kept & (plain > gap.cut)):
         return Candidate("apart", gap, plain, near.center)
     # A row at the centre itself is near, and not infinitely so.
     typical = median(inside)
@@ -68,7 +49,7 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
     center, tail = significance.excess_test(logs, sides=(1,))
     found.coincide |= typical == 0.0 < highest(inside)
     candidates: list[tuple[str, Cut]] = []
-    if tail.log_p < LOG_LEVEL:
+    if tail.log_p < SEARCH.log_level:
         separate = significance.is_no_tail(logs - center, tail.cut)
         cut = replace(tail, cut=float(np.exp(center + tail.cut)), side=0)
         candidates.append(("distance" if separate else "tail", cut))
@@ -81,7 +62,7 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
         together = _coherence(oracle, near, members)
         # That rows stand apart and that they point the same way are two pieces of evidence.
         log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
-        if log_p < LOG_LEVEL:
+        if log_p < SEARCH.log_level:
             group = Candidate(kind, replace(cut, log_p=log_p), plain, near.center)
             if kind == "apart":
                 return group
@@ -90,7 +71,7 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
 
 
 def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) -> Candidate | None:
-    """A distant group, cut along the way it points, if it is farther from the others there.
+    """Cut a distant group along its direction, if it is better separated there.
 
     By distance the nearest of its rows and the farthest good ones may overlap.
     """
@@ -109,7 +90,7 @@ def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) 
 
 
 def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
-    """Whether rows point the same way, each seen from another centre than the rest of them.
+    """Test whether rows point the same way, each from a center that leaves it out.
 
     Seen from one centre, all rows would share its error, and with many columns point away from it.
     """
@@ -131,13 +112,13 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
 
 
 def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
-    """The clearest group on one side of a direction of large variance."""
+    """Find the clearest group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
     projected = among(rows, kept)
     least = found.least_variance * count(kept)
     signs = []
     # In pieces, because what a look is made from is many times as large.
-    for part in pieces(projected.shape[0], max(1, LOOKED_AT_ONCE // projected.shape[1])):
+    for part in pieces(projected.shape[0], max(1, SEARCH.at_once // projected.shape[1])):
         some_signs, coincide = _signs(projected[part, :], found.spectrum.values[part] > least)
         found.coincide |= coincide
         for j, center, cut in some_signs:
@@ -145,8 +126,8 @@ def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
             place = part.start + j
             log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
             signs.append((log_p, place, center, cut))
-    for log_p, where, center, cut in sorted(signs, key=lambda sign: sign[:2])[:MOST_TURNED]:
-        if log_p >= LOG_LEVEL:
+    for log_p, where, center, cut in sorted(signs, key=lambda sign: sign[:2])[: SEARCH.most_turned]:
+        if log_p >= SEARCH.log_level:
             found.doubt(replace(cut, log_p=log_p))
             break
         start = Line(found.spectrum.vectors[where], rows[where, :], center)
@@ -157,7 +138,7 @@ def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
 
 
 def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
-    """What shows along some directions: centre and cut of each; and whether rows coincide."""
+    """Test some directions: the center and cut of each, and whether rows coincide."""
     ascending = namespace(projected).sort(projected, axis=1)
     centers, spreads, errors = significance.centers(ascending)
     signs = []
@@ -172,19 +153,20 @@ def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]]
 
 
 def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -> Candidate | None:
-    """The same along directions that are flat or skewed in the metric of the kept rows."""
+    """Find a group along directions that are flat or skewed in the metric of the kept rows."""
     kept = found.kept
     white = whitened(oracle, found.mean, kept, found.least_variance)
     # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
     precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
     rows = among(white.rows, kept)
-    if rows.shape[1] > MOST_PURSUED:
+    if rows.shape[1] > SEARCH.most_pursued:
         projected = mixed(random.standard_normal(rows.shape[0]), rows)
-        some_rows = evenly_spaced(namespace(projected).argsort(projected), MOST_PURSUED)
+        some_rows = evenly_spaced(namespace(projected).argsort(projected), SEARCH.most_pursued)
         rows = namespace(rows).take(rows, like(some_rows, rows), axis=1)
     looks = pursue(on_host(rows), random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
-    for log_p, mixing, center, cut in [look for look in looks if look[0] < LOG_LEVEL][:MOST_TURNED]:
+    clear = [look for look in looks if look[0] < SEARCH.log_level]
+    for log_p, mixing, center, cut in clear[: SEARCH.most_turned]:
         direction = mixing @ white.whitener
         length = float(np.linalg.norm(direction))
         start = Line(direction / length, mixed(mixing / length, white.rows), center / length)
@@ -206,7 +188,7 @@ def _refined(
     kept = found.kept
     log_p, sizes = cut.log_p, line.sizes(cut.side)
     members = kept & (sizes > cut.cut)
-    for _ in range(TURNS if cut.side else 0):
+    for _ in range(SEARCH.turns if cut.side else 0):
         turned = _turned(oracle, found, members, precision)
         if turned is None:
             break
@@ -218,7 +200,7 @@ def _refined(
     if cut.side and not significance.is_no_tail(sizes[kept], cut.cut):
         found.tail = max(found.tail, count(members))
         return None
-    few = count(kept) - count(members) < (1.0 - LARGE) * kept.shape[0]
+    few = count(kept) - count(members) < (1.0 - SEARCH.large) * kept.shape[0]
     if few and cut.side and not significance.is_clear(sizes[kept], cut.cut):
         # It would hang on the numbers alone which rows are the good ones.
         found.unclear = max(found.unclear, count(members))
@@ -231,18 +213,18 @@ def _refined(
 def _turned(
     oracle: Oracle, found: SearchState, members: Rows, precision: Array | None
 ) -> tuple[Line, Cut] | None:
-    """The direction from the other rows to a group, and the cut there, if it shows one."""
+    """Return the direction from the other rows to a group, and its cut, if there is one."""
     rest = found.kept & ~members
     difference = double(members) / count(members) - double(rest) / count(rest)
     offset = oracle.table.combine(found.mean, difference[None, :])[0]
     direction = unit(offset if precision is None else precision @ offset)
     rows = oracle.table.project(found.mean, direction[None])[0, :]
     center, cut = significance.excess_test(rows[found.kept], sides=(1,))
-    return (Line(direction, rows, center), cut) if cut.log_p < LOG_LEVEL else None
+    return (Line(direction, rows, center), cut) if cut.log_p < SEARCH.log_level else None
 
 
 def polished(found: SearchState, white: White, group: Candidate, members: Rows) -> list[Candidate]:
-    """A last look at the rows of a group, in the metric of those that are kept.
+    """Test the rows of a group again, in the metric of the kept rows.
 
     A direction of the data is not where a group is clearest if the others vary unevenly. Along
     Fisher's discriminant a row that was taken may turn out to lie well inside, and one that was
@@ -258,7 +240,7 @@ def polished(found: SearchState, white: White, group: Candidate, members: Rows) 
     spread = on_host((inside - offset) @ (inside - offset).T) / count(members)
     variances, axes = np.linalg.eigh(spread)
     halves = [members]
-    if variances[-1] > WIDE**2:
+    if variances[-1] > SEARCH.wide**2:
         positive = mixed(axes[:, -1], rows - offset) > 0.0
         halves = [members & positive, members & ~positive]
     parts = []
@@ -268,7 +250,7 @@ def polished(found: SearchState, white: White, group: Candidate, members: Rows) 
         length = max(float(np.linalg.norm(direction)), TINY)
         direction, projected = direction / length, mixed(mixing / length, white.rows)
         center, cut = significance.excess_test(projected[found.kept | half], sides=(1,))
-        if cut.log_p >= LOG_LEVEL:
+        if cut.log_p >= SEARCH.log_level:
             return [group]
         line = Line(direction, projected, center)
         point = found.mean + center * direction
@@ -278,11 +260,11 @@ def polished(found: SearchState, white: White, group: Candidate, members: Rows) 
 
 
 def is_uneven(oracle: Oracle, found: SearchState) -> bool:
-    """Whether whitening could show more, and can be done."""
+    """Return whether whitening could show more, and is affordable."""
     n, d = oracle.table.shape
     m = count(found.kept)
-    if d > MOST_COLUMNS or n * d > MOST_WHITENED or d < 2 or m < FEWEST_ROWS:
+    if d > SEARCH.most_columns or n * d > SEARCH.most_whitened or d < 2 or m < SEARCH.fewest_rows:
         return False
     total = float(oracle.table.sq_distances(found.mean) @ double(found.kept))
     noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
-    return bool(found.spectrum.values[0] > ANISOTROPIC * noise)
+    return bool(found.spectrum.values[0] > SEARCH.anisotropic * noise)

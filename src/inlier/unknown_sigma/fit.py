@@ -20,9 +20,6 @@ from inlier.results.records import PathPoint, Step
 from inlier.results.result import RobustMeanResult
 from inlier.results.rules import Group, Suspect, rule_of
 from inlier.unknown_sigma import (
-    LARGE,
-    LOG_LEVEL,
-    MOST_GROUPS,
     Candidate,
     SearchState,
     begun,
@@ -32,25 +29,10 @@ from inlier.unknown_sigma import (
     select,
     settled,
 )
-from inlier.unknown_sigma.caution import (
-    FEWEST_ROWS,
-    RowSample,
-    clear_groups,
-    gross,
-    is_noise,
-    tested_rows,
-)
+from inlier.unknown_sigma.caution import RowSample, clear_groups, gross, is_noise, tested_rows
 from inlier.unknown_sigma.clear import Clear, clearness
+from inlier.unknown_sigma.settings import SAMPLE, SEARCH
 from inlier.unknown_sigma.significance import Cut
-
-# A few rows so many times farther out than half of them leave before anything else. By Chebyshev's
-# inequality at most one row in a million lies a thousand standard deviations out.
-ABSURD = 1e3
-FEW = 0.05
-# However many there are: their squares would cost the others their precision.
-HOPELESS = 1e6
-# A sign of a further group that is weaker than the level, but stronger than this, is mentioned.
-DOUBTFUL = np.log(1e-2)
 
 
 def fit_without_sigma(
@@ -100,14 +82,14 @@ def fit_without_sigma(
         first, distances = central_point(table)
     oracle = Oracle(table, random)
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
-    turned = sample is None and rotation is not None and n >= FEWEST_ROWS
+    turned = sample is None and rotation is not None and n >= SAMPLE.fewest_rows
     if turned:  # so many columns that only the rows' own coordinates can be looked at
         sample = RowSample(np.flatnonzero(on_host(near)), _coordinates(table))
-    symmetric = assume == "symmetric" or (assume == "auto" and n >= FEWEST_ROWS)
+    symmetric = assume == "symmetric" or (assume == "auto" and n >= SAMPLE.fewest_rows)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
     # Of a table too large to sample nothing else is known.
-    unknown = sample is None and n >= FEWEST_ROWS and assume == "auto"
+    unknown = sample is None and n >= SAMPLE.fewest_rows and assume == "auto"
     cautious = assume != "symmetric" and not unknown and not _is_noise(found, near, sample)
     several = False
     if cautious:
@@ -179,13 +161,13 @@ def _early(
     sample: RowSample | None,
     assume: str,
 ) -> list[_Early]:
-    """Rows too far away to compute with, and gross ones where nothing is assumed."""
+    """Find the rows that are too far away to compute with, and the gross ones."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
-    far = min(HOPELESS * typical, largest) if typical > 0.0 else largest
+    far = min(SEARCH.hopeless * typical, largest) if typical > 0.0 else largest
     if assume == "symmetric" and typical > 0.0:
-        absurd = min(ABSURD * typical, largest)
-        if count(distances > absurd**2) <= FEW * n:
+        absurd = min(SEARCH.absurd * typical, largest)
+        if count(distances > absurd**2) <= SEARCH.few * n:
             far = absurd
     early = []
     gone = distances < 0.0
@@ -203,7 +185,7 @@ def _early(
 
 
 def _is_noise(found: SearchState, near: Rows, sample: RowSample | None) -> bool:
-    """Whether the groups that were found lie beside noise about one centre."""
+    """Return whether the rows beside the groups that were found are noise about one center."""
     if not found.groups or sample is None:
         return False
     kept = on_host(near).copy()
@@ -230,7 +212,7 @@ class _Judged:
     def remove_clear_groups(
         self, found: SearchState, notify: Callable[[Step], None]
     ) -> tuple[list[Suspect], bool]:
-        """Take out the groups that are clear of the rest; the suspects, and whether several."""
+        """Remove the groups that are clear of the rest; return suspects, and whether several."""
         near = on_host(self.frame.near)
         rows, values = self.sample.among(near, clear.SETTINGS.sample)
         numbers = np.cumsum(near) - 1  # of the rows in the table
@@ -255,7 +237,7 @@ class _Judged:
         return suspects, judged.several
 
     def _shift(self, kept: Rows, mean: Array, group: Group) -> float:
-        """How far the mean moves without a group, in standard errors in that direction."""
+        """Return how far the mean moves without a group, in standard errors."""
         m = count(kept)
         offset = (mean - group.mean) * (group.size / (m - group.size))
         length = float(np.linalg.norm(offset))
@@ -266,7 +248,7 @@ class _Judged:
         return length * float(np.sqrt(m)) / max(deviation, float(np.finfo(np.float64).tiny))
 
     def _found(self, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
-        """A group of the sample as one of all rows, cut off in the widest gap along its way."""
+        """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
         direction = group.direction[None]
         if not self.turned:
             direction = self.frame.directions(direction)
@@ -296,20 +278,20 @@ class _Judged:
 
 
 def _coordinates(table: Table) -> Array:
-    """All rows of a small table, on the host."""
+    """Return all rows of a small table, on the host."""
     r = table.shape[1]
     return np.ascontiguousarray(on_host(table.project(np.zeros(r), np.eye(r))).T)
 
 
 def _mask(n: int, removed: Array) -> Mask:
-    """Of all rows but those."""
+    """Return a mask of all rows but some."""
     kept = np.ones(n, dtype=np.bool_)
     kept[removed] = False
     return kept
 
 
 def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
-    """From the coordinates of the rows' span to those of the data."""
+    """Map groups from the coordinates of the rows' span to those of the data."""
     if not groups:
         return []
     n, k = rotation.rotated.shape[0], len(groups)
@@ -326,7 +308,7 @@ def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
 
 
 def _restored_path(path: list[PathPoint], rotation: Rotation) -> list[PathPoint]:
-    """The points of a path in the coordinates of the data; their directions in one pass."""
+    """Map the points of a path to the coordinates of the data; one pass."""
     n = rotation.rotated.shape[0]
     kept = np.stack([_mask(n, on_host(point.removed)) for point in path]).astype(np.float64)
     locations = rotation.spanned(kept / kept.sum(axis=1, keepdims=True))
@@ -356,7 +338,7 @@ def _with_early(
     path: list[PathPoint],
     suspects: list[Suspect],
 ) -> tuple[list[Group], list[PathPoint], list[Suspect]]:
-    """The rows that left early as first groups, and all row numbers those of the whole table."""
+    """Prepend the rows that left early as groups, and renumber all rows."""
     xp, n = namespace(near), near.shape[0]
     rows = xp.nonzero(near)[0]
     gone = xp.nonzero(~near)[0]
@@ -389,7 +371,7 @@ def _with_early(
 
 
 def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Group:
-    """Rows that left early, with a direction that points to them."""
+    """Describe rows that left early as a group, with a direction that points to them."""
     weights = double(early.members) / count(early.members)
     with np.errstate(over="ignore", invalid="ignore"):
         offset = np.nan_to_num(whole.combine(start, weights[None, :])[0].astype(np.float64))
@@ -445,9 +427,9 @@ def _findings(
     """Return what the numbers of rows do not say, and why the answer may not be trusted."""
     removed = sum(group.size for group in groups)
     minority = Finding(Kind.LARGE_MINORITY, removed, float(n))
-    doubts = [minority] if removed >= LARGE * n else []
-    if n < FEWEST_ROWS and assume != "symmetric":
-        findings = [Finding(Kind.TOO_FEW_ROWS, FEWEST_ROWS)]
+    doubts = [minority] if removed >= SEARCH.large * n else []
+    if n < SAMPLE.fewest_rows and assume != "symmetric":
+        findings = [Finding(Kind.TOO_FEW_ROWS, SAMPLE.fewest_rows)]
     elif cautious and several:
         findings = [Finding(Kind.SEVERAL_GROUPS)]
     elif cautious:
@@ -459,7 +441,7 @@ def _findings(
         if found.refused is not None:
             kind = Kind.REFUSED_FURTHER if groups else Kind.REFUSED
             doubts = [Finding(kind, group=found.refused)]
-        elif len(found.looks) >= MOST_GROUPS:
+        elif len(found.looks) >= SEARCH.most_groups:
             doubts = [Finding(Kind.MANY_GROUPS, len(found.looks))]
         elif found.unclear:
             doubts = [Finding(Kind.UNCLEAR_GROUP, found.unclear)]
@@ -475,9 +457,9 @@ def _weak_signs(found: SearchState, left: bool) -> list[Finding]:
     log_p, unclear = found.doubtful.log_p, bool(found.unclear)
     if found.tail:
         return [Finding(Kind.TAIL_KEPT, found.tail)]
-    if LOG_LEVEL <= log_p < DOUBTFUL:
+    if SEARCH.log_level <= log_p < np.log(SEARCH.doubtful_level):
         return [Finding(Kind.WEAK_SIGNS, value=float(np.exp(log_p)))]
-    if log_p < LOG_LEVEL and found.refused is None and not unclear:
+    if log_p < SEARCH.log_level and found.refused is None and not unclear:
         return [Finding(Kind.NO_CUT)]
     if not left and not unclear and not found.coincide and found.refused is None:
         return [Finding(Kind.NO_GROUP)]

@@ -20,8 +20,7 @@ from inlier._internal.typing import Array, Mask
 from inlier.data import Fences, Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.unknown_sigma.rounding import rounding_steps
-
-TINY = float(np.finfo(np.float64).tiny)
+from inlier.unknown_sigma.settings import TINY
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ class _View(NamedTuple):
 
 
 def _unit_and_power(ascending: Array, count: Array, settings: GrossSettings) -> tuple[Array, Array]:
-    """Of the positive values of sorted columns: their median m, and the power h <= 1.
+    """Return the median m of the positive values of sorted columns, and the power h <= 1.
 
     (a / m)^h is half-normal at the median and at the upper quantile.
     """
@@ -173,7 +172,7 @@ def _unit_and_power(ascending: Array, count: Array, settings: GrossSettings) -> 
 
 
 def _quantile_of_last(ascending: Array, count: Array, q: float) -> Array:
-    """A quantile of the last `count` values of each column."""
+    """Return a quantile of the last `count` values of each column."""
     n = len(ascending)
     at = np.maximum(count - 1, 0) * q
     low = np.floor(at).astype(np.intp)
@@ -197,7 +196,7 @@ def _beyond(
     a: Array, size: Array, count: Array, step: Array, looks: int, most: int,
     settings: GrossSettings, least: float, ratio: float, prior: float | None = None,
 ) -> _Beyond:  # fmt: skip
-    """Which of the largest values lie beyond what the tail of the others can reach.
+    """Find the largest values that the tail of the others cannot reach.
 
     Parameters
     ----------
@@ -251,7 +250,7 @@ class _Cells(NamedTuple):
     log_p: float
 
     def beyond(self, R: Array) -> Mask:
-        """The rows with a cell beyond its fence."""
+        """Return the rows with a cell beyond its fence."""
         return np.asarray(((self.high < R) | (self.low > R)).any(axis=1))
 
     def any(self) -> bool:
@@ -289,7 +288,7 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
 def _gross_lengths(
     R: Array, view: _View, columns: Array, d: int, most: int, alone: bool, settings: GrossSettings
 ) -> list[tuple[Rule, Mask]]:
-    """Rows that are gross as a whole, and which; many of them only where no cell is."""
+    """Find rows that are gross as a whole; many of them only where no cell is."""
     if len(columns) < 2:
         return []
     center, unit, power = np.zeros(d), np.full((2, d), np.inf), np.ones((2, d))

@@ -15,13 +15,11 @@ from inlier.packing.surrogates import L1
 from inlier.results.certificate import Certificate
 from inlier.results.records import PathPoint
 from inlier.results.rules import Multiplier
-from inlier.unknown_sigma.state import TINY, SearchState, spectrum_of
+from inlier.unknown_sigma.settings import SEARCH, TINY
+from inlier.unknown_sigma.state import SearchState, spectrum_of
 
-# How far the path goes on below what the kept rows need, to show that the price jumps.
-BELOW = 0.7
 # The l1 problems are there for their prices: near the optimum will do.
 NEARLY_L1 = L1(tau=10.0)
-GAP = 1e-2
 
 
 def point_at(
@@ -33,7 +31,7 @@ def point_at(
     share: float,
     draw: Callable[[], Draw],
 ) -> tuple[PathPoint, Rows]:
-    """A point of the path, and the weights of its l1 problem, nearly solved.
+    """Compute a point of the path, and the weights of its l1 problem, nearly solved.
 
     Parameters
     ----------
@@ -54,13 +52,13 @@ def point_at(
 
 
 def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
-    """The path goes on below what the kept rows need: there is no group any more to pay for it.
+    """Compute a point below the budget of the kept rows, where good rows have to pay.
 
     Only the directions of largest variance and those of the groups are looked at.
     """
     everything = np.arange(len(found.spectrum.values))
     subspace = found.subspace.extended(found.spectrum, everything, found.mean)
-    budget = BELOW * float(found.spectrum.values[0])
+    budget = SEARCH.below * float(found.spectrum.values[0])
     if budget <= 0.0:  # the kept rows do not vary
         return None
     solved = _nearly_solved(subspace, found.mean, budget, oracle.draw)
@@ -81,7 +79,9 @@ def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
 def _nearly_solved(
     subspace: Subspace, mean: Array, budget: float, draw: Callable[[], Draw]
 ) -> SubspaceSolution:
-    return NEARLY_L1.minimise(SubspaceSolver(subspace.seen_from(mean, budget), GAP, draw=draw))
+    return NEARLY_L1.minimise(
+        SubspaceSolver(subspace.seen_from(mean, budget), SEARCH.gap, draw=draw)
+    )
 
 
 def _point(

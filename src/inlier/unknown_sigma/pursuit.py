@@ -21,22 +21,15 @@ from __future__ import annotations
 import numpy as np
 
 from inlier._internal.typing import Array
+from inlier.unknown_sigma.settings import SEARCH, TINY
 from inlier.unknown_sigma.significance import Cut, centers, mirror_test
 
-WINDOW = 10
-ITERATIONS = 10
-# What chance finds: the same search among the same rows with random signs, which keep their
-# covariance and lose their asymmetry. The rows themselves must do better than the best of so many.
-TRIALS = 4
-# Chance does better yet in more trials than these; the charge is raised by a quarter for it.
-MORE_TRIALS = 1.25
-TINY = float(np.finfo(np.float64).tiny)
 # Of a variance that is one but for rounding; its square is still a number.
 LEAST = 1e-100
 
 
 def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Array, float, Cut]]:
-    """Directions that may show a group: the skewed ones, then the flat ones, the clearest first.
+    """Find directions that may show a group: skewed ones and flat ones, the clearest first.
 
     A skewed direction shows one group, and cuts it off cleanly; a flat one may show two at once.
 
@@ -57,11 +50,11 @@ def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Ar
     # Copies of a row are one row: they get one sign.
     key = random.standard_normal(len(whitened)) @ whitened
     _, twin = np.unique(np.round(key, 9), return_inverse=True)
-    for _ in range(TRIALS):
+    for _ in range(SEARCH.trials):
         mixed = whitened * random.choice([-1.0, 1.0], int(twin.max()) + 1)[twin]
         charge = max(charge, max(-cut.log_p for _, _, cut in _looks(mixed)))
     found = [
-        (min(0.0, cut.log_p + MORE_TRIALS * charge), direction, center, cut)
+        (min(0.0, cut.log_p + SEARCH.more_trials * charge), direction, center, cut)
         for direction, center, cut in _looks(whitened)
     ]
     skewed, flat = found[::2], found[1::2]
@@ -73,11 +66,11 @@ def _log_p(look: tuple[float, Array, float, Cut]) -> float:
 
 
 def _looks(Z: Array) -> list[tuple[Array, float, Cut]]:
-    """The two directions worth a look in each window, and what shows there."""
+    """Test the most skewed and the flattest direction of each window."""
     k = len(Z)
     directions = []
-    for first in range(0, max(1, k - WINDOW // 2), WINDOW // 2):
-        window = slice(first, min(k, first + WINDOW))
+    for first in range(0, max(1, k - SEARCH.window // 2), SEARCH.window // 2):
+        window = slice(first, min(k, first + SEARCH.window))
         for mixing in _climb(Z[window]):
             direction = np.zeros(k)
             direction[window] = mixing
@@ -94,9 +87,9 @@ def _looks(Z: Array) -> list[tuple[Array, float, Cut]]:
 
 
 def _climb(Z: Array) -> tuple[Array, Array]:
-    """From all coordinate axes: the most skewed direction, and the flattest."""
+    """Climb from all coordinate axes to the most skewed direction, and to the flattest."""
     V = np.eye(len(Z))
-    for _ in range(ITERATIONS):
+    for _ in range(SEARCH.iterations):
         V = (V @ Z) ** 2 @ Z.T
         V /= np.maximum(np.linalg.norm(V, axis=1, keepdims=True), TINY)
     projected = V @ Z

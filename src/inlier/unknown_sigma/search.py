@@ -14,16 +14,10 @@ from inlier.results.records import Step
 from inlier.results.rules import Group
 from inlier.unknown_sigma.detectors import by_direction, by_distance, by_metric, is_uneven, polished
 from inlier.unknown_sigma.path import point_at
+from inlier.unknown_sigma.settings import SEARCH, TINY
 from inlier.unknown_sigma.significance import NOTHING
-from inlier.unknown_sigma.state import TINY, Candidate, Near, SearchState, spectrum_of, unit
+from inlier.unknown_sigma.state import Candidate, Near, SearchState, spectrum_of, unit
 from inlier.unknown_sigma.whitening import whitened
-
-# Rounds of the search; each but the last removes a group.
-MOST_GROUPS = 12
-# What is left must be more than the rows that have gone by a clear margin.
-MAJORITY = 0.55
-# A second moment about a point that is off may be too large by this part of it.
-NEGLIGIBLE = 1e-6
 
 
 def select(
@@ -62,7 +56,7 @@ def select(
     found = begun(oracle, near.center, noise, notify)
     if not symmetric:
         return found
-    while len(found.groups) < MOST_GROUPS:
+    while len(found.groups) < SEARCH.most_groups:
         group = _next_group(oracle, found, near, random, metric)
         if group is None or not _remove(oracle, found, group):
             break
@@ -74,7 +68,7 @@ def select(
 
 
 def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], None]) -> SearchState:
-    """Before any group has left; `near` is a point near the rows."""
+    """Return the state before any group has left; `near` is a point near the rows."""
     ones = oracle.table.rows(1.0)
     mean = oracle.table.mean(ones, near)
     kept = ones > 0.0
@@ -87,7 +81,7 @@ def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], No
 def removed(
     oracle: Oracle, found: SearchState, group: Candidate, notify: Callable[[Step], None]
 ) -> Group | None:
-    """Take a group out; None, if what is left would hardly be a majority."""
+    """Remove a group; return None if hardly a majority would be left."""
     if not _remove(oracle, found, group):
         return None
     _extend_path(found, group.cut.share, notify, oracle)
@@ -95,7 +89,7 @@ def removed(
 
 
 def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
-    """What is known of the kept rows made as close as it gets."""
+    """Bound the spectrum of the kept rows as closely as possible."""
     if oracle.table.shape[1] > DENSE:
         found.spectrum = oracle.bounded(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
@@ -103,7 +97,7 @@ def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) 
 
 
 def _last_look(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
-    """Look at each group again, now that the others have left, and let them leave once more."""
+    """Test each group again without the others, and remove them once more."""
     again = begun(oracle, found.mean, found.noise, notify)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
@@ -119,7 +113,7 @@ def _last_look(oracle: Oracle, found: SearchState, notify: Callable[[Step], None
 
 
 def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
-    """Take a group out, unless what is left would hardly be a majority."""
+    """Remove a group, unless hardly a majority would be left."""
     members = group.among(found.kept)
     size = count(members)
     left = count(found.kept) - size
@@ -140,7 +134,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
         budget=found.spectrum.bound,
         ratio=group.ratio,
     )
-    if left < MAJORITY * members.shape[0] - 1e-9:
+    if left < SEARCH.majority * members.shape[0] - 1e-9:
         found.refused = record
         return False
     found.groups.append(record)
@@ -151,7 +145,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
     # What rounding has left of the rows that went, which may have been far out.
     rest = found.spectrum.drift / left
     found.mean = found.mean + rest
-    if left * float(rest @ rest) > NEGLIGIBLE * float(found.spectrum.values[0]):
+    if left * float(rest @ rest) > SEARCH.negligible * float(found.spectrum.values[0]):
         found.spectrum = spectrum_of(oracle, found.mean, found.kept)
     found.subspace = _with_direction(oracle, found.subspace, record.direction)
     return True
@@ -174,7 +168,7 @@ def _next_group(
 
 
 def _nearest_half(oracle: Oracle, near: Near, kept: Rows) -> Near:
-    """Seen from the mean of the half of the kept rows that are nearest now."""
+    """Measure distances from the mean of the nearest half of the kept rows."""
     distances = namespace(kept).where(kept, near.distances, np.inf)
     half = smallest(distances, max(1, count(kept) // 2))
     center = oracle.table.mean(double(half), near.center)
@@ -182,7 +176,7 @@ def _nearest_half(oracle: Oracle, near: Near, kept: Rows) -> Near:
 
 
 def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:
-    """The subspace of the groups with one more direction, in one pass."""
+    """Extend the subspace of the groups by a direction; one pass."""
     rows = oracle.table.project(subspace.origin, direction[None])
     projected = Spectrum(np.ones(1), direction[None], rows, np.zeros(1), np.zeros(0))
     return subspace.extended(projected, np.array([0]), subspace.origin)

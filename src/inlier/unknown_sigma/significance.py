@@ -19,7 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from inlier._internal.arrays import (
     count,
@@ -34,37 +33,13 @@ from inlier._internal.arrays import (
     some,
 )
 from inlier._internal.typing import Array, Mask, Rows
+from inlier.unknown_sigma.settings import SEARCH, TINY
 
-# The two constants of the choice.
-LEVEL = 1e-4
-"""A clean table shows a group as clear as the ones that leave with about this probability."""
-GOOD_SHARE = 0.25
-"""At most this share of the rows beyond the cut may be good ones, judged by their mirror image."""
-
-LOG_LEVEL = float(np.log(LEVEL))
-LEVEL_QUANTILE = -float(ndtri(LEVEL))
-"""Of the standard Gaussian, at that level."""
-# Standard deviation over mean of what lies beyond a cut: clearly below the 1 of an exponential.
-SHORT = 0.75
-# The centre is known to two standard errors: the mirror is moved by so much to the safe side.
-STANDARD_ERRORS = 2.0
-# A gap is measured by so many of the spacings just below it, or the root of the number of rows.
-MOST_SPACINGS = 20
-FEWEST_SPACINGS = 5
-# A redescending mean: rows beyond two standard deviations have no say in where the centre is.
-REACH = 2.0
 # Standard deviation of a Gaussian over that of its middle half.
 GAUSSIAN_HALF = 2.65
-# Half way between two groups lies at most this fraction of the smaller one, if they are clear.
-CLEAR = 0.125
 # Where a second mode is looked for: widths as fractions of how far out it lies, and places. The
 # windows overlap, so each is tested at a level that makes a mode by chance in any of them unlikely.
 WIDTHS = np.linspace(0.15, 0.6, 6)
-PLACES = 40
-LOG_MODE_LEVEL = float(np.log(1e-3))
-TINY = float(np.finfo(np.float64).tiny)
-# Of more ascending values than these, a part that is spread over all of them gives the centre away.
-ENOUGH_VALUES = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -93,7 +68,7 @@ NOTHING = Cut()
 
 
 def centers(values: Rows) -> tuple[Array, Array, Array]:
-    """Centre, spread and standard error of the centre, for each row of ascending values (k x n).
+    """Return center, spread and standard error of each row of ascending values (k x n).
 
     The mean of the half with the least variance (least trimmed squares) finds the majority even
     if two fifths of the values sit elsewhere; from there a redescending mean (Tukey's bisquare)
@@ -128,9 +103,9 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
     distinct = 1.0 + xp.sum(steps, axis=1, keepdims=True)
     spread = xp.where(distinct**2 > n, spread, 0.0)
     scaled = spread > 0.0
-    reach = REACH * xp.where(scaled, spread, 1.0)
+    reach = SEARCH.reach * xp.where(scaled, spread, 1.0)
     # Every so many of ascending values lead nearly as far as all of them.
-    step = n // ENOUGH_VALUES
+    step = n // SEARCH.enough_values
     if step > 1:
         center = _redescended(z[:, step // 2 :: step], center, reach, scaled)
     center = _redescended(z, center, reach, scaled)
@@ -143,7 +118,7 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
 
 
 def _redescended(z: Rows, center: Rows, reach: Rows, moves: Rows) -> Rows:
-    """Where the redescending mean of each row of values settles, if it moves at all."""
+    """Iterate the redescending mean of each row of values until it settles."""
     xp = namespace(z)
     for _ in range(20):
         u = xp.clip((z - center) / reach, -1.0, 1.0)
@@ -159,7 +134,7 @@ def _redescended(z: Rows, center: Rows, reach: Rows, moves: Rows) -> Rows:
 
 
 def quarter_coincides(ascending: Rows) -> Mask:
-    """Whether a quarter of the values of each row (k x n) are one value."""
+    """Return whether a quarter of the values of each row (k x n) are one value."""
     quarter = max(1, ascending.shape[1] // 4)
     width = namespace(ascending).min(ascending[:, quarter:] - ascending[:, :-quarter], axis=1)
     same: Mask = on_host(width <= 1e-9 * (ascending[:, -1] - ascending[:, 0]))
@@ -167,7 +142,7 @@ def quarter_coincides(ascending: Rows) -> Mask:
 
 
 def log_binomial(more: Rows, fewer: Rows) -> Rows:
-    """Chernoff's bound on the chance that a fair coin gives at least so many heads."""
+    """Bound the chance that a fair coin gives at least so many heads (Chernoff)."""
     xp = namespace(more)
     n = xp.clip(more + fewer, 1.0, None)
     share = xp.clip(more / n, 1e-300, 1.0)
@@ -177,12 +152,12 @@ def log_binomial(more: Rows, fewer: Rows) -> Rows:
 
 
 def log_coin(more: int, fewer: int) -> float:
-    """The same for two numbers."""
+    """Bound the same chance for two numbers."""
     return float(log_binomial(np.array([float(more)]), np.array([float(fewer)]))[0])
 
 
 def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...] = (1, -1)) -> Cut:
-    """The side of ascending values that has a surplus over its mirror image."""
+    """Test whether one side of ascending values exceeds its mirror image."""
     xp = namespace(values)
     z = values - center
     best = NOTHING
@@ -193,15 +168,15 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
             continue
         beyond = here.shape[0] - counting(here.shape[0], here)
         # A centre that is off by e moves a mirror image by 2 e.
-        safe = _at_least(there, here - 2.0 * STANDARD_ERRORS * error)
-        pure = 1.0 + safe <= GOOD_SHARE * beyond
+        safe = _at_least(there, here - 2.0 * SEARCH.standard_errors * error)
+        pure = 1.0 + safe <= SEARCH.good_share * beyond
         if not some(pure):
             continue
         log_p = lowest(xp.where(pure, log_binomial(beyond, safe), 0.0)) + _looks(values.shape[0])
         if log_p >= best.log_p:
             continue
         mirrored = _at_least(there, here)
-        worth = beyond - (1.0 + mirrored) / GOOD_SHARE
+        worth = beyond - (1.0 + mirrored) / SEARCH.good_share
         first = int(xp.argmax(xp.astype(pure, xp.int64)))
         worth = xp.concat([0.0 * worth[:first] - np.inf, worth[first:]])
         at = _widest_gap(here, beyond, worth)
@@ -211,12 +186,12 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
 
 
 def _at_least(ascending: Rows, sizes: Rows) -> Rows:
-    """How many of the ascending values are at least as large, for each size."""
+    """Count the ascending values that are at least as large, for each size."""
     return ascending.shape[0] - double(namespace(sizes).searchsorted(ascending, sizes))
 
 
 def excess_test(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
-    """The centre of values in any order, and the side of it that has a surplus."""
+    """Return the center of values in any order, and the mirror test about it."""
     ascending = namespace(values).sort(values)
     center, spread, error = centers(ascending[None, :])
     if spread[0] == 0.0:
@@ -225,7 +200,7 @@ def excess_test(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, 
 
 
 def gap_test(sizes: Rows) -> Cut:
-    """Whether the largest sizes stand apart from all others, be it a single one.
+    """Test whether the largest sizes stand apart from all others, be it a single one.
 
     Far out, the logarithms of the sizes of good rows have independent exponential spacings,
     whatever power their tail falls with; where it falls faster the spacings shrink. So a gap is
@@ -251,7 +226,7 @@ def gap_test(sizes: Rows) -> Cut:
     spacings = beyond[quarter + 1 :] * gaps
     n_gaps = spacings.shape[0]
     before = counting(n_gaps, spacings)
-    most = max(MOST_SPACINGS, int(np.sqrt(n)))
+    most = max(SEARCH.most_spacings, int(np.sqrt(n)))
     sums = xp.concat([0.0 * spacings[:1], xp.cumulative_sum(spacings)])[:-1]
     earlier = xp.concat([0.0 * sums[: min(most, n_gaps)], sums[: max(0, n_gaps - most)]])
     recent = sums - earlier
@@ -261,7 +236,7 @@ def gap_test(sizes: Rows) -> Cut:
         log_p = -number * xp.log1p(spacings / xp.clip(recent / number, TINY, None) / number)
     center = logs[middle]
     spread = xp.maximum(logs[:-1] - center, center - logs[:1])
-    wide = (gaps > 0.5 * spread) & (before > max(middle, FEWEST_SPACINGS - 1))
+    wide = (gaps > 0.5 * spread) & (before > max(middle, SEARCH.fewest_spacings - 1))
     log_p = xp.where(wide, log_p, 0.0)
     at = int(xp.argmin(log_p))
     found = float(log_p[at])
@@ -272,29 +247,29 @@ def gap_test(sizes: Rows) -> Cut:
 
 
 def is_no_tail(sizes: Rows, cut: float) -> bool:
-    """Whether the rows beyond a cut are a group of their own: rows may also be skewed.
+    """Return whether the rows beyond a cut are a mode of their own, and not a tail.
 
     Either they end sooner than a tail: beyond any point an exponential tail has a standard
     deviation that equals its mean, a heavier one a larger one. Or they have a mode, where a tail
     only falls: an interval that holds more rows than one as wide just inside it.
     """
     excess = sizes[sizes > cut] - cut
-    longest = min(SHORT, 1.0 - LEVEL_QUANTILE / np.sqrt(excess.shape[0]))
+    longest = min(SEARCH.short, 1.0 - SEARCH.level_quantile / np.sqrt(excess.shape[0]))
     mean, deviation = _mean_and_deviation(excess)
     short = bool(deviation < longest * mean)
     return short or _has_mode(sizes, cut)
 
 
 def is_clear(sizes: Rows, cut: float) -> bool:
-    """Whether there is hardly any row half way between the centre and the rows beyond a cut."""
+    """Return whether hardly any row lies half way between the center and those beyond a cut."""
     beyond = sizes[sizes > cut]
     far = median(beyond)
     between = (sizes > far / 3.0) & (sizes < 2.0 * far / 3.0)
-    return bool(count(between) <= CLEAR * beyond.shape[0])
+    return bool(count(between) <= SEARCH.clear * beyond.shape[0])
 
 
 def separation(sizes: Rows, cut: float) -> float:
-    """How far apart the rows on both sides of a cut are, in units of how much they vary."""
+    """Return the distance between both sides of a cut, in units of how much they vary."""
     beyond = sizes > cut
     outer, outer_deviation = _mean_and_deviation(sizes[beyond])
     inner, inner_deviation = _mean_and_deviation(sizes[~beyond])
@@ -311,15 +286,17 @@ def _has_mode(sizes: Rows, cut: float) -> bool:
     ascending = _spread_out(xp.sort(sizes))
     far = median(ascending[ascending > cut])
     # All windows at once: for each of them the rows in it, and in the one just inside it.
-    x = np.stack([np.linspace(max(0.0, cut - 1.5 * w), far, PLACES) for w in WIDTHS * far])
+    x = np.stack([np.linspace(max(0.0, cut - 1.5 * w), far, SEARCH.places) for w in WIDTHS * far])
     edges = np.stack([x + step * (WIDTHS * far)[:, None] for step in range(3)])
     at = on_host(xp.searchsorted(ascending, like(edges.ravel(), ascending))).reshape(edges.shape)
     inner, outer = at[1] - at[0], at[2] - at[1]
-    return bool(lowest(log_binomial(outer.astype(float), inner.astype(float))) < LOG_MODE_LEVEL)
+    return bool(
+        lowest(log_binomial(outer.astype(float), inner.astype(float))) < np.log(SEARCH.mode_level)
+    )
 
 
 def _spread_out(ascending: Rows) -> Rows:
-    """Equal values spread evenly over their share of the line, lest a lattice look like modes."""
+    """Spread equal values evenly over their share of the line, lest a lattice look like modes."""
     xp = namespace(ascending)
     n = ascending.shape[0]
     first = xp.concat([like([True], ascending), ascending[1:] > ascending[:-1]])
@@ -338,7 +315,7 @@ def _spread_out(ascending: Rows) -> Rows:
 
 
 def same_side(values: Rows, cut: Cut) -> float:
-    """The additional evidence that rows which stand apart do so on one side.
+    """Return the additional evidence that rows which stand apart do so on one side.
 
     Given how far out they lie, the sides of good rows are coin tosses.
     """
@@ -347,7 +324,7 @@ def same_side(values: Rows, cut: Cut) -> float:
 
 
 def coherence(along: Rows) -> float:
-    """Whether rows point the same way: the evidence that their leaving moves the mean.
+    """Test whether rows point the same way, so that removing them moves the mean.
 
     Parameters
     ----------
@@ -356,18 +333,18 @@ def coherence(along: Rows) -> float:
         rows its sign is a coin; long rows of a heavy tail point anywhere.
     """
     same, opposite = count(along > 0.0), count(along <= 0.0)
-    if 1 + opposite > GOOD_SHARE * same:
+    if 1 + opposite > SEARCH.good_share * same:
         return 0.0
     return log_coin(same, opposite)
 
 
 def _looks(n: int) -> float:
-    """The charge for looking at every cut: neighbouring cuts hold nearly the same rows."""
+    """Return the charge for testing every cut: neighbouring cuts hold nearly the same rows."""
     return float(np.log(max(1.0, np.log2(n))))
 
 
 def _widest_gap(ascending: Rows, beyond: Rows, worth: Rows) -> int:
-    """Where to cut: in a wide gap, not far from where a cut is worth most.
+    """Choose a cut in a wide gap, near where a cut is worth most.
 
     What a cut is worth is a count, known to the root of the rows beyond it; the wider a gap, the
     more of such errors it may be off.

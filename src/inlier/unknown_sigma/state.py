@@ -13,13 +13,8 @@ from inlier.linalg.eigenpairs import DENSE, PROBES, WARM, Oracle, Spectrum
 from inlier.packing.problem import Subspace
 from inlier.results.records import PathPoint
 from inlier.results.rules import Group
+from inlier.unknown_sigma.settings import SEARCH, TINY
 from inlier.unknown_sigma.significance import NOTHING, Cut
-
-# Passes of the oracle in a round, where the whole spectrum would be too dear.
-ROUND_PASSES = 4
-# A direction along which rows vary by fewer roundings than this says nothing about them.
-ROUNDINGS = 8.0
-TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass
@@ -52,7 +47,7 @@ class SearchState:
     @property
     def least_variance(self) -> float:
         """Below it a direction holds nothing but rounding."""
-        return (ROUNDINGS * self.noise) ** 2
+        return (SEARCH.roundings * self.noise) ** 2
 
     def doubt(self, cut: Cut) -> None:
         """Remember a sign that was not enough."""
@@ -74,7 +69,7 @@ class Candidate:
     """How clear of the rest it is, if that is what it left for."""
 
     def among(self, rows: Rows) -> Rows:
-        """Its members among some rows."""
+        """Return its members among some rows."""
         return rows & (self.sizes > self.cut.cut)
 
 
@@ -113,7 +108,7 @@ class Line(NamedTuple):
 
 
 def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
-    """The directions in which the kept rows vary most."""
+    """Compute the directions in which the kept rows vary most."""
     weights = double(kept)
     if oracle.table.shape[1] <= DENSE:
         return oracle.accurately(mean, weights, 0.0)
@@ -121,9 +116,9 @@ def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     def settled(values: Array, residuals: Array, bound: float) -> bool:
         return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])
 
-    return oracle(mean, weights, settled, ROUND_PASSES, WARM, PROBES)
+    return oracle(mean, weights, settled, SEARCH.round_passes, WARM, PROBES)
 
 
 def unit(vector: Array) -> Array:
-    """Of length one; zero stays zero."""
+    """Normalise a vector; zero stays zero."""
     return np.asarray(vector / max(float(np.linalg.norm(vector)), TINY))

@@ -10,11 +10,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from inlier._internal.typing import Array
+from inlier.unknown_sigma.settings import SAMPLE
 
-# Level of the test of symmetry, over all columns that are looked at.
-SKEW_LEVEL = 1e-3
-# Level of the test of having one mode.
-FLAT_LEVEL = 1e-3
 # Standard deviations of the three measures of skewness for Gaussian rows, times sqrt(n).
 OCTILE, OUTER, MEDIAN = 1.07, 1.17, 0.7555
 
@@ -40,7 +37,7 @@ def lopsided(T: Array, strict: bool = True) -> float:
     if strict:
         shift = np.abs(T.mean(axis=0) - middle) / _positive(T.std(axis=0)) / MEDIAN
         skewness = np.maximum(skewness, shift)
-    return float(np.sqrt(n) * skewness.max() / -ndtri(SKEW_LEVEL / 2.0 / k))
+    return float(np.sqrt(n) * skewness.max() / -ndtri(SAMPLE.skew_level / 2.0 / k))
 
 
 def flat(T: Array) -> float:
@@ -64,7 +61,7 @@ def flat(T: Array) -> float:
     # Below the smallest kurtosis for which their formula holds, it is as small as can be.
     denominator = np.maximum(1.0 + x * np.sqrt(2.0 / (a - 4.0)), 1e-6)
     z = 1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / denominator)
-    return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(FLAT_LEVEL / k))
+    return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(SAMPLE.flat_level / k))
 
 
 def _quantiles(T: Array, q: tuple[float, ...]) -> Array:

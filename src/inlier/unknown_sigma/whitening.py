@@ -9,7 +9,7 @@ import numpy as np
 from inlier._internal.arrays import among, count, double, like, namespace, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
-from inlier.unknown_sigma.state import TINY
+from inlier.unknown_sigma.settings import TINY
 
 # Directions below this fraction of the largest variance hold rounding, or nothing.
 RELATIVE = 1e-10
@@ -27,7 +27,7 @@ class White(NamedTuple):
 
 
 def whitened(oracle: Oracle, mean: Array, kept: Rows, least_variance: float) -> White:
-    """In two passes: for the whole second moment, and along its directions."""
+    """Whiten the kept rows, in two passes."""
     m, d = count(kept), oracle.table.shape[1]
     scatter, _ = oracle.table.scatter(mean, double(kept))
     values, vectors = np.linalg.eigh(scatter / m)
@@ -47,7 +47,7 @@ def whitened(oracle: Oracle, mean: Array, kept: Rows, least_variance: float) -> 
 
 
 def _shrunk(values: Array, rows: Rows, d: int) -> Array:
-    """Eigenvalues of a covariance drawn to their mean, as far as Ledoit and Wolf (2004) advise."""
+    """Shrink the eigenvalues of a covariance to their mean (Ledoit and Wolf 2004)."""
     unit = float(values[0])
     values, m = values / unit, rows.shape[1]
     lengths = namespace(rows).sum((rows / float(np.sqrt(unit))) ** 2, axis=0)
