@@ -79,7 +79,9 @@ def said(pattern, words):
     def lie(result):
         message, count = re.subn(pattern, words, result.message)
         assert count == 1
-        return replace(result, message=message)
+        told = replace(result)
+        object.__setattr__(told, "message", message)  # which follows from the outcome otherwise
+        return told
 
     return lie
 
