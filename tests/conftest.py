@@ -6,16 +6,11 @@ import pytest
 from hypothesis import settings
 
 from inlier.data import arrays
-from libraries import (
-    Library,
-    on_a_device,
-)
+from libraries import Library, on_a_device
 from symmetric_fits import SMALL, fitted
 
 # The same examples each time, and none fails because the machine is busy.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
-
-
 settings.load_profile("repeatable")
 
 

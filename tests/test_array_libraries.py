@@ -22,8 +22,6 @@ from libraries import (
 )
 
 SETTINGS = {"A": SettingA, "B": SettingB}
-
-
 PER_ROW = ["support", "weights", "indicator", "scores"]
 
 

@@ -43,8 +43,6 @@ from reference import contaminated
 from rivals import ALPHA, choice, deviation, fitted, shapes, told
 
 MCD = MinimumCovarianceDeterminant
-
-
 # Those that look along the directions of largest variance.
 SPECTRAL = (
     IterativeFiltering,
@@ -61,12 +59,8 @@ SPECTRAL = (
 
 
 NOT_ROBUST = (SampleMean,)
-
-
 # Needs more than two rows for each column.
 NEEDS_ROWS = (MCD,)
-
-
 # Each method, and the options that are methods of their own.
 ALL = [
     *(told(method) for method in BASELINES),
@@ -77,14 +71,8 @@ ALL = [
 
 
 each = choice(ALL)
-
-
 each_robust = choice([method for method in ALL if not isinstance(method, NOT_ROBUST)])
-
-
 told_alpha = choice([method for method in ALL if "alpha" in method.needs])
-
-
 told_sigma = choice([method for method in ALL if "sigma" in method.needs])
 
 

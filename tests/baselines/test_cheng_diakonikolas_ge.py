@@ -5,9 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cases import cases
-from inlier.baselines import (
-    ChengDiakonikolasGe,
-)
+from inlier.baselines import ChengDiakonikolasGe
 from reference import contaminated
 from rivals import deviation
 

@@ -6,9 +6,7 @@ from scipy.stats import median_abs_deviation
 from sklearn.exceptions import ConvergenceWarning
 
 from cases import cases
-from inlier.baselines import (
-    FalseDiscoveryFilter,
-)
+from inlier.baselines import FalseDiscoveryFilter
 from rivals import shapes
 
 # -- filters that know less -----------------------------------------------------------------------

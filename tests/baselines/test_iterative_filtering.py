@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from inlier.baselines import (
-    IterativeFiltering,
-    QuantumEntropy,
-)
+from inlier.baselines import IterativeFiltering, QuantumEntropy
 from reference import contaminated
 from rivals import choice, deviation, fitted, told
 

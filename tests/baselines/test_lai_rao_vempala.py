@@ -3,11 +3,7 @@
 import numpy as np
 
 from cases import cases
-from inlier.baselines import (
-    CoordinateMedian,
-    LaiRaoVempala,
-    LaiRaoVempalaGaussian,
-)
+from inlier.baselines import CoordinateMedian, LaiRaoVempala, LaiRaoVempalaGaussian
 from reference import contaminated
 from rivals import shapes, told
 

@@ -3,10 +3,7 @@
 import numpy as np
 
 from cases import cases
-from inlier.baselines import (
-    CorruptionLevelAgnostic,
-    OutlierFractionAgnostic,
-)
+from inlier.baselines import CorruptionLevelAgnostic, OutlierFractionAgnostic
 from reference import contaminated
 from rivals import deviation
 

@@ -5,10 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cases import cases
-from inlier.baselines import (
-    ProjectedGradient,
-    SpectralReweighting,
-)
+from inlier.baselines import ProjectedGradient, SpectralReweighting
 from reference import contaminated
 from rivals import deviation, shapes, told
 

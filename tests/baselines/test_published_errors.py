@@ -61,8 +61,6 @@ COLUMNS = {
 
 # Its error differs by half from draw to draw; the tables are averages of 20, ours of 5.
 NOISE = {LaiRaoVempala: 1.25}
-
-
 TABLES = {"A400": "table1", "A100": "table2", "B100": "table3", "B2000": "table6"}
 
 
@@ -95,11 +93,7 @@ def test_errors_are_at_most_those_printed_for_other_numbers_of_rows(column, n):
 # Errors of the authors' code on the same settings, mean of five draws; by what factor and by how
 # much ours may exceed them. The first two were run on the same draws as here.
 SAME = (1.1, 0.001)
-
-
 ZERO = 1e-12  # what is given as 0
-
-
 ORIGINALS = {
     CorruptionLevelAgnostic: (
         SAME,

@@ -5,10 +5,7 @@ import pytest
 import scipy.linalg
 
 from cases import cases
-from inlier.baselines import (
-    IterativeFiltering,
-    QuantumEntropy,
-)
+from inlier.baselines import IterativeFiltering, QuantumEntropy
 from reference import contaminated
 from rivals import choice, deviation, fitted, told
 

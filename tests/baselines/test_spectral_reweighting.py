@@ -4,9 +4,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cases import cases
-from inlier.baselines import (
-    SpectralReweighting,
-)
+from inlier.baselines import SpectralReweighting
 from reference import contaminated
 from rivals import deviation
 

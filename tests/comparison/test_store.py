@@ -6,14 +6,7 @@ import subprocess
 
 import pytest
 
-from contestants import (
-    MODEL,
-    SEVERAL,
-    Fail,
-    Hang,
-    Mean,
-    without_seconds,
-)
+from contestants import MODEL, SEVERAL, Fail, Hang, Mean, without_seconds
 from inlier import compare
 from inlier.comparison.run import carry_out, plan
 

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from cases import cases
-from dense_cases import (
-    Case,
-    assert_near,
-    real_numbers,
-    whole_numbers,
-)
+from dense_cases import Case, assert_near, real_numbers, whole_numbers
 from inlier.data import arrays as dense_module
 from inlier.data import as_table
 

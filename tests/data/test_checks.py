@@ -16,11 +16,7 @@ from inlier.baselines import CoordinateMedian
 from inlier.data.checks import check_table
 
 DAYS = pd.date_range("2020-01-01", periods=4)
-
-
 AGES = DAYS - DAYS[0]
-
-
 TIMES = {
     "datetime64[ns]": DAYS.astype("datetime64[ns]"),
     "datetime64[us]": DAYS.astype("datetime64[us]"),

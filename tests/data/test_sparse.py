@@ -10,13 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from cases import cases
-from dense_cases import (
-    SPARSE_FORMATS,
-    Case,
-    real_numbers,
-    shifted_case,
-    whole_numbers,
-)
+from dense_cases import SPARSE_FORMATS, Case, real_numbers, shifted_case, whole_numbers
 from inlier import RobustMean, WeakEvidenceWarning, robust_mean
 from inlier.data import Rotation, as_table
 from inlier.estimators.base import in_signs
@@ -125,8 +119,6 @@ def test_squares_of_a_sparse_column_that_only_the_weighted_rows_store():
 
 
 OFFSETS = [0.0, 1.0, 1e3, 1.4e8, -1e12]
-
-
 SCALES = [1e-6, 1.0, 1e5]
 
 

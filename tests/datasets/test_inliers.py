@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from inlier.datasets import (
-    Gaussian,
-    Laplace,
-    Rotated,
-    Spiked,
-    StudentT,
-)
+from inlier.datasets import Gaussian, Laplace, Rotated, Spiked, StudentT
 
 
 @pytest.mark.parametrize(

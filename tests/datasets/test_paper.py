@@ -1,9 +1,6 @@
 """The paper's figures as printed."""
 
-from inlier.datasets import (
-    PrintedTable,
-    printed_tables,
-)
+from inlier.datasets import PrintedTable, printed_tables
 
 
 def test_printed_tables_are_complete():

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from inlier.datasets import (
-    Shuffled,
-)
+from inlier.datasets import Shuffled
 
 
 def test_real_rows_are_shuffled():

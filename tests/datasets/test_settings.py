@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from inlier.datasets import (
-    SettingA,
-    SettingB,
-    TwoClusters,
-)
+from inlier.datasets import SettingA, SettingB, TwoClusters
 
 SETTINGS = [SettingA, SettingB]
 

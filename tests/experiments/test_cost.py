@@ -1,9 +1,7 @@
 """Seconds and passes are those of the experiment itself."""
 
 from inlier.datasets import SettingB
-from inlier.experiments import (
-    part,
-)
+from inlier.experiments import part
 from inlier.experiments.part import Setup
 from studies import Watched
 

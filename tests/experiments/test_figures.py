@@ -1,8 +1,6 @@
 """The paper's figures."""
 
-from inlier.experiments import (
-    reproduce,
-)
+from inlier.experiments import reproduce
 from studies import Watched
 
 

@@ -5,9 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inlier.experiments import (
-    look,
-)
+from inlier.experiments import look
 from studies import NAN
 
 

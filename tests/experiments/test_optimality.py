@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from cases import cases
 from inlier.datasets import SettingB
-from inlier.experiments import (
-    optimality,
-)
+from inlier.experiments import optimality
 from inlier.experiments.columns import COLUMNS, IN_TABLES
 
 

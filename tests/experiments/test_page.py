@@ -2,11 +2,7 @@
 
 import pytest
 
-from inlier.experiments import (
-    EXPERIMENTS,
-    page,
-    reproduce,
-)
+from inlier.experiments import EXPERIMENTS, page, reproduce
 from inlier.experiments.part import Chapter, Drawing
 
 

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inlier.datasets import SettingB, digits
-from inlier.experiments import (
-    sweeps,
-)
+from inlier.experiments import sweeps
 from inlier.experiments.part import PrintableTable, Setup, number, tidy
 from studies import NAN, Cells, made_up
 
@@ -17,8 +15,6 @@ from studies import NAN, Cells, made_up
 
 
 ASCII = "".join(chr(i) for i in range(33, 127))
-
-
 WORDS = st.text(ASCII, max_size=6)
 
 

@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from inlier.datasets import printed_tables
-from inlier.experiments import (
-    EXPERIMENTS,
-    pictures,
-    reproduce,
-)
+from inlier.experiments import EXPERIMENTS, pictures, reproduce
 from inlier.experiments.part import Chapter
 
 # -- The paper's tables ---------------------------------------------------------------------------

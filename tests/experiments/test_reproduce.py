@@ -10,15 +10,7 @@ import pytest
 
 from cases import cases
 from inlier.datasets import SettingB
-from inlier.experiments import (
-    EXPERIMENTS,
-    Reproduction,
-    optimality,
-    part,
-    price,
-    reproduce,
-    tables,
-)
+from inlier.experiments import EXPERIMENTS, Reproduction, optimality, part, price, reproduce, tables
 from inlier.experiments.columns import COLUMNS
 from inlier.experiments.part import number
 from studies import Cells, Watched, shrink

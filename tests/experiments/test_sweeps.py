@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from inlier.datasets import SettingB
-from inlier.experiments import (
-    part,
-    sweeps,
-)
+from inlier.experiments import part, sweeps
 from inlier.experiments.columns import COLUMNS
 from inlier.experiments.part import Setup
 

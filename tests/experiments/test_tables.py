@@ -6,9 +6,7 @@ import pytest
 
 from inlier.comparison.table import Trial
 from inlier.datasets import SettingA, SettingB, printed_tables
-from inlier.experiments import (
-    tables,
-)
+from inlier.experiments import tables
 from inlier.experiments.columns import COLUMNS, IN_TABLES
 from studies import NAN, made_up, shown
 

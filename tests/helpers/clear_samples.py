@@ -12,8 +12,6 @@ import scipy.sparse as sp
 from inlier import RobustMeanResult, robust_mean
 
 ALGORITHMS = ["continuation", "paper"]
-
-
 SURROGATES = ["reweighted-l2", "reweighted-l1", "l1"]
 
 
@@ -152,6 +150,4 @@ NO_TABLES: dict[str, Any] = {
 
 
 GOOD = np.random.default_rng(0).standard_normal((12, 3))
-
-
 NAN, INF = float("nan"), float("inf")

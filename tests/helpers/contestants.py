@@ -10,8 +10,6 @@ from sklearn.base import BaseEstimator
 from inlier.datasets import SettingB
 
 MODEL = SettingB(n=60, d=5, alpha=0.2)
-
-
 CHEAP = ["mean", "norm-trimmed-mean", "inlier-sigma"]
 
 

@@ -3,28 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
-import pytest
+import pandas as pd
 
 from inlier.data import Metric
 from inlier.data.arrays import DenseTable
 from inlier.data.dask import open_dask
 
-da = pytest.importorskip("dask.array")
-
-
-dd = pytest.importorskip("dask.dataframe")
-
-
-distributed = pytest.importorskip("distributed")
-
-
-pd = pytest.importorskip("pandas")
-
-
 N, D = 300, 7
-
-
 # One chunk of a single row, and two without any.
 UNEVEN = ((100, 1, 0, 99, 80, 20, 0), (3, 4))
 

@@ -3,8 +3,6 @@
 from inlier.datasets import SettingA, SettingB, printed_tables
 
 SETTINGS = {"A": SettingA, "B": SettingB}
-
-
 # Above this many numbers a table takes longer to make than to fit: one seed in the fast set.
 BIG = 1_000_000
 

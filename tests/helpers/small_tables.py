@@ -6,8 +6,6 @@ import numpy as np
 
 # Rows, columns and outliers: few enough for all subsets to be tried.
 SHAPES = [(8, 1, 2), (10, 2, 3), (11, 3, 4), (12, 4, 3)]
-
-
 CONTAMINATIONS = ["none", "far cluster", "near cluster", "copies"]
 
 

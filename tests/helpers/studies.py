@@ -5,15 +5,7 @@ from html.parser import HTMLParser
 from inlier.comparison import Comparison
 from inlier.comparison.table import Trial
 from inlier.datasets import SettingA, SettingB, digits
-from inlier.experiments import (
-    cost,
-    optimality,
-    part,
-    pictures,
-    price,
-    sweeps,
-    tables,
-)
+from inlier.experiments import cost, optimality, part, pictures, price, sweeps, tables
 from inlier.experiments.columns import IN_TABLES
 
 NAN = float("nan")

@@ -23,14 +23,8 @@ from inlier.datasets import (
 )
 
 SETTINGS = {"A": SettingA, "B": SettingB}
-
-
 FEW = range(2)
-
-
 MANY = range(100, 120)
-
-
 no_warning = pytest.mark.filterwarnings("error")
 
 

@@ -15,8 +15,6 @@ from inlier.packing.surrogates import L1, SMOOTHING
 from inlier.packing.surrogates import surrogate as named_surrogate
 
 SURROGATES = ["l1", "reweighted-l1", "reweighted-l2"]
-
-
 POWERS = [0.3, 0.5, 0.9]
 
 

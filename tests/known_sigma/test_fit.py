@@ -13,14 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import inlier
 from cases import cases
-from clear_samples import (
-    ALGORITHMS,
-    SURROGATES,
-    check_answer,
-    clear_sample,
-    fitted,
-    spectral_sigma,
-)
+from clear_samples import ALGORITHMS, SURROGATES, check_answer, clear_sample, fitted, spectral_sigma
 from inlier import robust_mean, theory
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB

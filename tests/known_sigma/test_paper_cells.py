@@ -7,8 +7,6 @@ import inlier
 from paper_cells import BIG, CELLS, SETTINGS, name_of
 
 EXACT = 1e-12
-
-
 # Not in the paper: from its start Algorithm 1 removes every row here.
 HARD = ("A", 4000, 2000, 0.3)
 

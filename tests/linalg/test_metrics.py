@@ -10,12 +10,7 @@ from scipy.stats import ortho_group
 from cases import cases
 from inlier import RobustMean
 from inlier.data import as_table
-from symmetric_fits import (
-    SETTINGS,
-    fitted,
-    robust_mean,
-    top_eigenvalue,
-)
+from symmetric_fits import SETTINGS, fitted, robust_mean, top_eigenvalue
 
 
 def stretched(n=400, d=8, n_bad=60, seed=0):
@@ -125,8 +120,6 @@ def test_the_identity_is_the_data_as_they_are(setting):
 
 
 NEARLY = np.diag([1.0, 1.0, 0.0])
-
-
 WRONG_SCATTERS = {
     "unknown": ("Mahalanobis", "scatter"),
     "shape of a vector": (np.ones(2), r"scatter.*\(2,\)"),

@@ -16,16 +16,10 @@ from inlier import project, solve_l1, solve_least_squares
 from small_tables import CONTAMINATIONS, SHAPES, small_table
 
 PROBLEMS = ["l1", "weighted l1", "least squares", "projection"]
-
-
 # Up to 24 columns the interior point method takes the whole space; above, the factored dual, which
 # has to do without its help above 64.
 SMALL = [(30, 3), (50, 10), (80, 24)]
-
-
 FACTORED = [(100, 30)]
-
-
 LARGE = [(150, 40), (40, 50)]
 
 

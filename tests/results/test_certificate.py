@@ -9,10 +9,7 @@ from scipy.sparse import csr_array
 
 from cases import cases
 from inlier import robust_mean
-from inlier.datasets import (
-    SettingA,
-    SettingB,
-)
+from inlier.datasets import SettingA, SettingB
 from symmetric_fits import SETTINGS, error, fitted, radius_by_hand
 
 

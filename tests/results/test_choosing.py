@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from cases import cases
-from symmetric_fits import (
-    SMALL,
-    check_sigma,
-    fitted,
-    robust_mean,
-    top_eigenvalue,
-)
+from symmetric_fits import SMALL, check_sigma, fitted, robust_mean, top_eigenvalue
 
 
 def check_changed(X, changed, n_removed=0):

@@ -10,9 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cases import cases
 from inlier import RobustMean, WeakEvidenceWarning
 from inlier.data import as_table
-from inlier.datasets import (
-    SettingA,
-)
+from inlier.datasets import SettingA
 from inlier.estimators.base import in_signs
 
 

@@ -13,17 +13,8 @@ from scipy.stats import ortho_group
 
 from cases import cases
 from inlier import WeakEvidenceWarning
-from inlier.datasets import (
-    SettingA,
-)
-from symmetric_fits import (
-    SETTINGS,
-    SMALL,
-    fitted,
-    no_warning,
-    robust_mean,
-    share_removed,
-)
+from inlier.datasets import SettingA
+from symmetric_fits import SETTINGS, SMALL, fitted, no_warning, robust_mean, share_removed
 
 # -- the same rows in other clothes ---------------------------------------------------------------
 
@@ -255,11 +246,7 @@ def test_units_in_which_the_numbers_are_very_small_or_large(power):
 
 # Powers of two as units, and whether a table in them is taken.
 DOUBLE = {-1000: False, -660: False, -500: True, -200: True, 200: True, 250: False, 1000: False}
-
-
 SINGLE = {-110: False, -60: False, -40: True, 30: True, 40: False, 110: False}
-
-
 UNITS = [(np.float64, *k) for k in DOUBLE.items()] + [(np.float32, *k) for k in SINGLE.items()]
 
 

@@ -6,9 +6,7 @@ import pytest
 from cases import cases
 from inlier.unknown_sigma.pursuit import pursue
 from inlier.unknown_sigma.settings import SEARCH
-from inlier.unknown_sigma.significance import (
-    excess_test,
-)
+from inlier.unknown_sigma.significance import excess_test
 
 # Rows whose lengths are looked at.
 LENGTHS = {

@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from cases import cases
-from inlier.datasets import (
-    Clean,
-    Cluster,
-    HeavyTails,
-    Huber,
-    ObviousAndSubtle,
-    SettingB,
-)
+from inlier.datasets import Clean, Cluster, HeavyTails, Huber, ObviousAndSubtle, SettingB
 from symmetric_fits import (
     FEW,
     MANY,
@@ -36,8 +29,6 @@ def standard_error(X):
 
 
 ALPHAS = [0.0, 0.1, 0.2, 0.3, 0.4]
-
-
 SIZES = [(800, 400), (2000, 100)]
 
 
@@ -76,8 +67,6 @@ def test_point_masses_among_few_rows_in_nearly_every_draw(n):
 
 
 CLEAN = [("Gaussian", 0.002), ("t5", 0.01), ("multivariate t5", 0.01), ("Laplace", 0.01)]
-
-
 CLEAN_SIZES = [(1000, 50), (1000, 500), (500, 5), (200, 20), (100, 300)]
 
 

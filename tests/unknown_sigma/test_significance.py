@@ -94,11 +94,7 @@ def planted(seed, n=500, n_bad=60, at=8.0, spread=0.3):
 
 
 seeds = st.integers(0, 2**16)
-
-
 scales = st.floats(-6.0, 6.0).map(lambda exponent: 10.0**exponent)
-
-
 shifts = st.floats(-1e3, 1e3)
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+import distributed
 import pytest
 
-from dask_cases import KINDS, Case, distributed, real_numbers
+from dask_cases import KINDS, Case, real_numbers
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -4,19 +4,13 @@ import os
 import signal
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
 import inlier
-from dask_cases import (
-    KINDS,
-    VERBS,
-    Case,
-    D,
-    da,
-    real_numbers,
-)
+from dask_cases import KINDS, VERBS, Case, D, real_numbers
 from inlier.data import Metric
 from inlier.data.dask import DaskTable, open_dask
 

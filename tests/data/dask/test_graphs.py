@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import dask.array as da
+import distributed
 import numpy as np
 import pytest
 
-from dask_cases import VERBS, Case, D, N, da, distributed, real_numbers
+from dask_cases import VERBS, Case, D, N, real_numbers
 from inlier.data.dask import open_dask
 
 

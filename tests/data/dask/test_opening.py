@@ -1,10 +1,13 @@
 """What Dask holds, opened or refused."""
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 
 from cases import cases
-from dask_cases import UNEVEN, D, da, dd, pd, real_numbers
+from dask_cases import UNEVEN, D, real_numbers
 from inlier.data.dask import open_dask
 
 

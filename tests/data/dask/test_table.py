@@ -1,10 +1,11 @@
 """Every pass over a table of Dask is that in memory."""
 
+import dask.array as da
 import numpy as np
 import pytest
 
 from cases import cases
-from dask_cases import KINDS, UNEVEN, VERBS, Case, da, real_numbers
+from dask_cases import KINDS, UNEVEN, VERBS, Case, real_numbers
 from inlier.data.dask import open_dask
 
 # -- threads --------------------------------------------------------------------------------------

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("dask.array")
-
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric
 from inlier.data.dask.graphs import Own

@@ -3,10 +3,11 @@
 from collections import Counter
 from typing import Any
 
+import dask.array as da
 import numpy as np
 
 import inlier
-from dask_cases import Case, D, da, real_numbers
+from dask_cases import Case, D, real_numbers
 from inlier.data.dask import open_dask
 
 # -- threads --------------------------------------------------------------------------------------
