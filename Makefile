@@ -91,7 +91,7 @@ $(BIN)/python:
 # installation needs of another comes first, but does not make it old.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "installing inlier into $(VENV)"
-	@$(PIP) -e '.[plot]'
+	@$(PIP) -e '.[plot,report]'
 	@touch $@
 
 # A build without CUDA, for the tests on the CPU; pyproject.toml asks for any recent one.

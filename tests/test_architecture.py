@@ -17,6 +17,7 @@ LAYERS: list[set[str]] = [
     {"__init__", "__main__"},
     {"cli"},
     {"report", "plots", "experiments", "io"},
+    {"figures"},
     {"comparison"},
     {"baselines"},
     {"estimators"},
@@ -33,7 +34,18 @@ LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 
 # What holds data. Optional, so the data layer loads them by name.
 HOMES = {"torch", "cupy", "jax", "dask", "distributed", "zarr", "h5py", "pyarrow"}
-HEAVY = ["matplotlib", "pandas", "polars", "torch", "dask", "zarr", "h5py", "pyarrow", "cvxpy"]
+HEAVY = [
+    "matplotlib",
+    "pandas",
+    "polars",
+    "torch",
+    "dask",
+    "zarr",
+    "h5py",
+    "pyarrow",
+    "cvxpy",
+    "jinja2",
+]
 
 
 def unit(parts: tuple[str, ...]) -> str:

@@ -80,6 +80,25 @@ def all_surfaces(table, result, *options):
     }
 
 
+# What is given to the fit, what is chosen afterwards, and the same as options.
+CHOICES = {
+    "fit": ({}, [], []),
+    "drop": ({}, ["drop"], ["--drop", "1"]),
+    "keep": ({}, ["keep"], ["--keep", "1"]),
+    "both": ({}, ["keep", "drop"], ["--keep", "1", "--drop", "1"]),
+    "symmetric": ({"assume": "symmetric"}, [], ["--assume", "symmetric"]),
+    "sigma": ({"sigma": 9.0}, [], ["--sigma", "9"]),
+}
+
+
+def chosen(frame, names, choice):
+    given, calls, options = CHOICES[choice]
+    result = inlier.robust_mean(frame, **given).with_data(frame, names=names)
+    for call in calls:
+        result = getattr(result, call)(0)
+    return result, options
+
+
 def test_the_fit_has_all_there_is_to_say(result):
     assert [group.kind for group in result.groups] == ["cells"]
     assert len(result.suspects) == 1 and result.suspects[0].size == 50
@@ -90,24 +109,10 @@ def test_the_fit_has_all_there_is_to_say(result):
     }
 
 
-@pytest.mark.parametrize("choice", ["fit", "drop", "keep", "both", "symmetric", "sigma"])
+@pytest.mark.parametrize("choice", CHOICES)
 def test_all_surfaces_agree(table, result, choice):
-    options = {
-        "drop": ["--drop", "1"],
-        "keep": ["--keep", "1"],
-        "both": ["--keep", "1", "--drop", "1"],
-        "symmetric": ["--assume", "symmetric"],
-        "sigma": ["--sigma", "9"],
-    }.get(choice, [])
-    if choice in ("symmetric", "sigma"):
-        X = pd.read_csv(table)[COLUMNS]
-        given = {"assume": "symmetric"} if choice == "symmetric" else {"sigma": 9.0}
-        names = result.data.names
-        result = inlier.robust_mean(X, **given).with_data(X, names=names)
-    if choice in ("keep", "both"):
-        result = result.keep(0)
-    if choice in ("drop", "both"):
-        result = result.drop(0)
+    X = pd.read_csv(table)[COLUMNS]
+    result, options = chosen(X, result.data.names, choice)
     told, said = all_surfaces(table, result, *options)
     kept, n = int(result.support.sum()), len(result.support)
     removed = n - kept
@@ -149,19 +154,10 @@ def test_all_surfaces_tell_of_missing_cells(tmp_path, choice):
     X = skewed()
     X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
     frame = pd.DataFrame(X, columns=COLUMNS)
-    given = {"symmetric": {"assume": "symmetric"}, "sigma": {"sigma": 9.0}}.get(choice, {})
-    options = {
-        "drop": ["--drop", "1"],
-        "keep": ["--keep", "1"],
-        "symmetric": ["--assume", "symmetric"],
-        "sigma": ["--sigma", "9"],
-    }.get(choice, [])
     names = [f"p{i:03d}" for i in range(len(X))]
     frame.assign(name=names).to_csv(tmp_path / "gaps.csv", index=False)
     frame = pd.read_csv(tmp_path / "gaps.csv")[COLUMNS]
-    result = inlier.robust_mean(frame, **given).with_data(frame, names=names)
-    result = result.drop(0) if choice == "drop" else result
-    result = result.keep(0) if choice == "keep" else result
+    result, options = chosen(frame, names, choice)
     told, said = all_surfaces(tmp_path / "gaps.csv", result, *options)
     n_missing = int(np.isnan(X).sum())
     assert told["message"] == result.message and sum(told["missing"]) == n_missing
@@ -260,7 +256,7 @@ def test_several_suspects_are_dropped_by_their_numbers(result):
     assert not left.support[rows[:20]].any() and left.support[rows[20:]].all()
     said = read(page(several.summary))
     assert "Suspect 1. 20 rows" in said and "Suspect 2. 30 rows" in said
-    assert "kept, suspect 2 (30)" in said
+    assert "kept, suspect 2: 30 rows" in said
 
 
 def test_suspects_that_are_gone_are_suspects_no_more(result):

@@ -1,57 +1,52 @@
-"""A result in a notebook: a few lines, from what the result knows already."""
+"""A result in a notebook: a few lines, without a new pass over the data and without a template."""
 
 from __future__ import annotations
 
-from inlier.report.markup import NOTHING, el, text
-from inlier.report.numbers import count, counted, number, percent
+from html import escape
+
+from inlier.figures.numbers import count, counted, number, percent
+from inlier.report.printable import printable
 from inlier.results.result import RobustMeanResult
 
-# A notebook may be dark or light and does not say which: its own ink, and greys and an accent that
-# stand out from both.
-QUIET = "opacity:.7"
+# A notebook may be dark or light: its own ink, and an accent that stands out from both.
 ACCENT = "color:#d9622b"
 FRAME = (
     "border-left:3px solid #d9622b;padding:.2em 0 .2em 1em;margin:.3em 0;max-width:44em;"
     "line-height:1.5;font-variant-numeric:tabular-nums"
 )
-# A list of more groups says little.
-MOST_GROUPS = 8
+# Of more groups or suspects, the first ones are listed.
+MOST_LISTED = 8
 
 
 def card(result: RobustMeanResult) -> str:
-    """Verdict, groups, suspects and certificate; the data are not looked at."""
+    """Write verdict, groups, suspects and certificate as HTML."""
     known = result.certificate
     n, removed = known.n, known.n_removed
-    verdict = el(
-        "div",
-        el("strong", text(f"{count(n - removed)} of {counted(n, 'row')} kept")),
-        text(", "),
-        el("strong", text(f"{count(removed)} removed"), style=ACCENT if removed else None),
-        text(f" ({percent(removed, n)})" if removed else ""),
-        style="font-size:1.15em",
-    )
-    groups = NOTHING
-    if result.groups:
-        items = [el("li", text(group)) for group in result.groups[:MOST_GROUPS]]
-        rest = len(result.groups) - len(items)
-        if rest:
-            items.append(el("li", text(f"{counted(rest, 'more group')}: see result.groups")))
-        groups = el("ol", *items, style="margin:.3em 0;padding-left:1.4em")
-    suspects = NOTHING
-    if result.suspects:
-        listed = ". ".join(str(suspect) for suspect in result.suspects[:MOST_GROUPS])
-        suspects = el("div", el("strong", text("Suspected:")), text(f" {listed}."))
-    alarm = NOTHING
+    accent = f' style="{ACCENT}"' if removed else ""
+    share = f" ({percent(removed, n)})" if removed else ""
+    lines = [
+        f'<div style="font-size:1.15em"><strong>{count(n - removed)} of {counted(n, "row")} kept'
+        f"</strong>, <strong{accent}>{count(removed)} removed</strong>{share}</div>"
+    ]
     if not result.converged:
-        alarm = el(
-            "div", el("strong", text("The fit did not end well."), style=ACCENT),
-            text(f" {result.message}"),
-        )  # fmt: skip
-    more = el(
-        "div",
-        text(f"sigma {number(result.sigma)}, {counted(result.location.shape[0], 'column')}. "),
-        text('result.to_html("report.html") has the whole report.'),
-        style=f"{QUIET};font-size:.9em",
+        alarm = f'<strong style="{ACCENT}">The fit did not converge.</strong>'
+        lines.append(f"<div>{alarm} {_text(result.message)}</div>")
+    if result.groups:
+        items = [f"<li>{_text(group)}</li>" for group in result.groups[:MOST_LISTED]]
+        if rest := len(result.groups) - len(items):
+            items.append(f"<li>{counted(rest, 'more group')}: see result.groups</li>")
+        lines.append(f'<ol style="margin:.3em 0;padding-left:1.4em">{"".join(items)}</ol>')
+    if result.suspects:
+        listed = ". ".join(_text(suspect) for suspect in result.suspects[:MOST_LISTED])
+        lines.append(f"<div><strong>Suspected:</strong> {listed}.</div>")
+    lines.append(f"<div>{_text(known.statement())}</div>")
+    lines.append(
+        f'<div style="opacity:.7;font-size:.9em">sigma {number(result.sigma)}, '
+        f"{counted(result.location.shape[0], 'column')}. "
+        "result.to_html(&quot;report.html&quot;) has the whole report.</div>"
     )
-    statement = el("div", text(known.statement()))
-    return el("div", verdict, alarm, groups, suspects, statement, more, style=FRAME)
+    return f'<div style="{FRAME}">{"".join(lines)}</div>'
+
+
+def _text(value: object) -> str:
+    return escape(printable(str(value)))

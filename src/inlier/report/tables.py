@@ -1,284 +1,250 @@
-"""The tables of a report. The script sorts by the exact numbers, which every cell carries."""
+"""The tables of a report as plain data; the script sorts by the exact numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.report.charts import Bars, glyph
-from inlier.report.markup import Html, el, joined, name, text
-from inlier.report.numbers import alike, count, counted, decimals, fixed, number, signed
+from inlier.figures.numbers import (
+    count,
+    counted,
+    decimals_for,
+    fixed,
+    number,
+    percent,
+    shared_decimals,
+    signed,
+)
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, Feature
 from inlier.results.summary import Summary
 
-# Of more columns, those in which the plain mean is off most.
-MOST_COLUMNS = 500
-# Of one of the worst rows.
+# Columns of one of the worst rows, by their part in the score.
 MOST_FEATURES = 6
-# Numbers of rows that are listed.
-MOST_LISTED = 1500
-# Gross cells that are listed.
-MOST_CELLS = 300
-# Of bad rows, for the error radius.
+# Fractions of bad rows for which the error radius is listed.
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4)
-SORTED = {"text", "number", "size"}
 
 
-def cell(shown: Html, value: float | None = None, class_: str = "") -> Html:
-    """A number in a table."""
-    exact = None if value is None else repr(float(value))
-    return el("td", shown, class_=f"number {class_}".strip(), data_value=exact)
+class Bar(NamedTuple):
+    """A bar beside a number, in percent of the room for it."""
+
+    zero: float
+    left: float
+    width: float
+    negative: bool
 
 
-def with_bar(bar: Html, shown: str, value: float, class_: str = "") -> Html:
-    """A number with a bar before it."""
-    figure = el("span", text(shown), class_="figure")
-    return cell(joined([bar, figure]), value, f"with-bar {class_}".strip())
+class Column(NamedTuple):
+    """A column of a table.
 
-
-def heads(*labels: tuple[str, str]) -> Html:
-    """The head of a table: for each column its title, and what it holds.
-
-    Columns of "text", "number" and "size", numbers without their sign, can be sorted; "name" and
-    "count" stay as they are.
+    `kind` is "name" (text from the data), "words" or "number"; `sort` is "text", "number", "size"
+    (without the sign), or empty if the column cannot be sorted.
     """
-    return el(
-        "thead",
-        el(
-            "tr",
-            *(
-                el("th", text(label), scope="col", data_sort=kind if kind in SORTED else None,
-                   class_=None if kind in ("text", "name") else "number")
-                for label, kind in labels
-            ),
-        ),
-    )  # fmt: skip
+
+    label: str
+    kind: str = "number"
+    sort: str = ""
 
 
-def features(summary: Summary, most: int = MOST_COLUMNS) -> tuple[Html, str]:
-    """Robust mean, plain mean and median by column; and what is left out of the table."""
+class Cell(NamedTuple):
+    """A cell: what is shown, the exact number, and a bar."""
+
+    text: str
+    value: float | None = None
+    bar: Bar | None = None
+    css: str = ""
+
+
+class Row(NamedTuple):
+    """A row: its head, the cells after it, a word beside the head, and a link."""
+
+    head: str
+    cells: Sequence[Cell]
+    tag: str = ""
+    href: str = ""
+    css: str = ""
+    span: int = 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, with a name for readers who do not see it."""
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    css: str = ""
+    label: str = ""
+
+
+def bars(values: Array, least: float = 0.0) -> list[Bar]:
+    """Return comparable bars: from 0 to the right, and to the left if some values are below 0.
+
+    The longest stands for the largest value, or for `least` if all are smaller.
+    """
+    values = np.asarray(values, dtype=float)
+    finite = values[np.isfinite(values)]
+    longest = float(np.abs(finite).max(initial=least)) or 1.0
+    below, above = bool((finite < 0.0).any()), bool((finite > 0.0).any())
+    zero, room = (50.0, 50.0) if below and above else (100.0 if below else 0.0, 100.0)
+    found = []
+    for share in np.clip(np.nan_to_num(values / longest, nan=0.0), -1.0, 1.0).tolist():
+        width = max(room * abs(share), 0.6) if share else 0.0
+        found.append(Bar(zero, zero - width if share < 0.0 else zero, width, share < 0.0))
+    return found
+
+
+def means_table(summary: Summary, most: int) -> Table:
+    """List robust mean, plain mean and median of the columns with the largest shift."""
     shift = summary.shift
     size = np.where(np.isnan(shift), np.inf, np.abs(shift))
-    order = np.argsort(-size, kind="stable")[:most]
-    digits, finer = decimals(summary.deviation), decimals(summary.standard_error)
-    bars = Bars(shift[order], least=0.05)  # less is not worth a look
+    order = np.argsort(-size, kind="stable")[:most].tolist()
+    digits, finer = decimals_for(summary.deviation), decimals_for(summary.standard_error)
+    # A shift below a twentieth of a deviation is not worth a long bar.
+    shift_bars = bars(shift[order], least=0.05)
     rows = []
-    for j in map(int, order):
+    for j, bar in zip(order, shift_bars, strict=True):
         own = (summary.robust, summary.plain, summary.median, summary.deviation)
+        cells = [Cell(fixed(values[j], digits[j]), float(values[j])) for values in own]
         error = float(summary.standard_error[j])
-        rows.append(
-            el(
-                "tr",
-                el("th", name(summary.column_name(j)), scope="row"),
-                *(cell(text(fixed(float(v[j]), digits[j])), float(v[j])) for v in own),
-                cell(text(fixed(error, finer[j])), error),
-                with_bar(bars.bar(shift[j]), fixed(shift[j], 2), shift[j]),
-            )
-        )
-    left_out = ""
-    if summary.d > len(order):
-        left_out = (
-            f" Of {count(summary.d)} columns, the {count(len(order))} with the largest shift are "
-            "listed."
-        )
-    table = el(
-        "table",
-        el("caption", text(f"{counted(len(order), 'column')}, the largest shift first.")),
-        heads(
-            ("column", "text"), ("robust mean", "number"), ("plain mean", "number"),
-            ("median", "number"), ("deviation", "number"), ("standard error", "number"),
-            ("shift", "size"),
-        ),
-        el("tbody", *rows),
-        class_="features sortable",
-    )  # fmt: skip
-    controls = el(
-        "p",
-        el(
-            "label",
-            text("Find a column "),
-            el("input", type="search", class_="filter", autocomplete="off", spellcheck="false"),
-        ),
-        el("output", class_="found", aria_live="polite"),
-        class_="controls",
-        hidden=True,
-    )
-    box = el(
-        "div", table, class_="scroll", tabindex="0", role="region", aria_label="Table of columns"
-    )
-    return el("div", controls, box, class_="searchable"), left_out
+        cells.append(Cell(fixed(error, finer[j]), error))
+        cells.append(Cell(fixed(shift[j], 2), float(shift[j]), bar))
+        rows.append(Row(summary.column_name(j), cells))
+    numbers = ("robust mean", "plain mean", "median", "deviation", "standard error")
+    columns = [
+        Column("column", "name", "text"),
+        *(Column(label, sort="number") for label in numbers),
+        Column("shift", sort="size"),
+    ]
+    caption = f"{counted(len(order), 'column')}, the largest shift first."
+    return Table(caption, columns, rows, "features sortable", "Table of columns")
 
 
-def removed_rows(summary: Summary, groups: list[tuple[int, str, Array]], most: int) -> Html:
-    """The removed rows by group, folded away."""
-    lists = []
-    room = most
-    for mark, label, rows in groups:
-        shown = rows[: max(room, 0)]
-        room -= len(shown)
-        if not len(shown):
-            continue
-        if summary.names is None:
-            listed = text(", ".join(map(str, shown)))
-        else:
-            listed = joined(
-                el("span", name(summary.row_name(int(i))), class_="listed") for i in shown
-            )
-        rest = len(rows) - len(shown)
-        more = text(f" and {count(rest)} more") if rest else text("")
-        lists.append(el("dt", glyph(mark), text(f" {label}: {counted(len(rows), 'row')}")))
-        lists.append(el("dd", listed, more))
-    if not lists:
-        return text("")
-    what = "The numbers" if summary.names is None else "The names"
-    return el(
-        "details",
-        el("summary", text(f"{what} of the removed rows")),
-        el("p", text("Rows are counted from 0."), class_="aside")
-        if summary.names is None
-        else text(""),
-        el("dl", *lists, class_="removed-rows"),
-    )
-
-
-def cells(summary: Summary, most: int = MOST_CELLS) -> Html:
-    """The gross cells, those that are farthest out if there are many."""
+def cells_table(summary: Summary, most: int) -> Table:
+    """List the gross cells, those that are farthest out if there are many."""
     times = np.array([one.times for one in summary.cells])
     chosen = np.sort(np.argsort(-times, kind="stable")[:most])
-    rows = []
-    for one in (summary.cells[i] for i in chosen):
-        rows.append(
-            el(
-                "tr",
-                el("th", name(summary.row_name(one.row)), scope="row"),
-                el("td", name(one.name)),
-                cell(text(number(one.value, 6)), one.value),
-                cell(text(number(one.median, 6)), one.median),
-                cell(text(one.about), one.times),
-                el("td", el("bdi", text(one.slip), dir="ltr"), class_="slip"),
-            )
+    rows = [
+        Row(
+            summary.row_name(one.row),
+            [
+                Cell(one.name),
+                Cell(number(one.value, 6), one.value),
+                Cell(number(one.median, 6), one.median),
+                Cell(one.about, one.times),
+                Cell(one.slip),
+            ],
         )
-    table = el(
-        "table",
-        el("caption", text(f"{counted(len(rows), 'gross cell')}, by row.")),
-        heads(
-            ("row", "text"), ("column", "text"), ("value", "number"), ("median", "number"),
-            ("distance", "number"), ("what would explain it", "text"),
-        ),
-        el("tbody", *rows),
-        class_="sortable gross-cells",
-    )  # fmt: skip
-    return el(
-        "div", table, class_="scroll", tabindex="0", role="region", aria_label="Table of cells"
-    )
+        for one in (summary.cells[i] for i in chosen)
+    ]
+    columns = [
+        Column("row", "name", "text"),
+        Column("column", "name", "text"),
+        Column("value", sort="number"),
+        Column("median", sort="number"),
+        Column("distance", sort="number"),
+        Column("what would explain it", "words", "text"),
+    ]
+    caption = f"{counted(len(rows), 'gross cell')}, by row."
+    return Table(caption, columns, rows, "sortable gross-cells", "Table of cells")
 
 
-def path(summary: Summary) -> Html:
-    """The points of the path, with the chosen one marked."""
-    rows = []
+def path_table(summary: Summary) -> Table:
+    """List the points of the path, with the chosen one marked."""
     chosen_sigma = summary.path[min(summary.chosen, len(summary.path) - 1)].sigma
-    places = alike(np.array([chosen_sigma]))  # an earlier one may be larger by far
+    digits = shared_decimals(np.array([chosen_sigma]))  # an earlier one may be larger by far
+    rows = []
     for i, point in enumerate(summary.path):
-        chosen = i == summary.chosen
-        label = joined([text(i), el("span", text(" chosen"), class_="tag")]) if chosen else text(i)
-        gone = int(point.removed.shape[0])
-        rows.append(
-            el(
-                "tr",
-                el("th", label, scope="row"),
-                cell(text(count(gone)), gone),
-                cell(text(fixed(point.sigma, places)), point.sigma),
-                cell(text(fixed(point.price, 3)), point.price),
-                cell(text(fixed(point.rank, 2)), point.rank),
-                cell(text(fixed(point.share, 3)), point.share),
-                class_="is-chosen" if chosen else None,
-            )
-        )
-    return el(
-        "div",
-        el(
-            "table",
-            el("caption", text("The points of the path.")),
-            heads(
-                ("point", "name"), ("rows removed", "count"), ("sigma", "count"),
-                ("price", "count"), ("rank", "count"), ("good share", "count"),
-            ),
-            el("tbody", *rows),
-        ),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label="Table of the path",
-    )  # fmt: skip
+        cells = [
+            Cell(count(int(point.removed.shape[0]))),
+            Cell(fixed(point.sigma, digits)),
+            Cell(fixed(point.price, 3)),
+            Cell(fixed(point.rank, 2)),
+            Cell(fixed(point.share, 3)),
+        ]
+        tag, css = ("chosen", "is-chosen") if i == summary.chosen else ("", "")
+        rows.append(Row(str(i), cells, tag, css=css))
+    labels = ("rows removed", "sigma", "price", "rank", "good share")
+    columns = [Column("point", "words"), *map(Column, labels)]
+    return Table("The points of the path.", columns, rows, label="Table of the path")
+
+
+def explanation_table(why: Explanation, digits: Array) -> Table:
+    """List the parts of a score by feature; the last line has the others, so that they add up."""
+    shown = why.features(MOST_FEATURES)
+    parts = np.array([feature.contribution for feature in shown])
+    places = shared_decimals(np.abs(parts).max(initial=0.0, keepdims=True))
+    rows = []
+    for feature, part, bar in zip(shown, parts.tolist(), bars(parts), strict=True):
+        expected = fixed(feature.expected, digits[feature.column])
+        cells = [
+            Cell(_value(feature, digits), feature.value),
+            Cell(expected, feature.expected),
+            Cell(signed(part, places), part, bar, "part"),
+        ]
+        rows.append(Row(feature.name, cells))
+    rest = len(why.contributions) - len(shown)
+    if rest:
+        others = float(np.delete(why.contributions, [one.column for one in shown]).sum())
+        cells = [Cell(signed(others, places), others, css="part")]
+        rows.append(Row(counted(rest, "other column"), cells, css="others", span=3))
+    columns = [Column("feature", "name"), *map(Column, ("value", "expected", "part"))]
+    return Table("", columns, rows, "parts", "Features, by their part in the score")
 
 
 def _value(feature: Feature, digits: Array) -> str:
     return "missing" if feature.missing else fixed(feature.value, digits[feature.column])
 
 
-def explanation(why: Explanation, digits: Array, most: int = MOST_FEATURES) -> Html:
-    """The parts of a score by feature. The last line has the others: the parts add up.
-
-    `digits` says with how many decimals a column is shown.
-    """
-    shown = why.features(most)
-    parts = np.array([feature.contribution for feature in shown])
-    others = float(why.contributions.sum() - parts.sum())
-    rest = len(why.contributions) - len(shown)
-    bars = Bars(parts)
-    places = alike(np.abs(parts).max(initial=0.0, keepdims=True))
-    rows = [
-        el(
-            "tr",
-            el("th", name(feature.name), scope="row"),
-            cell(text(_value(feature, digits)), feature.value),
-            cell(text(fixed(feature.expected, digits[feature.column])), feature.expected),
-            with_bar(
-                bars.bar(feature.contribution),
-                signed(feature.contribution, places),
-                feature.contribution,
-                "part",
-            ),
-        )
-        for feature in shown
-    ]
-    if rest:
-        rows.append(
-            el(
-                "tr",
-                el("th", text(counted(rest, "other column")), scope="row", colspan=3),
-                cell(text(signed(others, places)), others, "part"),
-                class_="others",
-            )
-        )
-    return el(
-        "table",
-        el("caption", text("Features, by their part in the score."), class_="unseen"),
-        heads(("feature", "name"), ("value", "count"), ("expected", "count"), ("part", "count")),
-        el("tbody", *rows),
-        class_="parts",
-    )
-
-
-def radii(certificate: Certificate) -> Html:
-    """The error radius for some fractions of bad rows, and for those the verdict speaks of."""
+def radius_table(certificate: Certificate) -> Table:
+    """List the error radius for some fractions of bad rows, and for those of the statement."""
     fractions = np.array(sorted({*FRACTIONS, *certificate.assumed}))
     found = np.atleast_1d(certificate.error_radius(fractions))
-    places = alike(found)
+    places = shared_decimals(found)
     rows = [
-        el(
-            "tr",
-            el("th", text(f"{100.0 * alpha:.3g}%"), scope="row"),
-            cell(text(fixed(value, places) if np.isfinite(value) else "nothing is known"), value),
-            class_="is-chosen" if alpha in certificate.assumed else None,
+        Row(
+            f"{100.0 * alpha:.3g}%",
+            [Cell(fixed(radius, places) if np.isfinite(radius) else "nothing is known")],
+            css="is-chosen" if alpha in certificate.assumed else "",
         )
-        for alpha, value in zip(fractions, found, strict=True)
+        for alpha, radius in zip(fractions.tolist(), found.tolist(), strict=True)
     ]
-    return el(
-        "table",
-        el("caption", text("How far the mean can be off.")),
-        heads(("bad rows, at most", "name"), ("error radius", "count")),
-        el("tbody", *rows),
-        class_="radii",
-    )
+    columns = [Column("bad rows, at most", "words"), Column("error radius")]
+    return Table("How far the mean can be off.", columns, rows, "radii")
+
+
+def contents_table(sections: Sequence[tuple[str, Summary]], linked: set[int]) -> Table:
+    """List the groups of rows that were fitted apart, with links to their sections."""
+    rows = []
+    for i, (label, summary) in enumerate(sections):
+        removed = summary.n_removed
+        offset = summary.offset if removed else 0.0
+        cells = [
+            Cell(count(summary.n), summary.n),
+            Cell(count(removed), removed),
+            Cell(percent(removed, summary.n), removed / max(1, summary.n)),
+            Cell(number(offset), offset),
+            Cell(fixed(relative_offset(summary), 1), relative_offset(summary)),
+            Cell("" if summary.converged else "did not converge"),
+        ]
+        rows.append(Row(label, cells, href=f"#s{i}" if i in linked else ""))
+    labels = ("rows", "removed", "share", "off", "in deviations")
+    columns = [
+        Column("group", "name", "text"),
+        *(Column(label, sort="number") for label in labels),
+        Column("", "words"),
+    ]
+    caption = "Off: how far the plain mean is, also in deviations of the kept rows."
+    return Table(caption, columns, rows, "sortable", "Table of the groups")
+
+
+def relative_offset(summary: Summary) -> float:
+    """Return how far the plain mean is off, in deviations of the kept rows; 0 if all are kept."""
+    if not summary.n_removed or summary.offset == 0.0:
+        return 0.0
+    ratio = float(np.divide(summary.offset, summary.offset_deviation))
+    return np.inf if np.isnan(ratio) else ratio

@@ -217,7 +217,9 @@ class Group(LazyFields):
     def __repr__(self) -> str:
         return f"<Group of {self}>"
 
-    def __str__(self) -> str:
+    @property
+    def description(self) -> str:
+        """How many rows there are, and how they differ from the others."""
         sides = "one side" if self.side else "both sides"
         how = {
             "cells": "with gross values",
@@ -229,9 +231,11 @@ class Group(LazyFields):
             "direction": f"on {sides} of the others",
             "metric": f"on {sides} of the others, for how little these vary there",
         }[self.kind]
+        return f"{self.size} {'row' if self.size == 1 else 'rows'} {how}"
+
+    def __str__(self) -> str:
         exponent = max(self.log_p / np.log(10.0), -300.0)
-        rows = "row" if self.size == 1 else "rows"
-        return f"{self.size} {rows} {how} (chance below 1e{np.ceil(exponent):.0f})"
+        return f"{self.description} (chance below 1e{np.ceil(exponent):.0f})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,6 +84,8 @@ class Summary:
         Which of the groups a row left with; -1 for none.
     groups : tuple of str
         The groups in words.
+    group_descriptions : tuple of str
+        The groups in fewer words: how many rows, and how they differ from the others.
     group_shifts : array of shape (k, d)
         How far the mean of each group lies from the robust mean, in deviations of the kept rows.
     suspects : tuple of str
@@ -128,6 +130,7 @@ class Summary:
     worst: tuple[Explanation, ...] = field(repr=False)
     group_of: Array = field(repr=False)
     groups: tuple[str, ...]
+    group_descriptions: tuple[str, ...]
     group_shifts: Array = field(repr=False)
     suspects: tuple[str, ...]
     suspect_of: Array = field(repr=False)
@@ -296,6 +299,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         worst=tuple(sorted(explained, key=lambda why: -why.score)),
         group_of=group_of,
         groups=tuple(str(group) for group in result.groups),
+        group_descriptions=tuple(group.description for group in result.groups),
         group_shifts=np.reshape(group_shifts, (len(group_shifts), d)),
         suspects=tuple(str(suspect) for suspect in result.suspects),
         suspect_of=_membership(n, [suspect.group for suspect in result.suspects]),

@@ -37,7 +37,7 @@ class ClearSettings:
     """Share of the rows that counts as few; more may be a natural minority."""
     few_log_p: float = float(np.log(1e-3))
     large_log_p: float = float(np.log(1e-12))
-    few_ratio: float = 1.25
+    few_ratio: float = 1.35
     large_ratio: float = 1.5
     obvious_ratio: float = 6.0
     obvious_share: float = 0.05

@@ -27,7 +27,7 @@ from inlier.unknown_sigma.settings import TINY
 class GrossSettings:
     """What counts as gross; `benchmarks/tables.py` and `benchmarks/clean.py` measured each."""
 
-    level: float = 0.01
+    level: float = 0.003
     """Chance, for a table, that good rows leave as gross, over all columns, lengths and cuts."""
     index: float = 3.0
     """Tail index expected of good values: their variance is finite, and a bit more."""

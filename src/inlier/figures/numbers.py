@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them."""
+"""Numbers for a reader: few digits, thousands apart, a true minus sign."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def number(value: float, digits: int = 3) -> str:
-    """So many significant digits; an exponent only where it is shorter."""
+    """Write so many significant digits, with an exponent only where it is shorter."""
     value = float(value)
     if not math.isfinite(value):
         return _special(value)
-    shown = f"{value:.{digits}g}"
+    shown = f"{value:,.{digits}g}"
     if "e" in shown and 1.0 <= abs(value) < 1e6:
         shown = f"{value:,.0f}"
     return _typeset(shown)
 
 
 def fixed(value: float, decimals: int) -> str:
-    """So many digits after the point, if there is room; four digits, if decimals is below 0."""
+    """Write so many decimals, fewer if the number is large; four digits if decimals is below 0."""
     value = float(value)
     if not math.isfinite(value):
         return _special(value)
@@ -36,22 +36,22 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def signed(value: float, decimals: int) -> str:
-    """With a plus, if it has one."""
+    """Write a number with its sign, also if it is a plus."""
     return f"+{fixed(value, decimals)}" if value > 0.0 else fixed(value, decimals)
 
 
 def count(value: int) -> str:
-    """A whole number."""
+    """Write a whole number."""
     return f"{value:,}"
 
 
 def counted(value: int, what: str) -> str:
-    """1 row, 2 rows."""
+    """Write a number of things: 1 row, 2 rows."""
     return f"{value:,} {what}{'' if value == 1 else 's'}"
 
 
 def percent(part: int, whole: int) -> str:
-    """A fraction; never 0% of something, never 100% of nearly all."""
+    """Write a fraction in percent; never 0% of something, never 100% of nearly all."""
     share = 100.0 * part / max(1, whole)
     if part > 0 and share < 0.1:
         return "below 0.1%"
@@ -60,10 +60,10 @@ def percent(part: int, whole: int) -> str:
     return f"{share:.3g}%" if share < 10.0 else f"{share:.1f}%".replace(".0%", "%")
 
 
-def decimals(sizes: Array) -> Array:
-    """Digits after the point that show three of each size; -1 where an exponent is better.
+def decimals_for(sizes: Array) -> Array:
+    """Return the decimals that show three digits of each size; -1 where an exponent is better.
 
-    The same for all, if they are alike, so that the points stand below each other.
+    The same for all sizes that are alike, so that decimal points are aligned.
     """
     found = np.full(len(sizes), -1)
     usable = np.isfinite(sizes) & (sizes > 1e-4)
@@ -75,11 +75,11 @@ def decimals(sizes: Array) -> Array:
     return found
 
 
-def alike(sizes: Array) -> int:
-    """As `decimals`, one number for all: three digits of the smallest that is not much smaller."""
+def shared_decimals(sizes: Array) -> int:
+    """Return one number of decimals for all: three digits of the smallest that is not tiny."""
     sizes = sizes[np.isfinite(sizes)]
     largest = sizes.max(initial=0.0)
-    return int(decimals(sizes[sizes >= largest / 100.0].min(initial=largest, keepdims=True))[0])
+    return int(decimals_for(sizes[sizes >= largest / 100.0].min(initial=largest, keepdims=True))[0])
 
 
 def _special(value: float) -> str:
@@ -89,7 +89,7 @@ def _special(value: float) -> str:
 
 
 def _typeset(shown: str) -> str:
-    """1.2e-05 as 1.2e−5."""
+    """Write 1.2e-05 as 1.2e−5."""
     if "e" in shown:
         mantissa, exponent = shown.split("e")
         shown = f"{mantissa}e{int(exponent)}"

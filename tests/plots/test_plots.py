@@ -1,5 +1,6 @@
 """Figures of a result: what is drawn is what the summary says, and nothing else is touched."""
 
+import pickle
 import sys
 from dataclasses import replace
 
@@ -9,14 +10,15 @@ import pytest
 import inlier
 from inlier import plots
 from inlier.datasets import SettingB
-from inlier.plots.axes import NAME
-from inlier.plots.parts import VECTORS
+from inlier.figures.panels import LONGEST_NAME
 from inlier.results.summary import Projections
 
 matplotlib = pytest.importorskip("matplotlib")
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+
+from inlier.plots.drawing import MOST_VECTORS  # noqa: E402
 
 KINDS = ["scores", "means", "rows", "spectrum", "path"]
 
@@ -35,12 +37,17 @@ def drawn(kind, summary, ax=None):
 
 
 def clouds(ax):
-    """The artists that stand for rows: markers without a line."""
+    """The artists that are markers without a line."""
     return [line for line in ax.lines if line.get_linestyle() == "None" and len(line.get_xdata())]
 
 
+def row_clouds(ax):
+    """Those that stand for rows."""
+    return [cloud for cloud in clouds(ax) if cloud.get_gid()]
+
+
 def points(ax):
-    return sum(len(cloud.get_xdata()) for cloud in clouds(ax))
+    return sum(len(cloud.get_xdata()) for cloud in row_clouds(ax))
 
 
 def legend(ax):
@@ -63,9 +70,14 @@ def sample():
 
 
 @pytest.fixture(scope="module")
-def found(sample):
+def result(sample):
+    return inlier.robust_mean(sample.X)
+
+
+@pytest.fixture(scope="module")
+def found(result):
     """Without sigma: groups and a path."""
-    return inlier.robust_mean(sample.X).summary
+    return result.summary
 
 
 @pytest.fixture(scope="module")
@@ -92,13 +104,13 @@ def far():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_draws_on_the_given_axes_and_touches_nothing_else(kind, found):
+def test_draws_on_the_given_axes_and_touches_nothing_else(kind, result):
     from matplotlib import pyplot
 
     before = dict(matplotlib.rcParams)
     figures = pyplot.get_fignums()
     ax = new_axes()
-    assert drawn(kind, found, ax) is ax
+    assert getattr(result, f"plot_{kind}")(ax) is ax
     assert ax.has_data()
     assert dict(matplotlib.rcParams) == before
     assert pyplot.get_fignums() == figures
@@ -115,13 +127,6 @@ def test_makes_a_figure_if_none_is_given(kind, found):
     assert ax.figure.get_layout_engine() is not None
     ax.figure.canvas.draw()
     pyplot.close(ax.figure)
-
-
-def test_results_draw_themselves(sample):
-    result = inlier.robust_mean(sample.X)
-    for kind in KINDS:
-        ax = new_axes()
-        assert getattr(result, f"plot_{kind}")(ax) is ax
 
 
 @pytest.mark.parametrize("kind", ["scores", "rows"])
@@ -172,7 +177,7 @@ def test_suspects_have_their_own_look(clean):
     suspect_of = np.full(clean.n, -1)
     suspect_of[:7] = 0
     ax = drawn("rows", replace(clean, suspects=("7 rows",), suspect_of=suspect_of))
-    assert "kept, but suspected: 7 rows" in legend(ax)
+    assert "kept, suspect 1: 7 rows" in legend(ax)
     assert f"kept: {clean.n - 7} rows" in legend(ax)
 
 
@@ -194,10 +199,11 @@ def test_more_groups_than_colours():
         support=np.arange(200) >= 70,
         group_of=np.where(np.arange(200) < 63, np.arange(200) // 7, -1),
         groups=tuple(f"7 rows far out, {i} (chance below 1e-9)" for i in range(9)),
+        group_descriptions=tuple(f"7 rows far out, {i}" for i in range(9)),
     )
     ax = drawn("scores", many)
     assert points(ax) == 200
-    assert legend(ax)[-2:] == ["5 more groups: 35 rows", "removed, of no group: 7 rows"]
+    assert legend(ax)[-2:] == ["5 more groups: 35 rows", "removed, in no group: 7 rows"]
     looks = [(cloud.get_color(), cloud.get_marker()) for cloud in clouds(ax)]
     assert len(set(looks)) == len(looks) == 7
 
@@ -228,7 +234,7 @@ def test_the_axis_is_logarithmic_where_the_range_needs_it(found, far):
 
 def test_many_rows_are_rasterised(clean):
     assert not any(cloud.get_rasterized() for cloud in clouds(drawn("scores", clean)))
-    n = VECTORS + 1
+    n = MOST_VECTORS + 1
     rng = np.random.default_rng(0)
     large = replace(
         clean,
@@ -237,10 +243,10 @@ def test_many_rows_are_rasterised(clean):
         scores=rng.random(n),
         group_of=np.full(n, -1),
         suspect_of=np.full(n, -1),
-        view=replace(clean.view, rows=rng.standard_normal((2, n))),
+        view=replace(clean.view, rows=rng.standard_normal((len(clean.view.names), n))),
     )
     for kind in ("scores", "rows"):
-        assert all(cloud.get_rasterized() for cloud in clouds(drawn(kind, large)))
+        assert all(cloud.get_rasterized() for cloud in row_clouds(drawn(kind, large)))
 
 
 def test_means_are_the_columns_that_are_off_most():
@@ -259,13 +265,19 @@ def test_means_are_the_columns_that_are_off_most():
     assert bottom > top  # the largest on top
 
 
-def test_means_without_variance_and_beyond_all_measure(far):
-    shifts = drawn("means", far)
-    assert shifts.get_xscale() == "symlog"
-    assert len(set(labels(shifts.xaxis))) == len(labels(shifts.xaxis)) <= 10
+def test_means_beyond_all_measure_stand_at_the_edge(far):
+    ax = drawn("means", far)
+    (pinned,) = [cloud for cloud in clouds(ax) if cloud.get_marker() == ">"]
+    assert len(pinned.get_xdata()) == far.d
+    np.testing.assert_allclose(pinned.get_xdata(), ax.get_xlim()[1])
+    assert "far beyond the edge" in legend(ax)
+    wide = replace(far, plain=far.robust + 1e4 * far.deviation)
+    ax = drawn("means", wide)
+    assert ax.get_xscale() == "asinh"
+    assert len(set(labels(ax.xaxis))) == len(labels(ax.xaxis)) <= 10
     for plain in (np.inf, np.nan, -np.inf):
         drawn("means", replace(far, plain=np.full(far.d, plain)))
-    assert points(drawn("means", replace(far, deviation=np.zeros(far.d)))) == 0
+    assert clouds(drawn("means", replace(far, deviation=np.zeros(far.d)))) == []
 
 
 def test_columns_in_which_only_removed_rows_vary_are_counted(clean):
@@ -286,7 +298,7 @@ def test_hostile_names_are_no_formulas_and_not_long():
     summary = inlier.robust_mean(X).with_data(X, columns=names, names=[r"$\bad$"] * 200).summary
     ax = drawn("means", summary)
     texts = labels(ax.yaxis)
-    assert max(len(text) for text in texts) <= NAME + 1
+    assert max(len(text) for text in texts) <= LONGEST_NAME + 1
     assert r"\$x_1\$" in texts and "two lines" in texts
     # What matplotlib makes of them: text that is no formula.
     seen = [label._preprocess_math(label.get_text()) for label in ax.yaxis.get_ticklabels()]
@@ -312,10 +324,17 @@ def test_rows_stand_where_the_view_sees_them(found):
 
 def test_rows_far_away_do_not_hide_the_others(far):
     ax = drawn("rows", far)
-    (pinned,) = [cloud for cloud in clouds(ax) if cloud.get_marker() in "<>^v"]
+    (pinned,) = [cloud for cloud in row_clouds(ax) if cloud.get_marker() in "<>^v"]
     assert len(pinned.get_xdata()) == 5
     assert ax.get_xlim()[1] - ax.get_xlim()[0] < 1e4
     assert "far beyond the edge" in legend(ax)
+
+
+def test_the_means_are_crosses(found):
+    crosses = {line.get_marker(): line for line in drawn("rows", found).lines}
+    offset = found.view.directions[:2] @ (found.plain - found.robust)
+    assert [crosses["+"].get_xdata()[0], crosses["+"].get_ydata()[0]] == [0.0, 0.0]
+    np.testing.assert_allclose([crosses["x"].get_xdata()[0], crosses["x"].get_ydata()[0]], offset)
 
 
 def test_one_direction_against_the_number_of_the_row(clean):
@@ -323,9 +342,9 @@ def test_one_direction_against_the_number_of_the_row(clean):
     one = replace(clean, view=Projections(view.names[:1], view.directions[:1], view.rows[:1]))
     ax = drawn("rows", one)
     (kept,) = clouds(ax)
-    np.testing.assert_array_equal(kept.get_xdata(), view.rows[0])
-    np.testing.assert_array_equal(kept.get_ydata(), np.arange(clean.n))
-    assert ax.get_ylabel() == "row"
+    np.testing.assert_array_equal(kept.get_ydata(), view.rows[0])
+    np.testing.assert_array_equal(kept.get_xdata(), np.arange(clean.n))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("row", view.names[0])
     none = replace(clean, view=Projections((), view.directions[:0], view.rows[:0]))
     assert points(drawn("rows", none)) == clean.n
 
@@ -340,32 +359,29 @@ def test_spectrum_by_rank(found, far):
     assert legend(drawn("spectrum", far)) == ["kept rows"]
 
 
-def test_path_descends_and_marks_the_chosen_point(found):
+def test_path_marks_the_chosen_point(found):
     ax = drawn("path", found)
-    left, right = ax.get_xlim()
-    assert left > right
-    line = ax.lines[0]
-    np.testing.assert_allclose(line.get_xdata(), [point.sigma for point in found.path])
-    removed = [100.0 * len(point.removed) / found.n for point in found.path]
-    np.testing.assert_allclose(line.get_ydata(), removed)
+    (line,) = [line for line in ax.lines if line.get_linestyle() == "-"]
+    removed = [len(point.removed) for point in found.path]
+    np.testing.assert_array_equal(line.get_xdata(), removed)
+    np.testing.assert_allclose(line.get_ydata(), [point.sigma for point in found.path])
     (ring,) = clouds(ax)
     chosen = found.path[found.chosen]
-    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (chosen.sigma, removed[found.chosen])
+    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (len(chosen.removed), chosen.sigma)
     (other,) = [axes for axes in ax.figure.axes if axes is not ax]
-    prices = [100.0 * point.price for point in found.path]
-    np.testing.assert_allclose(other.lines[0].get_ydata(), prices)
+    np.testing.assert_allclose(other.lines[0].get_ydata(), [point.price for point in found.path])
+    assert (ax.get_ylabel(), other.get_ylabel()) == ("sigma", "price")
 
 
 def test_path_from_infinity_to_zero(far):
     assert np.isinf(far.path[0].sigma)
-    ax = drawn("path", far)
-    places = ax.lines[1 if len(ax.lines[0].get_xdata()) == 2 else 0].get_xdata()
-    assert np.all(np.isfinite(places)) and np.all(np.diff(places) < 0.0)
-    assert "∞" in labels(ax.xaxis)
-    both = replace(far, path=(*far.path, replace(far.path[-1], sigma=0.0)))
-    assert {"∞", "0"} <= set(labels(drawn("path", both).xaxis))
-    alone = replace(far, path=far.path[:1], chosen=0)
-    assert labels(drawn("path", alone).xaxis) == ["∞"]
+    ax = drawn("path", replace(far, path=(*far.path, replace(far.path[-1], sigma=0.0))))
+    (line,) = [line for line in ax.lines if line.get_linestyle() == "-"]
+    heights = line.get_ydata()
+    assert np.all(np.isfinite(heights)) and np.all(np.diff(heights) < 0.0)
+    ends = {cloud.get_marker(): cloud.get_ydata()[0] for cloud in clouds(ax)}
+    assert (ends["^"], ends["v"]) == (heights[0], heights[-1])
+    drawn("path", replace(far, path=far.path[:1], chosen=0))
 
 
 def test_without_a_path_the_error_says_what_to_call(told):
@@ -421,3 +437,17 @@ def test_without_matplotlib_the_error_names_the_extra(kind, found, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"inlier\[plot\]"):
         getattr(plots, kind)(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_figures_can_be_copied(kind, found):
+    copy = pickle.loads(pickle.dumps(drawn(kind, found).figure)).axes[0]
+    copy.figure.draw_without_rendering()
+    assert labels(copy.xaxis) == labels(drawn(kind, found).xaxis)
+
+
+def test_ticks_follow_the_limits(found):
+    ax = drawn("rows", found)
+    ax.set_xlim(0.1, 0.2)
+    assert len(ax.get_xticks()) >= 3
+    assert all(0.1 <= tick <= 0.2 for tick in ax.get_xticks())

@@ -89,17 +89,17 @@
   const points = (path) =>
     Array.from(path.getAttribute("d").matchAll(/M(-?[\d.]+) (-?[\d.]+)/g), (m) => [+m[1], +m[2]]);
   for (const script of document.querySelectorAll("script.rows")) {
-    const kinds = new Map(JSON.parse(script.textContent).map((kind) => [String(kind.mark), kind]));
+    const kinds = new Map(JSON.parse(script.textContent).map((kind) => [kind.key, kind]));
     const scope = script.closest("article.group") || document;
     for (const chart of scope.querySelectorAll("svg.chart")) {
-      const paths = Array.from(chart.querySelectorAll("path[data-mark]"));
+      const paths = Array.from(chart.querySelectorAll("path[data-rows]"));
       if (!paths.length) continue;
       let all = null; // read when it is first needed
       const leave = () => { tip.hidden = true; };
       chart.addEventListener("pointerleave", leave);
       chart.addEventListener("pointermove", (event) => {
         all ||= paths.flatMap((path) =>
-          points(path).map(([x, y], i) => [x, y, i, kinds.get(path.dataset.mark)]));
+          points(path).map(([x, y], i) => [x, y, i, kinds.get(path.dataset.rows)]));
         const box = chart.getBoundingClientRect();
         const scale = box.width / chart.viewBox.baseVal.width;
         const x = (event.clientX - box.left) / scale;

@@ -1,0 +1,26 @@
+"""Results and pages that several tests look at."""
+
+import numpy as np
+import pytest
+from reading import HOSTILE, fitted, sample
+
+from inlier.report import page
+
+
+@pytest.fixture(scope="session")
+def result():
+    return fitted(sample())
+
+
+@pytest.fixture(scope="session")
+def html(result):
+    return page(result.summary, title="measurements.csv", notes=["Dropped 3 rows."])
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    X = np.random.default_rng(0).standard_normal((400, len(HOSTILE)))
+    X[:60] += 8.0
+    names = [HOSTILE[i % len(HOSTILE)] for i in range(len(X))]
+    found = fitted(X)
+    return found.with_data(X, columns=HOSTILE, names=names).summary

@@ -1,0 +1,235 @@
+"""The page in a real browser: sorting, tooltips, dark mode, narrow screens, print."""
+
+import re
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reading import HOSTILE, parsed
+
+from inlier.figures.numbers import number
+from inlier.report import page, pages
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip(
+            "no chromium, chromium-browser or google-chrome to look at the page with: "
+            "apt-get install chromium"
+        )
+    api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens a page from a file; at the end nothing may have gone wrong or been asked for."""
+    faults, asked, contexts = [], [], []
+
+    def open_page(html, **options):
+        path = tmp_path / "report.html"
+        path.write_text(html, encoding="utf-8")
+        context = browser.new_context(**{"viewport": {"width": 1000, "height": 800}, **options})
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda message: faults.append(message.text))
+        tab.on("pageerror", lambda error: faults.append(str(error)))
+        tab.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(path.as_uri())
+        return tab
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in asked if url.startswith("file:")]) == len(contexts)
+
+
+def column(tab, index):
+    return tab.eval_on_selector_all(
+        "table.features tbody tr",
+        "(rows, i) => rows.map((row) => row.cells[i].dataset.value ?? row.cells[i].textContent)",
+        index,
+    )
+
+
+def test_it_renders(opened, html):
+    tab = opened(html)
+    assert tab.locator("h1").inner_text() == "measurements.csv"
+    assert tab.locator("section").count() == 9
+    assert tab.locator("svg.chart").count() == 9
+    boxes = tab.eval_on_selector_all(
+        "svg.chart", "charts => charts.map(c => c.getBoundingClientRect().height)"
+    )
+    assert min(boxes) > 150
+    assert tab.locator("svg[role=img] > title").count() == 9
+    assert tab.locator("svg[role=img] > desc").count() == 9
+
+
+def test_a_header_sorts(opened, html):
+    tab = opened(html)
+    for index, label in ((1, "robust mean"), (4, "deviation"), (5, "standard error")):
+        head = tab.locator("table.features thead th").nth(index)
+        button = head.locator("button")
+        assert button.inner_text() == label
+        before = sorted(map(float, column(tab, index)))
+        button.click()
+        assert head.get_attribute("aria-sort") == "descending"
+        assert list(map(float, column(tab, index))) == before[::-1]
+        button.focus()
+        tab.keyboard.press("Enter")
+        assert head.get_attribute("aria-sort") == "ascending"
+        assert list(map(float, column(tab, index))) == before
+    assert tab.locator("table.features [aria-sort]").count() == 1
+    tab.locator("table.features thead button").first.click()
+    assert column(tab, 0) == [f"x{i}" for i in range(30)]  # x2 before x10
+    shift = tab.locator("table.features thead button").last
+    shift.click()
+    sizes = np.abs(list(map(float, column(tab, 6))))
+    assert (np.diff(sizes) <= 0).all()
+
+
+def test_what_is_no_number_comes_last(opened, result):
+    summary = result.summary
+    median = summary.median.copy()
+    median[:3] = [np.nan, np.inf, -np.inf]
+    tab = opened(page(replace(summary, median=median)))
+    button = tab.locator("table.features thead button").nth(3)
+    button.click()
+    assert column(tab, 3)[0] == "inf"
+    assert column(tab, 3)[-2:] == ["-inf", "nan"]
+    button.click()
+    assert column(tab, 3)[0] == "-inf"
+    assert column(tab, 3)[-2:] == ["inf", "nan"]
+
+
+def test_the_filter(opened, html):
+    tab = opened(html)
+    field = tab.get_by_label("Find a column")
+    rows = tab.locator("table.features tbody tr:visible")
+    assert rows.count() == 30
+    field.fill("X1")
+    assert rows.count() == 11  # x1 and x10 to x19
+    assert tab.locator("output.found").inner_text() == "11 of 30"
+    field.fill("nothing like it")
+    assert rows.count() == 0
+    field.fill("")
+    assert rows.count() == 30
+
+
+def test_which_row_is_under_the_pointer(opened, html, result):
+    tab = opened(html)
+    chart = tab.locator("svg.chart").first
+    chart.scroll_into_view_if_needed()
+    worst = int(np.argmax(result.scores))
+    x, y = tab.evaluate(
+        """(row) => {
+          const kinds = JSON.parse(document.querySelector("script.rows").textContent);
+          const kind = kinds.find((k) => k.rows.includes(row));
+          const svg = document.querySelector("svg.chart");
+          const path = svg.querySelector(`path[data-rows="${kind.key}"]`);
+          const at = [...path.getAttribute("d").matchAll(/M([\\d.]+) ([\\d.]+)/g)];
+          const m = at[kind.rows.indexOf(row)];
+          const box = svg.getBoundingClientRect();
+          const scale = box.width / 360;
+          return [box.left + m[1] * scale, box.top + m[2] * scale];
+        }""",
+        worst,
+    )
+    tab.mouse.move(x + 1, y + 1)
+    tip = tab.locator(".tip")
+    assert tip.is_visible()
+    assert tip.inner_text().split("\n")[0] == f"row {worst}"
+    assert f"score {number(float(result.scores[worst]))}" in tip.inner_text()
+    tab.mouse.move(2, 2)
+    assert not tip.is_visible()
+
+
+def test_hostile_names_are_harmless(opened, hostile, result):
+    html = page(hostile, title=HOSTILE[0], source=HOSTILE[1], notes=HOSTILE)
+    parsed(html)
+    tab = opened(html)
+    calm = opened(page(result.summary, title="t", source="s", notes=["a note"] * len(HOSTILE)))
+    tab.wait_for_timeout(100)
+    for kind in ("script", "img", "b", "style", "iframe", "title"):
+        assert tab.locator(kind).count() == calm.locator(kind).count(), kind
+    shown = tab.eval_on_selector_all(
+        "table.features tbody th", "cells => cells.map(cell => cell.textContent)"
+    )
+    expected = {h if h.strip() else "(no name)" for h in HOSTILE[:-1]}
+    assert set(shown) == expected | {"\ufffd\ufffd\ufffd"}
+    assert tab.locator("h1").text_content() == HOSTILE[0]
+    assert tab.title() == f"{HOSTILE[0]} · inlier"
+    assert hostile.n_removed == 60
+    listed = tab.locator(".removed-rows .listed").all_text_contents()
+    assert len(listed) == 60
+    assert set(listed) == set(shown)
+    field = tab.get_by_label("Find a column")
+    field.fill("<script>")
+    assert tab.locator("table.features tbody tr:visible").count() == 1
+    for width in (1000, 400):
+        tab.set_viewport_size({"width": width, "height": 800})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    # Every row has such a name; the pointer passes over many of them.
+    chart = tab.locator("svg.chart").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    for step in range(20):
+        tab.mouse.move(box["x"] + 60 + 12 * step, box["y"] + box["height"] * 0.7)
+    assert tab.locator(".tip *").count() <= 2
+
+
+def test_dark_and_light(opened, html):
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = opened(html, color_scheme="light")
+    dark = opened(html, color_scheme="dark")
+    paper, night = light.evaluate(background), dark.evaluate(background)
+    assert paper != night
+    assert max(map(int, re.findall(r"\d+", night))) < 60 < 200
+    assert min(map(int, re.findall(r"\d+", paper))) > 200
+    light.locator("button.theme").click()
+    assert light.evaluate(background) == night
+    light.locator("button.theme").click()
+    assert light.evaluate(background) == paper
+    dark.locator("button.theme").click()
+    assert dark.evaluate(background) == paper
+
+
+@pytest.mark.parametrize("width", [360, 400])
+def test_narrow(opened, html, result, width):
+    several = pages([("north", result.summary), ("south", result.summary)])
+    for one in (html, several):
+        tab = opened(one, viewport={"width": width, "height": 800})
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        charts = tab.eval_on_selector_all(
+            "svg.chart", "charts => charts.map(c => c.getBoundingClientRect().width)"
+        )
+        assert min(charts) > 0.85 * (width - 32)
+
+
+def test_it_prints(opened, html):
+    tab = opened(html, color_scheme="dark")
+    assert tab.pdf(format="A4").startswith(b"%PDF-")
+    tab.emulate_media(media="print")
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not tab.locator("button.theme").is_visible()
+    assert not tab.get_by_label("Find a column").is_visible()
+
+
+def test_without_script(opened, html):
+    tab = opened(html, java_script_enabled=False)
+    assert tab.locator("table.features tbody tr").count() == 30
+    assert not tab.locator("button.theme").is_visible()
+    assert not tab.locator(".controls").first.is_visible()
+    assert tab.locator("svg.chart path[data-rows]").first.is_visible()

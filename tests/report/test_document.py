@@ -1,0 +1,258 @@
+"""The report says what the result says, whatever names and numbers it is given."""
+
+import json
+import re
+import sys
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pytest
+from reading import HOSTILE, fitted, parsed, sample, summary_of, words
+
+from inlier.report import page, pages
+from inlier.report.document import _environment
+from inlier.results.explanation import shortened
+
+
+def test_no_address_outside(html, hostile):
+    for one in (html, page(hostile, title="<i>", source="/tmp/<x>.csv")):
+        own = one.replace("data:image/png;base64,", "")
+        assert not re.findall(r"https?:|url\(|@import|//[a-z]+\.", own)
+        policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        assert f"{policy}img-src data:" in one
+        stack = parsed(one)
+        links = [a for _, a in stack.seen if "src" in a or "href" in a]
+        assert all(a.get("href", a.get("src")).startswith(("#", "data:")) for a in links)
+
+
+def test_it_says_what_the_result_says(result, html):
+    said = words(html)
+    kept = int(result.support.sum())
+    assert f"{kept} of 400 rows kept" in said
+    assert f"{400 - kept} removed" in said
+    assert result.certificate.statement() in said
+    for group in result.groups:
+        assert str(group) in said
+    assert f"at least {result.certificate.l0_lower_bound} rows had to go" in said
+    assert "Dropped 3 rows." in said
+    # The message is there as a whole, and what it adds can be read.
+    assert dict(parsed(html).seen)["meta"]["name"] == "generator"
+    assert unescape(html).count(result.message) == 1
+    assert result.message.rpartition("good rows. ")[2].removesuffix(" result.keep.") in said
+
+
+def test_the_offset(result):
+    plain = sample().mean(axis=0)
+    offset = float(np.linalg.norm(plain - result.location))
+    along = (plain - result.location) / offset
+    seen = (sample()[result.support] - result.location) @ along
+    ratio = offset / np.sqrt((seen**2).mean())
+    said = words(page(result.summary))
+    assert (
+        f"off by {offset:.3g}, which is {ratio:.3g} times the standard deviation of the kept rows"
+        in said
+    )
+
+
+def test_marks_are_the_rows(html, result):
+    """Each chart of rows has one mark for each row, by group."""
+    marks = re.findall(r'<path d="([^"]*)" class="[^"]*" data-rows="([^"]*)">', html)
+    sizes = {"kept-0": int(result.support.sum())}
+    sizes |= {f"group-{i}": group.size for i, group in enumerate(result.groups)}
+    assert len(marks) == 4 * len(sizes)  # the scores, and three pairs of directions
+    for drawn, key in marks:
+        assert drawn.count("M") == sizes[key]
+    listed = json.loads(re.search(r'class="rows">(.*?)</script>', html)[1])
+    assert {kind["key"]: len(kind["rows"]) for kind in listed} == sizes
+    for kind in listed[1:]:
+        assert not result.support[kind["rows"]].any()
+
+
+def test_parts_add_up(html, result):
+    cards = re.findall(r'<article class="row-card" data-score="(.*?)">(.*?)</article>', html, re.S)
+    assert len(cards) == 10
+    for score, inside in cards:
+        parts = re.findall(r'class="number (?:with-bar )?part" data-value="(.*?)"', inside)
+        assert len(parts) == 7
+        np.testing.assert_allclose(sum(map(float, parts)), float(score), rtol=1e-12)
+    # The highest scores of each group, the same number of each.
+    scores, shown = np.asarray(result.scores), []
+    for group in result.groups:
+        shown += sorted(scores[group.rows])[-(10 // len(result.groups)) :]
+    expected = sorted(shown, reverse=True)
+    np.testing.assert_allclose([float(score) for score, _ in cards], expected, rtol=1e-9)
+
+
+def test_large_data_stay_small():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 200))
+    X[:3000] += 3.0
+    X[:500] += 3.0
+    found = fitted(X)
+    html = page(found.summary)
+    assert len(html.encode()) < 1_000_000
+    said = words(html)
+    removed = len(X) - int(found.support.sum())
+    assert removed >= 3000
+    assert f"of the {removed:,} removed rows are drawn, taken at random" in said
+    assert f"2,000 of the {20_000 - removed:,} kept rows" in said
+    assert "and 1,5" in said  # the list of rows has an end too
+
+
+def test_many_columns():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 900))
+    X[:12, :40] += 20.0
+    html = page(summary_of(X))
+    assert "Of 900 columns, the 500 with the largest shift are listed." in words(html)
+    body = html.partition('class="features sortable"')[2].partition("</table>")[0]
+    assert body.count("<tr>") == 501
+    shifts = re.findall(r'with-bar" data-value="(.*?)"', body)
+    assert (np.diff(np.abs([float(s) for s in shifts])) <= 0).all()
+
+
+def degenerate():
+    rng = np.random.default_rng(0)
+    normal = rng.standard_normal
+    far = normal((60, 3))
+    far[:5] = 1e300
+    opposite = normal((60, 3))
+    opposite[0], opposite[1] = 1e308, -1e308
+    ones = np.full((10, 5), 20.0)
+    return {
+        "two rows": (normal((2, 3)), {}),
+        "two rows, one column": (normal((2, 1)), {}),
+        "one column": (normal((50, 1)), {}),
+        "one column, one far row": (np.r_[normal((50, 1)), [[1e6]]], {}),
+        "two columns": (np.r_[normal((50, 2)), np.full((9, 2), 30.0)], {}),
+        "nothing removed": (normal((100, 4)), {}),
+        "everything removed": (normal((50, 4)), {"sigma": 1e-9}),
+        "1e300": (far, {}),
+        "1e308, opposite": (opposite, {}),
+        "1e-150": (normal((50, 3)) * 1e-150, {}),
+        "constant": (np.ones((50, 3)), {}),
+        "a constant column": (np.c_[normal(50), np.full(50, 1e-300)], {}),
+        "pruned": (np.r_[normal((90, 5)), 1e9 * ones], {"sigma": 1.5, "prune": 0.1}),
+        "in units": (np.r_[normal((90, 5)), ones], {"scatter": "diagonal"}),
+        "single precision": (np.r_[normal((90, 5)), ones].astype(np.float32), {}),
+    }
+
+
+@pytest.mark.parametrize("case", degenerate())
+def test_degenerate_data(case):
+    X, options = degenerate()[case]
+    summary = summary_of(X, **options)
+    html = page(summary, title=case)
+    said = words(html)
+    assert f"{len(X) - summary.n_removed} of {len(X)} rows kept" in said
+    assert not re.findall(r'(?:points|d|x|y|x1|y1|width)="[^"]*(?:nan|inf)', html)
+    assert ("did not converge" in said) is not summary.converged
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300, 0.0])
+def test_any_number_anywhere(result, value):
+    """Numbers that no fit has given so far."""
+    summary = result.summary
+    odd = np.full(summary.d, value)
+    n = summary.n
+    scores = np.where(np.arange(n) % 7 == 0, value, summary.scores)
+    changed = replace(
+        summary,
+        plain=odd,
+        median=odd,
+        deviation=np.abs(odd),
+        standard_error=np.abs(odd),
+        scores=scores,
+        threshold=abs(value),
+        offset=abs(value),
+        offset_deviation=abs(value),
+        before=odd[:20],
+        view=replace(summary.view, rows=np.full((3, n), value)),
+    )
+    for html in (
+        page(changed),
+        page(replace(summary, before=np.empty(0), after=np.empty(0))),
+        pages([("a", changed), ("b", summary)]),
+    ):
+        parsed(html)
+        assert not re.findall(r'(?:points|d|x|y|x1|y1|width)="[^"]*(?:nan|inf)', html)
+
+
+def test_no_path_and_no_convergence(result):
+    given = fitted(sample(), sigma=1.5)
+    said = words(page(given.summary))
+    assert "There is no path" in said
+    assert "result.keep" not in said
+    stopped = replace(result.summary, converged=False, message="Stopped <b>early</b>. Raise it.")
+    html = page(stopped)
+    assert 'role="alert"' in html
+    assert "The fit did not converge. Stopped <b>early</b>. Raise it." in words(html)
+
+
+def test_a_path_from_infinity():
+    """What left for its cells may be too far away to square, or to draw beside the others."""
+    X = np.random.default_rng(0).standard_normal((300, 5))
+    X[:30] += 6.0
+    X[100, 2], X[101, 3] = 1e200, 1e7
+    found = fitted(X)
+    assert np.isinf(found.path[0].sigma) and found.groups[0].measure is not None
+    html = page(found.summary)
+    assert "sigma is infinite: below an arrow" in words(html)
+    sigma = re.search(r"<title>The path: sigma</title>.*?</svg>", html, re.S)[0]
+    assert re.search(r'd="([^"]*)" class="arrow"', sigma)[1].count("M") == 1
+    said = words(html)
+    assert "2 rows too far away to draw are at the edge" in said.lower()
+    # The others keep their digits beside a point that is larger by far.
+    X[100, 2] = 1e9
+    found = fitted(X)
+    assert found.path[0].sigma > 1e6 * found.sigma
+    assert f"{found.sigma:.2f}" in words(page(found.summary))
+    for point, group in zip(found.path[1:], found.groups, strict=False):
+        assert point.share == group.share == 0.0
+
+
+def test_several_groups(result, hostile):
+    sections = [("north", result.summary), ("<b>south</b>", hostile)]
+    html = pages(sections, title="by region", notes=["Dropped 3 rows."])
+    said = words(html)
+    assert "<b>south</b>" in said
+    assert "Dropped 3 rows." in said
+    assert html.count('<article class="group">') == 2
+    for i in range(2):
+        assert f'href="#s{i}"' in html and f'id="s{i}"' in html
+    many = pages([(f"group {i}", result.summary) for i in range(60)])
+    assert len(many.encode()) < 2_000_000
+    assert many.count('<article class="group">') == 20
+    assert "The 20 groups in which the plain mean is off most" in words(many)
+    assert "group 59" in many
+    with pytest.raises(ValueError, match="at least one"):
+        pages([])
+
+
+def test_written_to_a_file(result, tmp_path):
+    html = page(result.summary, path=tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == html
+    assert result.to_html(tmp_path / "b.html") == html
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.html", "b.html"]
+    with pytest.raises(ValueError, match="no folder"):
+        page(result.summary, path=tmp_path / "missing" / "a.html")
+    assert page(result.summary) == html  # nothing is random
+
+
+def test_names_in_scripts_and_attributes_are_escaped(hostile):
+    html = page(hostile, title="<a & \"b\" 'c'>\x00\ud800")
+    assert "<title>&lt;a &amp; &#34;b&#34; &#39;c&#39;&gt;\ufffd\ufffd · inlier</title>" in html
+    inside = re.search(r'class="rows">(.*?)</script>', html)[1]
+    assert not set(inside) & set("<>&\u2028\u2029")
+    names = {name for kind in json.loads(inside) for name in kind["names"]}
+    assert names == {shortened(one, 60) for one in HOSTILE}
+    assert "(no name)" in html
+
+
+def test_without_jinja2_the_error_names_the_extra(result, monkeypatch):
+    _environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"inlier\[report\]"):
+        page(result.summary)
+    assert "rows kept" in result._repr_html_()  # the card needs no template
