@@ -323,8 +323,10 @@ def test_number_of_threads(setting):
 # -- chance ---------------------------------------------------------------------------------------
 
 
-@cases("algorithm", ALGORITHMS)
-@cases("setting", SETTINGS)
+@cases(
+    ("setting", "algorithm"),
+    [*((setting, "continuation") for setting in SETTINGS), (SETTINGS[2], "paper")],
+)
 def test_the_same_random_state_gives_the_same_answer_to_the_last_bit(setting, algorithm):
     sample = setting.sample(0)
     options = {"sigma": sample.sigma, "algorithm": algorithm}
