@@ -7,8 +7,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+import reference
 from cases import cases
-from inlier import RobustMean, WeakEvidenceWarning
+from inlier import RobustMean, WeakEvidenceWarning, robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA
 from inlier.estimators.base import in_signs
@@ -120,3 +121,19 @@ def test_new_rows_are_told_apart():
     model = RobustMean(assume="symmetric").fit(SettingA(2000, 100, 0.2).sample(0).X)
     fresh = SettingA(2000, 100, 0.4).sample(1)
     assert np.mean((model.predict(fresh.X) == 1) == ~fresh.is_outlier) > 0.999
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_how_many_rows_can_be_kept_within_any_budget(factor):
+    X = reference.contaminated(12, 2, 3, far=5.0)
+    rule = robust_mean(X, sigma=1.2).rule
+    center, budget = X[3:].mean(axis=0), factor * rule.budget
+    found = rule.most_kept(as_table(X), center, budget)
+    # By hand: the dual of the l1 problem at the best multiple of Lambda, which is at a kink.
+    Lambda = (rule.directions.T * rule.prices) @ rule.directions / rule.budget
+    q = np.einsum("ni,ij,nj->n", X - center, Lambda, X - center)
+    multiples = np.append(0.0, 1.0 / q)
+    price = budget * np.trace(Lambda)
+    duals = multiples * price + np.maximum(1.0 - np.outer(q, multiples), 0.0).sum(axis=0)
+    assert found == pytest.approx(duals.min())
+    assert found >= 12 - reference.fewest_removed_about(X - center, budget)
