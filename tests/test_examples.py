@@ -4,15 +4,14 @@ import doctest
 import importlib
 import pkgutil
 
-import pytest
-
 import inlier
+from cases import cases
 
 FOUND = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]
 MODULES = [name for name in FOUND if not name.endswith("__main__")]
 
 
-@pytest.mark.parametrize("name", ["inlier", *MODULES])
+@cases("name", ["inlier", *MODULES])
 def test_examples(name):
     module = importlib.import_module(name)
     finder = doctest.DocTestFinder(exclude_empty=True)

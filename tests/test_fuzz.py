@@ -10,13 +10,14 @@ import pytest
 import fuzz
 import reference
 import statements
+from cases import cases
 from inlier import robust_mean
 from statements import Dense, Told
 
 BLOCK = 25
 
 
-@pytest.mark.parametrize("first", range(0, 300, BLOCK))
+@pytest.mark.parametrize("first", range(0, 150, BLOCK))
 def test_every_statement_is_true(first):
     reports = [fuzz.run(seed) for seed in range(first, first + BLOCK)]
     false = [fuzz.shown(report) for report in reports if report.lies]
@@ -78,7 +79,9 @@ def said(pattern, words):
     def lie(result):
         message, count = re.subn(pattern, words, result.message)
         assert count == 1
-        return replace(result, message=message)
+        told = replace(result)
+        object.__setattr__(told, "message", message)  # which follows from the outcome otherwise
+        return told
 
     return lie
 
@@ -131,7 +134,7 @@ def test_an_honest_result_passes():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", PLANTED)
+@cases("kind", PLANTED)
 def test_a_planted_lie_is_found(kind):
     told = honest()
     assert kind in kinds(told._replace(result=PLANTED[kind](told.result)))

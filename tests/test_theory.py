@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import cases
 from inlier import theory
 
 
@@ -101,8 +102,8 @@ def test_sample_sizes_grow_with_dimension_and_with_precision():
 # -- Resilience -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("seed", range(5))
+@cases("d", [1, 2, 5])
+@cases("seed", range(5))
 def test_resilience_holds_for_every_subset(seed, d):
     points = awkward_points(seed, 9, d)
     sigma = spread(points)
@@ -114,7 +115,7 @@ def test_resilience_holds_for_every_subset(seed, d):
             assert moved <= theory.lemma1_radius(sigma, beta) + 1e-12
 
 
-@pytest.mark.parametrize("dropped", range(1, 9))
+@cases("dropped", range(1, 9))
 def test_resilience_is_attained_by_two_points(dropped):
     points = np.array([[0.0]] * (9 - dropped) + [[1.0]] * dropped)
     worst = max(gap(T, points) for T in subsets(points) if len(T) >= 9 - dropped)
@@ -296,7 +297,7 @@ VECTORISED = {
 }
 
 
-@pytest.mark.parametrize("name", VECTORISED)
+@cases("name", VECTORISED)
 def test_an_array_gives_what_its_numbers_give(name):
     function = VECTORISED[name]
     fractions = np.array([[0.01, 0.1, 0.2], [0.05, 0.3, 0.32]])
@@ -312,7 +313,7 @@ def test_everything_public_is_tested():
     assert {*VECTORISED, "far_away"} == set(theory.__all__)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("call", "argument"),
     [
         (lambda: theory.theorem1_bound(-0.1, 0.1, 1.0), "alpha=-0.1"),

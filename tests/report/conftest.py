@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from reading import HOSTILE, fitted, sample
 
 from inlier.report import page
+from reading import HOSTILE, fitted, sample
 
 
 @pytest.fixture(scope="session")

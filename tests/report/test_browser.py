@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reading import HOSTILE, parsed
 
 from inlier.figures.numbers import number
 from inlier.report import page, pages
+from reading import HOSTILE, parsed
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from reading import words
-
 from inlier.report import card
+from reading import words
 
 
 def test_card(result):

@@ -8,11 +8,11 @@ from html import unescape
 
 import numpy as np
 import pytest
-from reading import HOSTILE, fitted, parsed, sample, summary_of, words
 
 from inlier.report import page, pages
 from inlier.report.document import _environment
 from inlier.results.explanation import shortened
+from reading import HOSTILE, fitted, parsed, sample, summary_of, words
 
 
 def test_no_address_outside(html, hostile):

@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from reading import parsed, summary_of
 
 from inlier.report import page
 from inlier.report.images import picture
+from reading import parsed, summary_of
 
 
 def test_a_page_shows_the_means_and_the_worst_rows(monkeypatch):

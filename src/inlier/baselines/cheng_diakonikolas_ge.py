@@ -102,7 +102,7 @@ class ChengDiakonikolasGe(Baseline):
             run.record("budget", weights, float(spectrum.values[0]) / mass, budget / mass)
             still = float(np.linalg.norm(move)) <= CENTER_TOL * np.sqrt(budget / mass)
             converged = still and abs(mass - target) <= max(1.0, self.tol * n)
-            q = scores(subspace.seen_from(center, budget), solved.S)
+            q = scores(subspace.scaled_projections(center, budget), solved.S)
             # d mass / d ln(budget) is the trace of the multiplier.
             change = (target - mass) / max(float(np.trace(solved.S)), 1e-9)
             most = np.log(MAX_FACTOR)

@@ -17,7 +17,7 @@ from inlier.baselines.base import (
     is_minority,
     variance_limit,
 )
-from inlier.linalg.eigenpairs import DENSE
+from inlier.linalg.eigenpairs import SETTINGS
 
 
 @dataclass(eq=False, repr=False)
@@ -76,7 +76,7 @@ class QuantumEntropy(Baseline):
         weights, scores = np.ones(run.n), np.zeros(run.n)
         n_iter = 0
         while True:
-            if run.d <= DENSE:
+            if run.d <= SETTINGS.dense:
                 spread, tau = self._exact_scores(run, weights)
             else:
                 spread, tau = run.spread(weights), None

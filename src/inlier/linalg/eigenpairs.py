@@ -324,9 +324,3 @@ class Oracle:
         bound = max(0.0, float(values[0] + residuals[0]))
         projected = self.table.project(center, vectors)
         return Spectrum(values, vectors, projected, residuals, drift, bound)
-
-
-# Names that other folders import.
-Draw = RowSampling
-DENSE, PROBES, WARM = SETTINGS.dense, SETTINGS.probes, SETTINGS.warm
-DECIDING_PASSES = SETTINGS.deciding_passes

@@ -180,8 +180,6 @@ class Subspace:
         P = (rows - like(shift[:, None], rows)) / float(np.sqrt(budget))
         return namespace(P).clip(P, -LARGEST, LARGEST)
 
-    seen_from = scaled_projections  # the name that other folders call
-
     def extended(self, spectrum: Spectrum, chosen: Array | Mask, center: Array) -> Subspace:
         """Add the chosen Ritz vectors, which were computed about `center`."""
         new = spectrum.vectors[chosen]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import count, double, every, namespace, on_host
+from inlier._internal.arrays import count, double, every, namespace, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Metric, Table, WorkingFrame, as_table
 from inlier.data.checks import NONE, check_table
-from inlier.linalg.eigenpairs import DECIDING_PASSES, Oracle, Spectrum
+from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum
 from inlier.packing.problem import ROWS_TOL, fewest_removed
 from inlier.results import wording
 from inlier.results.rules import Multiplier
@@ -317,7 +317,7 @@ def spectrum_of_kept(
     dense : int
         Up to so many columns the whole spectrum is computed.
     """
-    least = float(kept.sum()) * rounding_of(table, mean, metric) ** 2
+    least = total(kept) * rounding_of(table, mean, metric) ** 2
     if metric is not None:
         table, mean = table.in_metric(metric), metric.transform(mean[None])[0]
     frame = WorkingFrame.of(table, kept >= 0.0, mean)
@@ -328,7 +328,9 @@ def spectrum_of_kept(
     if table.shape[1] <= dense:
         spectrum = oracle.densely(mean, kept, 1)
     else:
-        spectrum = oracle.bounded(mean, kept, max_passes=DECIDING_PASSES if dense else None)
+        spectrum = oracle.bounded(
+            mean, kept, max_passes=SETTINGS.deciding_passes if dense else None
+        )
     # Of rows that are alike but for rounding nothing is known from below.
     if spectrum.values[0] <= least:
         spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))

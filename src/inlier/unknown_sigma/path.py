@@ -8,7 +8,7 @@ import numpy as np
 
 from inlier._internal.arrays import among, count, double, namespace, some
 from inlier._internal.typing import Array, Rows
-from inlier.linalg.eigenpairs import Draw, Oracle, Spectrum
+from inlier.linalg.eigenpairs import Oracle, RowSampling, Spectrum
 from inlier.packing.problem import Subspace, packing_bound, scores
 from inlier.packing.subspace import SubspaceSolution, SubspaceSolver
 from inlier.packing.surrogates import L1
@@ -29,7 +29,7 @@ def point_at(
     subspace: Subspace,
     budget: float,
     share: float,
-    draw: Callable[[], Draw],
+    draw: Callable[[], RowSampling],
 ) -> tuple[PathPoint, Rows]:
     """Compute a point of the path, and the weights of its l1 problem, nearly solved.
 
@@ -65,7 +65,7 @@ def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
     kept = found.kept & (solved.weights >= 0.5)
     if not some(kept):
         return None  # no row fits on its own
-    leaving = among(subspace.seen_from(found.mean, budget), found.kept & ~kept)
+    leaving = among(subspace.scaled_projections(found.mean, budget), found.kept & ~kept)
     xp = namespace(leaving)
     along = xp.sum(leaving * (xp.sum(leaving, axis=1, keepdims=True) - leaving), axis=0)
     n_leaving = along.shape[0]
@@ -77,10 +77,10 @@ def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
 
 
 def _nearly_solved(
-    subspace: Subspace, mean: Array, budget: float, draw: Callable[[], Draw]
+    subspace: Subspace, mean: Array, budget: float, draw: Callable[[], RowSampling]
 ) -> SubspaceSolution:
     return NEARLY_L1.minimise(
-        SubspaceSolver(subspace.seen_from(mean, budget), SEARCH.gap, draw=draw)
+        SubspaceSolver(subspace.scaled_projections(mean, budget), SEARCH.gap, draw=draw)
     )
 
 
@@ -99,7 +99,7 @@ def _point(
     price = float(prices.sum())
     directions = mixing.T @ subspace.basis if len(prices) else None
     removed = namespace(kept).nonzero(~kept)[0]
-    q = scores(subspace.seen_from(mean, budget), S)
+    q = scores(subspace.scaled_projections(mean, budget), S)
     return PathPoint(
         budget=budget,
         sigma=float(np.sqrt(spectrum.bound / m)),

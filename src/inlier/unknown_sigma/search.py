@@ -8,7 +8,8 @@ import numpy as np
 
 from inlier._internal.arrays import count, double, like, namespace, on_host, smallest, some, total
 from inlier._internal.typing import Array, Rows
-from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum
+from inlier.linalg.eigenpairs import SETTINGS as EIGEN
+from inlier.linalg.eigenpairs import Oracle, Spectrum
 from inlier.packing.problem import Subspace
 from inlier.results.records import Step
 from inlier.results.rules import Group
@@ -90,7 +91,7 @@ def removed(
 
 def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
     """Bound the spectrum of the kept rows as closely as possible."""
-    if oracle.table.shape[1] > DENSE:
+    if oracle.table.shape[1] > EIGEN.dense:
         found.spectrum = oracle.bounded(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
     return found

@@ -9,7 +9,8 @@ import numpy as np
 
 from inlier._internal.arrays import count, double, namespace
 from inlier._internal.typing import Array, Rows
-from inlier.linalg.eigenpairs import DENSE, PROBES, WARM, Oracle, Spectrum
+from inlier.linalg.eigenpairs import SETTINGS as EIGEN
+from inlier.linalg.eigenpairs import Oracle, Spectrum
 from inlier.packing.problem import Subspace
 from inlier.results.records import PathPoint
 from inlier.results.rules import Group
@@ -110,13 +111,13 @@ class Line(NamedTuple):
 def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     """Compute the directions in which the kept rows vary most."""
     weights = double(kept)
-    if oracle.table.shape[1] <= DENSE:
+    if oracle.table.shape[1] <= EIGEN.dense:
         return oracle.accurately(mean, weights, 0.0)
 
     def settled(values: Array, residuals: Array, bound: float) -> bool:
         return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])
 
-    return oracle(mean, weights, settled, SEARCH.round_passes, WARM, PROBES)
+    return oracle(mean, weights, settled, SEARCH.round_passes, EIGEN.warm, EIGEN.probes)
 
 
 def unit(vector: Array) -> Array:

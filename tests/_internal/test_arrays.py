@@ -1,0 +1,73 @@
+"""Functions on arrays of any library against numpy."""
+
+import numpy as np
+
+from inlier._internal import arrays
+from inlier._internal.arrays import like
+from libraries import host, is_beside
+
+
+def test_a_single_row_backwards_is_taken(torch):
+    # numpy calls such a view contiguous, whatever its stride.
+    there = like(np.arange(3.0).reshape(3, 1)[::-1][:1], torch.zeros(1))
+    assert there.tolist() == [[2.0]]
+
+
+def test_functions_of_the_standard_are_those_of_numpy(library):
+    x, mask = np.array([3.0, -1.0, 2.0, 7.0, 0.0]), np.array([True, False, True, True, False])
+    there, where = library(x), library(mask)
+    assert (arrays.total(there), arrays.lowest(there), arrays.highest(there)) == (11.0, -1.0, 7.0)
+    assert (arrays.count(where), arrays.every(where), arrays.some(where)) == (3, False, True)
+    assert arrays.every(where | ~where) and not arrays.some(where & ~where)
+    assert arrays.median(there) == 2.0 and arrays.median(there[:4]) == 2.5
+    assert host(arrays.smallest(there, 2)).tolist() == [False, True, False, False, True]
+    assert host(arrays.counting(3, there)).tolist() == [0.0, 1.0, 2.0]
+    assert host(arrays.among(there[None, :], where)).tolist() == [[3.0, 2.0, 7.0]]
+    assert host(arrays.scattered(there[:3], where, -9.0)).tolist() == [3.0, -9.0, -1.0, 2.0, -9.0]
+    assert arrays.evenly_spaced(there, 2).tolist() == [-1.0, 7.0]
+    mixing = np.array([[1.0, 0.0], [2.0, -1.0]])
+    rows = library(np.stack([x, x**2]))
+    np.testing.assert_allclose(host(arrays.mixed(mixing, rows)), mixing @ host(rows))
+    for result in (
+        arrays.smallest(there, 2),
+        arrays.counting(3, there),
+        arrays.mixed(mixing, rows),
+    ):
+        assert is_beside(result, there)
+    out = arrays.with_part(arrays.empty_like(there, (5,)), slice(0, 5), there)
+    np.testing.assert_array_equal(
+        arrays.on_host(arrays.with_part(out, slice(1, 3), there[:2])), [3, 3, -1, 7, 0]
+    )
+
+
+def test_ties_are_among_the_smallest():
+    assert arrays.smallest(np.array([1.0, 2.0, 2.0, 3.0]), 2).tolist() == [True, True, True, False]
+
+
+def test_dtypes_are_read_by_name():
+    assert arrays.dtype_name(np.zeros(1, np.float32)) == "float32"
+    for dtype, real in (
+        (bool, True),
+        (np.int8, True),
+        (np.float16, True),
+        (complex, False),
+        ("M8[s]", False),
+    ):
+        assert arrays.is_real(np.zeros(1, dtype)) is real
+    for name, width in (
+        ("float32", 4),
+        ("int16", 4),
+        ("bfloat16", 4),
+        ("int32", 8),
+        ("float64", 8),
+    ):
+        assert arrays.working_precision(name).itemsize == width
+
+
+def test_pieces_make_up_the_length():
+    assert [list(range(10))[part] for part in arrays.pieces(10, 4)] == [
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [8, 9],
+    ]
+    assert list(arrays.pieces(0, 4)) == []

@@ -1,0 +1,142 @@
+"""Arguments are taken or named: the limits of each check."""
+
+from datetime import date
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cases import cases
+from inlier._internal.validation import (
+    SMALLEST_BUDGET,
+    are_times,
+    as_array,
+    check_budget,
+    check_choice,
+    check_number,
+    check_random_state,
+    check_vector,
+    check_whole,
+    fit_generator,
+)
+
+
+@cases(
+    ("value", "limits", "taken"),
+    [
+        (0.0, {}, False),
+        (5e-324, {}, True),
+        (0.0, {"at_least": 0.0}, True),
+        (-1e-9, {"at_least": 0.0}, False),
+        (1.0, {"at_most": 1.0}, True),
+        (1.0, {"below": 1.0}, False),
+        (np.nextafter(1.0, 0.0), {"below": 1.0}, True),
+        (1.0, {"above": 1.0}, False),
+        (np.float32(2.0), {}, True),
+        (Fraction(1, 3), {}, True),
+        (10**400, {}, False),
+        (np.inf, {}, False),
+        (np.nan, {}, False),
+        (True, {}, False),
+        (np.True_, {}, False),
+        ("1", {}, False),
+        (None, {}, False),
+        (1j, {}, False),
+    ],
+)
+def test_numbers(value, limits, taken):
+    if taken:
+        assert check_number(value, "x", **limits) == float(value)
+        return
+    with pytest.raises(
+        ValueError, match=r"^x must be a finite number (above|of at least) .*but is"
+    ):
+        check_number(value, "x", **limits)
+
+
+def test_a_hint_ends_the_message():
+    with pytest.raises(ValueError, match=r"above 0 and at most 1, but is 2\. Think\.$"):
+        check_number(2, "x", at_most=1.0, hint=" Think.")
+
+
+@cases(
+    ("value", "least", "taken"),
+    [
+        (1, 1, True),
+        (0, 1, False),
+        (0, 0, True),
+        (np.int8(3), 3, True),
+        (2.0, 1, False),
+        (True, 0, False),
+        ("2", 1, False),
+    ],
+)
+def test_whole_numbers(value, least, taken):
+    if taken:
+        assert type(check_whole(value, "k", least)) is int
+        return
+    with pytest.raises(ValueError, match=f"^k must be a whole number >= {least}, but is"):
+        check_whole(value, "k", least)
+
+
+def test_choices():
+    assert check_choice("a", "way", ("a", "b")) == "a"
+    for wrong in ("c", "A", None, 1):
+        with pytest.raises(ValueError, match=r"^way must be one of 'a', 'b', but is"):
+            check_choice(wrong, "way", ("a", "b"))
+
+
+def test_vectors():
+    found = check_vector([1, 2, 3], "v", 3, "row")
+    assert found.dtype == np.float64 and found.tolist() == [1.0, 2.0, 3.0]
+    for wrong, said in (
+        ([1.0, 2.0], "vector of 3 numbers, one for each row"),
+        ([[1.0, 2.0, 3.0]], r"shape \(1, 3\)"),
+        ([1.0, np.nan, 2.0], "contains NaN or infinity"),
+        ([1j, 0, 0], "dtype complex"),
+        (["a", "b", "c"], "v must be a"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            check_vector(wrong, "v", 3, "row")
+
+
+def test_arrays_of_objects_are_read_or_named():
+    np.testing.assert_array_equal(as_array([[1, Fraction(1, 2)]], "X"), [[1.0, 0.5]])
+    for wrong, said in (
+        ([[10**400, 1]], "too many digits"),
+        ([[1.0, "x"], [2.0, object()]], "could not be read"),
+        ([[1.0, date(2020, 1, 1)]], "could not be read|dates or times in column 1"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            as_array(np.array(wrong, dtype=object), "X")
+
+
+def test_times_are_told_from_numbers():
+    assert are_times(np.array(["2020-01-01"], "M8[D]"))
+    assert are_times(np.array([1.0, date(2020, 1, 1)], object))
+    assert not are_times(np.array([1.0, None], object)) and not are_times(np.zeros(2))
+
+
+def test_generators():
+    rng = np.random.default_rng(3)
+    assert check_random_state(rng) is rng
+    same = [check_random_state(5).random() for _ in range(2)]
+    assert same[0] == same[1] == np.random.default_rng(5).random()
+    older = [check_random_state(np.random.RandomState(1)).random() for _ in range(2)]
+    assert older[0] == older[1]
+    assert check_random_state(None).random() != check_random_state(None).random()
+
+
+def test_a_fit_draws_from_a_stream_of_its_own():
+    assert fit_generator(5).random() == fit_generator(5).random()
+    assert fit_generator(5).random() != np.random.default_rng(5).random()
+    rng = np.random.default_rng(0)
+    assert fit_generator(rng) is rng
+
+
+def test_the_range_of_budgets():
+    for budget in (2 * SMALLEST_BUDGET, 1.0, 0.5 / SMALLEST_BUDGET):
+        check_budget(budget, "sigma")
+    for budget in (SMALLEST_BUDGET, 0.0, 1.0 / SMALLEST_BUDGET, np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"^sigma is out of range"):
+            check_budget(budget, "sigma")

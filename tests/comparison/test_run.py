@@ -1,0 +1,119 @@
+"""`compare` against the estimators themselves, and what it refuses."""
+
+import numpy as np
+import pytest
+from sklearn.covariance import EmpiricalCovariance
+
+import inlier
+from cases import cases
+from contestants import CHEAP, MODEL, SEVERAL, Mean, without_seconds
+from inlier import compare
+from inlier.comparison.run import carry_out, plan
+from inlier.datasets import SettingB
+
+
+def test_errors_are_those_of_the_estimators(known):
+    assert len(known.records) == 9 and known.truth_known
+    for record in known.records:
+        assert record.seed == 7 + record.trial
+        sample = MODEL.sample(record.seed)
+        told = {"alpha": sample.is_outlier.mean(), "sigma": sample.sigma}
+        estimator = inlier.methods()[record.method].make(**told).fit(sample.X)
+        good = sample.X[~sample.is_outlier].mean(axis=0)
+        assert record.status == "ok"
+        assert record.error == pytest.approx(np.linalg.norm(estimator.location_ - good), abs=1e-14)
+        assert record.removed == (~estimator.support_).sum()
+        assert record.exact == (
+            set(np.flatnonzero(~estimator.support_)) == set(np.flatnonzero(sample.is_outlier))
+        )
+        assert record.passes == estimator.result_.n_passes
+        assert record.seconds > 0.0
+
+
+def test_the_same_with_workers(known):
+    for n_jobs, timeout in ((2, 60.0), (1, 60.0)):
+        again = compare(MODEL, CHEAP, trials=3, timeout=timeout, random_state=7, n_jobs=n_jobs)
+        assert without_seconds(again) == without_seconds(known)
+
+
+def test_all_methods_by_default():
+    comparison = compare(MODEL, trials=1, timeout=None)
+    assert comparison.methods == tuple(inlier.methods())
+
+
+def test_estimators_of_others():
+    sample = MODEL.sample(3)
+    comparison = compare(sample, EmpiricalCovariance(), timeout=None)
+    (record,) = comparison.records
+    assert comparison.methods == ("EmpiricalCovariance",)
+    assert record.error == pytest.approx(np.linalg.norm(sample.X.mean(axis=0) - sample.mean))
+    assert (record.passes, record.removed, record.exact, record.seed) == (None,) * 4
+
+
+@cases(
+    ("data", "arguments", "message"),
+    [
+        (MODEL, {"methods": ["inlier-sigmo"]}, "Did you mean 'inlier-sigma'"),
+        (MODEL, {"methods": "zzz"}, "There are inlier"),
+        (MODEL, {"methods": []}, "methods is empty"),
+        (MODEL, {"methods": [Mean(), Mean()]}, "'Mean' more than once"),
+        (MODEL, {"methods": [Mean]}, r"give an instance, Mean\(...\)"),
+        (MODEL, {"methods": [3]}, "neither a name"),
+        (MODEL, {"trials": 0}, "trials must be a whole number >= 1"),
+        (MODEL, {"n_jobs": 0}, "n_jobs must be .* -1 stands for all cores"),
+        (MODEL, {"timeout": -1.0}, "timeout must be .* None for no limit"),
+        (MODEL, {"alpha": 0.6}, "alpha must be"),
+        (MODEL, {"sigma": 0.0}, "sigma must be"),
+        (MODEL, {"random_state": -1}, "random_state must be"),
+        (SettingB, {}, "data is the class SettingB"),
+        ([1.0, 2.0], {}, "data must be a table"),
+        (np.array([[np.nan, 1.0], [0.0, 1.0]]), {}, "data contains NaN"),
+    ],
+)
+def test_bad_input(data, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        compare(data, **{"timeout": None, "methods": "mean", **arguments})
+
+
+# -- methods and files that misbehave -------------------------------------------------------------
+
+
+def test_a_word_about_columns_in_other_units():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    assert "columns" not in compare(X, "mean", timeout=None).note
+    assert "Some columns vary" in compare(X * [1.0, 1e4, 1.0], "mean", timeout=None).note
+
+
+# -- Many comparisons with the same workers -------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n_jobs", "timeout"), [(1, None), (1, 60.0), (2, None), (2, 60.0)])
+def test_several_plans_give_what_each_gives_alone(one_by_one, n_jobs, timeout):
+    plans = [plan(data, methods, **more) for data, methods, more in SEVERAL]
+    told = []
+    found = carry_out(
+        plans, n_jobs=n_jobs, timeout=timeout, watch=lambda *event: told.append(event)
+    )
+    assert len(found) == len(SEVERAL)
+    for alone, together in zip(one_by_one, found, strict=True):
+        assert without_seconds(together) == without_seconds(alone)
+        assert (together.data, together.note) == (alone.data, alone.note)
+        assert together.truth_known == alone.truth_known
+    total = sum(p.n_fits for p in plans)
+    assert total == sum(len(comparison.records) for comparison in found)
+    done = [event[0] for event in told]
+    # It never goes back, and ends when all is done.
+    assert done == sorted(done) and (done[0], done[-1]) == (0, total)
+    assert {event[1] for event in told} == {total}
+    assert {event[2] for event in told} - {""} == {r.method for c in found for r in c.records}
+
+
+def test_plans_say_what_is_to_be_done():
+    planned = plan(MODEL, CHEAP, trials=4, random_state=3)
+    assert planned.n_fits == 12 and planned.seeds == (3, 4, 5, 6)
+    assert [method.name for method in planned.methods] == CHEAP
+    assert plan(MODEL, "mean").n_fits == 20 and plan(MODEL.sample(0), "mean").seeds == (None,)
+    assert carry_out([]) == []
+    for options in ({"n_jobs": 0}, {"timeout": 0.0}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            carry_out([planned], **options)

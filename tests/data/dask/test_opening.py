@@ -1,0 +1,54 @@
+"""What Dask holds, opened or refused."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+from cases import cases
+from dask_cases import UNEVEN, D, real_numbers
+from inlier.data.dask import open_dask
+
+
+@cases(
+    ("data", "message"),
+    [
+        (da.zeros(5), r"shape \(5,\)"),
+        (da.zeros((5, 2, 2)), r"shape \(5, 2, 2\)"),
+        (da.zeros((1, 4)), "at least 2 rows, but has 1"),
+        (da.zeros((4, 0)), "at least 1 column"),
+        (da.zeros((5, 2), dtype=complex), "complex128"),
+        (da.from_array(np.array([["a", 1]] * 5, dtype=object), chunks=2), "object"),
+        (dd.from_pandas(pd.DataFrame({"x": [1.0, 2], "y": ["a", "b"]}), npartitions=1), "'y'"),
+        (dd.from_pandas(pd.DataFrame({"x": [1.0, 2]}), npartitions=1)["x"], "Series"),
+    ],
+)
+def test_what_is_not_a_table_of_numbers_is_refused(data, message):
+    with pytest.raises(ValueError, match=rf"X .*{message}"):
+        open_dask(data)
+
+
+def test_columns_of_several_dtypes():
+    columns = {
+        "i": np.arange(6),
+        "f": np.linspace(0, 1, 6).astype(np.float32),
+        "b": np.arange(6) > 2,
+        "n": pd.array([1, 2, 3, 4, 5, 6], dtype="Int64"),
+    }
+    table = open_dask(dd.from_pandas(pd.DataFrame(columns), npartitions=2))
+    expected = np.array([np.asarray(x, dtype=float) for x in columns.values()]).T
+    np.testing.assert_array_equal(table.some(np.arange(6)), expected)
+
+
+def test_a_missing_value_of_a_dataframe_is_found():
+    columns = {"a": pd.array([1, None, 3], dtype="Int64"), "b": [1.0, 2.0, 3.0]}
+    table = open_dask(dd.from_pandas(pd.DataFrame(columns), npartitions=1))
+    with pytest.raises(ValueError, match="row 1, column 0"):
+        table.sq_distances(np.zeros(2))
+
+
+def test_data_that_are_not_kept_in_memory():
+    X = real_numbers()
+    table = open_dask(da.from_array(X, chunks=UNEVEN) * 2.0, persist=False)
+    np.testing.assert_allclose(table.sq_distances(np.zeros(D)), np.square(2.0 * X).sum(axis=1))

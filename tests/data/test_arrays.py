@@ -1,0 +1,285 @@
+"""Every kind of table against dense formulas in float64."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from cases import cases
+from dense_cases import (
+    SPARSE_FORMATS,
+    Case,
+    assert_near,
+    dense64,
+    real_numbers,
+    shifted_case,
+    whole_numbers,
+)
+from inlier.data import Rotation, as_table
+from inlier.data.settings import SETTINGS as TABLES
+
+SHAPE = (37, 6)
+
+
+def read_only(X: np.ndarray) -> np.ndarray:
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def slice_of_larger(X: np.ndarray) -> np.ndarray:
+    larger = np.full((2 * X.shape[0] + 1, 3 * X.shape[1]), np.nan)
+    larger[1::2, 1::3] = X
+    view = larger[1::2, 1::3]
+    assert not view.flags.c_contiguous and not view.flags.f_contiguous
+    return view
+
+
+def backwards(X: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
+
+
+def memory_mapped(X: np.ndarray, folder: Path) -> np.memmap:
+    file = folder / "table.bin"
+    X.tofile(file)
+    return np.memmap(file, dtype=X.dtype, mode="r", shape=X.shape)
+
+
+# Name of the kind -> from whole numbers and a folder, the data as a user would hold them.
+KINDS: dict[str, Callable[[np.ndarray, Path], Any]] = {
+    "float64 C": lambda X, folder: np.ascontiguousarray(X, dtype=np.float64),
+    "float64 Fortran": lambda X, folder: np.asfortranarray(X, dtype=np.float64),
+    "float32 C": lambda X, folder: X.astype(np.float32),
+    "float32 Fortran": lambda X, folder: np.asfortranarray(X, dtype=np.float32),
+    "float16": lambda X, folder: X.astype(np.float16),
+    "longdouble": lambda X, folder: X.astype(np.longdouble),
+    "big endian": lambda X, folder: X.astype(">f8"),
+    "int8": lambda X, folder: X.astype(np.int8),
+    "int64": lambda X, folder: X.astype(np.int64),
+    "uint8": lambda X, folder: (X + 60).astype(np.uint8),
+    "bool": lambda X, folder: X > 0,
+    "slice": lambda X, folder: slice_of_larger(X),
+    "backwards": lambda X, folder: backwards(X.astype(np.float64)),
+    "read-only": lambda X, folder: read_only(X.astype(np.float64)),
+    "memmap float64": lambda X, folder: memory_mapped(X.astype(np.float64), folder),
+    "memmap float32": lambda X, folder: memory_mapped(X.astype(np.float32), folder),
+    "memmap int8": lambda X, folder: memory_mapped(X.astype(np.int8), folder),
+    **{
+        name: lambda X, folder, name=name: getattr(sp, name)(X.astype(np.float64))
+        for name in SPARSE_FORMATS
+    },
+    "csr float32": lambda X, folder: sp.csr_array(X.astype(np.float32)),
+    "csr int8": lambda X, folder: sp.csr_array(X.astype(np.int8)),
+    "csr int64": lambda X, folder: sp.csr_array(X.astype(np.int64)),
+    "lil": lambda X, folder: sp.lil_matrix(X.astype(np.float64)),
+    "bsr": lambda X, folder: sp.bsr_array(X.astype(np.float64)),
+}
+
+
+def case_of(kind: str, folder: Path) -> Case:
+    return Case(KINDS[kind](whole_numbers(SHAPE), folder))
+
+
+each_kind = cases("kind", KINDS)
+
+
+# -- each pass against its formula ----------------------------------------------------------------
+
+
+@each_kind
+def test_every_pass_is_its_formula(kind, tmp_path):
+    case = case_of(kind, tmp_path)
+    case.check_all()
+    median = case.table.median()
+    assert type(median) is np.ndarray
+    assert_near(median, np.median(case.Y, axis=0), 1e-15)
+    assert case.table.sq_distances(case.Y[0])[0] == pytest.approx(0.0, abs=1e-3 * case.relative)
+    gram = case.table.gram(case.center)
+    assert_near(gram, gram.T.copy(), 1e-3 * case.relative)
+
+
+@each_kind
+def test_moment_with_weights_that_depend_on_what_is_seen(kind, tmp_path):
+    case = case_of(kind, tmp_path)
+    asked: list[int] = []
+    n = len(case.Y)
+
+    def weigh(rows: slice, seen: np.ndarray) -> np.ndarray:
+        asked.extend(range(*rows.indices(n)))
+        return 1.0 / (1.0 + np.square(seen).sum(axis=0) / 1e3)
+
+    moment = case.table.moment(case.center, weigh, case.basis)
+    assert sorted(asked) == list(range(n)), "each row is asked about once"
+    seen = case.basis @ case.A.T
+    w = 1.0 / (1.0 + np.square(seen).sum(axis=0) / 1e3)
+    assert_near(moment.projection, seen, case.relative, case.table.dtype)
+    assert_near(moment.image, (seen * w) @ case.A, 10 * case.relative)
+    assert_near(moment.drift, w @ case.A, 10 * case.relative)
+
+
+@each_kind
+def test_moment_of_an_empty_basis_is_the_drift(kind, tmp_path):
+    case = case_of(kind, tmp_path)
+    empty = np.empty((0, case.Y.shape[1]))
+    moment = case.table.moment(case.center, case.weights, empty)
+    assert moment.projection.shape == (0, len(case.Y))
+    assert moment.image.shape == empty.shape
+    assert_near(moment.drift, case.A.T @ case.weights, 10 * case.relative)
+
+
+def test_median_of_an_even_number_of_rows(tmp_path):
+    for name, make in KINDS.items():
+        data = make(whole_numbers((36, 5), seed=4), tmp_path)
+        expected = np.median(dense64(data), axis=0)
+        np.testing.assert_array_equal(as_table(data).median(), expected, err_msg=name)
+
+
+# -- a median of a sample -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_matrix, sp.csc_array])
+def test_sampled_median_is_a_value_near_the_middle(make):
+    Y = real_numbers((2000, 4), seed=2)
+    median = as_table(make(Y)).median(np.random.default_rng(5))
+    for j, value in enumerate(median):
+        assert value in Y[:, j], "an odd number of rows has one of their values as median"
+        # 501 of 2000 rows: the rank of their median has standard deviation .02.
+        assert 0.4 < np.mean(Y[:, j] < value) < 0.6
+    again = as_table(Y).median(np.random.default_rng(5))
+    np.testing.assert_array_equal(median, again)
+    assert not np.array_equal(median, as_table(Y).median(np.random.default_rng(6)))
+
+
+@pytest.mark.parametrize("n", [TABLES.sample_rows - 1, TABLES.sample_rows])
+def test_few_rows_are_not_sampled(n):
+    Y = real_numbers((n, 3))
+    median = as_table(Y).median(np.random.default_rng(0))
+    np.testing.assert_array_equal(median, np.median(Y, axis=0))
+
+
+# -- cost and side effects ------------------------------------------------------------------------
+
+
+@each_kind
+def test_a_call_is_one_pass(kind, tmp_path):
+    case = case_of(kind, tmp_path)
+    table, counts = case.table, []
+    assert table.n_passes == 0
+    for call in (
+        lambda: table.project(case.center, case.basis),
+        lambda: table.moment(case.center, case.weights, case.basis),
+        lambda: table.moment(case.center, lambda rows, seen: case.weights[rows], case.basis),
+        lambda: table.combine(case.center, case.coefficients),
+        lambda: table.mean(case.weights, case.center),
+        lambda: table.median(),
+        lambda: table.squares(case.center, case.weights),
+        lambda: table.sq_distances(case.center),
+        lambda: table.gram(case.center),
+    ):
+        call()
+        counts.append(table.n_passes)
+    assert counts == list(range(1, 10))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_the_median_of_a_sample_is_one_pass(make):
+    table = as_table(make(real_numbers((TABLES.sample_rows + 1, 3))))
+    table.median(np.random.default_rng(0))
+    assert table.n_passes == 1
+
+
+@each_kind
+def test_shape_and_dtype(kind, tmp_path):
+    case = case_of(kind, tmp_path)
+    assert case.table.shape == SHAPE
+    fits_single = np.result_type(case.data.dtype, np.float32) == np.float32
+    assert case.table.dtype == (np.float32 if fits_single else np.float64)
+
+
+def parts_of(data: Any) -> list[np.ndarray]:
+    if not sp.issparse(data):
+        return [np.array(data)]
+    return [np.array(getattr(data, name)) for name in ("data", "indices", "indptr", "row", "col")
+            if hasattr(data, name)]  # fmt: skip
+
+
+@each_kind
+def test_the_data_are_not_modified(kind, tmp_path):
+    case = case_of(kind, tmp_path)
+    before = parts_of(case.data)
+    center, basis = case.center.copy(), case.basis.copy()
+    weights, coefficients = case.weights.copy(), case.coefficients.copy()
+    case.check_all()
+    case.table.median()
+    rotation = Rotation.of(case.table, case.center)
+    rotation.restored(np.eye(1, rotation.rotated.shape[1]))
+    for was, now in zip(before, parts_of(case.data), strict=True):
+        np.testing.assert_array_equal(was, now)
+    np.testing.assert_array_equal(center, case.center)
+    np.testing.assert_array_equal(basis, case.basis)
+    np.testing.assert_array_equal(weights, case.weights)
+    np.testing.assert_array_equal(coefficients, case.coefficients)
+
+
+# -- accuracy far from the origin -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("shape", [(300, 20), (20, 300)])
+def test_a_large_shift_costs_few_digits_in_double_precision(shape, make):
+    Y = real_numbers(shape) + 1e6
+    case = shifted_case(Y, Y.mean(axis=0) + 0.1, make)
+    case.check_all(1e-8)
+    # Entry by entry the passes are better than that; the mean is as good as the data.
+    assert_near(case.table.sq_distances(case.center), np.square(case.A).sum(axis=1), 1e-9)
+    assert_near(case.table.gram(case.center), case.A @ case.A.T, 1e-9)
+    np.testing.assert_allclose(
+        case.table.mean(case.weights, case.center),
+        case.center + case.A.T @ case.weights / case.weights.sum(),
+        rtol=0,
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray])
+def test_single_precision_far_from_the_origin(make):
+    # The rows are rounded to 1e-3 of their spread before anything sees them: compare with those.
+    Y = (real_numbers((400, 20)) + 1e4).astype(np.float32)
+    exact = Y.astype(np.float64)
+    anywhere = shifted_case(exact, exact.mean(axis=0), np.asarray)
+    anywhere.table = as_table(make(Y))
+    anywhere.check_all(1e-2)
+    # About a centre that single precision can hold, no digit of the spread is lost.
+    held = shifted_case(exact, np.median(Y, axis=0).astype(np.float64), np.asarray)
+    held.table = as_table(make(Y))
+    held.check_all(1e-5)
+
+
+def test_rows_too_far_to_square_are_infinitely_far():
+    Y = real_numbers((10, 3))
+    Y[4] = 1e200
+    for make in (np.asarray, np.asfortranarray, sp.csr_array):
+        distances = as_table(make(Y)).sq_distances(np.zeros(3))
+        assert distances[4] == np.inf
+        assert np.isfinite(np.delete(distances, 4)).all()
+
+
+@pytest.mark.parametrize("shape", [(60, 3), (10, 30)])
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array])
+def test_rows_without_weight_may_be_too_far_to_square(make, shape):
+    Y = real_numbers(shape)
+    Y[4] = 1e300
+    w = (np.arange(len(Y)) != 4).astype(np.float64)
+    squares, drift = as_table(make(Y)).squares(np.zeros(shape[1]), w)
+    np.testing.assert_allclose(squares, np.square(np.delete(Y, 4, axis=0)).sum(axis=0))
+    np.testing.assert_allclose(drift, np.delete(Y, 4, axis=0).sum(axis=0), atol=1e-12)
+    assert (as_table(make(Y)).squares(np.zeros(shape[1]), w + 1.0)[0] == np.inf).all()
+
+
+def test_squares_of_a_column_in_small_units_are_numbers():
+    Y = (real_numbers((50, 3)) * [1.0, 1e-25, 1e5]).astype(np.float32)
+    squares, _ = as_table(Y).squares(np.zeros(3), np.ones(50))
+    np.testing.assert_allclose(squares, np.square(Y.astype(np.float64)).sum(axis=0), rtol=1e-12)

@@ -1,0 +1,81 @@
+"""Passes block by block: the borders, and the memory that they need."""
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cases import cases
+from dense_cases import Case, assert_near, real_numbers, whole_numbers
+from inlier.data import arrays as dense_module
+from inlier.data import as_table
+from inlier.data.settings import SETTINGS
+
+# -- blocks ---------------------------------------------------------------------------------------
+
+
+@cases("dtype", [np.float64, np.float32, np.int8, np.longdouble])
+@cases("order", ["C", "F"])
+@cases("n", [2, 15, 16, 17, 31, 32, 33, 49])
+def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
+    small = replace(SETTINGS, block_bytes=1, min_block_rows=16, wide_elements=2 * n)
+    monkeypatch.setattr(dense_module, "SETTINGS", small)
+    Case(np.asarray(whole_numbers((n, 7)), dtype=dtype, order=order), k=2).check_all()
+
+
+@cases("d", [1, 2, 3, 4, 5])
+@cases("n", [11, 12, 13])
+def test_blocks_of_few_elements(monkeypatch, n, d):
+    small = replace(SETTINGS, block_bytes=12 * 8, min_block_rows=1, wide_elements=30)
+    monkeypatch.setattr(dense_module, "SETTINGS", small)
+    Case(real_numbers((n, d)), k=1).check_all()
+
+
+def test_callable_weights_see_every_block_once(monkeypatch):
+    small = replace(SETTINGS, block_bytes=1, min_block_rows=16)
+    monkeypatch.setattr(dense_module, "SETTINGS", small)
+    case = Case(real_numbers((50, 4)))
+    starts = []
+
+    def weigh(rows: slice, seen: np.ndarray) -> np.ndarray:
+        starts.append(rows.start)
+        assert_near(seen, case.basis @ case.A[rows].T, 1e-12)
+        return case.weights[rows]
+
+    moment = case.table.moment(case.center, weigh, case.basis)
+    assert starts == [0, 16, 32, 48]
+    assert_near(moment.image, case.basis @ (case.A.T * case.weights) @ case.A, 1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(5000, 300), (700, 4099), (33, 70000)])
+def test_blocks_of_the_real_size(shape, order, dtype):
+    case = Case(np.asarray(real_numbers(shape), dtype=dtype, order=order), k=8)
+    case.check_all(1e-4 if dtype == np.float32 else 1e-11)
+
+
+# -- cost and side effects ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
+def test_passes_need_little_memory(dtype, order):
+    n, d = 30_000, 50
+    Y = np.asarray(whole_numbers((n, d)), dtype=dtype, order=order)
+    table = as_table(Y)
+    center, V, w = np.zeros(d), np.eye(2, d), np.ones(n)
+    tracemalloc.start()
+    try:
+        table.project(center, V)
+        table.moment(center, w, V)
+        table.combine(center, w[None])
+        table.squares(center, w)
+        table.sq_distances(center)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Answers of k x n doubles and one block; half a copy of the data in double precision is 6 MB.
+    assert peak < n * d * 8 / 2

@@ -1,0 +1,167 @@
+"""What is no table of numbers is refused by name: dates, times, text, gaps, shapes."""
+
+from datetime import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cases import cases
+from clear_samples import NO_TABLES, with_entry
+from inlier import RobustMean, robust_mean
+from inlier.baselines import CoordinateMedian
+from inlier.data.checks import check_table
+
+DAYS = pd.date_range("2020-01-01", periods=4)
+AGES = DAYS - DAYS[0]
+TIMES = {
+    "datetime64[ns]": DAYS.astype("datetime64[ns]"),
+    "datetime64[us]": DAYS.astype("datetime64[us]"),
+    "with a time zone": DAYS.tz_localize("UTC"),
+    "timedelta64[ns]": AGES.astype("timedelta64[ns]"),
+    "periods": DAYS.to_period("D"),
+    "categories": pd.Categorical(DAYS),
+    "dates of Python": DAYS.date,
+    "times of Python": np.array([time(hour) for hour in range(4)], object),
+    "durations of numpy": np.array([np.timedelta64(i, "s") for i in range(4)], object),
+    "Arrow timestamp": pd.Series(DAYS).astype("timestamp[us][pyarrow]"),
+    "Arrow duration": pd.Series(AGES).astype("duration[us][pyarrow]"),
+    "Arrow date32": pd.Series(DAYS).astype("date32[pyarrow]"),
+}
+
+
+FITS = [robust_mean, RobustMean().fit, CoordinateMedian().fit]
+
+
+@cases("fit", FITS)
+@cases("kind", TIMES)
+def test_times_in_pandas_are_no_numbers(kind, fit):
+    """One column of microseconds since 1970 would drown all others."""
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "when": TIMES[kind]})
+    for table in (frame, frame[["when"]]):
+        with pytest.raises(ValueError, match=r"^X must .*other types: 'when'.*select_dtypes"):
+            fit(table)
+    advised = frame.select_dtypes("number", exclude="timedelta")  # as the message has it
+    assert list(advised.columns) == ["x"]
+
+
+@cases("fit", FITS)
+@cases("kind", [pl.Date, pl.Datetime("us"), pl.Datetime("ns", "UTC"), pl.Time])
+def test_times_in_polars_are_no_numbers(kind, fit):
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "when": list(DAYS.to_pydatetime())})
+    when = pl.col("when").cast(kind)
+    if isinstance(kind, pl.Datetime) and kind.time_zone:
+        when = pl.col("when").dt.replace_time_zone("UTC")
+    for column in (when, pl.col("when") - pl.col("when").first()):
+        made = frame.with_columns(column)
+        for table in (made, made.select("when")):
+            with pytest.raises(ValueError, match=r"^X must .*other types: 'when'.*selectors"):
+                fit(table)
+        assert made.select(pl.selectors.numeric()).columns == ["x"]
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_times_in_arrays_are_no_numbers(fit, tmp_path):
+    for column in (DAYS.to_numpy(), AGES.to_numpy()):
+        array = np.stack([column, column], axis=1)
+        np.save(tmp_path / "times.npy", array)
+        for X in (array, array.astype("M8[s]" if array.dtype.kind == "M" else "m8[s]")):
+            with pytest.raises(ValueError, match=r"^X must hold real numbers, but has dtype"):
+                fit(X)
+        with pytest.raises(ValueError, match=r"must hold real numbers, but has dtype"):
+            fit(np.load(tmp_path / "times.npy", mmap_mode="r"))
+        pairs = [[1.0, entry] for entry in column]
+        objects = np.array(pairs, object)
+        for X in (pairs, objects):
+            with pytest.raises(ValueError, match=r"^X must hold .* dates or times in column 1"):
+                fit(X)
+
+
+@cases("fit", FITS)
+@cases(
+    "kind",
+    [
+        pa.timestamp("us"),
+        pa.timestamp("ns", "UTC"),
+        pa.date32(),
+        pa.date64(),
+        pa.time32("s"),
+        pa.time64("us"),
+        pa.duration("us"),
+    ],
+)
+def test_times_in_arrow_are_no_numbers(kind, fit, tmp_path):
+    whole = pa.int32() if kind in (pa.date32(), pa.time32("s")) else pa.int64()
+    when = pa.array([0, 86_400_000, 172_800_000, 259_200_000], pa.int64())
+    when = (pa.array([0, 1, 2, 3], whole) if whole == pa.int32() else when).cast(kind)
+    table = pa.table({"x": [1.0, 2.0, 3.0, 5.0], "when": when})
+    pq.write_table(table, tmp_path / "times.parquet")
+    for X in (table, tmp_path / "times.parquet"):
+        with pytest.raises(ValueError, match=r"real numbers, but its column 'when' has type .*Sel"):
+            fit(X)
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_truth_values_and_nullable_columns_are_numbers(fit):
+    plain = np.array([[1.0, 1, 0], [2.0, 0, 1], [3.0, 1, 2], [5.0, 0, 3]])
+    expected = fit(plain)
+    columns = {"x": plain[:, 0], "flag": plain[:, 1].astype(bool), "n": np.arange(4)}
+    kinds = (
+        {},
+        {"flag": "boolean", "n": "Int64"},
+        {"flag": "bool[pyarrow]", "n": "int64[pyarrow]"},
+    )
+    frames = [pd.DataFrame(columns).astype(kind) for kind in kinds]
+    frames += [pl.DataFrame(columns), pd.DataFrame(columns).astype({"n": "category"})]
+    for frame in frames:
+        found = fit(frame)
+        for name in ("location", "location_"):
+            if hasattr(expected, name):
+                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_text_in_polars_is_named(fit):
+    with pytest.raises(ValueError, match=r"other types: 'id'.*selectors.numeric"):
+        fit(pl.DataFrame({"id": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]}))
+
+
+# -- tables that are refused ----------------------------------------------------------------------
+
+
+@cases("name", list(NO_TABLES))
+def test_what_is_no_table_is_refused(name):
+    with pytest.raises(ValueError, match=r"\bX\b"):
+        robust_mean(NO_TABLES[name], sigma=1.0, missing="error")
+
+
+def test_a_word_is_taken_for_a_path_and_refused():
+    with pytest.raises(FileNotFoundError, match=r"X='table': there is no such file. Give the path"):
+        robust_mean("table", sigma=1.0)
+
+
+def test_where_the_first_bad_entry_is():
+    with pytest.raises(ValueError, match=r"row 2, column 1"):
+        robust_mean(with_entry(np.nan), sigma=1.0, missing="error")
+
+
+def test_large_finite_numbers_are_not_mistaken_for_infinity():
+    X = np.full((4, 3), 1e308)  # their sum overflows
+    assert check_table(X) is X
+    X[:2] *= -1.0
+    assert check_table(X) is X
+
+
+# -- the answer -----------------------------------------------------------------------------------
+
+
+def test_columns_of_a_frame_that_hold_no_numbers_are_named():
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "x": [1.0, 2.0, 3.0], "when": ["u", "v", "w"]})
+    with pytest.raises(ValueError, match=r"other types: 'id', 'when'.*select_dtypes"):
+        robust_mean(frame)
+    missing = pd.DataFrame({"x": pd.array([1, None, 3], dtype="Int64"), "y": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="NaN"):
+        robust_mean(missing, missing="error")

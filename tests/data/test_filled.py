@@ -1,0 +1,53 @@
+"""Missing cells count as the median of their column, and are known to be missing."""
+
+import numpy as np
+import pytest
+
+from inlier.data.filled import FilledTable, find_missing, listed_columns, middle
+
+
+def table():
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    X[:20, 2] = np.nan
+    X[3, 0] = np.nan
+    missing = find_missing(X, "X")
+    fill = np.nanmedian(X, axis=0)
+    return X, missing, FilledTable(np.where(missing, fill, X), missing, fill)
+
+
+def test_missing_cells_are_found():
+    X, missing, _ = table()
+    np.testing.assert_array_equal(missing, np.isnan(X))
+    assert find_missing(np.ones((3, 2)), "X") is None
+    X[5, 1] = np.inf
+    with pytest.raises(ValueError, match=r"^X contains .*infinity.* row 5, column 1"):
+        find_missing(X, "X")
+
+
+def test_passes_are_over_the_filled_cells():
+    X, missing, filled = table()
+    Y = np.where(missing, np.nanmedian(X, axis=0), X)
+    center = np.zeros(4)
+    np.testing.assert_allclose(filled.sq_distances(center), np.square(Y).sum(axis=1))
+    np.testing.assert_allclose(filled.mean(np.ones(30), center), Y.mean(axis=0))
+
+
+def test_means_over_the_cells_that_are_there():
+    X, _, filled = table()
+    kept = np.arange(30) % 4 > 0
+    means, counts = filled.known(kept)
+    np.testing.assert_allclose(means, np.nanmean(X[kept], axis=0))
+    np.testing.assert_array_equal(counts, (~np.isnan(X[kept])).sum(axis=0))
+
+
+def test_gaps_say_what_is_missing():
+    gaps = table()[2].gaps
+    assert gaps.counts.tolist() == [1, 0, 20, 0] and gaps.mostly.tolist() == [2]
+    note = gaps.note(("a", "b", "c", "d"))
+    assert "21 missing cells (in 2 columns)" in note
+    assert "More than half is missing in" in note and "c" in note.split("missing in")[1]
+
+
+def test_small_things():
+    assert middle(np.array([3.0, 1.0, 2.0])) == 2.0
+    assert "a" in listed_columns(np.array([0]), ("a", "b"))

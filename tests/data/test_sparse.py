@@ -1,0 +1,221 @@
+"""Sparse tables: never made dense, and as accurate as dense ones."""
+
+import tracemalloc
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from cases import cases
+from dense_cases import SPARSE_FORMATS, Case, real_numbers, shifted_case, whole_numbers
+from inlier import RobustMean, WeakEvidenceWarning, robust_mean
+from inlier.data import Rotation, as_table
+from inlier.estimators.base import in_signs
+
+# -- each pass against its formula ----------------------------------------------------------------
+
+
+def test_duplicate_entries_of_a_sparse_matrix_are_summed():
+    entries = np.array([1.0, 1.0, 5.0, 2.0, 3.0, -7.0, 7.0, 1.0])
+    columns = np.array([0, 0, 1, 0, 1, 1, 1, 1])
+    data = sp.csr_matrix((entries, columns, np.array([0, 3, 5, 8])), shape=(3, 2))
+    assert not data.has_canonical_format
+    case = Case(data.copy(), k=2)
+    case.check_all()
+    np.testing.assert_array_equal(case.table.median(), np.median(case.Y, axis=0))
+
+
+# -- sparse tables stay sparse --------------------------------------------------------------------
+
+
+@pytest.fixture
+def forbid_densifying(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[int, int]], None]:
+    def forbid(shape: tuple[int, int]) -> None:
+        classes = {owner for name in SPARSE_FORMATS for owner in getattr(sp, name).__mro__}
+        for owner in classes:
+            for name in ("toarray", "todense"):
+                if name in vars(owner):
+                    monkeypatch.setattr(owner, name, guarded(vars(owner)[name], shape))
+
+    def guarded(original: Callable[..., Any], shape: tuple[int, int]) -> Callable[..., Any]:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            assert self.shape not in (shape, shape[::-1]), "the table was made dense"
+            return original(self, *args, **kwargs)
+
+        return method
+
+    return forbid
+
+
+@pytest.mark.parametrize("name", SPARSE_FORMATS)
+def test_sparse_is_never_densified(forbid_densifying, name):
+    n, d = 45, 20
+    Y = whole_numbers((n, d))
+    data = getattr(sp, name)(Y.astype(np.float64))
+    case = Case(data)
+    forbid_densifying((n, d))
+    with pytest.raises(AssertionError, match="made dense"):
+        data.toarray()
+    case.check_all()
+    case.table.median()
+    robust_mean(data, sigma=60.0)
+
+
+@pytest.mark.parametrize("name", SPARSE_FORMATS)
+def test_wide_sparse_is_never_densified(forbid_densifying, name):
+    n, d = 20, 45
+    data = getattr(sp, name)(whole_numbers((n, d)).astype(np.float64))
+    table = as_table(data)
+    forbid_densifying((n, d))
+    rotation = Rotation.of(table, table.median())
+    rotation.restored(np.eye(1, rotation.rotated.shape[1]))
+    robust_mean(data, sigma=80.0)
+
+
+def test_large_sparse_passes_need_little_memory():
+    n, d = 100_000, 20_000  # 16 GB if it were dense
+    data = sp.random_array((n, d), density=5e-5, format="csr", rng=np.random.default_rng(0))
+    center, V, w = np.zeros(d), np.eye(2, d), np.ones(n)
+    tracemalloc.start()
+    try:
+        table = as_table(data)
+        table.project(center, V)
+        table.moment(center, w, V)
+        table.combine(center, w[None])
+        table.squares(center, w)
+        table.sq_distances(center)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 50e6
+
+
+# -- accuracy far from the origin -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(300, 20), (20, 300)])
+def test_a_sparse_table_with_a_column_far_from_zero(shape, dtype):
+    # A year, an identity or a constant term beside many zeros.
+    Y = real_numbers(shape) * (np.random.default_rng(3).random(shape) < 0.2)
+    Y[:, 0] += 2000.0
+    Y = Y.astype(dtype)
+    case = shifted_case(Y.astype(np.float64), np.median(Y, axis=0), sp.csr_array)
+    case.table = as_table(sp.csr_array(Y))
+    case.check_all(1e-4 if dtype == np.float32 else 1e-8)
+
+
+def test_squares_of_a_sparse_column_that_only_the_weighted_rows_store():
+    """Less than half of the rows, far from zero: the centre is taken off entry by entry."""
+    Y = np.zeros((100, 2))
+    Y[:40] = 1e8 + real_numbers((40, 2))
+    w = (np.arange(100) < 40).astype(np.float64)
+    center = Y[:40].mean(axis=0)
+    squares, _ = as_table(sp.csr_array(Y)).squares(center, w)
+    np.testing.assert_allclose(squares, np.square(Y[:40] - center).sum(axis=0), rtol=1e-12)
+
+
+OFFSETS = [0.0, 1.0, 1e3, 1.4e8, -1e12]
+SCALES = [1e-6, 1.0, 1e5]
+
+
+def sparse_sample(seed: int, offset: float, scale: float) -> np.ndarray:
+    """Rows that store some columns always, some mostly and some seldom, the first two far away."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(8, 60)), int(rng.integers(2, 12))
+    X = rng.normal(size=(n, d))
+    X[: n // 6] += rng.uniform(3.0, 9.0)
+    X = scale * (X + offset)
+    share = rng.choice([1.0, 0.9, 0.1], size=d)
+    # Of the columns that are seldom stored, values near zero: far away they would be all there is.
+    seldom = share < 0.5
+    X[:, seldom] -= scale * offset
+    X[rng.random((n, d)) > share] = 0.0
+    return X
+
+
+def exact_sq_distances(X: np.ndarray, center: np.ndarray) -> np.ndarray:
+    return ((X - center) ** 2).sum(axis=1)
+
+
+@cases("scale", SCALES)
+@cases("offset", OFFSETS)
+def test_passes_are_those_of_the_dense_table(offset, scale):
+    for seed in range(10):
+        X = sparse_sample(seed, offset, scale)
+        n, d = X.shape
+        rng = np.random.default_rng(seed)
+        rows = rng.random(n) < 0.7
+        rows[:2] = True
+        for Y, table in ((X, as_table(sp.csc_array(X))),
+                         (X[rows], as_table(sp.csr_matrix(X)).take(rows))):  # fmt: skip
+            center = np.median(Y, axis=0) + scale * rng.normal(size=d)
+            A = Y - center
+            lengths = exact_sq_distances(Y, center)
+            np.testing.assert_allclose(
+                table.sq_distances(center), lengths, rtol=1e-12, atol=1e-14 * np.median(lengths)
+            )
+            # Products know each entry to its own rounding, as those of a dense table do.
+            close = 1e-13 * max(1.0, np.abs(A).max() / scale) * np.median(lengths)
+            np.testing.assert_allclose(table.gram(center), A @ A.T, rtol=1e-10, atol=close)
+            basis = np.linalg.qr(rng.normal(size=(d, 2)))[0].T
+            far = np.abs(A).max()
+            np.testing.assert_allclose(table.project(center, basis), basis @ A.T, atol=1e-13 * far)
+            w = rng.random(len(Y))
+            squares, drift = table.squares(center, w)
+            np.testing.assert_allclose(squares, np.square(A).T @ w, rtol=1e-12)
+            np.testing.assert_allclose(drift, A.T @ w, atol=1e-12 * far)
+            C = rng.normal(size=(2, len(Y)))
+            np.testing.assert_allclose(table.combine(center, C), C @ A, atol=1e-12 * far)
+            np.testing.assert_allclose(table.mean(np.ones(len(Y)), center), Y.mean(axis=0),
+                                       rtol=1e-14, atol=1e-13 * far)  # fmt: skip
+
+
+@cases("sigma", [None, 2.0])
+@cases("scale", SCALES)
+@cases("offset", OFFSETS)
+def test_answers_are_those_of_the_dense_table(offset, scale, sigma):
+    for seed in range(3):
+        X = sparse_sample(seed, offset, scale)
+        arguments = {"sigma": None if sigma is None else sigma * scale}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WeakEvidenceWarning)
+            dense = robust_mean(X, **arguments)
+            model = RobustMean(**arguments).fit(sp.csr_matrix(X))
+        sparse = model.result_
+        np.testing.assert_array_equal(sparse.support, dense.support)
+        # A score is known to the rounding of the entries, seen from the centre.
+        known = np.finfo(float).eps * np.abs(X).max() / scale
+        close = {"rtol": 1e-6 + 100.0 * known, "atol": 1e-9 + 100.0 * known}
+        np.testing.assert_allclose(sparse.scores, dense.scores, **close)
+        np.testing.assert_array_equal(model.predict(sp.csr_matrix(X)), in_signs(model.support_))
+        np.testing.assert_array_equal(model.predict(X), in_signs(model.support_))
+        for row in range(len(X)):
+            why = sparse.explain(row)
+            assert why.removed is not bool(sparse.support[row])
+            np.testing.assert_allclose(why.contributions.sum(), why.score, **close)
+            if why.pruned:  # left before the fit, for its distance
+                assert sparse.scores[row] == np.inf
+                continue
+            np.testing.assert_allclose(why.score, sparse.scores[row], **close)
+            np.testing.assert_allclose(sum(part.contribution for part in why.directions),
+                                       sparse.scores[row], **close)  # fmt: skip
+
+
+def test_rows_that_are_near_each_other_and_far_from_the_origin():
+    X = np.random.default_rng(0).normal(size=(8, 8)) + 1.4e8
+    model = RobustMean().fit(sp.csr_matrix(X))
+    assert model.support_.all()
+    assert (model.predict(sp.csr_matrix(X)) == 1).all()
+    np.testing.assert_allclose(model.result_.scores, robust_mean(X).scores, rtol=1e-6)
+
+
+def test_the_matrix_is_left_alone():
+    X = sp.csr_matrix(sparse_sample(3, 1e3, 1.0))
+    before, stored = X.toarray(), X.nnz
+    robust_mean(X, sigma=1.0)
+    assert X.nnz == stored
+    np.testing.assert_array_equal(X.toarray(), before)

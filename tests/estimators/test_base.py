@@ -1,0 +1,75 @@
+"""What all estimators share, seen on the simplest one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cases import cases
+from inlier.data import as_table
+from inlier.estimators.base import MeanEstimator, in_signs
+from inlier.results.records import MeanResult
+from reference import contaminated
+
+
+class Kept(MeanEstimator):
+    """The mean of the rows whose first cell is not above a limit."""
+
+    def __init__(self, limit=3.0):
+        self.limit = limit
+
+    def fit(self, X, y=None):
+        rows = self._validated(X, fitting=True)
+        table = as_table(rows)
+        first = table.project(np.zeros(table.shape[1]), np.eye(1, table.shape[1]))[0]
+        support = first <= self.limit
+        weights = support.astype(float)
+        mean = table.mean(weights, np.zeros(table.shape[1]))
+        return self._copied(MeanResult(mean, support, weights, first, (), 1, 2, True, "done"))
+
+
+def test_what_is_copied_from_a_result():
+    X = contaminated()
+    estimator = Kept().fit(X)
+    result = estimator.result_
+    assert estimator.location_ is result.location and estimator.support_ is result.support
+    assert estimator.weights_ is result.weights and estimator.n_iter_ == 1
+    assert estimator.n_features_in_ == 4 and not hasattr(estimator, "feature_names_in_")
+    np.testing.assert_allclose(result.location, X[6:].mean(axis=0))
+    np.testing.assert_array_equal(result.outliers, np.arange(6))
+    np.testing.assert_array_equal(Kept().fit_predict(X), np.repeat([-1, 1], [6, 54]))
+
+
+def test_names_of_columns_are_kept():
+    frame = pd.DataFrame(contaminated(), columns=list("abcd"))
+    assert Kept().fit(frame).feature_names_in_.tolist() == list("abcd")
+
+
+@cases("make", [as_table, lambda X: X])
+def test_other_numbers_of_columns_are_refused(make):
+    X = contaminated()
+    estimator = Kept().fit(make(X))
+    assert estimator._validated(make(X)).shape == (60, 4)
+    with pytest.raises(ValueError, match=r"X has 3 features, but Kept is expecting 4 features"):
+        estimator._validated(make(X[:, :3]))
+
+
+def test_missing_cells_are_refused_unless_they_are_taken():
+    X = contaminated()
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        Kept().fit(X)
+    taken = type("Taken", (Kept,), {"_takes_missing": property(lambda self: True)})()
+    assert np.isnan(taken._validated(X, fitting=True)[3, 1])
+    assert taken.__sklearn_tags__().input_tags.allow_nan
+    assert not Kept().__sklearn_tags__().input_tags.allow_nan
+
+
+def test_one_row_is_enough_to_be_judged_but_not_to_fit():
+    X = contaminated()
+    assert Kept().fit(X)._validated(X[:1]).shape == (1, 4)
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        Kept().fit(X[:1])
+
+
+def test_signs():
+    assert in_signs(np.array([True, False, True])).tolist() == [1, -1, 1]

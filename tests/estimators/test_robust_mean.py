@@ -1,0 +1,530 @@
+"""The scikit-learn estimator: scikit-learn's own checks, and agreement with `robust_mean`."""
+
+import inspect
+import os
+import pickle
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone, is_outlier_detector
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_estimator
+
+import inlier.estimators.robust_mean
+from cases import cases
+from inlier import RobustMean, RobustMeanResult, robust_mean
+from inlier.datasets import Sample, SettingA, SettingB
+from inlier.packing.subspace import Sketch
+
+SAMPLE = SettingA(n=400, d=40, alpha=0.1).sample(random_state=0)
+MIXED = SettingB(n=300, d=30, alpha=0.2).sample(random_state=1)
+WIDE = SettingA(n=60, d=90, alpha=0.1).sample(random_state=2)
+
+CONFIGURATIONS = [
+    {},
+    {"surrogate": "reweighted-l1"},
+    {"surrogate": "l1"},
+    {"algorithm": "paper"},
+    {"algorithm": "paper", "surrogate": "reweighted-l1", "p": 0.3},
+    {"algorithm": "paper", "surrogate": "l1", "tol": 1e-4},
+    {"start": "geometric-median", "c1": 1.2, "p": 0.8, "random_state": 7},
+]
+
+
+def by_own_weight(chosen: dict) -> bool:
+    """As published, re-weighted l1 judges a row by the weight that it was left with itself."""
+    return chosen.get("algorithm") == "paper" and chosen.get("surrogate") == "reweighted-l1"
+
+
+NAMES = [f"column {j}" for j in range(SAMPLE.X.shape[1])]
+
+FRAMES = [
+    pytest.param(lambda X, names: pd.DataFrame(X, columns=names), id="pandas"),
+    pytest.param(lambda X, names: pl.DataFrame(X, schema=names), id="polars"),
+]
+SPARSE = [sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.csr_array, sp.csc_array, sp.coo_array]
+
+
+def model(sample=SAMPLE, **parameters):
+    return RobustMean(sigma=sample.sigma, **parameters).fit(sample.X)
+
+
+# -- scikit-learn's checks ------------------------------------------------------------------------
+
+
+# The data are scikit-learn's: blobs of unit variance, and some rows have to be called outliers.
+def expected_failures(given):
+    """What scikit-learn asks for and this estimator does not do, and why."""
+    if by_own_weight(given):
+        return {
+            "check_outliers_fit_predict": "a row is judged by its own weight, which others have not"
+        }
+    if given["sigma"] is None and given["assume"] == "auto" and given["algorithm"] != "paper":
+        why = "three classes of the same size: none of their rows is bad"
+        return {"check_outliers_train": why, "check_outliers_fit_predict": why}
+    return {}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"sigma": 1.0},
+        {"sigma": 1.0, "algorithm": "paper"},
+        {"sigma": 1.0, "algorithm": "paper", "surrogate": "reweighted-l1"},
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
+def test_scikit_learn_checks(given):
+    estimator = RobustMean(**given)
+    expected = expected_failures(estimator.get_params())
+    checks = check_estimator(estimator, expected_failed_checks=expected, on_skip=None)
+    assert {done["check_name"] for done in checks if done["status"] == "xfail"} == set(expected)
+
+
+def test_scikit_learn_checks_without_a_skip():
+    # One check runs only if this is set before scipy is imported.
+    code = (
+        "import warnings\n"
+        "from sklearn.exceptions import SkipTestWarning\n"
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        "from inlier import RobustMean\n"
+        "warnings.simplefilter('error', SkipTestWarning)\n"
+        "check_estimator(RobustMean(sigma=1.0))\n"
+    )
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_tags():
+    tags = get_tags(RobustMean())
+    assert is_outlier_detector(RobustMean())
+    assert tags.input_tags.sparse
+    assert tags.input_tags.allow_nan
+    assert not get_tags(RobustMean(missing="error")).input_tags.allow_nan
+    assert not tags.target_tags.required
+    assert not tags.non_deterministic
+
+
+# -- Parameters -----------------------------------------------------------------------------------
+
+
+def test_parameters_are_those_of_robust_mean():
+    def defaults(function, without):
+        parameters = inspect.signature(function).parameters
+        return {name: p.default for name, p in parameters.items() if name not in without}
+
+    assert defaults(RobustMean, ()) == defaults(robust_mean, ("X", "callback"))
+
+
+def test_parameters_are_stored_untouched():
+    given = {name: object() for name in RobustMean().get_params()}
+    stored = RobustMean(**given).get_params()
+    assert all(stored[name] is value for name, value in given.items())
+
+
+def test_fit_leaves_parameters_and_data_alone():
+    start = np.zeros(40)
+    estimator = RobustMean(sigma=SAMPLE.sigma, start=start)
+    before, X = dict(estimator.get_params()), SAMPLE.X.copy()
+    assert estimator.fit(X) is estimator
+    assert all(estimator.get_params()[name] is value for name, value in before.items())
+    assert not start.any()
+    assert np.array_equal(X, SAMPLE.X)
+
+
+def test_fit_sets_only_attributes_with_an_underscore():
+    estimator = RobustMean(sigma=SAMPLE.sigma)
+    before = set(vars(estimator))
+    added = set(vars(estimator.fit(SAMPLE.X))) - before
+    assert added == {
+        "location_",
+        "support_",
+        "weights_",
+        "indicator_",
+        "offset_",
+        "n_iter_",
+        "result_",
+        "n_features_in_",
+    }
+
+
+@cases(
+    ("wrong", "message"),
+    [
+        ({"scatter": "full"}, "scatter must be"),
+        ({"sigma": -1.0}, "sigma must be"),
+        ({"p": 2.0}, "p must be"),
+        ({"algorithm": "best"}, "algorithm must be one of"),
+        ({"surrogate": "l0"}, "surrogate must be one of"),
+        ({"start": "mean"}, "start must be one of"),
+        ({"start": np.zeros(3)}, "start must be a vector of 40 numbers"),
+        ({"max_iter": 0}, "max_iter must be"),
+    ],
+)
+def test_wrong_parameters_are_found_by_fit(wrong, message):
+    estimator = RobustMean(**{"sigma": 1.0, **wrong})
+    with pytest.raises(ValueError, match=f"^{message}"):
+        estimator.fit(SAMPLE.X)
+    with pytest.raises(NotFittedError):
+        estimator.predict(SAMPLE.X)
+
+
+def test_clone_and_set_params():
+    estimator = model(p=0.7, start=np.zeros(40))
+    copy = clone(estimator)
+    assert not hasattr(copy, "location_")
+    assert copy.p == 0.7 and np.array_equal(copy.start, np.zeros(40))
+    copy.set_params(p=0.4, surrogate="l1")
+    assert (copy.p, copy.surrogate, estimator.p) == (0.4, "l1", 0.7)
+    with pytest.raises(ValueError, match="Invalid parameter 'callback'"):
+        copy.set_params(callback=print)
+
+
+def test_equal_seeds_give_equal_fits():
+    one, two = model(WIDE, random_state=3), model(WIDE, random_state=3)
+    assert np.array_equal(one.location_, two.location_)
+    assert np.array_equal(one.score_samples(WIDE.X), two.score_samples(WIDE.X))
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_random_states_of_numpy(kind):
+    assert np.array_equal(model(random_state=kind(0)).support_, model().support_)
+
+
+# -- The fit --------------------------------------------------------------------------------------
+
+
+@cases(
+    ("sample", "chosen"),
+    [*((MIXED, chosen) for chosen in CONFIGURATIONS), (SAMPLE, {}), (WIDE, {})],
+)
+def test_fit_copies_what_robust_mean_returns(sample, chosen):
+    estimator = model(sample, **chosen)
+    result = robust_mean(sample.X, sigma=sample.sigma, **chosen)
+    assert isinstance(estimator.result_, RobustMeanResult)
+    assert np.array_equal(estimator.location_, result.location)
+    assert np.array_equal(estimator.support_, result.support)
+    assert np.array_equal(estimator.indicator_, result.indicator)
+    assert estimator.offset_ == -result.rule.threshold
+    assert estimator.n_iter_ == result.n_iter >= 1
+    assert estimator.n_features_in_ == sample.X.shape[1]
+    assert not hasattr(estimator, "feature_names_in_")
+
+
+def test_location_is_the_mean_of_the_support():
+    estimator = model()
+    assert estimator.location_ == pytest.approx(SAMPLE.X[estimator.support_].mean(axis=0))
+    assert np.array_equal(estimator.indicator_ == 0.0, estimator.support_)
+
+
+def test_second_fit_forgets_the_first():
+    estimator = model().fit(MIXED.X)
+    assert np.array_equal(estimator.support_, model(MIXED, c1=SAMPLE.sigma / MIXED.sigma).support_)
+    assert estimator.n_features_in_ == 30
+    estimator.fit(pd.DataFrame(SAMPLE.X, columns=NAMES)).fit(SAMPLE.X)
+    assert not hasattr(estimator, "feature_names_in_")
+
+
+def test_targets_are_ignored():
+    y = np.where(SAMPLE.is_outlier, "bad", "good")
+    estimator = RobustMean(sigma=SAMPLE.sigma)
+    assert np.array_equal(estimator.fit(SAMPLE.X, y).support_, model().support_)
+
+
+def test_bound_that_is_far_too_small_is_reported():
+    estimator = RobustMean(sigma=1e-3)
+    with pytest.warns(ConvergenceWarning, match="pass a larger sigma"):
+        estimator.fit(SAMPLE.X)
+    assert not estimator.result_.converged
+    assert np.isfinite(estimator.location_).all()
+    assert not estimator.support_.any()
+
+
+# -- Scores and verdicts --------------------------------------------------------------------------
+
+
+# Every factor on one table, and one factor on the others.
+@cases(("sample", "factor"), [(MIXED, 0.7), (MIXED, 1.0), (MIXED, 5.0), (WIDE, 0.7), (SAMPLE, 1.0)])
+@cases("chosen", CONFIGURATIONS)
+def test_verdicts_on_the_training_rows_are_the_support(sample, chosen, factor):
+    estimator = RobustMean(sigma=factor * sample.sigma, **chosen)
+    verdicts = estimator.fit_predict(sample.X)
+    assert np.array_equal(verdicts, np.where(estimator.support_, 1, -1))
+    if not by_own_weight(chosen):
+        assert np.array_equal(verdicts, estimator.predict(sample.X))
+    assert estimator.score_samples(sample.X) == pytest.approx(-estimator.result_.scores, abs=1e-8)
+
+
+@cases("dtype", [np.float32, np.float64])
+@cases("kind", [np.asarray, np.asfortranarray, *SPARSE])
+def test_verdicts_on_the_training_rows_do_not_hang_on_the_kind_of_table(kind, dtype):
+    X = kind(MIXED.X.astype(dtype))
+    estimator = RobustMean(sigma=MIXED.sigma)
+    assert np.array_equal(estimator.fit_predict(X) == 1, ~MIXED.is_outlier)
+    assert np.array_equal(estimator.support_, ~MIXED.is_outlier)
+
+
+def test_equal_rows_get_equal_verdicts():
+    X = np.repeat(np.random.default_rng(0).integers(-2, 3, (60, 3)).astype(float), 5, axis=0)
+    estimator = RobustMean(sigma=1.0)
+    verdicts = estimator.fit_predict(X).reshape(60, 5)
+    assert 0 < estimator.support_.sum() < len(X)
+    assert (verdicts == verdicts[:, :1]).all()
+    assert np.array_equal(verdicts.ravel() == 1, estimator.support_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_verdicts_where_no_row_is_kept():
+    estimator = RobustMean(sigma=1e-3).fit(SAMPLE.X)
+    assert not estimator.support_.any()
+    assert (estimator.predict(SAMPLE.X) == -1).all()
+
+
+def test_verdicts_on_pruned_rows():
+    X = np.random.default_rng(0).standard_normal((1000, 2))
+    X[0] = 20.0
+    estimator = RobustMean(sigma=1.1, prune=0.5)
+    assert np.array_equal(estimator.fit_predict(X) == 1, estimator.support_)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_scores_in_single_precision_far_from_the_origin(kind):
+    X = (np.random.default_rng(1).standard_normal((200, 10)) + 1e4).astype(np.float32)
+    estimator = RobustMean(sigma=2.0).fit(X.astype(np.float64))
+    expected = estimator.score_samples(X.astype(np.float64))
+    assert estimator.score_samples(kind(X)) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_verdicts_of_the_paper_where_all_weights_shrink():
+    estimator = RobustMean(sigma=0.3, algorithm="paper")
+    X = np.array([[0.0, 0.0], [1.0, 1.0]])
+    assert np.array_equal(estimator.fit_predict(X) == 1, estimator.support_)
+
+
+def test_scores_of_new_points():
+    estimator = model()
+    multiplier = estimator.result_.rule
+    X = np.random.default_rng(1).standard_normal((50, 40)) * 3.0
+    seen = (X - multiplier.center) @ multiplier.directions.T
+    expected = -(seen**2 @ multiplier.prices) / multiplier.budget
+    scores = estimator.score_samples(X)
+    assert scores == pytest.approx(expected)
+    assert (scores <= 0.0).all()
+    assert np.array_equal(estimator.decision_function(X), scores - estimator.offset_)
+    assert np.array_equal(estimator.predict(X), np.where(expected >= estimator.offset_, 1, -1))
+
+
+def test_score_of_a_point_that_is_far_out():
+    estimator = model()
+    far = estimator.location_ + np.outer([0.0, 0.1, 3.0, 1e3], np.ones(40))
+    scores = estimator.score_samples(far)
+    assert (np.diff(scores) < 0.0).all()
+    assert estimator.predict(far).tolist() == [1, 1, -1, -1]
+
+
+def test_without_outliers_a_row_is_judged_by_its_distance():
+    X = SAMPLE.inliers
+    estimator = RobustMean(sigma=2.0 * SAMPLE.sigma).fit(X)
+    assert estimator.support_.all() and (estimator.predict(X) == 1).all()
+    radius = np.sqrt(estimator.result_.budget)
+    out = estimator.location_ + np.outer([0.99 * radius, 1.01 * radius], np.eye(40)[0])
+    assert estimator.predict(out).tolist() == [1, -1]
+
+
+def test_a_single_new_row():
+    assert model().predict(SAMPLE.X[:1]).shape == (1,)
+
+
+# -- Kinds of tables ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_data_frames(frame):
+    estimator = RobustMean(sigma=SAMPLE.sigma).fit(frame(SAMPLE.X, NAMES))
+    assert estimator.feature_names_in_.tolist() == NAMES
+    assert estimator.location_ == pytest.approx(model().location_)
+    assert np.array_equal(estimator.predict(frame(SAMPLE.X, NAMES)), model().predict(SAMPLE.X))
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_wrong_columns(frame):
+    estimator = RobustMean(sigma=SAMPLE.sigma).fit(frame(SAMPLE.X, NAMES))
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        estimator.predict(frame(SAMPLE.X, NAMES[::-1]))
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        estimator.score_samples(frame(SAMPLE.X, [*NAMES[:-1], "another"]))
+    with pytest.raises(ValueError, match="seen at fit time, yet now missing"):
+        estimator.decision_function(frame(SAMPLE.X[:, :-1], NAMES[:-1]))
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        estimator.predict(SAMPLE.X)
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+def test_sparse_tables(kind):
+    X = np.where(np.abs(MIXED.X) < 0.7, 0.0, MIXED.X)
+    dense, sparse = (RobustMean(sigma=1.5).fit(table) for table in (X, kind(X)))
+    assert 0 < dense.support_.sum() < len(X)
+    assert np.array_equal(sparse.support_, dense.support_)
+    assert sparse.location_ == pytest.approx(dense.location_, abs=1e-12)
+    assert sparse.score_samples(kind(X)) == pytest.approx(dense.score_samples(X), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(np.float64, np.float64), (np.float32, np.float32), (np.int64, np.float64), (int, float)],
+)
+def test_precision_is_that_of_the_data(given, expected):
+    estimator = RobustMean(sigma=10 * SAMPLE.sigma).fit((10 * SAMPLE.X).round().astype(given))
+    assert estimator.location_.dtype == expected
+    assert estimator.indicator_.dtype == np.float64
+    assert estimator.support_.dtype == np.bool_
+
+
+def test_precisions_can_be_mixed():
+    estimator = model()
+    single = estimator.score_samples(SAMPLE.X.astype(np.float32))
+    assert single.dtype == np.float64
+    assert single == pytest.approx(estimator.score_samples(SAMPLE.X), abs=1e-4)
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+def test_nan_is_refused(method):
+    X = SAMPLE.X.copy()
+    X[3, 4] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        getattr(model(missing="error"), method)(X)
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+def test_infinity_is_refused(method):
+    X = SAMPLE.X.copy()
+    X[3, 4] = np.inf
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        getattr(model(), method)(X)
+
+
+# -- Among other tools of scikit-learn ------------------------------------------------------------
+
+
+def test_pickle():
+    estimator = model()
+    copy = pickle.loads(pickle.dumps(estimator))
+    assert copy.get_params() == estimator.get_params()
+    assert np.array_equal(copy.location_, estimator.location_)
+    assert np.array_equal(copy.decision_function(SAMPLE.X), estimator.decision_function(SAMPLE.X))
+
+
+def test_pipeline_after_a_scaler():
+    shifted = SAMPLE.X * 20.0 + 300.0
+    scaled = Sample(StandardScaler().fit_transform(shifted), SAMPLE.is_outlier)
+    pipeline = make_pipeline(StandardScaler(), RobustMean(sigma=scaled.sigma))
+    verdicts = pipeline.fit_predict(shifted)
+    assert np.array_equal(verdicts, RobustMean(sigma=scaled.sigma).fit_predict(scaled.X))
+    assert np.array_equal(verdicts, pipeline.predict(shifted))
+    assert pipeline.decision_function(shifted).shape == (400,)
+    assert np.sum((verdicts == -1) != SAMPLE.is_outlier) <= 2
+
+
+def test_pipeline_passes_names_on():
+    pipeline = make_pipeline(StandardScaler(), RobustMean(sigma=1.0))
+    pipeline.set_output(transform="pandas").fit(pd.DataFrame(SAMPLE.X, columns=NAMES))
+    assert pipeline[-1].feature_names_in_.tolist() == NAMES
+
+
+def test_html():
+    for estimator in (RobustMean(), model()):
+        html = estimator._repr_html_()
+        assert "RobustMean" in html and "random_state" in html
+    assert re.match(r"RobustMean\(sigma=[\d.]+\)$", repr(model()))
+
+
+def test_every_parameter_and_attribute_is_documented():
+    documented = set(re.findall(r"^    (\w+) : ", RobustMean.__doc__, flags=re.MULTILINE))
+    fitted = {name for name in vars(model()) if name.endswith("_")}
+    assert documented >= RobustMean().get_params().keys() | fitted | {"feature_names_in_"}
+
+
+def test_module_exports_the_class_of_the_package():
+    assert inlier.RobustMean is inlier.estimators.robust_mean.RobustMean
+
+
+# -- arguments that would not be used -------------------------------------------------------------
+
+OF_THE_PROBLEM = {
+    "p": 0.5,
+    "c1": 1.0,
+    "surrogate": "reweighted-l2",
+    "prune": 0.5,
+    "max_iter": 100,
+    "tol": 1e-6,
+}
+
+
+def few_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    X[:9] += 12.0
+    return X
+
+
+@pytest.mark.parametrize("name", list(OF_THE_PROBLEM))
+def test_what_is_of_the_problem_with_a_bound_is_refused_without_one(name):
+    X, given = few_rows(), {name: OF_THE_PROBLEM[name]}
+    said = rf"{name} is of the problem with a known bound: give sigma"
+    with pytest.raises(ValueError, match=said):
+        inlier.robust_mean(X, **given)
+    with pytest.raises(ValueError, match=said):
+        inlier.path(X, **given)
+    model = RobustMean(**given)
+    assert clone(model).get_params()[name] == given[name]
+    with pytest.raises(ValueError, match=said):
+        model.fit(X)
+    model.set_params(**{name: None}).fit(X)
+    RobustMean(algorithm="paper", **given).fit(X)
+    # With sigma, what is not given is as if it were.
+    told, plain = (inlier.robust_mean(X, sigma=1.2, **use) for use in (given, {}))
+    if name != "prune":
+        np.testing.assert_array_equal(told.scores, plain.scores)
+
+
+def test_several_arguments_are_refused_together():
+    with pytest.raises(ValueError, match="p and max_iter are of the problem"):
+        inlier.robust_mean(few_rows(), p=0.3, max_iter=5)
+
+
+def test_the_rows_that_stand_for_all_are_drawn_from_the_random_state(monkeypatch):
+    seeds: list[int] = []
+    sketch_of = Sketch.of.__func__
+
+    def recorded(cls, size, count, draw):
+        seeds.append(draw.seed)
+        return sketch_of(cls, size, count, draw)
+
+    monkeypatch.setattr(Sketch, "of", classmethod(recorded))
+    X = np.random.default_rng(0).standard_normal((6000, 5))
+    X[:900] += 5.0
+    drawn = []
+    for random_state in (0, 0, 1):
+        seeds.clear()
+        inlier.robust_mean(X, sigma=1.0, random_state=random_state)
+        assert seeds, "no sketch was made"
+        assert len(set(seeds)) == 1  # two problems of one fit are compared about the same rows
+        drawn.append(seeds[0])
+    assert drawn[0] == drawn[1] != drawn[2]
+    seeds.clear()
+    inlier.robust_mean(X[::3], sigma=1.0)
+    assert not seeds

@@ -1,0 +1,38 @@
+"""The columns of the tables: what they are held against, and how they style."""
+
+import re
+
+from inlier.datasets import printed_tables
+from inlier.experiments.methods import COLUMNS, methods_of
+
+
+def test_what_columns_are_held_against():
+    printed = {"mean": 1.0, "lp": 2.0, "l1": 3.0, "que": 4.0}
+    against = {name: column.held_against(printed) for name, column in COLUMNS.items()}
+    for name in ("paper-lp", "inlier-sigma", "inlier", "paper-lp-reweighted-l1"):
+        assert against[name] == 2.0
+        # Table 6 has no lp.
+        assert COLUMNS[name].held_against({"l1": 3.0}) == 3.0
+        assert COLUMNS[name].held_against({"que": 4.0}) is None
+    assert against["paper-l1"] == 3.0 and against["que"] == 4.0 and against["lrv"] is None
+    assert COLUMNS["mean"].held_against({"mean": 0.0}) == 0.0
+
+
+def test_every_printed_column_is_there():
+    printed = {name for t in printed_tables().values() for row in t.errors.values() for name in row}
+    assert printed <= {column.printed for column in COLUMNS.values()}
+    assert {c.name for c in COLUMNS.values() if c.is_ours} == {"inlier-sigma", "inlier"}
+
+
+def test_methods_look_different():
+    columns = list(COLUMNS.values())
+    for what in ("color", "marker", "label"):
+        assert len({getattr(column, what).lower() for column in columns}) == len(columns)
+    assert all(re.fullmatch("#[0-9A-Fa-f]{6}", column.color) for column in columns)
+
+
+def test_methods_of_columns():
+    chosen = methods_of(("inlier", "paper-lp-reweighted-l1"))
+    assert list(chosen) == ["inlier", "paper-lp-reweighted-l1"]
+    estimator = chosen["paper-lp-reweighted-l1"].make(sigma=1.0)
+    assert (estimator.algorithm, estimator.surrogate) == ("paper", "reweighted-l1")

@@ -1,0 +1,89 @@
+"""A table of any kind beside its dense values in double precision."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from inlier.data import as_table
+
+SPARSE_FORMATS = ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array", "csc_array", "coo_array"]
+
+
+def whole_numbers(shape: tuple[int, int], seed: int = 0) -> np.ndarray:
+    """A table that every dtype holds exactly, a third of it zeros."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-60, 61, shape) * (rng.random(shape) < 0.67)
+
+
+def real_numbers(shape: tuple[int, int], seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal(shape) + np.linspace(-1.0, 1.0, shape[1])
+
+
+def dense64(data: Any) -> np.ndarray:
+    """The values of any kind of data, in double precision."""
+    return (data.toarray() if sp.issparse(data) else np.asarray(data)).astype(np.float64)
+
+
+def assert_near(
+    actual: np.ndarray, expected: np.ndarray, relative: float, or_dtype: Any = np.float64
+) -> None:
+    """Every entry is right to within `relative` of the largest.
+
+    In double precision; `or_dtype`, where an answer as large as the data may be in theirs.
+    """
+    assert actual.shape == expected.shape
+    assert actual.dtype in (np.float64, or_dtype)
+    largest = np.abs(expected).max(initial=0.0)
+    np.testing.assert_allclose(actual, expected, rtol=0.0, atol=relative * max(largest, 1e-300))
+
+
+class Case:
+    """A table beside its dense values, and arguments for its passes."""
+
+    def __init__(self, data: Any, seed: int = 1, k: int = 3, center: np.ndarray | None = None):
+        rng = np.random.default_rng(seed)
+        self.data = data
+        self.table = as_table(data)
+        self.Y = dense64(data)
+        n, d = self.Y.shape
+        self.center = self.Y.mean(axis=0) + rng.standard_normal(d) if center is None else center
+        self.A = self.Y - self.center
+        self.basis = np.linalg.qr(rng.standard_normal((d, min(k, d))))[0].T
+        self.coefficients = rng.standard_normal((k, n))
+        self.weights = rng.random(n) * (rng.random(n) < 0.8)
+        self.relative = 1e-5 if self.table.dtype == np.float32 else 1e-12
+
+    def check_all(self, relative: float | None = None) -> None:
+        """All passes about the centre against the formulas of their definition."""
+        tol = self.relative if relative is None else relative
+        table, A, V, w = self.table, self.A, self.basis, self.weights
+        assert_near(table.project(self.center, V), V @ A.T, tol)
+        combined = table.combine(self.center, self.coefficients)
+        assert_near(
+            combined,
+            self.coefficients @ A,
+            tol,
+            table.dtype if A.shape[1] > A.shape[0] else np.float64,
+        )
+        moment = table.moment(self.center, w, V)
+        assert_near(moment.projection, V @ A.T, tol, table.dtype)
+        assert_near(moment.image, V @ (A.T * w) @ A, tol)
+        np.testing.assert_allclose(moment.drift, A.T @ w, atol=tol * np.abs(A).sum(axis=0).max())
+        mean = table.mean(w, self.center)
+        spread = np.abs(A).max()
+        np.testing.assert_allclose(mean, self.Y.T @ w / w.sum(), rtol=0, atol=tol * spread)
+        squares, drift = table.squares(self.center, w)
+        assert_near(squares, np.square(A).T @ w, tol)
+        np.testing.assert_allclose(drift, A.T @ w, atol=tol * np.abs(A).sum(axis=0).max())
+        assert_near(table.sq_distances(self.center), np.square(A).sum(axis=1), tol)
+        assert_near(table.gram(self.center), A @ A.T, tol)
+
+
+def shifted_case(data: np.ndarray, center: np.ndarray, make: Callable[..., Any]) -> Case:
+    """A case whose centred rows are computed in extended precision."""
+    case = Case(make(data), center=center)
+    case.A = (data.astype(np.longdouble) - center.astype(np.longdouble)).astype(np.float64)
+    return case

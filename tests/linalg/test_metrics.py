@@ -1,0 +1,154 @@
+"""A scatter is a fit in other coordinates."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import ortho_group
+
+from cases import cases
+from inlier import RobustMean
+from inlier.data import as_table
+from symmetric_fits import SETTINGS, fitted, robust_mean, top_eigenvalue
+
+
+def stretched(n=400, d=8, n_bad=60, seed=0):
+    """Rows with a covariance that is far from the identity, and a group in a quiet direction."""
+    rng = np.random.default_rng(seed)
+    L = np.tril(rng.standard_normal((d, d)), -1) + np.diag(np.geomspace(20.0, 0.1, d))
+    Z = rng.standard_normal((n, d))
+    Z[:n_bad] += 12.0 * np.eye(d)[-1]
+    return Z @ L.T + 5.0, L, np.arange(n) < n_bad
+
+
+def by_hand(X, L):
+    """The rows with the scatter L L^T divided out, and the way back."""
+    origin = np.median(X, axis=0)
+    return np.linalg.solve(L, (X - origin).T).T, lambda points: origin + points @ L.T
+
+
+def deviations(X):
+    return np.median(np.abs(X - np.median(X, axis=0)), axis=0)
+
+
+SCATTERS = {
+    "diagonal": lambda X, L: ("diagonal", np.diag(deviations(X))),
+    "vector": lambda X, L: (np.diag(L) ** 2, np.diag(np.diag(L))),
+    "matrix": lambda X, L: (L @ L.T, L),
+    "Cholesky factor": lambda X, L: (L, L),
+    "another factor": lambda X, L: (
+        (rooted := L @ ortho_group.rvs(len(L), random_state=1)),
+        np.linalg.cholesky(rooted @ rooted.T),
+    ),
+}
+
+
+@cases("absurd", [False, True])
+@cases(("name", "sparse"), [*[(name, False) for name in SCATTERS], ("vector", True)])
+def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
+    X, L, bad = stretched()
+    if absurd:
+        X[-1] = 1e250
+    scatter, factor = SCATTERS[name](X, L)
+    Z, restored = by_hand(X, factor)
+    plain = fitted(Z, scatter="identity")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = robust_mean(sp.csr_array(X) if sparse else X, scatter=scatter)
+    np.testing.assert_array_equal(result.support, plain.support)
+    if name != "diagonal":
+        np.testing.assert_array_equal(result.support[:-1], ~bad[:-1])
+    assert (result.sigma, result.budget) == pytest.approx((plain.sigma, plain.budget))
+    assert result.certificate.lambda_max == pytest.approx(plain.certificate.lambda_max)
+    np.testing.assert_allclose(result.location, X[result.support].mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(result.scores, plain.scores, rtol=1e-6, atol=1e-9)
+    assert len(result.path) == len(plain.path)
+    for point, other in zip(result.path, plain.path, strict=True):
+        np.testing.assert_array_equal(point.removed, other.removed)
+        np.testing.assert_allclose(
+            point.location, restored(other.location[None])[0], rtol=1e-9, atol=1e-9
+        )
+    for group, other in zip(result.groups, plain.groups, strict=True):
+        assert (group.kind, group.log_p) == (other.kind, pytest.approx(other.log_p))
+        assert np.linalg.norm(group.direction) == pytest.approx(1.0)
+        np.testing.assert_allclose(group.mean, X[group.rows].mean(axis=0), rtol=1e-8)
+    # The rule judges rows of the data.
+    np.testing.assert_array_equal(
+        result.rule.scores(as_table(X)) <= result.rule.threshold, result.support
+    )
+    # And the other answers are in the units of the data.
+    for changed in (result.at(0), result.at(len(result.path) - 1), result.keep(0)):
+        np.testing.assert_allclose(
+            changed.location, X[changed.support].mean(axis=0), rtol=1e-9, atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("scatter", ["diagonal", "matrix"])
+def test_clean_rows_in_other_units_are_judged_by_their_distance_there(scatter):
+    X, L, bad = stretched()
+    X = X[~bad]
+    value, factor = SCATTERS[scatter](X, L)
+    Z, _ = by_hand(X, factor)
+    result = robust_mean(X, scatter=value)
+    assert result.support.all()
+    expected = np.sum((Z - Z.mean(axis=0)) ** 2, axis=1) / result.budget
+    np.testing.assert_allclose(result.scores, expected, rtol=1e-9)
+    np.testing.assert_allclose(result.rule.scores(as_table(X)), expected, rtol=1e-9)
+    model = RobustMean(assume="symmetric", scatter=value).fit(X)
+    assert np.all(model.predict(X) == 1)
+
+
+def test_a_scatter_with_a_sigma():
+    X, L, bad = stretched()
+    Z, _ = by_hand(X, L)
+    sigma = 1.05 * np.sqrt(top_eigenvalue(Z[~bad]) / (~bad).sum())
+    result, plain = robust_mean(X, sigma=sigma, scatter=L), robust_mean(Z, sigma=sigma)
+    np.testing.assert_array_equal(result.support, plain.support)
+    np.testing.assert_array_equal(result.support, ~bad)
+    np.testing.assert_allclose(result.location, X[~bad].mean(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_identity_is_the_data_as_they_are(setting):
+    X = SETTINGS[setting](400, 50, 0.2).sample(0).X
+    named = fitted(X, scatter="identity")
+    for scatter in (np.ones(50), np.eye(50), 4.0 * np.eye(50)):
+        result = robust_mean(X, scatter=scatter)
+        np.testing.assert_array_equal(result.support, named.support)
+        np.testing.assert_allclose(result.location, named.location, atol=1e-12)
+
+
+NEARLY = np.diag([1.0, 1.0, 0.0])
+WRONG_SCATTERS = {
+    "unknown": ("Mahalanobis", "scatter"),
+    "shape of a vector": (np.ones(2), r"scatter.*\(2,\)"),
+    "shape of a matrix": (np.eye(4), r"scatter.*\(4, 4\)"),
+    "no square": (np.ones((3, 2)), r"scatter.*\(3, 2\)"),
+    "a number": (1.0, "scatter"),
+    "None": (None, "scatter"),
+    "words": (["a", "b", "c"], "scatter.*numbers"),
+    "variance 0": ([1.0, 0.0, 1.0], "scatter.*above 0"),
+    "variance below 0": ([1.0, -1.0, 1.0], "scatter.*above 0"),
+    "NaN": ([1.0, np.nan, 1.0], "scatter.*NaN"),
+    "infinity": (np.diag([1.0, np.inf, 1.0]), "scatter.*infinity"),
+    "singular": (NEARLY, "scatter.*positive definite"),
+    "indefinite": (np.diag([1.0, 1.0, -1.0]), "scatter.*positive definite"),
+    "singular factor": (np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 1]]), "scatter.*positive"),
+}
+
+
+@cases("sigma", [None, 1.0])
+@cases("name", WRONG_SCATTERS)
+def test_a_wrong_scatter_is_named(name, sigma):
+    scatter, match = WRONG_SCATTERS[name]
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    with pytest.raises(ValueError, match=match):
+        robust_mean(X, sigma=sigma, scatter=scatter)
+
+
+@pytest.mark.parametrize("scatter", ["diagonal", np.eye(3), 2.0 * np.tri(3)])
+def test_a_sparse_table_takes_no_scatter_that_would_make_it_dense(scatter):
+    X = sp.csr_array(np.random.default_rng(0).standard_normal((40, 3)))
+    with pytest.raises(ValueError, match=r"\bscatter\b.*\bsparse\b"):
+        robust_mean(X, scatter=scatter)

@@ -1,0 +1,164 @@
+"""What a certificate states, against dense numpy; `verify` finds what does not hold."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from cases import cases
+from inlier import robust_mean
+from inlier.datasets import SettingA, SettingB
+from symmetric_fits import SETTINGS, error, fitted, radius_by_hand
+
+
+def largest_deviation(rows):
+    rows = np.asarray(rows, dtype=np.float64)
+    return np.linalg.norm(rows - rows.mean(axis=0), 2) / np.sqrt(len(rows))
+
+
+def uneven_with_copies(seed):
+    """Uneven rows and 200 copies of one distant row, in more columns than are solved densely."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((500, 400)) * 5.0 / np.sqrt(np.arange(1, 401))
+    u = rng.standard_normal(400)
+    X[:200] = 20.0 * u / np.linalg.norm(u)
+    return X
+
+
+def wide_with_distant_rows(seed, n=50, d=2000, n_far=5, factor=1e5):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[:n_far] *= factor
+    X[n_far : n_far + 7] += 1.5
+    return X
+
+
+def quiet(X, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return robust_mean(X, **options)
+
+
+# -- what is stated -------------------------------------------------------------------------------
+
+
+@cases("dtype", [np.float64, np.float32])
+@cases("factor", [1e3, 1e4, 1e5, 1e7])
+def test_distant_rows_do_not_hide_others_in_a_wide_table(factor, dtype):
+    """The Gram matrix of few long rows, of which some are very long, in single precision too."""
+    for seed, n, d, n_far in ((0, 50, 2000, 5), (1, 200, 1000, 40)):
+        X = wide_with_distant_rows(seed, n, d, n_far, factor).astype(dtype)
+        result = quiet(X)
+        np.testing.assert_array_equal(result.outliers, np.arange(n_far + 7))
+        stated, kept = result.certificate.sigma_kept, X[result.support]
+        assert stated == pytest.approx(largest_deviation(kept), rel=1e-3, abs=0.0)
+
+
+def test_points_of_the_path_do_not_miss_the_largest_eigenvalue():
+    for seed in range(6):
+        X = uneven_with_copies(seed)
+        result = quiet(X)
+        for i, point in enumerate(result.path):
+            kept = np.ones(len(X), dtype=bool)
+            kept[point.removed] = False
+            truth = largest_deviation(X[kept])
+            again = result.at(i)
+            for sigma in (point.sigma, again.sigma):
+                assert truth * (1.0 - 1e-9) <= sigma <= 1.2 * truth
+
+
+# -- verify ---------------------------------------------------------------------------------------
+
+
+TABLES = {
+    "tall": SettingA(600, 40, 0.2).sample(0).X,
+    "many columns": SettingB(700, 300, 0.3).sample(0).X,
+    "wide": SettingA(80, 300, 0.1).sample(0).X,
+    "single": SettingA(600, 40, 0.2).sample(0).X.astype(np.float32),
+    "shifted": SettingA(600, 40, 0.2).sample(0).X + 1e6,
+    "absurd": wide_with_distant_rows(0, 60, 20, 2, 1e9),
+}
+
+
+WAYS = {"nothing": {}, "sigma": {"sigma": 4.0}, "diagonal": {"scatter": "diagonal"}}
+
+
+@cases("way", WAYS)
+@cases("table", TABLES)
+def test_a_fit_is_verified(table, way):
+    X = TABLES[table]
+    result = quiet(X, **WAYS[way])
+    answers = [result, *(result.at(i) for i in range(len(result.path)))]
+    answers += [result.keep(i) for i in range(len(result.groups))]
+    for answer in answers:
+        if np.isfinite(answer.certificate.bound):
+            assert answer.certificate.verify(X).faults == ()
+    for point in result.path:
+        if np.isfinite(point.certificate.bound):
+            assert point.certificate.verify(X).faults == ()
+
+
+def test_verify_reads_other_homes_of_the_data():
+    X = TABLES["tall"]
+    certificate = quiet(X).certificate
+    assert certificate.verify(csr_array(X)).holds
+    assert str(certificate.verify(X.tolist())) == "The certificate holds."
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"lambda_max": 1e9}, "at least"),
+        ({"bound": 1.0}, "at most"),
+        ({"most_kept": 10.0}, "multiplier"),
+        ({"n_removed": 3}, "removed"),
+    ],
+)
+def test_verify_finds_what_is_not_true(change, said):
+    X = TABLES["tall"]
+    certificate = quiet(X).certificate
+    assert certificate.l0_lower_bound > 0
+    found = replace(certificate, **change).verify(X)
+    assert not found.holds
+    assert said in str(found)
+
+
+def test_verify_names_another_table():
+    certificate = quiet(TABLES["tall"]).certificate
+    with pytest.raises(ValueError, match=r"X has shape \(700, 300\)"):
+        certificate.verify(TABLES["many columns"])
+
+
+def test_verify_finds_changed_data():
+    X = TABLES["tall"].copy()
+    certificate = quiet(X).certificate
+    X[np.setdiff1d(np.arange(600), certificate.removed)[0]] += 100.0
+    assert not certificate.verify(X).holds
+
+
+@cases("alpha", [0.1, 0.2, 0.3, 0.4])
+@cases("setting", SETTINGS)
+@cases(("n", "d"), [(1000, 50), (200, 20)])
+def test_the_radius_holds_on_the_whole_path(n, d, setting, alpha):
+    sample = SETTINGS[setting](n, d, alpha).sample(0)
+    result = fitted(sample.X)
+    fraction = (sample.is_outlier.sum() + 0.5) / n
+    for i in range(len(result.path)):
+        changed = result.at(i)
+        radius = changed.certificate.error_radius(fraction, sample.sigma)
+        assert error(changed, sample) <= radius
+        assert radius == pytest.approx(radius_by_hand(changed, fraction, sample.sigma))
+
+
+def test_the_radius_grows_with_the_fraction(fit):
+    _, result = fit
+    alphas = np.linspace(0.0, 1.0, 101)
+    radii = result.certificate.error_radius(alphas)
+    assert radii.shape == alphas.shape
+    assert np.all(radii[1:] >= radii[:-1])
+    np.testing.assert_allclose(
+        radii, [radius_by_hand(result, alpha, result.certificate.sigma_kept) for alpha in alphas]
+    )
+    assert radii[-1] == np.inf

@@ -1,0 +1,139 @@
+"""A verdict on the rows of the fit, asked for again, is the verdict of the fit."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import reference
+from cases import cases
+from inlier import RobustMean, WeakEvidenceWarning, robust_mean
+from inlier.data import as_table
+from inlier.datasets import SettingA
+from inlier.estimators.base import in_signs
+
+
+def mixture(seed: int, wide: bool = False) -> tuple[np.ndarray, float]:
+    """Good rows, bad ones at any distance, and a bound that may be too small or too large."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 60))
+    d = n + int(rng.integers(1, 20)) if wide else int(rng.integers(1, 8))
+    X = rng.standard_normal((n, d))
+    bad = int(rng.integers(0, n // 3 + 1))
+    X[:bad] += rng.uniform(1.0, 8.0) * rng.standard_normal(d)
+    return X, float(rng.uniform(0.7, 1.6)) * (np.sqrt(d / n) + 1.0 if wide else 1.0)
+
+
+def fitted(X, **arguments) -> RobustMean:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", WeakEvidenceWarning)
+        return RobustMean(**arguments).fit(X)
+
+
+@cases("surrogate", ["reweighted-l2", "l1"])
+@cases("scatter", ["auto", "diagonal"])
+@cases("p", [None, 0.2, 0.8])
+def test_as_published_the_rows_of_the_fit_are_judged_as_in_the_fit(surrogate, scatter, p):
+    n_removed = 0
+    for seed in range(8):
+        X, sigma = mixture(seed)
+        given = {"p": p, "surrogate": surrogate, "scatter": scatter, "algorithm": "paper"}
+        model = fitted(X, sigma=sigma, **given)
+        result = model.result_
+        np.testing.assert_array_equal(model.predict(X), in_signs(model.support_))
+        np.testing.assert_array_equal(result.scores > result.rule.threshold, ~result.support)
+        np.testing.assert_allclose(model.score_samples(X), -result.scores, rtol=1e-6, atol=1e-12)
+        # A row does not depend on those that it is asked about with.
+        np.testing.assert_array_equal(model.predict(X[::3]), in_signs(model.support_[::3]))
+        n_removed += int((~model.support_).sum())
+    assert n_removed > 20
+
+
+@pytest.mark.parametrize("given", [{}, {"sigma": None}, {"prune": 0.5}])
+def test_so_are_those_of_other_tables(given):
+    for seed in range(6):
+        for wide in (False, True):
+            X, sigma = mixture(seed, wide)
+            if seed % 3 == 0:
+                X[0] = 1e7  # leaves before the fit
+            data = sp.csr_matrix(X) if seed % 3 == 1 else X
+            model = fitted(data, **{"sigma": sigma, "algorithm": "paper", **given})
+            np.testing.assert_array_equal(model.predict(data), in_signs(model.support_))
+            for row in range(0, len(X), 5):
+                why, score = model.result_.explain(row), model.result_.scores[row]
+                assert why.removed == (why.score > why.threshold)
+                if not why.pruned:
+                    assert why.score == pytest.approx(score, rel=1e-6, abs=1e-9)
+                    assert why.contributions.sum() == pytest.approx(score, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["continuation", "paper"])
+@pytest.mark.parametrize("surrogate", ["reweighted-l2", "reweighted-l1", "l1"])
+def test_fit_predict_is_the_support(algorithm, surrogate):
+    for seed in range(10):
+        X, sigma = mixture(seed)
+        model = RobustMean(sigma=sigma, algorithm=algorithm, surrogate=surrogate)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            np.testing.assert_array_equal(model.fit_predict(X), in_signs(model.support_))
+
+
+def test_the_rule_is_the_verdict_on_any_row(fit):
+    sample, result = fit
+    np.testing.assert_allclose(
+        result.rule.scores(as_table(sample.X)), result.scores, rtol=1e-9, atol=1e-12
+    )
+    # Rows that were not there, judged group by group.
+    rng = np.random.default_rng(7)
+    new = np.concatenate([sample.X[:50] + 0.1, 1.5 * sample.X[50:100], 9.0 * sample.X[:20]])
+    new += 0.01 * rng.standard_normal(new.shape)
+    expected = np.zeros(len(new), dtype=bool)
+    for group in result.groups:
+        offsets = new - group.center
+        if group.kind in ("apart", "distance", "tail"):
+            sizes = np.linalg.norm(offsets, axis=1)
+        else:
+            sizes = offsets @ group.direction
+            sizes = np.abs(sizes) if group.side == 0 else group.side * sizes
+        expected |= sizes > group.cut
+    if not result.groups:
+        expected = np.sum((new - result.location) ** 2, axis=1) > result.budget
+    got = result.rule.scores(as_table(new)) > result.rule.threshold
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_the_estimator_agrees(fit):
+    sample, result = fit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakEvidenceWarning)
+        model = RobustMean(assume="symmetric").fit(sample.X)
+    np.testing.assert_array_equal(model.support_, result.support)
+    np.testing.assert_array_equal(model.location_, result.location)
+    np.testing.assert_array_equal(model.predict(sample.X) == 1, result.support)
+    new = np.random.default_rng(3).standard_normal((40, sample.X.shape[1]))
+    np.testing.assert_allclose(model.score_samples(new), -result.rule.scores(as_table(new)))
+
+
+def test_new_rows_are_told_apart():
+    model = RobustMean(assume="symmetric").fit(SettingA(2000, 100, 0.2).sample(0).X)
+    fresh = SettingA(2000, 100, 0.4).sample(1)
+    assert np.mean((model.predict(fresh.X) == 1) == ~fresh.is_outlier) > 0.999
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_how_many_rows_can_be_kept_within_any_budget(factor):
+    X = reference.contaminated(12, 2, 3, far=5.0)
+    rule = robust_mean(X, sigma=1.2).rule
+    center, budget = X[3:].mean(axis=0), factor * rule.budget
+    found = rule.most_kept(as_table(X), center, budget)
+    # By hand: the dual of the l1 problem at the best multiple of Lambda, which is at a kink.
+    Lambda = (rule.directions.T * rule.prices) @ rule.directions / rule.budget
+    q = np.einsum("ni,ij,nj->n", X - center, Lambda, X - center)
+    multiples = np.append(0.0, 1.0 / q)
+    price = budget * np.trace(Lambda)
+    duals = multiples * price + np.maximum(1.0 - np.outer(q, multiples), 0.0).sum(axis=0)
+    assert found == pytest.approx(duals.min())
+    assert found >= 12 - reference.fewest_removed_about(X - center, budget)

@@ -1,0 +1,227 @@
+"""Standard errors and intervals of the location against numpy and scipy.stats, for every home."""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+
+import inlier
+from cases import cases
+from inlier.data import as_table
+from inlier.data.settings import SETTINGS
+from inlier.results.summary import summarise
+
+pytestmark = pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
+
+# A little more than the good rows vary by.
+SIGMA = 2.5
+
+
+def contaminated(n: int = 300, d: int = 6, offset: float = 0.0) -> np.ndarray:
+    """Columns that vary by different amounts; a sixth of the rows lies far away."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d)) * np.linspace(0.5, 2.0, d)
+    X[: n // 6] += 9.0
+    return X + offset
+
+
+def dense(X: Any) -> np.ndarray:
+    return (X.toarray() if sp.issparse(X) else np.asarray(X)).astype(np.float64)
+
+
+def check(result: Any, X: Any, rtol: float = 1e-9) -> None:
+    """Against scipy.stats, from the rows that were kept."""
+    kept = dense(X)[np.asarray(result.support)]
+    m = len(kept)
+    assert 2 <= m < len(dense(X))
+    error = np.asarray(result.standard_error)
+    assert error.dtype == np.float64
+    np.testing.assert_allclose(error, stats.sem(kept), rtol=rtol)
+    for level in (0.5, 0.95, 0.999):
+        low, high = np.asarray(result.confidence_interval(level))
+        expected = stats.t.interval(level, m - 1, loc=kept.mean(axis=0), scale=stats.sem(kept))
+        # As precise as the interval is long, wherever it lies.
+        close = rtol * np.abs(expected[1] - expected[0]) + 1e-15 * np.abs(expected[0])
+        assert (np.abs(low - expected[0]) <= close).all()
+        assert (np.abs(high - expected[1]) <= close).all()
+
+
+def memory_mapped(X: np.ndarray, folder: Path) -> np.memmap:
+    X.tofile(folder / "table.bin")
+    return np.memmap(folder / "table.bin", dtype=X.dtype, mode="r", shape=X.shape)
+
+
+def saved(X: np.ndarray, folder: Path) -> str:
+    np.save(folder / "table.npy", X)
+    return str(folder / "table.npy")
+
+
+def in_torch(X: np.ndarray, folder: Path) -> Any:
+    return pytest.importorskip("torch").from_numpy(X)
+
+
+def in_dask(X: np.ndarray, folder: Path) -> Any:
+    pytest.importorskip("dask")
+    return pytest.importorskip("dask.array").from_array(X, chunks=(70, X.shape[1]))
+
+
+HOMES = {
+    "C": lambda X, folder: X,
+    "Fortran": lambda X, folder: np.asfortranarray(X),
+    "torch": in_torch,
+    "memmap": memory_mapped,
+    "npy": saved,
+    "dask": in_dask,
+    "csr": lambda X, folder: sp.csr_array(X),
+    "csc": lambda X, folder: sp.csc_matrix(X),
+}
+
+
+@cases("dtype", [np.float64, np.float32])
+@cases("home", HOMES)
+def test_every_home(home, dtype, tmp_path):
+    X = contaminated().astype(dtype)
+    check(inlier.robust_mean(HOMES[home](X, tmp_path), sigma=SIGMA), X)
+
+
+@pytest.mark.parametrize("home", ["C", "torch", "memmap", "dask", "csr"])
+def test_few_rows_and_many_columns(home, tmp_path):
+    X = contaminated(60, 200)
+    check(inlier.robust_mean(HOMES[home](X, tmp_path), sigma=3.0 * SIGMA), X)
+
+
+def test_very_many_columns_are_seen_in_groups(monkeypatch):
+    small = replace(SETTINGS, wide_elements=1000)
+    monkeypatch.setattr("inlier.data.arrays.SETTINGS", small)
+    X = contaminated(60, 333)
+    check(inlier.robust_mean(X), X)
+
+
+@pytest.mark.parametrize("home", ["C", "torch", "memmap", "dask", "csr"])
+def test_far_from_the_origin(home, tmp_path):
+    X = contaminated(offset=1e6)
+    check(inlier.robust_mean(HOMES[home](X, tmp_path), sigma=SIGMA), X)
+
+
+@pytest.mark.parametrize("home", ["C", "torch", "memmap", "dask", "csr"])
+def test_single_precision_far_from_the_origin(home, tmp_path):
+    """The interval is about the mean of the rows, not about one rounded to single precision."""
+    X = (100.0 * contaminated(offset=1e4)).astype(np.float32)
+    check(inlier.robust_mean(HOMES[home](X, tmp_path), sigma=100.0 * SIGMA), X)
+
+
+def test_arrays_of_the_library():
+    torch = pytest.importorskip("torch")
+    result = inlier.robust_mean(torch.from_numpy(contaminated()))
+    assert isinstance(result.standard_error, torch.Tensor)
+    low, high = result.confidence_interval()
+    assert bool(((low < result.location) & (result.location < high)).all())
+
+
+@pytest.mark.parametrize("options", [{}, {"sigma": 2.0}, {"sigma": 2.0, "algorithm": "paper"}])
+def test_every_way_to_fit(options):
+    X = contaminated()
+    check(inlier.robust_mean(X, **options), X)
+
+
+def test_an_answer_chosen_again_has_its_own():
+    X = contaminated()
+    X[50:60] -= 30.0
+    result = inlier.robust_mean(X)
+    before = result.standard_error
+    assert len(result.groups) > 1
+    for other in (
+        result.keep(0),
+        result.at(1),
+        result.at(threshold=float(result.scores.max()) / 2),
+    ):
+        assert not np.array_equal(other.support, result.support)
+        check(other, X)
+    assert result.standard_error is before
+
+
+def test_one_pass_once(monkeypatch):
+    seen = []
+    real = type(as_table(contaminated())).squares
+
+    def counted(table, center, weights):
+        seen.append(table)
+        return real(table, center, weights)
+
+    monkeypatch.setattr("inlier.data.arrays.DenseTable.squares", counted)
+    result = inlier.robust_mean(contaminated())
+    passes = result.n_passes
+    assert not seen
+    for level in (0.5, 0.9):
+        _ = result.standard_error, result.confidence_interval(level), result.summary
+    assert [table.n_passes for table in seen] == [1]
+    assert result.n_passes == passes
+    assert "_mean_and_error" not in vars(copy.copy(result))
+
+
+def test_the_scatter_is_not_formed(monkeypatch):
+    result = inlier.robust_mean(contaminated())
+    monkeypatch.setattr("inlier.data.arrays.DenseTable.scatter", None)
+    assert np.isfinite(result.standard_error).all()
+
+
+def test_a_constant_column_has_no_error():
+    X = contaminated()
+    X[:, 2], X[:, 3] = 0.1, 1e6 / 3.0
+    for data in (X, sp.csr_array(X), X.astype(np.float32)):
+        result = inlier.robust_mean(data)
+        assert (np.asarray(result.standard_error)[2:4] == 0.0).all()
+        low, high = result.confidence_interval()
+        np.testing.assert_array_equal(low[2:4], high[2:4])
+        np.testing.assert_allclose(low[2:4], dense(data)[0, 2:4], rtol=1e-15)
+
+
+def test_a_distant_row_is_no_part_of_it_until_it_is_put_back():
+    X = contaminated()
+    X[100] = 1e300
+    result = inlier.robust_mean(X)
+    check(result, X)
+    index = next(i for i, group in enumerate(result.groups) if 100 in group.rows)
+    back = result.keep(index)
+    assert (back.standard_error == np.inf).all()
+
+
+@cases("level", [0.0, 1.0, -0.5, 1.5, 95, np.nan, np.inf, "0.95", None, True])
+def test_levels_that_are_none(level):
+    result = inlier.robust_mean(contaminated())
+    with pytest.raises(ValueError, match="level must be a finite number above 0 and below 1"):
+        result.confidence_interval(level)
+
+
+@pytest.mark.parametrize("level", [1e-12, 1.0 - 1e-12])
+def test_extreme_levels(level):
+    result = inlier.robust_mean(contaminated())
+    low, high = result.confidence_interval(level)
+    reach = stats.t.isf((1.0 - level) / 2.0, int(result.support.sum()) - 1)
+    np.testing.assert_allclose((high - low) / 2.0, reach * result.standard_error, rtol=1e-4)
+
+
+def test_a_single_kept_row_has_no_error():
+    X = contaminated()
+    result = inlier.robust_mean(X)
+    lowest = np.sort(result.scores)
+    one = result.at(threshold=float(lowest[0] + lowest[1]) / 2.0)
+    assert one.support.sum() == 1
+    for ask in (lambda: one.standard_error, lambda: one.confidence_interval()):
+        with pytest.raises(ValueError, match="at least 2 kept rows, but this result keeps 1"):
+            ask()
+    summary = summarise(one)
+    assert np.isnan(summary.standard_error).all() and (summary.deviation == 0.0).all()
+    assert "not a number" in one.to_html()
+
+
+def test_deviations_of_a_summary_are_those_of_all_kept_rows():
+    X = contaminated(5000)
+    result = inlier.robust_mean(X)
+    np.testing.assert_allclose(result.summary.deviation, X[result.support].std(axis=0))
+    np.testing.assert_allclose(result.summary.standard_error, stats.sem(X[result.support]))

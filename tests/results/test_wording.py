@@ -1,0 +1,99 @@
+"""What a result says of itself, and when it warns."""
+
+import numpy as np
+import pytest
+
+import inlier
+from inlier import RobustMean, WeakEvidenceWarning
+from inlier.datasets import Clean, SettingA, SettingB
+from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+def three_clusters(n=600, d=10, seed=0):
+    """Of equal size and far apart: no part of the rows is the majority."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) + 30.0 * np.eye(d)[np.arange(n) % 3]
+
+
+# -- the certificate ------------------------------------------------------------------------------
+
+
+def test_the_statement_says_what_is_known():
+    result = fitted(SettingA(1000, 50, 0.2).sample(0).X)
+    certificate = result.certificate
+    alpha = np.ceil(100.0 * certificate.n_removed / 1000) / 100
+    said = certificate.statement()
+    radius = radius_by_hand(result, alpha, certificate.sigma_kept)
+    assert f"at most {100 * alpha:.3g}% of the rows are bad" in said
+    assert f"vary by at most {certificate.sigma_kept:.3g} in any direction" in said
+    assert f"the mean is within {radius:.3g} of that of the good rows" in said
+    assert said in result.message
+    said = certificate.statement(alpha=0.05, sigma=2.0)
+    assert "at most 5%" in said and "by at most 2 " in said
+    assert f"within {radius_by_hand(result, 0.05, 2.0):.3g} of" in said
+    assert "nothing is known" in certificate.statement(alpha=0.9)
+
+
+def test_where_nothing_was_removed_the_statement_is_a_curve():
+    result = fitted(Clean(500, 10).sample(0).X)
+    certificate, said = result.certificate, result.certificate.statement()
+    assert certificate.n_removed == 0
+    assert "at most 1%, 5%, 10% or 20% of the rows" in said
+    for alpha in (0.01, 0.05, 0.1, 0.2):
+        assert f"{radius_by_hand(result, alpha, certificate.sigma_kept):.3g}" in said
+    assert said in result.message
+
+
+# -- weak evidence --------------------------------------------------------------------------------
+
+
+def test_several_groups_of_equal_size_are_contradictory():
+    X = three_clusters()
+    with pytest.warns(WeakEvidenceWarning, match="contradictory") as caught:
+        result = inlier.robust_mean(X, assume="symmetric")
+    assert len(caught) == 1 and str(caught[0].message) == result.message
+    assert caught[0].filename == __file__, "the warning points at the caller"
+    assert 2 * result.support.sum() >= len(X)
+    for hint in ("result.groups", "result.keep", "half of the rows"):
+        assert hint in result.message
+
+
+def test_a_group_of_nearly_half_the_rows_is_a_matter_of_numbers():
+    sample = SettingB(1000, 50, 0.4).sample(0)
+    with pytest.warns(WeakEvidenceWarning, match="400 of 1000 rows"):
+        result = robust_mean(sample.X)
+    np.testing.assert_array_equal(result.support, ~sample.is_outlier)
+
+
+def test_a_tail_that_left_is_warned_about():
+    X = np.random.default_rng(0).lognormal(size=(1000, 20))
+    with pytest.warns(WeakEvidenceWarning, match="tail"):
+        result = robust_mean(X)
+    assert {group.kind for group in result.groups} == {"tail"}
+
+
+@no_warning
+@pytest.mark.parametrize("shape", [(1000, 50), (200, 10), (100, 300), (30, 3), (500, 1)])
+def test_clean_rows_are_no_weak_evidence(shape):
+    for seed in range(5):
+        X = np.random.default_rng(seed).standard_normal(shape)
+        result = robust_mean(X)
+        assert result.support.all()
+        assert f"Kept all {len(X)} rows" in result.message
+
+
+@no_warning
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_settings_are_no_weak_evidence(setting):
+    result = robust_mean(SETTINGS[setting](1000, 100, 0.2).sample(0).X)
+    assert "Kept 800 of 1000 rows" in result.message
+    for group in result.groups:
+        assert str(group) in result.message
+        assert str(group).startswith(f"{group.size} rows")
+
+
+def test_the_estimator_warns_too():
+    with pytest.warns(WeakEvidenceWarning, match="contradictory"):
+        RobustMean(assume="symmetric").fit(three_clusters())

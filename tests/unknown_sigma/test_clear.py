@@ -1,0 +1,28 @@
+"""Clear groups: their gap and their ratio."""
+
+import numpy as np
+
+from inlier.unknown_sigma.clear import clearest
+from inlier.unknown_sigma.gross import gross_rules
+
+
+def test_a_gap_that_the_tail_can_reach_is_none():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 1))
+    X[0] = 1.2 * np.abs(X[1:]).max()
+    assert gross_rules(X, 200)[0] == []
+    X[0] = 40.0
+    (rule,), kept = gross_rules(X, 200)
+    np.testing.assert_array_equal(np.flatnonzero(~kept), [0])
+    np.testing.assert_array_equal(rule.measure(X) > rule.cut, ~kept)
+    assert 1.0 < X[0, 0] / (rule.measure.center[0] + rule.measure.above[0]) < 40.0
+
+
+def test_the_clearest_group_and_its_ratio():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.uniform(-1.0, 1.0, (90, 3)), 10.0 + 0.1 * rng.uniform(-1.0, 1.0, (10, 3))]
+    group, blocked = clearest(X, 100)
+    assert not blocked
+    np.testing.assert_array_equal(np.flatnonzero(group.members), np.arange(90, 100))
+    # Along the diagonal the others reach about sqrt(3) and the group about 10 sqrt(3).
+    assert 5.0 < group.ratio < 20.0

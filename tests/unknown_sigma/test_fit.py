@@ -1,0 +1,403 @@
+"""`robust_mean(X, assume="symmetric")`: tables of every kind, degenerate ones, chance, progress."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+
+from cases import cases
+from inlier import WeakEvidenceWarning
+from inlier.datasets import SettingA
+from symmetric_fits import SETTINGS, SMALL, fitted, no_warning, robust_mean, share_removed
+
+# -- the same rows in other clothes ---------------------------------------------------------------
+
+
+MOVABLE = ["A, n < d", "B", "heavy", "obvious and subtle"]
+
+
+def moved(X, how, seed=0):
+    """The same rows, and where the k-th of them is now."""
+    rng = np.random.default_rng(seed)
+    n, d = X.shape
+    order = rng.permutation(n) if how == "permuted" else np.arange(n)
+    spread = X.std()
+    X = {
+        "small": lambda: 1e-8 * X,
+        "large": lambda: 1e8 * X,
+        "far": lambda: X + 1e6 * spread * rng.choice([-1.0, 1.0], d),
+        "rotated": lambda: X @ ortho_group.rvs(d, random_state=rng),
+        "reflected": lambda: -X,
+        "permuted": lambda: X[order],
+        "columns": lambda: X[:, rng.permutation(d)],
+        "wider": lambda: np.insert(X, [0, d // 2], [7.0, -2.0], axis=1),
+    }[how]()
+    return X, order
+
+
+MOVES = ["small", "large", "far", "rotated", "reflected", "permuted", "columns", "wider"]
+
+
+# Every move of two tables, and some moves of the others.
+@cases(
+    ("name", "how"),
+    [
+        *((name, how) for name in ("A", "spiked") for how in MOVES),
+        *((name, how) for name in MOVABLE for how in ("far", "permuted")),
+    ],
+)
+def test_the_same_rows_are_kept(name, how):
+    X = SMALL[name]().X
+    Y, order = moved(X, how)
+    plain, other = fitted(X), fitted(Y)
+    assert plain.groups
+    np.testing.assert_array_equal(other.support, plain.support[order])
+
+
+KINDS = {
+    "Fortran": lambda X, folder: np.asfortranarray(X),
+    "float32": lambda X, folder: X.astype(np.float32),
+    "csr": lambda X, folder: sp.csr_array(X),
+    "csc float32": lambda X, folder: sp.csc_matrix(X.astype(np.float32)),
+    "memmap": lambda X, folder: memory_mapped(X, folder),
+    "pandas": lambda X, folder: pd.DataFrame(X),
+    "polars": lambda X, folder: pl.DataFrame(X),
+    "list": lambda X, folder: X.tolist(),
+    "float16": lambda X, folder: X.astype(np.float16),
+}
+
+
+def memory_mapped(X, folder):
+    X.tofile(folder / "table")
+    return np.memmap(folder / "table", dtype=X.dtype, mode="r", shape=X.shape)
+
+
+@cases("name", ["A, n < d", "spiked"])
+@cases("kind", KINDS)
+def test_every_kind_of_table_gives_the_same_rows(kind, name, tmp_path):
+    # Half precision holds these numbers.
+    X = SMALL[name]().X.astype(np.float16).astype(np.float64)
+    plain = fitted(X)
+    other = fitted(KINDS[kind](X, tmp_path), dense=X)
+    np.testing.assert_array_equal(other.support, plain.support)
+    single = np.float32 if kind in ("float32", "float16", "csc float32") else np.float64
+    assert other.location.dtype == single
+    np.testing.assert_allclose(other.location, plain.location, atol=1e-5)
+
+
+def test_whole_numbers_of_any_type():
+    X = np.round(8.0 * SettingA(500, 40, 0.2).sample(0).X)
+    plain = fitted(X)
+    assert plain.groups
+    for dtype in (np.int8, np.int64):
+        np.testing.assert_array_equal(fitted(X.astype(dtype)).support, plain.support)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, pd.DataFrame])
+def test_the_data_are_not_modified(make):
+    X = SMALL["obvious and subtle"]().X
+    X[3] = 1e200
+    data = make(X.copy())
+    fitted(data, dense=X)
+    robust_mean(data, scatter=np.full(X.shape[1], 4.0))
+    np.testing.assert_array_equal(data.toarray() if sp.issparse(data) else np.asarray(data), X)
+
+
+# -- difficult tables -----------------------------------------------------------------------------
+
+
+@cases("where", ["one entry", "whole row"])
+@cases("size", [1e3, 1e8, 1e100, 1e160, -1e300])
+@cases("make", [np.asarray, sp.csr_array])
+@cases("shape", [(300, 30), (60, 150), (1000, 3)])
+def test_one_absurd_row_and_no_other_goes(shape, make, size, where):
+    X = np.random.default_rng(1).standard_normal(shape)
+    X[3] = 0.0
+    X[3, slice(1) if where == "one entry" else slice(None)] = size
+    result = fitted(make(X), dense=X)
+    np.testing.assert_array_equal(result.outliers, [3])
+    assert [group.kind for group in result.groups] == ["apart"]
+
+
+@pytest.mark.parametrize("name", ["A", "A, n < d", "B"])
+def test_an_absurd_row_hides_no_group(name):
+    sample = SMALL[name]()
+    X = sample.X.copy()
+    row = int(np.flatnonzero(~sample.is_outlier)[0])
+    X[row] = 1e300
+    plain, result = fitted(np.delete(X, row, axis=0)), fitted(X)
+    np.testing.assert_array_equal(np.delete(result.support, row), plain.support)
+    assert not result.support[row]
+    np.testing.assert_array_equal(result.groups[0].rows, [row])
+    assert result.path[0].sigma == np.inf
+
+
+def test_two_absurd_rows_on_opposite_sides():
+    X = np.random.default_rng(0).standard_normal((101, 3))
+    X -= np.median(X, axis=0)
+    X[0] = 1e200
+    X[1] = -1e200
+    X[2:] -= np.median(X, axis=0)
+    np.testing.assert_array_equal(fitted(X).outliers, [0, 1])
+
+
+@no_warning
+@pytest.mark.parametrize("value", [0.0, 7.0, 1e8])
+def test_a_constant_column_is_no_sign_of_anything(value):
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal((400, 6))
+        X[:, 2] = value
+        assert fitted(X).support.all()
+
+
+WHOLE = {
+    "rounded, fine": lambda rng, n, d: np.round(10.0 * rng.standard_normal((n, d))),
+    "rounded": lambda rng, n, d: np.round(3.0 * rng.standard_normal((n, d))),
+    "counts": lambda rng, n, d: rng.poisson(100.0, (n, d)),
+}
+
+
+@no_warning
+@cases("shape", [(300, 1), (1000, 2), (1000, 10), (500, 50)])
+@cases("kind", WHOLE)
+def test_whole_numbers_are_left_alone(kind, shape):
+    for seed in range(4):
+        X = WHOLE[kind](np.random.default_rng(seed), *shape)
+        assert fitted(X).support.all()
+
+
+@pytest.mark.parametrize("shape", [(1000, 1), (1000, 2)])
+def test_a_few_whole_numbers_are_left_alone(shape):
+    assert share_removed(lambda rng: rng.integers(-3, 4, shape), range(20)).max() == 0.0
+
+
+FEW_VALUES = {
+    "coins": lambda rng: rng.random((1000, 5)) < 0.5,
+    "rare ones": lambda rng: rng.random((1000, 20)) < 0.1,
+    "counts, two columns": lambda rng: rng.poisson(5.0, (1000, 2)),
+    "small counts": lambda rng: rng.poisson(1.0, (1000, 5)),
+}
+
+
+@pytest.mark.xfail(
+    strict=True, reason="few values in each column: their sums in a direction are clusters"
+)
+@pytest.mark.parametrize("kind", FEW_VALUES)
+def test_columns_of_few_values_are_left_alone(kind):
+    assert share_removed(FEW_VALUES[kind], range(20)).max() == 0.0
+
+
+def test_one_column_of_counts_is_left_alone():
+    assert share_removed(lambda rng: rng.poisson(5.0, (1000, 1)), range(20)).max() == 0.0
+
+
+def test_rows_with_sharp_ends_are_left_alone():
+    assert share_removed(lambda rng: rng.uniform(-1.0, 1.0, (3000, 1)), range(20)).max() == 0.0
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (3, 1), (10, 3), (10, 30), (600, 2)])
+def test_all_rows_equal(shape):
+    result = fitted(np.full(shape, 2.5))
+    assert result.support.all() and result.sigma < 1e-14
+    assert len(result.path) == 1
+
+
+@pytest.mark.parametrize("value", [0.1, 1e10 / 3.0])
+@pytest.mark.parametrize("shape", [(10, 3), (10, 30), (600, 2)])
+def test_all_rows_equal_but_not_in_binary(shape, value):
+    assert fitted(np.full(shape, value)).support.all()
+
+
+def test_one_column_equal_up_to_rounding():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        value, n = rng.standard_normal(), int(rng.integers(20, 400))
+        assert fitted(value + 1e-16 * rng.standard_normal((n, 1))).support.all()
+
+
+def test_a_sparse_table_far_from_zero():
+    X = 1e6 + 1e-3 * np.random.default_rng(0).standard_normal((200, 3))
+    assert fitted(sp.csr_array(X), dense=X).support.all()
+
+
+@cases("scale", [1.0, 1e3, 1e-3])
+@cases(
+    "rows",
+    [
+        np.repeat([[0.0], [1.0]], 50, axis=0),
+        np.array([[-3.0], [2.0], [-2.0], [-2.0]]),
+        np.repeat([[2.0, 3.0], [50.0, 50.0]], [99, 1], axis=0),
+    ],
+)
+def test_values_that_coincide_are_no_scale(rows, scale):
+    assert fitted(scale * rows).support.all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e-3])
+def test_categories_are_left_alone_and_warned_about(scale):
+    X = scale * np.eye(4)[np.arange(200) % 4]
+    fitted(X)
+    with pytest.warns(WeakEvidenceWarning):
+        assert robust_mean(X).support.all()
+
+
+@pytest.mark.parametrize("power", [-60, -30, 30, 60])
+def test_units_in_which_the_numbers_are_very_small_or_large(power):
+    X = SMALL["B"]().X
+    np.testing.assert_array_equal(fitted(10.0**power * X).support, fitted(X).support)
+
+
+# Powers of two as units, and whether a table in them is taken.
+DOUBLE = {-1000: False, -660: False, -500: True, -200: True, 200: True, 250: False, 1000: False}
+SINGLE = {-110: False, -60: False, -40: True, 30: True, 40: False, 110: False}
+UNITS = [(np.float64, *k) for k in DOUBLE.items()] + [(np.float32, *k) for k in SINGLE.items()]
+
+
+@cases(("dtype", "power", "taken"), UNITS)
+@cases("name", ["spiked", "A, n < d", "clean"])
+def test_units_change_nothing_until_they_are_refused(name, dtype, power, taken):
+    # A power of two, so that every digit stays.
+    X = SMALL[name]().X.astype(dtype)
+    Y = np.ldexp(X, power)
+    assert np.isfinite(Y).all()
+    if taken:
+        np.testing.assert_array_equal(fitted(Y).support, fitted(X).support)
+        return
+    with pytest.raises(ValueError, match=r"X is out of range.*units"):
+        robust_mean(Y)
+
+
+entries = st.one_of(st.floats(-10.0, 10.0, width=32), st.floats(-1e6, 1e6, width=32))
+
+
+@given(st.data(), st.integers(2, 30), st.integers(1, 4), st.integers(0, 2**16))
+@settings(max_examples=60)
+def test_any_table_without_ties_has_an_answer(data, n, d, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    for i in range(data.draw(st.integers(0, n // 2))):
+        X[i] += data.draw(entries)
+    result = fitted(X)
+    assert (np.abs(result.location) <= np.abs(X).max()).all()
+    assert result.certificate.error_radius(0.1) >= 0.0
+
+
+# -- chance, the paper's algorithm, and progress --------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_same_random_state_gives_the_same_answer_to_the_last_bit(name):
+    X = SMALL[name]().X
+    first, second = (fitted(X, random_state=np.random.default_rng(5)) for _ in range(2))
+    for attribute in ("location", "support", "scores"):
+        np.testing.assert_array_equal(getattr(first, attribute), getattr(second, attribute))
+    assert first.history == second.history
+    assert first.certificate == second.certificate
+    assert first.message == second.message
+
+
+@pytest.mark.parametrize("name", ["A", "A, n < d", "B", "obvious and subtle", "clean"])
+def test_another_random_state_keeps_the_same_rows(name):
+    X = SMALL[name]().X
+    plain = fitted(X)
+    for random_state in (1, 2, None):
+        np.testing.assert_array_equal(fitted(X, random_state=random_state).support, plain.support)
+
+
+def test_a_fit_leaves_the_global_random_state_alone():
+    X = SMALL["spiked"]().X
+    np.random.seed(3)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(3)  # noqa: NPY002
+    fitted(X, random_state=None)
+    assert np.random.random() == expected  # noqa: NPY002
+
+
+@cases("start", ["coordinate-median", "geometric-median", "mean", "off"])
+@cases("name", ["A", "B"])
+def test_every_start_leads_to_the_same_rows(name, start):
+    sample = SMALL[name]()
+    given = {"mean": sample.X.mean(axis=0), "off": np.full(sample.X.shape[1], 3.0)}
+    result = fitted(sample.X, start=given.get(start, start))
+    np.testing.assert_array_equal(result.support, ~sample.is_outlier)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_algorithm_of_the_paper_with_the_sigma_that_was_found(setting):
+    X = SETTINGS[setting](200, 20, 0.2).sample(0).X
+    seen = []
+    plain = fitted(X)
+    result = robust_mean(X, algorithm="paper", callback=seen.append)
+    again = robust_mean(X, algorithm="paper", sigma=plain.sigma)
+    assert result.sigma == pytest.approx(plain.sigma)
+    np.testing.assert_array_equal(result.support, again.support)
+    np.testing.assert_allclose(result.location, again.location, atol=1e-12)
+    assert {step.stage for step in result.history} == {"algorithm 1"}
+    assert [step.stage for step in seen].index("algorithm 1") == len(plain.history)
+    assert tuple(seen[len(plain.history) :]) == result.history
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_callback_sees_the_history(name):
+    X = SMALL[name]().X
+    seen = []
+    result = fitted(X, callback=seen.append)
+    assert tuple(seen) == result.history
+    assert {step.stage for step in seen} == {"selection"}
+    assert seen[0].n_removed == 0
+    assert seen[-1].n_removed == (~result.support).sum()
+    assert seen[-1].budget == result.budget
+    passes = [step.n_passes for step in seen]
+    assert passes == sorted(passes) and result.n_passes >= 1
+    if len(seen) == len(result.groups) + 1:  # no last look
+        assert [step.budget for step in seen] == [
+            point.budget for point in result.path[: len(seen)]
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("exception", [KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize("options", [{}, {"algorithm": "paper"}])
+def test_an_exception_in_the_callback_ends_the_fit(exception, options):
+    X = SettingA(200, 10, 0.2).sample(0).X
+    all_steps = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakEvidenceWarning)
+        robust_mean(X, callback=all_steps.append, **options)
+    for stop_at in range(1, len(all_steps) + 1):
+        steps = []
+
+        def callback(step, steps=steps, stop_at=stop_at):
+            steps.append(step)
+            if len(steps) == stop_at:
+                raise exception("stop")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WeakEvidenceWarning)
+            with pytest.raises(exception, match="stop"):
+                robust_mean(X, callback=callback, **options)
+        assert len(steps) == stop_at
+
+
+def test_nothing_is_printed(capfd):
+    fitted(SMALL["A"]().X)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("shape", "value"), [((40, 1), 1e5), ((50, 2), 1e4), ((300, 20), 1e5)])
+def test_a_single_gross_error_leaves_a_table_of_any_size(shape, value):
+    for seed in range(5):
+        X = np.random.default_rng(seed).standard_normal(shape)
+        X[7] = value
+        np.testing.assert_array_equal(fitted(X).outliers, [7])
+
+
+def test_many_rows_that_vary_more_than_the_others_are_not_called_absurd():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([1e-5 * rng.standard_normal((550, 5)), rng.standard_normal((450, 5))])
+    assert fitted(X).support.sum() >= 550

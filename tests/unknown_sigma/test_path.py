@@ -1,0 +1,92 @@
+"""The points of the path, recomputed from the rows that each keeps."""
+
+import numpy as np
+import pytest
+
+import inlier
+import reference
+from symmetric_fits import SETTINGS, SMALL, check_sigma, fitted, robust_mean, top_eigenvalue
+
+
+def test_points_of_the_path_are_recomputed(fit):
+    sample, result = fit
+    X, n = sample.X, len(sample.X)
+    assert len(result.path) == len(result.groups) + 2
+    np.testing.assert_array_equal(result.path[0].removed, [])
+    gone = np.zeros(n, dtype=bool)
+    for i, point in enumerate(result.path):
+        kept = np.ones(n, dtype=bool)
+        kept[point.removed] = False
+        rows = X[kept]
+        np.testing.assert_allclose(
+            point.location, rows.mean(axis=0), rtol=0.0, atol=1e-11 * np.abs(X).max()
+        )
+        certificate = point.certificate
+        assert (certificate.n, certificate.n_removed) == (n, int((~kept).sum()))
+        assert point.budget == certificate.budget
+        top = top_eigenvalue(rows)
+        assert certificate.lambda_max <= top * (1.0 + 1e-9)
+        assert top <= certificate.bound * (1.0 + 1e-9)
+        check_sigma(point.sigma, certificate)
+        assert certificate.feasible
+        assert certificate.l0_lower_bound <= certificate.n_removed
+        if i <= len(result.groups):
+            np.testing.assert_array_equal(~kept, gone)
+        if i < len(result.groups):
+            assert result.groups[i].budget == pytest.approx(certificate.bound, rel=1e-9)
+            gone[result.groups[i].rows] = True
+    below, chosen = result.path[-1], result.path[-2]
+    assert below.certificate.lambda_max < chosen.certificate.lambda_max
+    assert set(chosen.removed) <= set(below.removed)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.3])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_budget_falls_and_the_price_jumps_below_the_good_rows(setting, alpha):
+    result = fitted(SETTINGS[setting](1000, 100, alpha).sample(0).X)
+    groups = result.path[: len(result.groups) + 1]
+    assert np.all(np.diff([point.budget for point in groups]) < 0.0)
+    assert np.all(np.diff([point.sigma for point in groups]) < 0.0)
+    below, chosen = result.path[-1], groups[-1]
+    assert below.price > 3.0 * chosen.price
+    assert below.rank > chosen.rank
+    # Good rows pay on both sides alike: nothing speaks for their leaving.
+    assert groups[0].share == 1.0 and below.share > 0.5
+    assert max(point.share for point in groups[1:]) < 0.25
+
+
+@pytest.mark.parametrize("n_bad", [2, 5])
+def test_the_l0_bound_of_the_path_against_all_subsets(n_bad):
+    rng = np.random.default_rng(n_bad)
+    X = rng.standard_normal((14, 2))
+    X[:n_bad] += 1e8
+    result = fitted(X)
+    np.testing.assert_array_equal(result.outliers, np.arange(n_bad))
+    A = X - result.location
+    fewest = reference.fewest_removed_about(A, result.budget)
+    assert result.certificate.l0_lower_bound <= fewest <= n_bad
+
+
+def test_path_is_that_of_the_fit():
+    X = SMALL["A"]().X
+    points, expected = (
+        inlier.path(X, assume="symmetric", random_state=3),
+        robust_mean(X, random_state=3).path,
+    )
+    assert len(points) == len(expected)
+    for point, other in zip(points, expected, strict=True):
+        np.testing.assert_array_equal(point.removed, other.removed)
+        np.testing.assert_array_equal(point.location, other.location)
+        assert point.certificate == other.certificate
+        assert (point.budget, point.sigma, point.price, point.rank, point.share) == (
+            other.budget,
+            other.sigma,
+            other.price,
+            other.rank,
+            other.share,
+        )
+
+
+def test_path_takes_no_sigma():
+    with pytest.raises(ValueError, match=r"\bsigma\b"):
+        inlier.path(SMALL["clean"]().X, sigma=1.0)
