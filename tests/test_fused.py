@@ -67,7 +67,7 @@ def test_a_shift_changes_nothing():
 
     sample = SettingA(n=4000, d=300, alpha=0.2).sample(random_state=0)
     near = torch.tensor(sample.X, dtype=torch.float32, device="cuda")
-    for options in ({}, {"sigma": 1.1}):
+    for options in ({}, {"sigma": 1.4}):
         found = robust_mean(near, **options), robust_mean(near + 5.0, **options)
         for result in found:
             np.testing.assert_array_equal(result.support.cpu().numpy(), ~sample.is_outlier)
