@@ -99,7 +99,7 @@ inlier.compare(model, [Quick(), Hang()], trials=1, store="fits.db")
     while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert out.split() == ["once", "ok", "ok"], err
     assert "KeyboardInterrupt" in err
     with pytest.raises(ProcessLookupError):
