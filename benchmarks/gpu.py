@@ -43,7 +43,7 @@ READS = {
     passes.DriftingMoments: 2.0,
     passes.Combine: 1.0,
     passes.Distances: 2.0,
-    passes.Scatter: 2.0,
+    passes.ScatterPass: 2.0,
 }
 # A centred copy is read, written and read.
 COPIED = 2.0

@@ -19,7 +19,7 @@ from dense_cases import (
     whole_numbers,
 )
 from inlier.data import Rotation, as_table
-from inlier.data.base import SAMPLE_ROWS
+from inlier.data.settings import SETTINGS as TABLES
 
 SHAPE = (37, 6)
 
@@ -153,7 +153,7 @@ def test_sampled_median_is_a_value_near_the_middle(make):
     assert not np.array_equal(median, as_table(Y).median(np.random.default_rng(6)))
 
 
-@pytest.mark.parametrize("n", [SAMPLE_ROWS - 1, SAMPLE_ROWS])
+@pytest.mark.parametrize("n", [TABLES.sample_rows - 1, TABLES.sample_rows])
 def test_few_rows_are_not_sampled(n):
     Y = real_numbers((n, 3))
     median = as_table(Y).median(np.random.default_rng(0))
@@ -186,7 +186,7 @@ def test_a_call_is_one_pass(kind, tmp_path):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
 def test_the_median_of_a_sample_is_one_pass(make):
-    table = as_table(make(real_numbers((SAMPLE_ROWS + 1, 3))))
+    table = as_table(make(real_numbers((TABLES.sample_rows + 1, 3))))
     table.median(np.random.default_rng(0))
     assert table.n_passes == 1
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from inlier import robust_mean
 from inlier.data import HostTable, arrays, as_table
-from inlier.data.base import SAMPLE_ROWS, Metric
+from inlier.data.base import Metric
+from inlier.data.settings import SETTINGS as TABLES
 from inlier.datasets import SettingB
 from inlier.unknown_sigma import caution
 from inlier.unknown_sigma.settings import SAMPLE
@@ -29,7 +30,7 @@ def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
     X = SettingB(5000, 12, 0.2).sample(0).X
     X[:4] = 1e12
     quietly(robust_mean, library(X))
-    assert asked and max(asked) <= SAMPLE_ROWS
+    assert asked and max(asked) <= TABLES.sample_rows
 
 
 def test_a_table_on_the_host_speaks_numpy(library, blocks):

@@ -5,8 +5,8 @@ import pytest
 
 from cases import cases
 from inlier.data import medians
-from inlier.data.base import SAMPLE_ROWS
 from inlier.data.passes import Histogram
+from inlier.data.settings import SETTINGS as TABLES
 
 
 def columns(n: int) -> dict[str, np.ndarray]:
@@ -49,14 +49,14 @@ def check_median(X: np.ndarray, where: np.ndarray) -> None:
     reach = ascending[int(0.9 * (n - 1))] - ascending[int(0.1 * (n - 1))]
     error = np.abs(found - np.median(X, axis=0))
     assert (error <= 4 * eps * size + 1e-13 * reach + 1e-290).all()
-    assert len(passes) <= 2 * medians.MOST_PASSES
+    assert len(passes) <= 2 * medians.SETTINGS.max_passes
 
 
 @cases("sampled", ["evenly", "from one end"])
 @cases("n", [100, 101, 2000, 2001])
 @cases("name", columns(2))
 def test_the_median_from_histograms_is_the_median(name, n, sampled):
-    m = min(n, SAMPLE_ROWS)
+    m = min(n, TABLES.sample_rows)
     where = np.linspace(0, n - 1, m).astype(int) if sampled == "evenly" else np.arange(m)
     check_median(columns(n)[name][:, None], where)
 
@@ -66,7 +66,7 @@ def test_the_median_from_histograms_is_the_median(name, n, sampled):
 def test_the_median_from_histograms_is_not_moved_by_absurd_values(n, distance):
     x = np.random.default_rng(n).standard_normal(n)
     x[::50] = distance
-    check_median(x[:, None], np.linspace(0, n - 1, SAMPLE_ROWS).astype(int))
+    check_median(x[:, None], np.linspace(0, n - 1, TABLES.sample_rows).astype(int))
 
 
 @cases("seed", range(60))
@@ -75,14 +75,14 @@ def test_the_median_from_histograms_of_rounded_values_is_the_median(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2000, 6000))
     x = np.round(rng.standard_normal(n), 1)
-    check_median(x[:, None], np.linspace(0, n - 1, SAMPLE_ROWS).astype(int))
+    check_median(x[:, None], np.linspace(0, n - 1, TABLES.sample_rows).astype(int))
 
 
 def test_the_median_from_histograms_is_found_where_the_sample_is_another_value():
     """Half of the rows, and one more, are 1; nearly all that was looked at first are 0."""
     n = 2001
     x = np.zeros(n)
-    where = np.linspace(0, n - 1, SAMPLE_ROWS).astype(int)
+    where = np.linspace(0, n - 1, TABLES.sample_rows).astype(int)
     others = np.setdiff1d(np.arange(n), where)
     x[others[:1000]] = 1.0
     x[where[0]] = 1.0

@@ -1,10 +1,12 @@
 """Every pass over arrays of other libraries is that over numpy's."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from cases import cases
 from inlier.data import arrays, as_table
-from inlier.data.base import SAMPLE_ROWS
+from inlier.data.settings import SETTINGS as TABLES
 from libraries import PRECISIONS, WHOLE, Verbs, whole_numbers
 
 
@@ -26,10 +28,10 @@ def test_every_pass_over_whole_numbers_is_that_of_numpy(library, blocks, dtype):
 
 
 def test_columns_that_are_too_long_to_sort_have_the_same_median(library, blocks, monkeypatch):
-    X = np.random.default_rng(2).standard_normal((SAMPLE_ROWS + 100, 5))
+    X = np.random.default_rng(2).standard_normal((TABLES.sample_rows + 100, 5))
     X[:, 1] = np.round(X[:, 1])
     X[:, 2] = 3.0
-    monkeypatch.setattr(arrays, "SORTED_ELEMENTS", 0)
+    monkeypatch.setattr(arrays, "SETTINGS", replace(arrays.SETTINGS, sorted_elements=0))
     expected = np.median(X, axis=0)
     for mask in (np.ones(len(X), dtype=bool), np.arange(len(X)) % 10 > 0):
         table = as_table(library(X))

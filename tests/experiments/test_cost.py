@@ -1,14 +1,14 @@
 """Seconds and passes are those of the experiment itself."""
 
 from inlier.datasets import SettingB
-from inlier.experiments import part
-from inlier.experiments.part import Setup
+from inlier.experiments import chapter
+from inlier.experiments.chapter import Setup
 from studies import Watched
 
 
 def test_seconds_are_not_those_of_another_experiment(tmp_path, monkeypatch):
     # One fit at a time is timed: none may be taken from a stage that ran several.
-    monkeypatch.setattr(part, "TIMEOUT", None)
+    monkeypatch.setattr(chapter, "TIMEOUT", None)
     watched = Watched()
     setup = Setup(1, True, 1, tmp_path / "fits.sqlite", watched)
     for stage, timed in (("several", False), ("one", True), ("again", True)):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cases import cases
 from inlier.datasets import SettingB
 from inlier.experiments import optimality
-from inlier.experiments.columns import COLUMNS, IN_TABLES
+from inlier.experiments.methods import COLUMNS, IN_TABLES
 
 
 def fewest(X, budget):

@@ -5,7 +5,7 @@ import pytest
 
 from inlier.datasets import printed_tables
 from inlier.experiments import EXPERIMENTS, pictures, reproduce
-from inlier.experiments.part import Chapter
+from inlier.experiments.chapter import Chapter
 
 # -- The paper's tables ---------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from inlier.datasets import SettingB
-from inlier.experiments import part, sweeps
-from inlier.experiments.columns import COLUMNS
-from inlier.experiments.part import Setup
+from inlier.experiments import chapter, sweeps
+from inlier.experiments.chapter import Setup
+from inlier.experiments.methods import COLUMNS
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
@@ -23,7 +23,7 @@ def test_a_wrong_sigma_is_told(factor):
 
 
 def test_a_wrong_sigma_reaches_the_method(tmp_path, monkeypatch):
-    monkeypatch.setattr(part, "TIMEOUT", None)
+    monkeypatch.setattr(chapter, "TIMEOUT", None)
     setup = Setup(1, True, 1, tmp_path / "fits.sqlite", lambda *_: None)
     models = [sweeps.Misjudged(SettingB(50, 4, 0.2), factor) for factor in (0.4, 1.0)]
     for model, found in zip(models, setup.compare("a", models, ("paper-lp",), 1), strict=True):

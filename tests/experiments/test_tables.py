@@ -7,7 +7,7 @@ import pytest
 from inlier.comparison.table import Trial
 from inlier.datasets import SettingA, SettingB, printed_tables
 from inlier.experiments import tables
-from inlier.experiments.columns import COLUMNS, IN_TABLES
+from inlier.experiments.methods import COLUMNS, IN_TABLES
 from studies import NAN, made_up, shown
 
 
@@ -57,15 +57,15 @@ def test_cells_of_ours_that_are_worse():
     errors = {name: [1.0, 1.0] for name in IN_TABLES}
     worse = tables._worse(1, cell, made_up(cell.model, IN_TABLES, errors))
     assert sorted(text.partition(" in Table 1")[0] for text in worse) == [
-        "inlier, told nothing",
-        "inlier, told sigma",
+        "inlier, no parameters",
+        "inlier, sigma given",
     ]
     assert all("1, printed 0.1" in text and str(cell.model) in text for text in worse)
     errors["inlier"] = [NAN, NAN]
     (nothing,) = [
         text
         for text in tables._worse(1, cell, made_up(cell.model, IN_TABLES, errors))
-        if "nothing" in text
+        if "no parameters" in text
     ]
     assert "-, printed 0.1" in nothing
     errors = {name: [0.05, 0.06] for name in IN_TABLES}
@@ -84,7 +84,7 @@ def test_remarks_on_sets_that_are_not_exact():
     errors = {name: [0.1, 0.1] for name in IN_TABLES}
     found = made_up(cell.model, IN_TABLES, errors, exact=False, removed=159)
     assert tables._inexact(1, cell, found) == [
-        ["1", str(cell.model), label, "2", "2", "2"] for label in ("lp", "inlier, told sigma")
+        ["1", str(cell.model), label, "2", "2", "2"] for label in ("lp", "inlier, sigma given")
     ]
     exact = made_up(cell.model, IN_TABLES, errors, exact=True, removed=160)
     assert tables._inexact(1, cell, exact) == []

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 from inlier.comparison import Comparison
 from inlier.comparison.table import Trial
 from inlier.datasets import SettingA, SettingB, digits
-from inlier.experiments import cost, optimality, part, pictures, price, sweeps, tables
-from inlier.experiments.columns import IN_TABLES
+from inlier.experiments import chapter, cost, optimality, pictures, price, sweeps, tables
+from inlier.experiments.methods import IN_TABLES
 
 NAN = float("nan")
 
@@ -62,7 +62,7 @@ def small(kind):
 
 def shrink(patch):
     """Small data, in this process."""
-    patch.setattr(part, "TIMEOUT", None)
+    patch.setattr(chapter, "TIMEOUT", None)
     patch.setattr(tables, "NUMBERS", (1, 6))
     patch.setattr(tables, "QUICK_NUMBERS", (1, 6))
     chosen = {

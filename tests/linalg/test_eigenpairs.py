@@ -6,7 +6,7 @@ import pytest
 import reference
 from cases import cases
 from inlier.data import as_table
-from inlier.linalg.eigenpairs import FAILURE, PROBES, SHORTEST, Oracle, top_eigenpairs
+from inlier.linalg.eigenpairs import SETTINGS, Oracle, top_eigenpairs
 
 
 def weighted_table(kind, n=120, d=40):
@@ -87,10 +87,10 @@ def test_oracle_is_accurate_as_centre_and_weights_change(n, d):
 
 def test_random_directions_are_hardly_ever_so_short():
     rng = np.random.default_rng(0)
-    lengths = np.sum(rng.standard_normal((200_000, PROBES)) ** 2, axis=1)
+    lengths = np.sum(rng.standard_normal((200_000, SETTINGS.probes)) ** 2, axis=1)
     # Near 0 the distribution function of chi-squared with 8 degrees of freedom is x^4 / 384.
-    assert pytest.approx(FAILURE, rel=0.05) == SHORTEST**4 / 384.0
-    assert lengths.min() > SHORTEST
+    assert pytest.approx(SETTINGS.failure, rel=0.05) == SETTINGS.shortest**4 / 384.0
+    assert lengths.min() > SETTINGS.shortest
 
 
 @cases("spectrum", ["flat", "falling", "spiked", "low rank", "two equal"])
@@ -110,7 +110,7 @@ def test_the_bound_is_never_below_the_eigenvalue(spectrum, max_passes):
         oracle = Oracle(as_table(X), np.random.default_rng(100 + seed))
         found = oracle.bounded(np.zeros(300), np.ones(400), limit=0.0, max_passes=max_passes)
         top = np.linalg.norm(X, 2) ** 2
-        assert found.values[0] <= top * (1.0 + 1e-9) and found.failure == FAILURE
+        assert found.values[0] <= top * (1.0 + 1e-9) and found.failure == SETTINGS.failure
         assert top <= found.bound * (1.0 + 1e-9)
 
 

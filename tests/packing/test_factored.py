@@ -5,7 +5,7 @@ import numpy as np
 import reference
 from inlier.data import as_table
 from inlier.linalg.eigenpairs import Spectrum
-from inlier.packing.factored import ENTER_LENGTH, ENTER_MOST, adapted, project
+from inlier.packing.factored import SETTINGS, adapted, project
 from inlier.packing.problem import Projection
 
 
@@ -17,7 +17,7 @@ def test_the_projection_is_that_of_cvxpy():
     start = 0.1 * rng.standard_normal((5, 5))
     found = project(as_table(case.X), case.center, budget, Projection(t, s), start, 500)
     best, w = reference.optimum(case.A, budget, reference.weighted_distance(t, s))
-    assert found.easy
+    assert found.converged
     np.testing.assert_allclose(found.weights, w, atol=1e-4)
     np.testing.assert_allclose(found.q, np.square(case.A @ found.R.T).sum(axis=1) / budget)
     # The multiplier proves it: its dual objective is the optimum.
@@ -30,7 +30,7 @@ def test_a_solver_that_was_stopped_says_so():
     problem = Projection(np.ones(40), np.ones(40))
     start = 0.1 * np.random.default_rng(0).standard_normal((5, 5))
     stopped = project(as_table(case.X), case.center, case.budget(0.3), problem, start, 2)
-    assert not stopped.easy
+    assert not stopped.converged
 
 
 def test_directions_that_vanish_leave_and_those_beyond_the_limit_enter():
@@ -40,6 +40,6 @@ def test_directions_that_vanish_leave_and_those_beyond_the_limit_enter():
     spectrum = Spectrum(values, vectors, np.zeros(7), np.zeros((7, 1)), np.zeros(8), 9.0)
     new = adapted(R, spectrum, limit=5.5)
     np.testing.assert_allclose(np.linalg.norm(new[:2], axis=1), [4.0, 1.0])
-    np.testing.assert_allclose(new[2:], ENTER_LENGTH * 4.0 * vectors[:4])
-    assert len(adapted(R, spectrum, limit=0.0)) == 2 + ENTER_MOST
+    np.testing.assert_allclose(new[2:], SETTINGS.enter_length * 4.0 * vectors[:4])
+    assert len(adapted(R, spectrum, limit=0.0)) == 2 + SETTINGS.enter_most
     assert len(adapted(R, spectrum, limit=10.0)) == 2

@@ -1,6 +1,7 @@
 """Standard errors and intervals of the location against numpy and scipy.stats, for every home."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from scipy import stats
 import inlier
 from cases import cases
 from inlier.data import as_table
+from inlier.data.settings import SETTINGS
 from inlier.results.summary import summarise
 
 pytestmark = pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
@@ -94,7 +96,8 @@ def test_few_rows_and_many_columns(home, tmp_path):
 
 
 def test_very_many_columns_are_seen_in_groups(monkeypatch):
-    monkeypatch.setattr("inlier.data.arrays.WIDE_ELEMENTS", 1000)
+    small = replace(SETTINGS, wide_elements=1000)
+    monkeypatch.setattr("inlier.data.arrays.SETTINGS", small)
     X = contaminated(60, 333)
     check(inlier.robust_mean(X), X)
 

@@ -1,1 +1,1 @@
-"""What every layer uses: arrays, types, checks of arguments, files."""
+"""Shared by every layer: arrays, types, argument checks, files."""

@@ -1,4 +1,4 @@
-"""Files are written under another name first: nobody finds a half-written one."""
+"""Atomic writes: a file appears under its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 def check_place(path: str | os.PathLike[str], name: str = "path") -> Path:
-    """Where a file can be written: links are followed."""
+    """Return the path to write to, with links resolved; raise if nothing can be written there."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-        return Path(path)  # a pipe, whose real name cannot be opened
+        return Path(path)  # a pipe, whose resolved name cannot be opened
     final = Path(os.path.realpath(path))
-    if final.is_symlink():  # a real path has no links, unless they lead in a circle
+    if final.is_symlink():  # realpath leaves a link only in a cycle
         raise ValueError(f"{name}={str(path)!r} is a link that leads to itself. Choose another.")
     if final.is_dir():
         raise ValueError(f"{name}={str(path)!r} is a folder: give the name of a file in it.")
@@ -29,15 +29,15 @@ def check_place(path: str | os.PathLike[str], name: str = "path") -> Path:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A name to write to; the file takes its place only if all went well.
+    """Yield a temporary path, and move it to `path` if no exception was raised.
 
-    A link is followed, and what is no file, such as a pipe, is written to as it is.
+    Links are followed. A path that is not a regular file, such as a pipe, is written directly.
     """
     final = check_place(path)
     if final.exists() and not final.is_file():
         yield final
         return
-    # The end of the name tells the format; a name may be as long as names can be.
+    # Keep the suffix, which names the format, and stay within the limit on file names.
     unfinished = final.with_name(f".{os.getpid()}.{final.name[-40:]}")
     try:
         yield unfinished

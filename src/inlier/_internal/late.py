@@ -1,7 +1,6 @@
-"""Functions of higher layers that results offer as methods.
+"""Functions of higher layers that results offer as methods, registered by name.
 
-The package connects them by name when it is imported, and they are loaded when they are called. So
-no lower layer depends on a higher one.
+They are imported when they are called, so that no lower layer depends on a higher one.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ _PLACES: dict[str, str] = {}
 
 
 def connect(places: dict[str, str]) -> None:
-    """Say where functions are, as "package.module:function"."""
+    """Register functions, each as "package.module:function"."""
     _PLACES.update(places)
 
 
 def late(name: str) -> Any:
-    """Return a connected function."""
+    """Import and return a registered function."""
     module, _, function = _PLACES[name].partition(":")
     return getattr(import_module(module), function)

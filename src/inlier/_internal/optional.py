@@ -1,4 +1,4 @@
-"""Packages that not everybody has."""
+"""Optional dependencies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def optional(module: str, purpose: str, extra: str) -> Any:
-    """A module, loaded when it is needed; the error names the extra that brings it."""
+    """Import a module, or raise an error that names the extra which installs it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Names for types that every module uses."""
+"""Type aliases that every module uses."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-"""Of floating point numbers, in double precision unless it is the data themselves."""
+"""Floating point numpy array; double precision, except for the data."""
 Mask = NDArray[np.bool_]
 Rows = Any
-"""One entry, or column, for each row of a table: an array of the library that holds the data."""
+"""Array whose last axis runs over the rows of a table, in the library that holds the data."""
 Seed = int | np.random.Generator | np.random.RandomState | None
-"""What randomness may come from."""
+"""Argument for a random state."""

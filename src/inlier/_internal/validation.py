@@ -1,4 +1,4 @@
-"""Arguments that are wrong are named, with what was found and what to do."""
+"""Argument checks: errors name the argument, the value found and the remedy."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from array_api_compat import is_array_api_obj
 from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
 
+# Budgets between this and its inverse leave room for products in double precision.
 SMALLEST_BUDGET = 1e-290
-# Tells the random numbers of a fit from others that are drawn from the same whole number.
+# Separates the random stream of a fit from data that were drawn with the same seed.
 FIT_STREAM = 0x1A71E5
-# numpy takes some of them for numbers, in units that nobody chose.
+# numpy converts some of these to numbers in an arbitrary unit.
 TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
 def are_times(array: Array) -> bool:
-    """Whether entries are dates, times or durations."""
+    """Return whether entries are dates, times or durations."""
     if array.dtype.kind != "O":
         return array.dtype.kind in "mM"
     return any(issubclass(kind, TIMES) for kind in set(map(type, array.flat)))
 
 
 def check_times(array: Array, name: str) -> None:
+    """Raise if an array holds dates, times or durations."""
     if not are_times(array):
         return
     where = ""
@@ -40,11 +42,12 @@ def check_times(array: Array, name: str) -> None:
 
 
 def is_device_array(X: Any) -> bool:
-    """Whether X is an array of another library than numpy."""
+    """Return whether X is an array of another library than numpy."""
     return is_array_api_obj(X) and not isinstance(X, np.ndarray | np.generic)
 
 
 def as_array(X: Any, name: str) -> Array:
+    """Convert to a numeric numpy array."""
     try:
         array = np.asarray(X)
         numeric = array.astype(np.float64) if array.dtype.kind == "O" else array
@@ -72,7 +75,7 @@ def check_number(
     below: float = np.inf,
     hint: str = "",
 ) -> float:
-    """A finite real number in (above, at_most] or [at_least, at_most], and below `below`."""
+    """Return a finite number in (above, at_most] or [at_least, at_most], and below `below`."""
     right = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
     try:
         number = float(value) if right else np.nan
@@ -88,7 +91,7 @@ def check_number(
 
 
 def check_whole(value: Any, name: str, at_least: int = 1) -> int:
-    """A whole number."""
+    """Return an integer of at least `at_least`."""
     right = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     if not right or int(value) < at_least:
         raise ValueError(f"{name} must be a whole number >= {at_least}, but is {value!r}.")
@@ -96,7 +99,7 @@ def check_whole(value: Any, name: str, at_least: int = 1) -> int:
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    """One of the given words."""
+    """Return one of the given strings."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}, but is {value!r}.")
@@ -104,7 +107,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_vector(value: Any, name: str, length: int, what: str) -> Array:
-    """A finite vector with one entry for each row or column of X."""
+    """Return a finite vector with one entry for each row or column of X."""
     vector = as_array(on_host(value) if is_device_array(value) else value, name)
     if vector.shape != (length,) or vector.dtype.kind not in "buif":
         raise ValueError(
@@ -118,7 +121,7 @@ def check_vector(value: Any, name: str, length: int, what: str) -> Array:
 
 
 def check_random_state(value: Any) -> np.random.Generator:
-    """A generator, from a whole number, a generator or numpy's older random states."""
+    """Return a generator from a seed, a generator or a `RandomState`."""
     if isinstance(value, np.random.Generator):
         return value
     if isinstance(value, np.random.RandomState):
@@ -129,9 +132,9 @@ def check_random_state(value: Any) -> np.random.Generator:
 
 
 def fit_generator(value: Any) -> np.random.Generator:
-    """A generator for what a fit draws, in a stream of its own.
+    """Return a generator for a fit, in a stream of its own.
 
-    Data are often drawn from the same whole number, and random directions must not be rows of them.
+    Data are often drawn with the same seed; the starting vectors must not coincide with rows.
     """
     if isinstance(value, numbers.Integral):
         return np.random.default_rng([check_whole(value, "random_state", 0), FIT_STREAM])
@@ -139,7 +142,7 @@ def fit_generator(value: Any) -> np.random.Generator:
 
 
 def check_budget(budget: float, what: str) -> None:
-    """Whether c1^2 n sigma^2 is a number that can be computed with."""
+    """Raise if c1^2 n sigma^2 would overflow or underflow."""
     if not SMALLEST_BUDGET < budget < 1.0 / SMALLEST_BUDGET:
         raise ValueError(
             f"{what} is out of range: c1^2 times the number of rows times the square of sigma must "

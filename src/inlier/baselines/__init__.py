@@ -1,8 +1,8 @@
-"""The methods of others, behind one interface: one file for each.
+"""Published methods behind one interface, one file each.
 
-Each is a scikit-learn estimator that sees the data through the passes of `inlier.data` and keeps
-a `MeanResult`. `inlier.methods()` lists them with what they need. Docstrings state the passes of
-the method itself; a first centre and a look for absurdly distant rows take one or two more.
+Each is a scikit-learn estimator that reads the data through the passes of `inlier.data` and keeps
+a `MeanResult`. `inlier.methods()` lists them with the parameters they need. Docstrings count the
+passes of the method itself; the starting centre and the test for distant rows add one or two.
 """
 
 from inlier.baselines.base import Baseline
@@ -30,7 +30,7 @@ from inlier.baselines.spectral_reweighting import SpectralReweighting
 from inlier.baselines.trimmed_mean import TrimmedMean
 from inlier.baselines.tukey_median import TukeyMedian
 
-# From simple to elaborate, those that look at directions before those for few rows.
+# From simple to elaborate; spectral methods before those for few rows.
 BASELINES: tuple[type[Baseline], ...] = (
     SampleMean,
     CoordinateMedian,

@@ -1,8 +1,8 @@
-"""What the rivals share: a method sees a `Run` and gives an `Answer`; the rest is done here.
+"""The interface of published methods: `_estimate` maps a `Run` to an `Answer`.
 
-A run holds the table, through which alone a method sees the data, a centre near the rows, and the
-oracle for eigenvectors. Before a method sees them, rows so far away that their squares swamp all
-others are set aside, and a table with few rows and many columns is rotated into few coordinates.
+A run holds the table, a centre near the rows and the eigensolver. Beforehand, rows so distant that
+their squares would swamp all others are set aside, and a table with few rows and many columns is
+rotated into few coordinates.
 """
 
 from __future__ import annotations
@@ -23,44 +23,42 @@ from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
 from inlier.results.records import MeanResult, Step
 
-# A row that is so many times as far from the centre as the median row is bad, whoever judges, and
-# beside its square nothing else is seen in double precision.
-ABSURD = 1e6
+# Rows farther from the centre than this many median distances are outliers by any standard, and
+# their squares would swamp all others in double precision.
+MAX_DISTANCE_RATIO = 1e6
 MEANING = {
     "alpha": "the fraction of rows that may be bad",
     "sigma": "a bound on the standard deviation of the good rows in any direction",
 }
-# Below it, or beyond its inverse, the square of sigma is no number any more.
-SMALLEST = 1e-150
+# Below it, or above its inverse, the square of sigma is out of range.
+MIN_SIGMA = 1e-150
 
 
 class Spread(NamedTuple):
-    """How weighted rows vary about their mean."""
+    """The largest variance of weighted rows, its direction and the projections onto it."""
 
     mean: Array
     variance: float
-    """The largest in any direction."""
     direction: Array
     projected: Array
-    """The rows along that direction, seen from the mean."""
+    """Relative to the mean."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a method found, in the coordinates of its run.
+    """The result of a method, in the coordinates of its run.
 
     Attributes
     ----------
     weights : array of shape (n,)
         Of any scale.
     scores : array of shape (n,)
-        How bad each row is; larger is worse.
+        Outlyingness of each row.
     location : array of shape (d,), optional
-        Where it is not the weighted mean.
+        By default the weighted mean.
     n_iter : int
     converged : bool
     message : str
-        If there is more to say than how many rows count.
     """
 
     weights: Array
@@ -73,22 +71,22 @@ class Answer:
 
 @dataclass
 class Run:
-    """One call of a method.
+    """The input of a method.
 
     Attributes
     ----------
     table : Table
     center : array of shape (d,)
-        Near the rows: the coordinate-wise median of a sample of them.
+        The coordinate-wise median of a sample of the rows.
     random : numpy.random.Generator
     n_aside : int
-        Rows that were set aside: they are bad, and the method does not see them.
+        Number of distant rows that were set aside.
     frame : WorkingFrame
         Counts the passes over the data; reading rotated rows does not count.
     distances : array of shape (n,)
-        Squared, of the rows from the centre.
+        Squared distances of the rows from the centre.
     alpha, sigma : float
-        What the method was told; nan, if it was not.
+        Parameters given by the user; nan if the method does not need them.
     history : list of Step
     """
 
@@ -104,51 +102,51 @@ class Run:
 
     @cached_property
     def oracle(self) -> Oracle:
-        """Finds the directions of largest variance."""
+        """The eigensolver."""
         return Oracle(self.table, self.random)
 
     @property
     def n(self) -> int:
-        """Rows that the method sees."""
+        """Number of rows."""
         return self.table.shape[0]
 
     @property
     def d(self) -> int:
-        """Columns that the method sees."""
+        """Number of columns."""
         return self.table.shape[1]
 
     @property
     def n_bad(self) -> int:
-        """How many of the rows may be bad, if a fraction alpha of all rows is."""
+        """Number of bad rows if a fraction alpha of all rows, also those set aside, is bad."""
         return max(0, round(self.alpha * (self.n + self.n_aside)) - self.n_aside)
 
     def mean(self, weights: Array) -> Array:
-        """Of weighted rows; one pass."""
+        """Return the weighted mean; one pass."""
         return self.table.mean(weights, self.center)
 
     def spread(self, weights: Array) -> Spread:
-        """Mean and largest variance of weighted rows; two passes, with many columns up to nine."""
+        """Return mean and largest variance of weighted rows; two to nine passes."""
         mean = self.mean(weights)
         spectrum = self.oracle.closely(mean, weights)
         variance = float(spectrum.values[0]) / float(weights.sum())
         return Spread(mean, variance, spectrum.vectors[0], spectrum.projections[0])
 
-    def located(
+    def location_only(
         self, location: Array, n_iter: int = 1, converged: bool = True, message: str = ""
     ) -> Answer:
-        """An answer that judges no rows: they are scored by their distance from it; one pass."""
+        """Return an answer with equal weights, rows scored by their distance; one pass."""
         distances = np.sqrt(self.table.sq_distances(location))
         return Answer(np.ones(self.n), distances, location, n_iter, converged, message)
 
     def dense(self) -> Array:
-        """The rows seen from the centre, n x d: a copy in double precision, in one pass."""
+        """Return the rows relative to the centre, n x d, in double precision; one pass."""
         if self.d <= self.n:
             rows: Array = self.table.project(self.center, np.eye(self.d)).T
             return rows
         return self.table.combine(self.center, np.eye(self.n))
 
     def record(self, stage: str, weights: Array, variance: float, limit: float = np.nan) -> None:
-        """Keep one step for the history; `limit` is what the variance is held against."""
+        """Append a step to the history; `limit` is the bound on the variance."""
         total, top = float(weights.sum()), float(weights.max())
         self.history.append(
             Step(
@@ -164,14 +162,14 @@ class Run:
 
 
 def _near(distances: Array) -> Mask:
-    """Rows that are not absurdly far away, by their squared distances."""
-    limit = ABSURD**2 * float(np.median(distances))
+    """Return which rows are not extremely distant, from their squared distances."""
+    limit = MAX_DISTANCE_RATIO**2 * float(np.median(distances))
     # Where most rows coincide there is no unit of distance.
     return np.asarray(distances <= limit if limit > 0.0 else np.isfinite(distances))
 
 
 def variance_limit(sigma: float) -> float:
-    """sigma^2 and a little: the variance of just the good rows may be sigma^2 itself."""
+    """Return sigma^2 with room for rounding: the good rows alone may attain sigma^2."""
     return sigma**2 * (1.0 + 1e-9)
 
 
@@ -181,24 +179,24 @@ def gave_up(
     n_iter: int,
     why: str = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean.",
 ) -> Answer:
-    """The answer of a filter that would have to remove half of the rows."""
+    """Return the answer of a filter that would have to remove half of the rows."""
     message = f"Gave up: half of the rows would have to leave {why}"
     return Answer(weights, scores, n_iter=n_iter, converged=False, message=message)
 
 
-def gone(weights: Array, n: int) -> bool:
-    """Whether more than half of the rows have left: bad rows cannot be the majority."""
-    return float(weights.sum()) < n / 2.0
+def is_minority(weights: Array) -> bool:
+    """Return whether less than half of the rows are left: outliers cannot be the majority."""
+    return float(weights.sum()) < len(weights) / 2.0
 
 
 class Baseline(MeanEstimator, ABC):
-    """A method of others.
+    """Base class of published methods.
 
-    Class attributes say what it is: `name` in the registry, `needs` (of "alpha", the fraction of
-    bad rows, and "sigma", the largest standard deviation of the good rows in any direction),
-    `paper`, `rotates`: whether it may see the rows in other axes, where these are fewer,
-    `sets_aside`: whether absurdly distant rows are left out, and `judges_rows`: whether its weights
-    say which rows are bad.
+    Class attributes: `name` in the registry; `needs`, the parameters without a default, of "alpha"
+    (fraction of bad rows) and "sigma" (largest standard deviation of the good rows in any
+    direction); `paper`; `rotates`, whether the method is rotation equivariant, so that it may run
+    in fewer coordinates; `sets_aside`, whether extremely distant rows are left out; `judges_rows`,
+    whether its weights classify rows.
     """
 
     name: ClassVar[str]
@@ -210,10 +208,10 @@ class Baseline(MeanEstimator, ABC):
 
     @abstractmethod
     def _estimate(self, run: Run) -> Answer:
-        """The method itself."""
+        """Run the method."""
 
     def _check(self, n: int, d: int) -> None:
-        """Parameters that `needs` does not name, and whether n x d is a table for this method."""
+        """Validate the other parameters, and n and d where the method restricts them."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Estimate the mean.
@@ -232,11 +230,11 @@ class Baseline(MeanEstimator, ABC):
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            If the method did not reach what it aims at; the message says what to try.
+            If the method did not converge; the message says what to try.
         """
         table = HostTable(as_table(self._validated(X, fitting=True)))
         n, d = table.shape
-        told = self._checked_needs()
+        needs = self._checked_needs()
         self._check(n, d)
         random = fit_generator(getattr(self, "random_state", 0))
         center = table.median(random)
@@ -246,12 +244,16 @@ class Baseline(MeanEstimator, ABC):
         frame = WorkingFrame.of(table, near, center, self.rotates)
         n_aside = n - int(near.sum())
         distances = frame.of_near_rows(distances)
-        run = Run(frame.table, frame.center, random, n_aside, frame, distances, *told)
+        run = Run(frame.table, frame.center, random, n_aside, frame, distances, *needs)
         return self._copied(self._result(frame, run, self._estimate(run)))
 
     def _checked_needs(self) -> tuple[float, float]:
-        """What the method is told: alpha and sigma, nan for what it does not need."""
-        told = {"alpha": np.nan, "sigma": np.nan}
+        """Return alpha and sigma, nan for those the method does not need."""
+        limits: dict[str, dict[str, Any]] = {
+            "alpha": {"at_least": 0.0, "below": 0.5},
+            "sigma": {"above": MIN_SIGMA, "below": 1.0 / MIN_SIGMA},
+        }
+        checked = {"alpha": np.nan, "sigma": np.nan}
         for name in self.needs:
             value = getattr(self, name)
             if value is None:
@@ -259,11 +261,8 @@ class Baseline(MeanEstimator, ABC):
                     f"{type(self).__name__} needs {name}, {MEANING[name]}: pass {name}=..., or use "
                     "RobustMean, which needs neither."
                 )
-            if name == "alpha":
-                told[name] = check_number(value, name, at_least=0.0, below=0.5)
-            else:
-                told[name] = check_number(value, name, above=SMALLEST, below=1.0 / SMALLEST)
-        return told["alpha"], told["sigma"]
+            checked[name] = check_number(value, name, **limits[name])
+        return checked["alpha"], checked["sigma"]
 
     def _result(self, frame: WorkingFrame, run: Run, answer: Answer) -> MeanResult:
         if answer.location is None:
@@ -275,13 +274,14 @@ class Baseline(MeanEstimator, ABC):
         weights = frame.of_all_rows(answer.weights / largest, 0.0)
         scores = frame.of_all_rows(answer.scores, np.inf)
         support = weights >= 0.5
-        judged = f"Kept {int(support.sum())} of {n} rows." if self.judges_rows else ""
-        aside = (
-            f"Rows more than {ABSURD:g} times as far from the centre as the median row were set "
-            f"aside beforehand: {run.n_aside}."
-        )
-        parts = (judged, aside if run.n_aside else "", answer.message)
-        message = " ".join(part for part in parts if part) or "No row is judged."
+        parts = [f"Kept {int(support.sum())} of {n} rows."] if self.judges_rows else []
+        if run.n_aside:
+            parts.append(
+                f"Rows more than {MAX_DISTANCE_RATIO:g} times as far from the centre as the median "
+                f"row were set aside beforehand: {run.n_aside}."
+            )
+        parts += [answer.message] if answer.message else []
+        message = " ".join(parts) or "No row is judged."
         if not answer.converged:
             from sklearn.exceptions import ConvergenceWarning
 

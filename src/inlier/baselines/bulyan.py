@@ -1,8 +1,8 @@
-"""Krum's rows, and of their values the middle ones of each column."""
+"""Bulyan: repeated Krum, then a trimmed mean of each column."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,17 +11,18 @@ from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.krum import check_enough_rows, krum_scores, sq_distances_between
 
 
+@dataclass(eq=False, repr=False)
 class Bulyan(Baseline):
-    """The middle values of each column among n - 2 f rows chosen by Krum, with f = alpha n.
+    """Average the middle values of each column over n - 2 f rows selected by Krum, f = alpha n.
 
-    Two passes. Krum's winner is taken out of the rows n - 2 f times; in each column, the n - 4 f
-    values nearest to the median of the chosen rows are averaged. The first step bounds how far a
-    bad row can be, the second how far it can be in a single column, where Krum would let it put all
-    of its distance. An n x n matrix is formed, and time grows as n^2 log n.
+    Two passes. Krum selects and removes a row n - 2 f times; in each column the n - 4 f values
+    nearest to the median of the selected rows are averaged. The first step bounds the distance of a
+    bad row, the second its distance in a single column. An n x n matrix is formed, and time grows
+    as n^2 log n.
 
-    The chosen rows have weight 1, the others 0; the answer is not quite the mean of those. Scores
-    are those of Krum among all rows. Where fewer than f + 3 rows are left (f = 1, the last choice)
-    Krum's neighbours run out, and the nearest one decides: the publication does not say.
+    Selected rows have weight 1, the others 0; the estimate is not quite their mean. Scores are
+    those of Krum on all rows. Where fewer than f + 3 rows are left (f = 1, the last selection) the
+    nearest neighbour decides: the publication leaves this open.
 
     Parameters
     ----------
@@ -34,13 +35,12 @@ class Bulyan(Baseline):
     Byzantium, section 4.
     """
 
-    name: ClassVar[str] = "bulyan"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "El Mhamdi, Guerraoui and Rouault (2018)"
-    rotates: ClassVar[bool] = False
+    name = "bulyan"
+    needs = ("alpha",)
+    paper = "El Mhamdi, Guerraoui and Rouault (2018)"
+    rotates = False
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _check(self, n: int, d: int) -> None:
         assert self.alpha is not None
@@ -50,36 +50,36 @@ class Bulyan(Baseline):
         n_bad = run.n_bad
         distances = sq_distances_between(run)
         scores = krum_scores(distances, n_bad)
-        chosen = _chosen(distances, scores, n_bad, run.n - 2 * n_bad)
-        rows = run.dense()[chosen]
+        selected = _select(distances, scores, n_bad, run.n - 2 * n_bad)
+        rows = run.dense()[selected]
         n_inner = run.n - 4 * n_bad
         off = np.abs(rows - np.median(rows, axis=0))
         inner = np.argpartition(off, n_inner - 1, axis=0)[:n_inner]
         mean = np.take_along_axis(rows, inner, axis=0).mean(axis=0)
-        return Answer(chosen.astype(np.float64), scores, run.center + mean)
+        return Answer(selected.astype(np.float64), scores, run.center + mean)
 
 
-def _chosen(distances: Array, scores: Array, n_bad: int, n_chosen: int) -> Mask:
-    """The rows that win, when Krum is held again and again among the rows left.
+def _select(distances: Array, scores: Array, n_bad: int, n_selected: int) -> Mask:
+    """Select rows by applying Krum repeatedly to the rows left.
 
-    With each winner there is one neighbour less to sum: the winner itself, where it was one, or
-    else the farthest. So scores are carried on, in O(n) a round, instead of summed again.
+    Each selection removes one term from every other row's score: the selected row, if it is a
+    neighbour, otherwise the farthest neighbour. Updating the scores takes O(n) a round.
     """
     n = len(distances)
     everyone = np.arange(n)
-    if n_chosen == n:
+    if n_selected == n:
         return np.ones(n, dtype=np.bool_)
     apart = distances.copy()
     np.fill_diagonal(apart, -1.0)
     order = np.argsort(apart, axis=1, kind="stable")  # a row itself comes first
     place = np.empty_like(order)
     np.put_along_axis(place, order, everyone[None], axis=1)
-    farthest = np.full(n, n - n_bad - 2)  # the place of the farthest neighbour that counts
+    farthest = np.full(n, n - n_bad - 2)  # rank of the farthest neighbour that counts
     left = np.ones(n, dtype=np.bool_)
     scores = scores.copy()
-    for n_left in range(n, n - n_chosen, -1):
+    for n_left in range(n, n - n_selected, -1):
         if n_left - n_bad - 2 < 2:
-            # Of two rows that are nearest to each other the first wins. Rounding must not decide.
+            # Recompute: of two mutual nearest neighbours the first is selected, not by rounding.
             rest = np.flatnonzero(left)
             winner = int(rest[np.argmin(krum_scores(distances[np.ix_(rest, rest)], n_bad))])
             left[winner] = False
@@ -88,7 +88,7 @@ def _chosen(distances: Array, scores: Array, n_bad: int, n_chosen: int) -> Mask:
         left[winner] = False
         drops = np.where(place[:, winner] <= farthest, winner, order[everyone, farthest])
         scores -= distances[everyone, drops]
-        # The farthest neighbour has gone wherever it was dropped: on to the next one that is left.
+        # Where the farthest neighbour was dropped, move on to the next one that is left.
         moves = drops == order[everyone, farthest]
         while moves.any():
             farthest[moves] -= 1

@@ -1,4 +1,4 @@
-"""The capped simplex { w : sum_i w_i = 1, 0 <= w_i <= cap }, and the ways onto it."""
+"""Projections onto the capped simplex { w : sum_i w_i = 1, 0 <= w_i <= cap }."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from inlier._internal.typing import Array
 
 
 def nearest_point(w: Array, cap: float) -> Array:
-    """The point of the capped simplex with the least squared distance from w.
+    """Return the Euclidean projection of w onto the capped simplex.
 
-    It is clip(w - t, 0, cap), and its sum falls in t, in straight pieces with kinks where an entry
-    reaches a bound. The two kinks about the root are found by bisection; between them it is exact.
+    It is clip(w - t, 0, cap). The sum is piecewise linear and decreasing in t, with kinks where an
+    entry reaches a bound: bisect over the kinks, then interpolate exactly.
     """
     kinks = np.sort(np.concatenate([w, w - cap]))
     low, high = 0, len(kinks) - 1
@@ -28,13 +28,13 @@ def nearest_point(w: Array, cap: float) -> Array:
 
 
 def nearest_distribution(w: Array, cap: float) -> Array:
-    """The point of the capped simplex with the least relative entropy to w.
+    """Return the projection of w onto the capped simplex in relative entropy.
 
-    It is min(c w, cap): the largest entries are at the cap, the others in proportion. The number
-    of those at the cap is found by trying all, from none, on the sorted entries.
+    It is min(c w, cap): the largest entries are at the cap, the others in proportion. All numbers
+    of capped entries are tried, from none, on the sorted entries.
     """
     order = np.argsort(w)[::-1]
-    rest = np.cumsum(w[order][::-1])[::-1]  # sums of what is left without the largest
+    rest = np.cumsum(w[order][::-1])[::-1]  # sums without the largest entries
     capped = np.arange(len(w))
     with np.errstate(divide="ignore", invalid="ignore"):
         scales = (1.0 - cap * capped) / rest

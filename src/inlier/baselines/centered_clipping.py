@@ -1,8 +1,8 @@
-"""The mean of rows that are clipped to a ball about it."""
+"""The fixed point of centred clipping."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,27 +10,26 @@ from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 
 
+@dataclass(eq=False, repr=False)
 class CenteredClipping(Baseline):
-    """The point that is the mean of the rows clipped to a ball about it. Some 15 passes.
+    """Find the point that is the mean of the rows clipped to a ball about it. About 15 passes.
 
-    Iterates v <- v + mean of (x_i - v) min(1, radius / |x_i - v|), two passes each, from the
-    coordinate-wise median. A bad row moves the answer by at most radius / n a step. At the end
-    rows have the weights min(1, radius / |x_i - v|), and the answer is their mean.
+    Iterate v <- v + mean of (x_i - v) min(1, radius / |x_i - v|), two passes each, from the
+    coordinate-wise median of at most 501 rows. A bad row moves the estimate by at most radius / n
+    a step. Rows have the weights min(1, radius / |x_i - v|), and the estimate is their mean.
 
-    Two choices are ours, because the method was published for a server that knows its last
-    aggregate and the scale of the updates: it is iterated until it stands still, where the authors
-    take one step or few, and without a radius it is the median distance of the rows from v, at each
-    step, so that the answer does not depend on units. The centre it starts from is the
-    coordinate-wise median of at most 501 rows.
+    The method was published for a server that knows its last aggregate and the scale of updates.
+    Two choices are therefore ours: it is iterated to convergence, where the authors take few steps,
+    and the default radius is the median distance of the rows from v, at each step, so that the
+    estimate does not depend on units.
 
     Parameters
     ----------
     radius : float, optional
-        In the units of the data. If it is much smaller than the distances of the rows, many steps
-        are needed.
+        In units of the data. A radius far below the distances of the rows takes many steps.
     max_iter : int, default=1000
     tol : float, default=1e-8
-        It stops at a step shorter than this times the median distance.
+        Stop at a step shorter than this times the median distance.
 
     References
     ----------
@@ -38,15 +37,12 @@ class CenteredClipping(Baseline):
     equation CC in section 4.
     """
 
-    name: ClassVar[str] = "centered-clipping"
-    paper: ClassVar[str] = "Karimireddy, He and Jaggi (2021)"
+    name = "centered-clipping"
+    paper = "Karimireddy, He and Jaggi (2021)"
 
-    def __init__(
-        self, radius: float | None = None, max_iter: int = 1000, tol: float = 1e-8
-    ) -> None:
-        self.radius = radius
-        self.max_iter = max_iter
-        self.tol = tol
+    radius: float | None = None
+    max_iter: int = 1000
+    tol: float = 1e-08
 
     def _check(self, n: int, d: int) -> None:
         if self.radius is not None:
@@ -69,11 +65,11 @@ class CenteredClipping(Baseline):
             step = run.table.combine(v, weights[None])[0] / run.n
             v = v + step
             n_iter += 1
-            # Below the last digits of the rows a step says nothing.
+            # A step below rounding error carries no information.
             rounding = 4.0 * eps * float(np.linalg.norm(v)) + np.finfo(run.table.dtype).eps * unit
             converged = float(np.linalg.norm(step)) <= max(self.tol * unit, rounding)
         if not converged:
             message = f"Still moving after max_iter={self.max_iter} steps: raise max_iter" + (
                 " or tol." if self.radius is None else f", tol or radius={self.radius:g}."
             )
-        return Answer(weights, distances, v, n_iter=n_iter, converged=converged, message=message)
+        return Answer(weights, distances, v, n_iter, converged, message)

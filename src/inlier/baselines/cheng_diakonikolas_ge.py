@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -13,42 +13,44 @@ from inlier.packing.problem import Subspace, scores
 from inlier.packing.subspace import SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import L1
 
-# Among weights that are nearly optimal these are nearest to equal. The optimum itself spends what
-# room the norm leaves on keeping outliers.
-NEARLY = L1(tau=0.3)
+# Smoothed: nearly optimal, with weights as equal as possible. The exact optimum uses the slack of
+# the norm bound to keep outliers.
+OBJECTIVE = L1(tau=0.3)
+# Relative duality gap, and excess over the budget, of the inner problems.
 GAP = 1e-3
 SLACK = 0.02
-# The budget falls, or rises, by no more than this in one step.
-MOST = 4.0
-# How far the centre may still move, in standard deviations.
-STILL = 0.01
+# Largest factor between successive budgets.
+MAX_FACTOR = 4.0
+# Converged if the centre moves by less, in standard deviations.
+CENTER_TOL = 0.01
 
 
+@dataclass(eq=False, repr=False)
 class ChengDiakonikolasGe(Baseline):
     """Minimise the largest variance of the weighted rows over the capped simplex.
 
         min_w  lambda_max( sum_i w_i (y_i - x)(y_i - x)^T )
         over  sum_i w_i = 1,  0 <= w_i <= 1 / ((1 - alpha) n),   with x = sum_i w_i y_i
 
-    For a fixed x this is the l1 problem of this library with its constraint and its objective
-    exchanged: the least budget B at which weights of mass (1 - alpha) n fit. B is found by Newton's
-    method, for which the multiplier is the derivative, and x moves to the weighted mean in each
-    step. Any w whose norm is O(sigma^2) has an error of O(sigma sqrt(alpha)). About 20 passes.
+    For fixed x this is the l1 problem of this library with constraint and objective exchanged: the
+    least budget B that admits weights of mass (1 - alpha) n. B is found by Newton's method, with
+    the multiplier as derivative, and x moves to the weighted mean in each step. Any w whose norm is
+    O(sigma^2) has an error of O(sigma sqrt(alpha)). About 20 passes.
 
-    The paper solves a packing and covering SDP approximately, and stops once the norm is below a
-    multiple of sigma^2; here it is minimised, so that sigma is not needed. The location is the mean
-    of the rows that hold more than half of their weight: fractions of outliers add up.
+    The paper solves a packing and covering SDP approximately and stops once the norm is below a
+    multiple of sigma^2. Here the norm is minimised, so sigma is not needed. The location is the
+    mean of the rows that keep more than half of their weight.
 
     Parameters
     ----------
     alpha : float
         The fraction of rows that may be bad, 0 <= alpha < 1/2.
     tol : float, default=0.002
-        To which fraction of the rows the mass is met.
+        Tolerance of the mass, as a fraction of the rows.
     max_iter : int, default=50
-        Most steps in the budget.
+        Maximum number of Newton steps in the budget.
     random_state : int, Generator, RandomState or None, default=0
-        Of the eigenvectors' start.
+        Seed of the eigensolver's starting vectors.
 
     References
     ----------
@@ -56,22 +58,15 @@ class ChengDiakonikolasGe(Baseline):
     time, SODA, arXiv:1811.09380, section 2.
     """
 
-    name: ClassVar[str] = "cdg"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Cheng, Diakonikolas and Ge (2019)"
+    name = "cdg"
+    needs = ("alpha",)
+    paper = "Cheng, Diakonikolas and Ge (2019)"
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        tol: float = 0.002,
-        max_iter: int = 50,
-        random_state: Seed = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    alpha: float | None = None
+    _: KW_ONLY
+    tol: float = 0.002
+    max_iter: int = 50
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.tol, "tol", below=1.0)
@@ -81,7 +76,7 @@ class ChengDiakonikolasGe(Baseline):
         n, oracle, center = run.n, run.oracle, run.center
         target = float(n - run.n_bad)
         spectrum = oracle.closely(center, np.ones(n))
-        budget = float(spectrum.values[0]) / MOST
+        budget = float(spectrum.values[0]) / MAX_FACTOR
         if target == n or budget == 0.0:
             return Answer(np.ones(n), run.distances)
         subspace = Subspace.empty(run.table, center).extended(
@@ -91,7 +86,7 @@ class ChengDiakonikolasGe(Baseline):
         while not converged and n_iter < self.max_iter:
             n_iter += 1
             solved = cutting_planes(
-                lambda P: NEARLY.minimise(SubspaceSolver(P, GAP, exactly=True)),
+                lambda P: OBJECTIVE.minimise(SubspaceSolver(P, GAP, exactly=True)),
                 oracle,
                 center,
                 budget,
@@ -105,12 +100,13 @@ class ChengDiakonikolasGe(Baseline):
             mass = max(float(weights.sum()), 1.0)
             move = spectrum.drift / mass
             run.record("budget", weights, float(spectrum.values[0]) / mass, budget / mass)
-            still = float(np.linalg.norm(move)) <= STILL * np.sqrt(budget / mass)
+            still = float(np.linalg.norm(move)) <= CENTER_TOL * np.sqrt(budget / mass)
             converged = still and abs(mass - target) <= max(1.0, self.tol * n)
             q = scores(subspace.seen_from(center, budget), solved.S)
             # d mass / d ln(budget) is the trace of the multiplier.
             change = (target - mass) / max(float(np.trace(solved.S)), 1e-9)
-            lowered = budget * float(np.exp(np.clip(change, -np.log(MOST), np.log(MOST))))
+            most = np.log(MAX_FACTOR)
+            lowered = budget * float(np.exp(np.clip(change, -most, most)))
             if lowered < budget:
                 subspace = subspace.extended(spectrum, spectrum.values > lowered, center)
             center, budget = center + move, lowered

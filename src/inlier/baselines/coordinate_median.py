@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from inlier.baselines.base import Answer, Baseline, Run
 
 
 class CoordinateMedian(Baseline):
-    """The median of each column on its own. Two passes.
+    """Take the median of each column separately. Two passes.
 
-    Breaks down at half of the rows, but bad rows on one side move each column by up to some
-    sigma alpha, and with d columns the whole point by sqrt(d) as much. Rows are scored by their
-    distance from it and all have weight 1: a median says nothing about rows.
+    The breakdown point is 1/2, but bad rows on one side move each column by the order of
+    sigma alpha, and the whole point by sqrt(d) times as much. All rows have weight 1 and are
+    scored by their distance from the median.
 
     References
     ----------
@@ -20,12 +18,12 @@ class CoordinateMedian(Baseline):
     use it to aggregate gradients; Theorem 1 bounds its error.
     """
 
-    name: ClassVar[str] = "coordinate-median"
-    paper: ClassVar[str] = "folklore"
-    rotates: ClassVar[bool] = False
-    # A column's median does not see how far away the others are.
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "coordinate-median"
+    paper = "folklore"
+    rotates = False
+    # A median does not depend on how distant the other rows are.
+    sets_aside = False
+    judges_rows = False
 
     def _estimate(self, run: Run) -> Answer:
-        return run.located(run.table.median())
+        return run.location_only(run.table.median())

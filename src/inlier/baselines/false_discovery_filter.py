@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.stats import false_discovery_control, norm
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number
-from inlier.baselines.base import Answer, Baseline, Run, gave_up, gone
+from inlier.baselines.base import Answer, Baseline, Run, gave_up, is_minority
 
 # The median absolute deviation of a standard Gaussian.
 MAD = float(norm.ppf(0.75))
 
 
+@dataclass(eq=False, repr=False)
 class FalseDiscoveryFilter(Baseline):
-    """Along the direction of largest variance, remove rows that a Gaussian tail does not expect.
+    """Remove rows beyond a Gaussian tail along the directions of largest variance.
 
     A row at T standard deviations from the median along the direction has the p-value min(1, 8
-    exp(-T^2 / 2)), the tail bound of the authors. Those that Benjamini and Hochberg reject at the
-    rate `fdr` leave, as long as there are any; then the next direction is looked at, until none is
-    rejected. Two passes for a direction, with more than 256 columns up to nine.
+    exp(-T^2 / 2)), the tail bound of the authors. Rows that the Benjamini-Hochberg procedure
+    rejects at the rate `fdr` are removed until none is rejected; then the next direction is tested.
+    Two passes for each direction, up to nine with more than 256 columns.
 
-    The authors' code, made for identity covariance, measures T in units of the data, and prunes
-    and stops at thresholds for variance 1. Here the standard deviation in the direction is read off
-    the median absolute deviation of the kept rows, and the filter stops when nothing is rejected:
-    neither sigma nor alpha is needed. Heavy tails cost good rows on both sides, not the mean.
+    The authors' code assumes identity covariance: T is in units of the data, and thresholds hold
+    for variance 1. Here the standard deviation along the direction is estimated from the median
+    absolute deviation of the kept rows, and the filter stops when nothing is rejected, so neither
+    sigma nor alpha is needed. Heavy tails cost good rows on both sides, which hardly moves the
+    mean.
 
     Parameters
     ----------
     fdr : float, default=0.1
-        Rate of false discoveries, the authors' choice.
+        False discovery rate, the authors' choice.
     random_state : int, Generator, RandomState or None, default=0
-        Of the eigenvectors' start.
+        Seed of the eigensolver's starting vectors.
 
     References
     ----------
@@ -42,17 +44,12 @@ class FalseDiscoveryFilter(Baseline):
     code. Benjamini and Hochberg (1995), Controlling the false discovery rate.
     """
 
-    name: ClassVar[str] = "fdr-filter"
-    paper: ClassVar[str] = "Diakonikolas, Karmalkar et al. (2019)"
+    name = "fdr-filter"
+    paper = "Diakonikolas, Karmalkar et al. (2019)"
 
-    def __init__(
-        self,
-        *,
-        fdr: float = 0.1,
-        random_state: Seed = 0,
-    ) -> None:
-        self.fdr = fdr
-        self.random_state = random_state
+    _: KW_ONLY
+    fdr: float = 0.1
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.fdr, "fdr", below=1.0)
@@ -66,19 +63,19 @@ class FalseDiscoveryFilter(Baseline):
             left = self._filtered(spread.projected, weights, scores)
             if np.array_equal(left, weights):
                 return Answer(weights, scores, spread.mean, n_iter)
-            if gone(left, run.n):
+            if is_minority(left):
                 why = "before none is rejected: their tails are too heavy for it. Lower fdr."
                 return gave_up(weights, scores, n_iter, why)
             weights, n_iter = left, n_iter + 1
 
     def _filtered(self, projected: Array, weights: Array, scores: Array) -> Array:
-        """Rows that are left along a direction, where the scale is measured anew as others go."""
+        """Return the weights after filtering along one direction, rescaled after each removal."""
         weights = weights.copy()
         while True:
             kept = np.flatnonzero(weights)
             away = np.abs(projected[kept] - np.median(projected[kept]))
             scale = float(np.median(away)) / MAD
-            if scale == 0.0:  # half of the rows coincide along it: there is no unit
+            if scale == 0.0:  # half of the rows coincide along it: no scale
                 return weights
             scores[kept] = away / scale
             p_values = np.minimum(1.0, 8.0 * np.exp(-(scores[kept] ** 2) / 2.0))

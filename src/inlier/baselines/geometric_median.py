@@ -1,8 +1,8 @@
-"""The point with the smallest sum of distances to the rows."""
+"""The geometric median."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,25 +11,23 @@ from inlier.baselines.base import Answer, Baseline, Run
 from inlier.linalg.centers import geometric_median
 
 
+@dataclass(eq=False, repr=False)
 class GeometricMedian(Baseline):
-    """The point with the smallest sum of distances to the rows. Some 12 passes.
+    """Minimise the sum of the distances to the rows. About 12 passes.
 
     Weiszfeld's iteration with the correction of Vardi and Zhang for iterates at a row, two passes
-    each. Two things are added, because it can be slow near a row: rows that iterates come near to
-    are tested themselves, and steps are extrapolated or made longer where that is better.
+    each. Because convergence can be slow near a row, nearby rows are tested for optimality, and
+    steps are extrapolated or lengthened where that helps.
 
-    Breaks down at half of the rows; under a fraction alpha of bad rows the error of Gaussian rows
-    grows as sigma alpha sqrt(d). Rows are scored by their distance from it and all have weight 1,
-    though it is their mean with weights one over the distance: next to a row that weight would be
-    all there is.
+    The breakdown point is 1/2; for Gaussian rows with a fraction alpha of outliers the error grows
+    as sigma alpha sqrt(d). All rows have weight 1 and are scored by their distance from the median.
 
     Parameters
     ----------
     tol : float, default=1e-8
-        At the answer, the smallest subgradient of the mean distance (a mean of unit vectors, so at
-        most 1 long) is at most so long, or as short as the precision of the data can tell: about
-        1e-6 in single precision. The mean distance is then at most tol times the distance to the
-        median larger than at the median.
+        Bound on the norm of the smallest subgradient of the mean distance, which is at most 1; not
+        below the precision of the data, about 1e-6 in single precision. The mean distance is then
+        optimal up to tol times the distance from the exact median.
     max_iter : int, default=1000
 
     References
@@ -39,14 +37,13 @@ class GeometricMedian(Baseline):
     2. The acceleration is that of Anderson (1965).
     """
 
-    name: ClassVar[str] = "geometric-median"
-    paper: ClassVar[str] = "Weiszfeld (1937), Vardi and Zhang (2000)"
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "geometric-median"
+    paper = "Weiszfeld (1937), Vardi and Zhang (2000)"
+    sets_aside = False
+    judges_rows = False
 
-    def __init__(self, tol: float = 1e-8, max_iter: int = 1000) -> None:
-        self.tol = tol
-        self.max_iter = max_iter
+    tol: float = 1e-08
+    max_iter: int = 1000
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.tol, "tol", below=1.0)
@@ -60,11 +57,7 @@ class GeometricMedian(Baseline):
                 f"After {found.n_iter} iterations the subgradient of the mean distance is "
                 f"{found.residual:.2g} long, above tol={self.tol:g}: raise max_iter or tol."
             )
+        weights = np.ones(run.n)
         return Answer(
-            np.ones(run.n),
-            found.distances,
-            found.location,
-            n_iter=found.n_iter,
-            converged=found.converged,
-            message=message,
+            weights, found.distances, found.location, found.n_iter, found.converged, message
         )

@@ -1,8 +1,8 @@
-"""The row that is nearest to its neighbours, or the mean of the rows that are."""
+"""Krum and Multi-Krum."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,20 +12,20 @@ from inlier.baselines.base import Answer, Baseline, Run
 
 
 def sq_distances_between(run: Run) -> Array:
-    """The squared distance of each pair of rows, n x n, in one pass."""
+    """Return the squared distances between all rows, n x n, in one pass."""
     gram = run.table.gram(run.center)
     squares = np.diag(gram).copy()
     distances: Array = squares[:, None] + squares
-    distances -= gram + gram.T  # symmetric to the last digit, which some Gram matrices are not
+    distances -= gram + gram.T  # exactly symmetric, unlike some Gram matrices
     np.maximum(distances, 0.0, out=distances)
     np.fill_diagonal(distances, 0.0)
     return distances
 
 
 def krum_scores(distances: Array, n_bad: int) -> Array:
-    """Of each row, the sum of the n - f - 2 smallest squared distances to the others."""
+    """Return the sums of the n - f - 2 smallest squared distances to other rows."""
     n = len(distances)
-    # Only with fewer rows than Krum asks for is there none: then the nearest.
+    # With fewer rows than Krum requires, use the nearest one.
     n_near = min(n - 1, max(1, n - n_bad - 2))
     others = distances.copy()
     np.fill_diagonal(others, np.inf)
@@ -35,7 +35,7 @@ def krum_scores(distances: Array, n_bad: int) -> Array:
 
 
 def check_enough_rows(method: str, alpha: float, n: int, factor: int) -> None:
-    """Whether n >= factor f + 3, which the method's guarantee rests on."""
+    """Raise an error unless n >= factor f + 3, as the method's guarantee requires."""
     n_bad = round(alpha * n)
     if n < factor * n_bad + 3:
         raise ValueError(
@@ -45,12 +45,13 @@ def check_enough_rows(method: str, alpha: float, n: int, factor: int) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class Krum(Baseline):
-    """The one row that is nearest to its n - f - 2 nearest neighbours, with f = alpha n.
+    """Select the row nearest to its n - f - 2 nearest neighbours, with f = alpha n.
 
-    Two passes. A row scores the sum of the squared distances to them, and the smallest score wins.
-    The answer is a row, so its error is that of one row, sigma sqrt(d), with no outlier at all; its
-    authors prove that it points the right way (Proposition 4.2). An n x n matrix is formed.
+    Two passes. A row's score is the sum of the squared distances to them, and the smallest wins.
+    The estimate is a row, so its error is that of one row, sigma sqrt(d), even without outliers;
+    Proposition 4.2 bounds its angle to the mean. An n x n matrix is formed.
 
     Parameters
     ----------
@@ -63,14 +64,13 @@ class Krum(Baseline):
     tolerant gradient descent, section 4.
     """
 
-    name: ClassVar[str] = "krum"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Blanchard, El Mhamdi, Guerraoui and Stainer (2017)"
-    # The Gram matrix, which a rotation would begin with, is all that is needed.
-    rotates: ClassVar[bool] = False
+    name = "krum"
+    needs = ("alpha",)
+    paper = "Blanchard, El Mhamdi, Guerraoui and Stainer (2017)"
+    # Only the Gram matrix is needed, which a rotation would compute first.
+    rotates = False
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _check(self, n: int, d: int) -> None:
         assert self.alpha is not None
@@ -86,20 +86,21 @@ class Krum(Baseline):
         return Answer(weights, scores)
 
 
+@dataclass(eq=False, repr=False)
 class MultiKrum(Krum):
-    """The mean of the (1 - alpha) n rows with the smallest scores of Krum. Two passes.
+    """Average the (1 - alpha) n rows with the smallest scores of Krum. Two passes.
 
-    Without bad rows it varies hardly more than the mean. A bad row as near to its neighbours as
-    good rows passes unseen, so bad rows can move it by the order of sigma alpha sqrt(d). An n x n
-    matrix is formed.
+    Without outliers it is nearly as efficient as the mean. Outliers as near to their neighbours as
+    good rows are not detected and can move it by the order of sigma alpha sqrt(d). An n x n matrix
+    is formed.
 
     Parameters
     ----------
     alpha : float
         The fraction of rows that may be bad; n >= 2 alpha n + 3.
     n_selected : int, optional
-        Rows that are averaged, at most n: the authors' m, which they leave open. The default,
-        n - alpha n, is what has become common.
+        Number of rows averaged, at most n: the authors' m, which they leave open. The default is
+        the common choice n - alpha n.
 
     References
     ----------
@@ -107,11 +108,9 @@ class MultiKrum(Krum):
     tolerant gradient descent, the variant of its experiments.
     """
 
-    name: ClassVar[str] = "multi-krum"
+    name = "multi-krum"
 
-    def __init__(self, alpha: float | None = None, n_selected: int | None = None) -> None:
-        super().__init__(alpha)
-        self.n_selected = n_selected
+    n_selected: int | None = None
 
     def _check(self, n: int, d: int) -> None:
         super()._check(n, d)

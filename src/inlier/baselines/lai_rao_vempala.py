@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.stats import norm
@@ -12,56 +12,55 @@ from inlier._internal.typing import Array
 from inlier._internal.validation import check_number
 from inlier.baselines.base import Answer, Baseline, Run
 
-# A standard deviation of Gaussian rows is read off these quantiles, where outliers disturb little.
+# Quantiles that give a Gaussian standard deviation; near the median, where outliers matter least.
 LOW, HIGH = 0.4, 0.6
 
 
 class _Halving(Baseline):
-    """Mean of the quieter half of the directions by trimming, of the louder half by recursion."""
+    """Estimate in the half of the directions with least variance, and recurse into the others."""
 
-    judges_rows: ClassVar[bool] = False
+    judges_rows = False
 
     def _estimate(self, run: Run) -> Answer:
         rows = run.dense().T
-        location, axes = run.center.copy(), None  # all of them
+        location, axes = run.center.copy(), None  # None: all columns
         while len(rows) > 1:
             weights = self._weights(rows, run)
             mean = rows @ weights / weights.sum()
             half = (rows - mean[:, None]) * np.sqrt(weights)
-            _, vectors = np.linalg.eigh(half @ half.T)  # of which numpy computes one triangle
-            quiet, loud = np.split(vectors.T, [len(rows) // 2])
-            there = (quiet @ mean) @ quiet
-            location += there if axes is None else there @ axes
-            rows, axes = loud @ rows, loud if axes is None else loud @ axes
-        location += self._middle(rows[0], run) * (1.0 if axes is None else axes[0])
-        return run.located(location)
+            _, vectors = np.linalg.eigh(half @ half.T)
+            low, high = np.split(vectors.T, [len(rows) // 2])
+            part = (low @ mean) @ low
+            location += part if axes is None else part @ axes
+            rows, axes = high @ rows, high if axes is None else high @ axes
+        location += self._last_mean(rows[0], run) * (1.0 if axes is None else axes[0])
+        return run.location_only(location)
 
     @abstractmethod
     def _weights(self, rows: Array, run: Run) -> Array:
-        """Of rows in the directions that are left (k x n)."""
+        """Return the weights of rows (k x n) in the k directions left."""
 
     @abstractmethod
-    def _middle(self, values: Array, run: Run) -> float:
-        """The mean in the last direction."""
+    def _last_mean(self, values: Array, run: Run) -> float:
+        """Return the mean in the last direction."""
 
 
 def _sq_distances(rows: Array) -> Array:
-    """From the coordinate-wise median."""
+    """Return squared distances from the coordinate-wise median."""
     away = rows - np.median(rows, axis=1)[:, None]
     return np.asarray(np.einsum("ij,ij->j", away, away))
 
 
+@dataclass(eq=False, repr=False)
 class LaiRaoVempala(_Halving):
-    """Split directions by variance: trim and average in the quieter half, recurse into the louder.
+    """Trim and average in the directions of least variance, and recurse into the other half.
 
-    In each round the (1 - alpha) n rows nearest to the coordinate-wise median are kept. Along the
-    half of the principal directions in which these vary least their mean is taken: outliers that
-    are left cannot have moved it far. The other half is a problem of half the dimension. The last
-    direction gets the mean of the shortest interval with (1 - alpha)^2 n rows. This is AgnosticMean
-    for distributions of bounded fourth moments, with an error of O(sqrt(alpha log d)). Two passes,
-    and a copy of the data; d x d matrices are formed.
-
-    The authors keep (1 - alpha)^2 n rows in each round, which costs good rows.
+    Each round keeps the (1 - alpha) n rows nearest to the coordinate-wise median. Their mean is
+    used along the half of the principal directions with least variance, where outliers cannot have
+    moved it far. The other half is a problem of half the dimension. In the last direction it is the
+    mean of the shortest interval with (1 - alpha)^2 n rows. This is AgnosticMean for bounded fourth
+    moments, with an error of O(sqrt(alpha log d)). Two passes, and a copy of the data; d x d
+    matrices are formed. The authors keep (1 - alpha)^2 n rows in each round, which costs good rows.
 
     Parameters
     ----------
@@ -74,36 +73,36 @@ class LaiRaoVempala(_Halving):
     Algorithm 3 with OutlierTruncation.
     """
 
-    name: ClassVar[str] = "lrv"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Lai, Rao and Vempala (2016)"
+    name = "lrv"
+    needs = ("alpha",)
+    paper = "Lai, Rao and Vempala (2016)"
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _weights(self, rows: Array, run: Run) -> Array:
         distances = _sq_distances(rows)
         return np.where(distances <= np.quantile(distances, 1.0 - run.n_bad / run.n), 1.0, 0.0)
 
-    def _middle(self, values: Array, run: Run) -> float:
+    def _last_mean(self, values: Array, run: Run) -> float:
         values = np.sort(values)
-        # A majority at least, or an interval may hold bad rows only.
+        # At least a majority, or an interval could hold bad rows only.
         width = max(len(values) // 2 + 1, int((1.0 - run.n_bad / run.n) ** 2 * run.n))
         start = int(np.argmin(values[width - 1 :] - values[: len(values) - width + 1]))
         return float(values[start : start + width].mean())
 
 
+@dataclass(eq=False, repr=False)
 class LaiRaoVempalaGaussian(_Halving):
-    """Split directions by variance: damp and average in the quieter half, recurse into the louder.
+    """Damp and average in the directions of least variance, and recurse into the other half.
 
     As `LaiRaoVempala`, for Gaussian rows: a row at distance r from the coordinate-wise median has
-    the weight exp(-r^2 / (damping s^2)), with s^2 the sum of the variances of the coordinates, each
-    read off its quantiles .4 and .6; the last direction gets the median. The error is O(alpha
+    the weight exp(-r^2 / (damping s^2)), with s^2 the sum of the columns' variances, each estimated
+    from its quantiles .4 and .6; the last direction gets the median. The error is O(alpha
     sqrt(log d)). Neither alpha nor sigma is needed. Two passes, and a copy of the data; d x d
     matrices are formed.
 
-    The paper leaves the constant `damping` open; the authors' code has 1. It divides the weighted
-    sum by n, which is not shift-equivariant; here it is a mean.
+    The paper leaves the constant `damping` open; the authors' code has 1. Their code divides the
+    weighted sum by n, which is not shift-equivariant; here it is a weighted mean.
 
     Parameters
     ----------
@@ -115,11 +114,11 @@ class LaiRaoVempalaGaussian(_Halving):
     Algorithm 3 with OutlierDamping.
     """
 
-    name: ClassVar[str] = "lrv-gaussian"
-    paper: ClassVar[str] = "Lai, Rao and Vempala (2016)"
+    name = "lrv-gaussian"
+    paper = "Lai, Rao and Vempala (2016)"
 
-    def __init__(self, *, damping: float = 2.0) -> None:
-        self.damping = damping
+    _: KW_ONLY
+    damping: float = 2.0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.damping, "damping")
@@ -129,11 +128,11 @@ class LaiRaoVempalaGaussian(_Halving):
         deviations = (high - low) / (norm.ppf(HIGH) - norm.ppf(LOW))
         scale = self.damping * float(deviations @ deviations)
         distances = _sq_distances(rows)
-        # Where the quantiles coincide there is no unit, and the rows at the median are all that is.
+        # Where the quantiles coincide there is no scale: keep the rows at the median.
         if scale == 0.0:
             return np.where(distances <= np.median(distances), 1.0, 0.0)
-        # From the nearest row, so that not all weights vanish.
+        # Relative to the nearest row, so that not all weights underflow.
         return np.asarray(np.exp(-(distances - distances.min()) / scale))
 
-    def _middle(self, values: Array, run: Run) -> float:
+    def _last_mean(self, values: Array, run: Run) -> float:
         return float(np.median(values))

@@ -1,8 +1,9 @@
-"""The mean of the n - f rows that are nearest to each other."""
+"""Minimum diameter averaging (MDA)."""
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,27 +13,26 @@ from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.krum import sq_distances_between
 
 
+@dataclass(eq=False, repr=False)
 class MDA(Baseline):
-    """The mean of the n - f rows with the smallest diameter, f = alpha n, by exact search.
+    """Average the n - f rows with the smallest diameter, f = alpha n, by exact search.
 
-    Minimum diameter averaging. Two passes, an n x n matrix, and a search whose time can double with
-    each bad row, though it seldom does. A subset of n - f rows with diameter at most D exists if
-    and only if f rows cover all pairs farther apart than D; D is bisected over the distances, and
-    a cover is looked for in a bounded search tree. More than half of the subset is good, so each
-    of its rows is within the diameter of the good rows, of the order of sigma sqrt(d), of good
-    ones.
+    Two passes, an n x n matrix, and a search that is exponential in f in the worst case. A subset
+    of n - f rows with diameter at most D exists if and only if f rows cover all pairs farther apart
+    than D. D is bisected over the distances, and covers are found by a bounded search tree. More
+    than half of the subset is good, so each of its rows is within the diameter of the good rows, of
+    the order of sigma sqrt(d), of a good one.
 
-    The subset need not be unique: rows may be exchanged that do not fix the diameter. Then the
-    first that the search finds is taken. Where distances are equal it may hold more than n - f rows
-    of the same diameter. Rows are scored by the distance to the farthest row of the subset.
+    The subset need not be unique; the first one found is returned. Where distances are equal it may
+    hold more than n - f rows. Rows are scored by the distance to the farthest row of the subset.
 
     Parameters
     ----------
     alpha : float
         The fraction of rows that may be bad, 0 <= alpha < 1/2.
     max_nodes : int, default=20000
-        Most nodes of the search trees, over all D. When they are used up, the best subset found
-        that far is returned, with a warning.
+        Maximum number of nodes over all search trees. When it is reached, the best subset found is
+        returned with a warning.
 
     References
     ----------
@@ -42,15 +42,14 @@ class MDA(Baseline):
     Buss and Goldsmith (1993), Nondeterminism within P.
     """
 
-    name: ClassVar[str] = "mda"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Rousseeuw (1985), El Mhamdi, Guerraoui and Rouault (2018)"
-    # The Gram matrix, which a rotation would begin with, is all that is needed.
-    rotates: ClassVar[bool] = False
+    name = "mda"
+    needs = ("alpha",)
+    paper = "Rousseeuw (1985), El Mhamdi, Guerraoui and Rouault (2018)"
+    # Only the Gram matrix is needed, which a rotation would compute first.
+    rotates = False
 
-    def __init__(self, alpha: float | None = None, max_nodes: int = 20000) -> None:
-        self.alpha = alpha
-        self.max_nodes = max_nodes
+    alpha: float | None = None
+    max_nodes: int = 20000
 
     def _check(self, n: int, d: int) -> None:
         check_whole(self.max_nodes, "max_nodes")
@@ -66,21 +65,15 @@ class MDA(Baseline):
                 f"least {np.sqrt(found.sq_bound):.4g}: raise max_nodes, or take a method for more "
                 "rows, such as MultiKrum."
             )
-        scores = np.sqrt(distances[:, found.kept].max(axis=1))
-        return Answer(
-            found.kept.astype(np.float64),
-            scores,
-            n_iter=max(1, found.n_nodes),
-            converged=found.exact,
-            message=message,
-        )
+        weights, scores = found.kept * 1.0, np.sqrt(distances[:, found.kept].max(axis=1))
+        return Answer(weights, scores, None, max(1, found.n_nodes), found.exact, message)
 
 
-class _Found(NamedTuple):
+class _Subset(NamedTuple):
     kept: Mask
     sq_diameter: float
     sq_bound: float
-    """No subset has a smaller one."""
+    """Lower bound on the squared diameter of any subset."""
     n_nodes: int
 
     @property
@@ -88,18 +81,18 @@ class _Found(NamedTuple):
         return self.sq_bound >= self.sq_diameter
 
 
-def _smallest_diameter(distances: Array, n_out: int, max_nodes: int) -> _Found:
+def _smallest_diameter(distances: Array, n_out: int, max_nodes: int) -> _Subset:
     n = len(distances)
     levels = np.unique(distances)
     kept = np.ones(n, dtype=np.bool_)
     n_nodes = 0
-    # Each row of a subset has n - f - 1 others within the diameter: some row has to reach so many.
+    # Each row of a subset has n - f - 1 others within the diameter, which bounds it from below.
     reach = np.partition(distances, n - n_out - 1, axis=1)[:, n - n_out - 1]
     low = proved = int(np.searchsorted(levels, reach.min()))
     high = len(levels) - 1
     while low < high:
         level = (low + high) // 2
-        # A level that is too hard leaves half for easier ones, and one descent is always granted.
+        # A level may use half of the nodes left, and always one descent.
         granted = max(n_out + 1, (max_nodes - n_nodes) // 2)
         found = _cover(distances > levels[level], n_out, granted)
         n_nodes += found.n_nodes
@@ -110,19 +103,19 @@ def _smallest_diameter(distances: Array, n_out: int, max_nodes: int) -> _Found:
             low = level + 1
             if found.searched:
                 proved = level + 1
-    return _Found(kept, float(levels[high]), float(levels[min(proved, high)]), n_nodes)
+    return _Subset(kept, float(levels[high]), float(levels[min(proved, high)]), n_nodes)
 
 
 class _Cover(NamedTuple):
     rows: Mask | None
-    """At most as many rows as allowed, which touch all edges; None, if none were found."""
+    """A vertex cover within the budget; None if none was found."""
     searched: bool
-    """Whether the whole tree was searched: then there are no such rows."""
+    """Whether the whole tree was searched, which proves that there is none."""
     n_nodes: int
 
 
 def _cover(edges: Mask, budget: int, max_nodes: int) -> _Cover:
-    """At most `budget` rows that touch all edges, by a bounded search tree.
+    """Find a vertex cover of at most `budget` rows by a bounded search tree.
 
     Each node takes the row of highest degree, or else all of its neighbours.
     """
@@ -135,8 +128,8 @@ def _cover(edges: Mask, budget: int, max_nodes: int) -> _Cover:
             return _Cover(None, False, n_nodes)
         n_nodes += 1
         taken, degree, left = stack.pop()
-        # A row with more edges than rows are left to take has to be taken itself, and so has the
-        # neighbour of a row with a single edge: it covers that edge and maybe others.
+        # Reductions: a row of degree above the remaining budget is in every cover, and the
+        # neighbour of a row of degree 1 is in some smallest cover.
         while left > 0:
             forced = np.flatnonzero(degree > left)
             if not len(forced):
@@ -151,7 +144,7 @@ def _cover(edges: Mask, budget: int, max_nodes: int) -> _Cover:
         n_edges = int(degree.sum()) // 2
         if n_edges == 0:
             return _Cover(taken, False, n_nodes)
-        # The rows that are left to take have too few edges.
+        # Prune: the rows of highest degree cannot cover all edges.
         if left <= 0 or int(np.sort(degree)[-left:].sum()) < n_edges:
             continue
         row = int(np.argmax(degree))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from inlier.baselines.base import Answer, Baseline, Run
 
 
 class SampleMean(Baseline):
-    """The mean of all rows, which a single bad row can move anywhere. Two passes.
+    """Average all rows: the reference, which one bad row can move anywhere. Two passes.
 
-    Rows are scored by their distance from it. It is the yardstick, not a robust method.
+    Rows are scored by their distance from the mean.
     """
 
-    name: ClassVar[str] = "mean"
-    paper: ClassVar[str] = "-"
-    rotates: ClassVar[bool] = False
-    sets_aside: ClassVar[bool] = False
+    name = "mean"
+    paper = "-"
+    rotates = False
+    sets_aside = False
 
     def _estimate(self, run: Run) -> Answer:
-        return run.located(run.mean(np.ones(run.n)))
+        return run.location_only(run.mean(np.ones(run.n)))

@@ -1,8 +1,9 @@
-"""The median of the means of random blocks."""
+"""The median of means of random blocks."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -12,36 +13,33 @@ from inlier.baselines.base import Answer, Baseline, Run
 from inlier.data import as_table
 from inlier.linalg.centers import geometric_median
 
-# Largest matrix of block coefficients, in elements, that is multiplied with the rows at once.
-MOST_COEFFICIENTS = 1 << 24
-# Minsker's choice: at most this fraction of the blocks may be bad.
+# Entries of the blocks x rows matrix in one pass: 128 MB.
+MAX_COEFFICIENTS = 1 << 24
+# Minsker (2015), Corollary 4.1: the largest fraction of bad blocks.
 BAD_BLOCKS = 7.0 / 18.0
 
 
+@dataclass(eq=False, repr=False)
 class MedianOfMeans(Baseline):
-    """The median of the means of random blocks of rows. Two passes.
+    """Take the median of the means of random blocks of rows. Two passes.
 
-    The rows are split into blocks, at random, so many that most hold no bad row; the answer is the
-    geometric median of the means of the blocks. Made for heavy tails: its deviation from the mean
-    is sub-Gaussian if only the variance exists. It withstands alpha n bad rows, but then blocks
-    are small, and its error is sigma sqrt(alpha d), not better than that of a median of rows.
-    All rows have weight 1, and they are scored by their distance from it.
-
-    With many blocks (more than 2^24 entries of a matrix, blocks times rows) it takes some passes
-    more.
+    The rows are split at random into so many blocks that most hold no bad row. The estimate is the
+    geometric median of the block means. It is designed for heavy tails: its deviation is
+    sub-Gaussian if only the variance exists. It tolerates alpha n bad rows, but with small blocks
+    the error is sigma sqrt(alpha d), no better than that of a median of rows. All rows have weight
+    1 and are scored by their distance. Above 2^24 blocks times rows it takes further passes.
 
     Parameters
     ----------
     alpha : float
         The fraction of rows that may be bad, 0 <= alpha < 1/2.
     n_blocks : int, optional
-        More than 2 alpha n and at most n. If not given, so many that less than 7/18 of them are
-        bad, the fraction of the reference, or as many as rows; at alpha = 0 a single one, which is
-        the mean.
+        More than 2 alpha n and at most n. By default so many that less than 7/18 of them are bad,
+        as in the reference; at alpha = 0 a single one, which gives the mean.
     median : {"geometric", "coordinate"}, default="geometric"
-        Of the means; "coordinate" is the median of each column.
+        Median of the block means; "coordinate" is the median of each column.
     random_state : int, Generator, RandomState or None, default=0
-        Of the partition.
+        Seed of the partition.
 
     References
     ----------
@@ -49,24 +47,17 @@ class MedianOfMeans(Baseline):
     Corollary 4.1. Nemirovsky and Yudin (1983) have the idea, for numbers.
     """
 
-    name: ClassVar[str] = "median-of-means"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Minsker (2015)"
-    rotates: ClassVar[bool] = False
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "median-of-means"
+    needs = ("alpha",)
+    paper = "Minsker (2015)"
+    rotates = False
+    sets_aside = False
+    judges_rows = False
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        n_blocks: int | None = None,
-        median: Literal["geometric", "coordinate"] = "geometric",
-        random_state: Seed = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.n_blocks = n_blocks
-        self.median = median
-        self.random_state = random_state
+    alpha: float | None = None
+    n_blocks: int | None = None
+    median: Literal["geometric", "coordinate"] = "geometric"
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         assert self.alpha is not None
@@ -85,21 +76,21 @@ class MedianOfMeans(Baseline):
         means = self._means(run, min(n_blocks, run.n))
         message = f"{len(means)} blocks."
         if self.median == "coordinate":
-            projected, n_iter, converged = np.median(means, axis=0), 1, True
+            offset, n_iter, converged = np.median(means, axis=0), 1, True
         else:
             found = geometric_median(as_table(means))
-            projected, n_iter, converged = found.location, found.n_iter, found.converged
+            offset, n_iter, converged = found.location, found.n_iter, found.converged
         if not converged:
             message += (
                 " Their geometric median was not reached: try median='coordinate' or another "
                 "n_blocks."
             )
-        return run.located(run.center + projected, n_iter, converged, message)
+        return run.location_only(run.center + offset, n_iter, converged, message)
 
     def _means(self, run: Run, n_blocks: int) -> Array:
-        """Of the blocks, seen from the centre."""
+        """Return the block means relative to the centre."""
         blocks = np.array_split(run.random.permutation(run.n), n_blocks)
-        at_once = max(1, MOST_COEFFICIENTS // run.n)
+        at_once = max(1, MAX_COEFFICIENTS // run.n)
         means = []
         for start in range(0, n_blocks, at_once):
             part = blocks[start : start + at_once]

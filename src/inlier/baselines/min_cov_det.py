@@ -1,9 +1,10 @@
-"""The mean of the minimum covariance determinant, by scikit-learn."""
+"""The minimum covariance determinant (MCD) mean, by scikit-learn."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.covariance import MinCovDet
@@ -13,24 +14,24 @@ from inlier._internal.validation import check_number
 from inlier.baselines.base import Answer, Baseline, Run
 
 
+@dataclass(eq=False, repr=False)
 class MinimumCovarianceDeterminant(Baseline):
-    """The mean of the rows whose covariance has the smallest determinant, re-weighted once.
+    """Average the rows whose covariance has the smallest determinant, reweighted once.
 
-    An adapter of `sklearn.covariance.MinCovDet` (FastMCD): rows within the 97.5% quantile of the
-    Mahalanobis distance of the half that was found are averaged. Affinely equivariant, and breaks
-    down near (n - d) / 2 rows, but it finds the half from random starts, which fails with many bad
-    rows in many columns, and it needs n > 2 d. One pass for a dense copy; time grows as n d^2 for
-    each of its some 500 starts. Scores are the distances. Unlike there, rows are measured in
-    units of their median distance, so that the answer does not depend on units, and its warnings
-    (of a determinant that grows, or rows in a plane) become one of this library.
+    An adapter of `sklearn.covariance.MinCovDet` (FastMCD): it averages the rows within the 97.5%
+    quantile of the Mahalanobis distance of the best half. The estimate is affine equivariant with a
+    breakdown point near (n - d) / 2 rows, but the half is found from random starts, which fail with
+    many outliers in many columns, and n > 2 d is required. One pass for a dense copy; time grows as
+    n d^2 for each of about 500 starts. Scores are the distances. Rows are scaled by their median
+    distance first, and scikit-learn's warnings become one of this library.
 
     Parameters
     ----------
     support_fraction : float, optional
-        Of the rows that the fit looks for, above 1/2. If not given, (n + d + 1) / 2 rows, which
-        bears most.
+        Fraction of the rows in the best half, above 1/2. By default (n + d + 1) / 2 rows, which
+        maximises the breakdown point.
     random_state : int, Generator, RandomState or None, default=0
-        Of the starts.
+        Seed of the random starts.
 
     References
     ----------
@@ -38,17 +39,12 @@ class MinimumCovarianceDeterminant(Baseline):
     algorithm for the minimum covariance determinant estimator.
     """
 
-    name: ClassVar[str] = "min-cov-det"
-    paper: ClassVar[str] = "Rousseeuw and Van Driessen (1999)"
-    rotates: ClassVar[bool] = False
+    name = "min-cov-det"
+    paper = "Rousseeuw and Van Driessen (1999)"
+    rotates = False
 
-    def __init__(
-        self,
-        support_fraction: float | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.support_fraction = support_fraction
-        self.random_state = random_state
+    support_fraction: float | None = None
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         if self.support_fraction is not None:
@@ -64,10 +60,10 @@ class MinimumCovarianceDeterminant(Baseline):
         rows = run.dense()
         distances = np.linalg.norm(rows, axis=1)
         unit = float(np.median(distances))
-        if unit == 0.0:  # their covariance is zero, where scikit-learn gives up
+        if unit == 0.0:  # scikit-learn fails on a zero covariance
             here = distances == 0.0
             return Answer(here * 1.0, distances, message="At least half of the rows coincide.")
-        # A number and not the generator: scikit-learn knows the older random states only.
+        # scikit-learn does not accept a Generator.
         seed = int(run.random.integers(np.iinfo(np.int32).max))
         estimator = MinCovDet(support_fraction=self.support_fraction, random_state=seed)
         fit, warning = _fitted(estimator, rows / unit)
@@ -85,7 +81,7 @@ class MinimumCovarianceDeterminant(Baseline):
 
 
 def _fitted(estimator: Any, rows: Array) -> tuple[Any, str]:
-    """The fit, and the first thing scikit-learn warned of."""
+    """Fit, and return the estimator and scikit-learn's first warning."""
     with warnings.catch_warnings(record=True) as caught:
         for category in (RuntimeWarning, UserWarning):
             warnings.simplefilter("always", category)

@@ -1,20 +1,21 @@
-"""The mean without the rows that are farthest out."""
+"""The mean of the rows nearest to the median."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from inlier.baselines.base import Answer, Baseline, Run
 
 
+@dataclass(eq=False, repr=False)
 class NormTrimmedMean(Baseline):
-    """The mean of the (1 - alpha) n rows nearest to the coordinate-wise median. Three passes.
+    """Average the (1 - alpha) n rows nearest to the coordinate-wise median. Three passes.
 
-    What federated learning calls norm trimming, with one difference: distances are taken from the
-    median and not from the origin, so that the mean moves with the data. Outliers as far out as
-    good rows pass unseen, and with sqrt(d) the distance of good rows grows.
+    Federated learning calls this norm trimming. Here distances are measured from the median, not
+    from the origin, so that the estimate is shift-equivariant. Outliers no farther out than good
+    rows, whose distance grows as sqrt(d), are not detected.
 
     Parameters
     ----------
@@ -27,13 +28,12 @@ class NormTrimmedMean(Baseline):
     norms by clipping.
     """
 
-    name: ClassVar[str] = "norm-trimmed-mean"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "folklore"
-    rotates: ClassVar[bool] = False
+    name = "norm-trimmed-mean"
+    needs = ("alpha",)
+    paper = "folklore"
+    rotates = False
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _estimate(self, run: Run) -> Answer:
         distances = run.table.sq_distances(run.table.median())

@@ -1,26 +1,27 @@
-"""The outlier-fraction agnostic filter, with a bound on the variance and without one."""
+"""The outlier-fraction agnostic filter, with sigma given and without."""
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number
 from inlier.baselines.base import (
-    SMALLEST,
+    MIN_SIGMA,
     Answer,
     Baseline,
     Run,
     Spread,
     gave_up,
-    gone,
+    is_minority,
     variance_limit,
 )
 
-# No sigma is tried that is so much smaller than that of all rows.
-LEAST = 1e-8
+# Smallest sigma of the grid, relative to that of all rows.
+MIN_RATIO = 1e-8
 
 
 class _Trimmed(NamedTuple):
@@ -32,7 +33,7 @@ class _Trimmed(NamedTuple):
 
 
 def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
-    """Trim along the direction of largest variance until the kept rows satisfy the budget."""
+    """Trim along the direction of largest variance until the kept rows are within the budget."""
     n, limit = run.n, variance_limit(sigma)
     weights, spread, n_iter = np.ones(n), first, 0
     scores = (first.projected - np.median(first.projected)) ** 2 / limit
@@ -40,11 +41,11 @@ def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
         deviations = (spread.projected - np.median(spread.projected)) ** 2
         ordered = np.sort(deviations)
         fits = int(np.searchsorted(np.cumsum(ordered), n * limit, side="right"))
-        # Equal rows leave together, whatever their order in the table.
+        # Remove ties together, whatever their order in the table.
         cut = ordered[fits] * (1.0 - 1e-9) if fits < n else np.inf
         left = np.where(deviations >= cut, 0.0, weights)
         scores = np.maximum(scores, deviations / limit)
-        if gone(left, n) or not (left < weights).any():
+        if is_minority(left) or not (left < weights).any():
             return _Trimmed(weights, scores, spread.mean, n_iter, converged=False)
         n_iter += 1
         weights, spread = left, run.spread(left)
@@ -52,22 +53,21 @@ def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
     return _Trimmed(weights, scores, spread.mean, n_iter, converged=True)
 
 
+@dataclass(eq=False, repr=False)
 class OutlierFractionAgnostic(Baseline):
-    """Along the direction of largest variance, keep the rows nearest to the median, within sigma.
+    """Trim along the direction of largest variance until the kept rows are within n sigma^2.
 
-    With v that direction, rows are sorted by (v^T y_i - median)^2 and kept while the sum stays
-    within n sigma^2; rows never come back. This repeats until no direction holds more than n
-    sigma^2, a few times. The error is O(sigma sqrt(alpha)) without alpha being known. Two passes
-    for a round, with more than 256 columns up to nine.
-
-    The first direction is that of largest variance, where the authors draw one at random.
+    With v that direction, rows are sorted by (v^T y_i - median)^2 and kept while the sum is within
+    n sigma^2; removed rows do not return. This repeats, a few times, until no direction exceeds
+    n sigma^2. The error is O(sigma sqrt(alpha)) without knowing alpha. Two passes for each round,
+    up to nine with more than 256 columns. The authors draw the first direction at random.
 
     Parameters
     ----------
     sigma : float
         Bound on the standard deviation of the good rows in any direction.
     random_state : int, Generator, RandomState or None, default=0
-        Of the eigenvectors' start.
+        Seed of the eigensolver's starting vectors.
 
     References
     ----------
@@ -76,18 +76,13 @@ class OutlierFractionAgnostic(Baseline):
     69(7), arXiv:2102.08573; with binary weights, as in Algorithm 2 of Deshmukh's thesis (2024).
     """
 
-    name: ClassVar[str] = "fraction-agnostic"
-    needs: ClassVar[tuple[str, ...]] = ("sigma",)
-    paper: ClassVar[str] = "Deshmukh, Liu and Veeravalli (2023)"
+    name = "fraction-agnostic"
+    needs = ("sigma",)
+    paper = "Deshmukh, Liu and Veeravalli (2023)"
 
-    def __init__(
-        self,
-        sigma: float | None = None,
-        *,
-        random_state: Seed = 0,
-    ) -> None:
-        self.sigma = sigma
-        self.random_state = random_state
+    sigma: float | None = None
+    _: KW_ONLY
+    random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
         found = _trim(run, run.sigma, run.spread(np.ones(run.n)))
@@ -96,26 +91,27 @@ class OutlierFractionAgnostic(Baseline):
         return Answer(found.weights, found.scores, found.mean, found.n_iter)
 
 
+@dataclass(eq=False, repr=False)
 class CorruptionLevelAgnostic(Baseline):
-    """The outlier-fraction agnostic filter for many sigma; the smallest that the others confirm.
+    """Apply the filter for a grid of sigma, and choose the smallest that larger ones confirm.
 
-    For sigma from that of all rows downwards in steps of `ratio`, the filter gives x(sigma). The
-    smallest sigma is chosen with ||x(s) - x(sigma)|| <= `constant` (s + sigma) for all larger s:
-    the meta-algorithm of the paper's section 3. It needs neither alpha nor sigma. As many passes as
-    all these filters together: a hundred and more.
+    On a grid from the sigma of all rows downwards, with factor `ratio`, the outlier-fraction
+    agnostic filter gives x(sigma). The smallest sigma with ||x(s) - x(sigma)|| <= `constant`
+    (s + sigma) for all larger s is chosen: the meta-algorithm of the paper's section 3. It needs
+    neither alpha nor sigma, and a hundred passes or more.
 
-    The authors of the filter start at sigma = 1, which holds for data of unit variance. Here the
-    grid ends at the median distance from the centre, divided by sqrt(d), or where half of the rows
-    would have to go, so that units do not matter.
+    The authors of the filter start at sigma = 1, for data of unit variance. Here the grid ends at
+    the median distance from the centre divided by sqrt(d), or where half of the rows would be
+    removed, so that it does not depend on units.
 
     Parameters
     ----------
     ratio : float, default=1.1
-        Of neighbouring values of sigma.
+        Ratio of successive values of sigma.
     constant : float, default=4.0
-        Of the error bound; the theory has O(sqrt(alpha) / (1 - 2 alpha)).
+        Constant of the error bound; the theory has O(sqrt(alpha) / (1 - 2 alpha)).
     random_state : int, Generator, RandomState or None, default=0
-        Of the eigenvectors' start.
+        Seed of the eigensolver's starting vectors.
 
     References
     ----------
@@ -123,19 +119,13 @@ class CorruptionLevelAgnostic(Baseline):
     corruption level, arXiv:2202.05453, section 3 and Lemma 3.
     """
 
-    name: ClassVar[str] = "corruption-agnostic"
-    paper: ClassVar[str] = "Jain, Orlitsky and Ravindrakumar (2022)"
+    name = "corruption-agnostic"
+    paper = "Jain, Orlitsky and Ravindrakumar (2022)"
 
-    def __init__(
-        self,
-        *,
-        ratio: float = 1.1,
-        constant: float = 4.0,
-        random_state: Seed = 0,
-    ) -> None:
-        self.ratio = ratio
-        self.constant = constant
-        self.random_state = random_state
+    _: KW_ONLY
+    ratio: float = 1.1
+    constant: float = 4.0
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.ratio, "ratio", above=1.0)
@@ -144,12 +134,11 @@ class CorruptionLevelAgnostic(Baseline):
     def _estimate(self, run: Run) -> Answer:
         first = run.spread(np.ones(run.n))
         top = float(np.sqrt(first.variance))
-        if top < SMALLEST:  # the rows coincide
+        if top < MIN_SIGMA:  # the rows coincide
             return Answer(np.ones(run.n), np.zeros(run.n), first.mean)
-        # Good rows vary by as much as this in an average direction, and by more in the worst; by
-        # nothing, where half of the rows coincide.
+        # The standard deviation of good rows in an average direction; zero if half coincide.
         least = float(np.sqrt(np.median(run.distances) / run.d))
-        least = min(top, max(least, LEAST * top))
+        least = min(top, max(least, MIN_RATIO * top))
         tried: list[tuple[float, _Trimmed]] = []
         for power in range(1 + int(np.log(top / least) / np.log(self.ratio))):
             sigma = top / self.ratio**power
@@ -157,23 +146,12 @@ class CorruptionLevelAgnostic(Baseline):
             if not found.converged:
                 break
             tried.append((sigma, found))
-        sigma, chosen = min(
-            (entry for entry in tried if self._confirmed(entry, tried)), key=lambda entry: entry[0]
-        )
-        return Answer(
-            chosen.weights,
-            chosen.scores,
-            chosen.mean,
-            len(tried),
-            message=f"Sigma {sigma:.3g} was chosen.",
-        )
-
-    def _confirmed(
-        self, entry: tuple[float, _Trimmed], tried: list[tuple[float, _Trimmed]]
-    ) -> bool:
-        sigma, found = entry
-        return all(
-            np.linalg.norm(other.mean - found.mean) <= self.constant * (s + sigma)
-            for s, other in tried
-            if s >= sigma
-        )
+        for i in reversed(range(len(tried))):  # the smallest sigma first
+            sigma, chosen = tried[i]
+            if all(
+                np.linalg.norm(other.mean - chosen.mean) <= self.constant * (s + sigma)
+                for s, other in tried[: i + 1]
+            ):
+                break
+        message = f"Sigma {sigma:.3g} was chosen."
+        return Answer(chosen.weights, chosen.scores, chosen.mean, len(tried), message=message)

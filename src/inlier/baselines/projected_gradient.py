@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -11,35 +11,35 @@ from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.capped_simplex import nearest_point
 
-# A failed step is followed by one of a quarter of its length; after so many in a row none helps.
-MOST_FAILURES = 4
-# No gradient counts as larger than this many times the largest of a row with weight.
-FAR = 10.0
+# A failed step is followed by one of a quarter of its length; give up after this many in a row.
+MAX_FAILURES = 4
+# Clip gradients at this multiple of the largest one among rows with positive weight.
+GRADIENT_CLIP = 10.0
 
 
+@dataclass(eq=False, repr=False)
 class ProjectedGradient(Baseline):
-    """Lower the largest variance of the weighted rows by gradient steps on their weights.
+    """Minimise the largest variance of the weighted rows by gradient steps on their weights.
 
         min_w  lambda_max( sum_i w_i (y_i - mean_w)(y_i - mean_w)^T )
         over the capped simplex  sum_i w_i = 1,  0 <= w_i <= 1 / ((1 - alpha) n)
 
     The gradient is (v^T (y_i - mean_w))^2 for the top eigenvector v. Any stationary point has an
-    error of O(sqrt(alpha)). Two passes for a step, with more than 256 columns up to nine.
+    error of O(sqrt(alpha)). Two passes for each step, up to nine with more than 256 columns.
 
-    As in the authors' code, a step has a length of its own in the direction of the normalised
-    gradient, doubled after a success and quartered after a failure. A success lowers the variance
-    by `tol` of it: minimised further, weight goes back to outliers that the norm has room for.
+    As in the authors' code, the gradient is normalised, and the step length is doubled after a
+    success and quartered after a failure. A success lowers the variance by the fraction `tol`:
+    minimising further would return weight to outliers within the bound.
 
     Parameters
     ----------
     alpha : float
         The fraction of rows that may be bad, 0 <= alpha < 1/2.
     tol : float, default=0.01
-        What a step has to gain, relative to the variance.
+        Smallest relative decrease of the variance in a successful step.
     max_iter : int, default=100
-        Most steps.
     random_state : int, Generator, RandomState or None, default=0
-        Of the eigenvectors' start.
+        Seed of the eigensolver's starting vectors.
 
     References
     ----------
@@ -47,22 +47,15 @@ class ProjectedGradient(Baseline):
     gradient descent, ICML, arXiv:2005.01378, Algorithm 1.
     """
 
-    name: ClassVar[str] = "projected-gradient"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Cheng, Diakonikolas, Ge and Soltanolkotabi (2020)"
+    name = "projected-gradient"
+    needs = ("alpha",)
+    paper = "Cheng, Diakonikolas, Ge and Soltanolkotabi (2020)"
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        tol: float = 0.01,
-        max_iter: int = 100,
-        random_state: Seed = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    alpha: float | None = None
+    _: KW_ONLY
+    tol: float = 0.01
+    max_iter: int = 100
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.tol, "tol", below=1.0)
@@ -73,13 +66,13 @@ class ProjectedGradient(Baseline):
         weights, step = np.full(n, 1.0 / n), 1.0 / n
         spread = run.spread(weights)
         failures, n_iter = 0, 0
-        while failures < MOST_FAILURES and n_iter < self.max_iter and n_good < n:
+        while failures < MAX_FAILURES and n_iter < self.max_iter and n_good < n:
             if spread.variance == 0.0:
                 break
             n_iter += 1
             gradient = spread.projected**2 / spread.variance
-            # A distant row that has no weight any more would make all steps short.
-            gradient = np.minimum(gradient, FAR * gradient[weights > 0.0].max())
+            # A distant row of weight zero would shorten all steps.
+            gradient = np.minimum(gradient, GRADIENT_CLIP * gradient[weights > 0.0].max())
             length = float(np.linalg.norm(gradient))
             new = nearest_point(weights - step * gradient / length, 1.0 / n_good)
             found = run.spread(new)
@@ -90,6 +83,6 @@ class ProjectedGradient(Baseline):
                 step = 2.0 * step  # too short to gain much
             else:
                 step, failures = step / 4.0, failures + 1
-        converged = n_iter < self.max_iter or failures == MOST_FAILURES
+        converged = n_iter < self.max_iter or failures == MAX_FAILURES
         message = "" if converged else "The variance was still falling. Raise max_iter."
         return Answer(weights, spread.projected**2, spread.mean, n_iter, converged, message)

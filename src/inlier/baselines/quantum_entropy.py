@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run, Spread, gave_up, gone, variance_limit
+from inlier.baselines.base import (
+    Answer,
+    Baseline,
+    Run,
+    Spread,
+    gave_up,
+    is_minority,
+    variance_limit,
+)
 from inlier.linalg.eigenpairs import DENSE
 
-TINY = float(np.finfo(np.float64).tiny)
 
-
+@dataclass(eq=False, repr=False)
 class QuantumEntropy(Baseline):
-    """While rows vary by more than sigma in some direction, those of largest entropy score leave.
+    """Remove the rows of largest entropy score until no variance exceeds sigma^2.
 
-    The score looks at all directions of large variance at once: tau_i = a_i^T U a_i with a_i = y_i
-    - mean and U = exp(beta Sigma / ||Sigma||) / tr(exp(...)), which is the distance for beta = 0
-    and the top eigenvector alone for large beta. Up to 256 columns U is formed; above, exp(beta
-    Sigma / 2 ||Sigma||) is applied to `n_sketches` random vectors by its power series, a pass for a
-    term, and tau_i estimated from what rows show along the results. Two passes for a round, about
+    The score weighs all directions of large variance: tau_i = a_i^T U a_i with a_i = y_i - mean and
+    U = exp(beta Sigma / ||Sigma||) / tr(exp(...)). It is the squared distance for beta = 0 and uses
+    the top eigenvector alone for large beta. Up to 256 columns U is formed; above, exp(beta Sigma /
+    2 ||Sigma||) is applied to `n_sketches` random vectors by its power series, one pass a term, and
+    tau_i is estimated from the rows' projections onto the results. Two passes for each round, about
     twenty with more than 256 columns.
 
     The authors' code removes alpha n / 2 rows a round. Here it is a fixed fraction of all rows, so
-    that alpha need not be known and the last round does not take too many. Covariances are
-    normalised by their norm: scores do not depend on units. Eigenvalues come from a Krylov space,
-    where the code has five power iterations.
+    that alpha is not needed. Covariances are normalised by their norm, so that scores do not depend
+    on units. Eigenvalues come from a Krylov space instead of five power iterations.
 
     Parameters
     ----------
@@ -36,11 +42,11 @@ class QuantumEntropy(Baseline):
     beta : float, default=4.0
         Inverse temperature, the authors' alpha; 4 is their choice.
     batch : float, default=0.02
-        The fraction of the rows that leaves in a round.
+        Fraction of the rows removed in each round.
     n_sketches : int, default=30
-        Random vectors with more than 256 columns.
+        Number of random vectors above 256 columns.
     random_state : int, Generator, RandomState or None, default=0
-        Of the random vectors and the eigenvectors' start.
+        Seed of the random vectors and of the eigensolver's starting vectors.
 
     References
     ----------
@@ -48,24 +54,16 @@ class QuantumEntropy(Baseline):
     improved outlier detection, NeurIPS, arXiv:1906.11366, equation (3) and section 3.
     """
 
-    name: ClassVar[str] = "que"
-    needs: ClassVar[tuple[str, ...]] = ("sigma",)
-    paper: ClassVar[str] = "Dong, Hopkins and Li (2019)"
+    name = "que"
+    needs = ("sigma",)
+    paper = "Dong, Hopkins and Li (2019)"
 
-    def __init__(
-        self,
-        sigma: float | None = None,
-        *,
-        beta: float = 4.0,
-        batch: float = 0.02,
-        n_sketches: int = 30,
-        random_state: Seed = 0,
-    ) -> None:
-        self.sigma = sigma
-        self.beta = beta
-        self.batch = batch
-        self.n_sketches = n_sketches
-        self.random_state = random_state
+    sigma: float | None = None
+    _: KW_ONLY
+    beta: float = 4.0
+    batch: float = 0.02
+    n_sketches: int = 30
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.beta, "beta", at_most=100.0)
@@ -79,34 +77,34 @@ class QuantumEntropy(Baseline):
         n_iter = 0
         while True:
             if run.d <= DENSE:
-                spread, tau = self._exactly(run, weights)
+                spread, tau = self._exact_scores(run, weights)
             else:
                 spread, tau = run.spread(weights), None
             run.record("scoring", weights, spread.variance, limit)
             if spread.variance <= limit:
-                return Answer(
-                    weights, scores if n_iter else spread.projected**2, spread.mean, n_iter
-                )
-            tau = self._sketched(run, weights, spread) if tau is None else tau
+                scores = scores if n_iter else spread.projected**2
+                return Answer(weights, scores, spread.mean, n_iter)
+            tau = self._sketched_scores(run, weights, spread) if tau is None else tau
             scores = np.where(weights > 0.0, tau, scores)
             left = weights.copy()
             left[np.argsort(np.where(weights > 0.0, tau, -1.0), kind="stable")[-leaving:]] = 0.0
-            if gone(left, run.n):
+            if is_minority(left):
                 return gave_up(weights, scores, n_iter)
             weights, n_iter = left, n_iter + 1
 
-    def _exactly(self, run: Run, weights: Array) -> tuple[Spread, Array]:
-        """The direction of largest variance, and tau from the whole spectrum."""
+    def _exact_scores(self, run: Run, weights: Array) -> tuple[Spread, Array]:
+        """Return the direction of largest variance, and tau from the whole spectrum."""
         mean = run.mean(weights)
         spectrum = run.oracle.densely(mean, weights, run.d)
         values, projected = spectrum.values, spectrum.projections
-        exponential = np.exp(self.beta * (values / max(values[0], TINY) - 1.0))
+        largest = max(values[0], np.finfo(np.float64).tiny)
+        exponential = np.exp(self.beta * (values / largest - 1.0))
         tau = (exponential / exponential.sum()) @ projected**2
         variance = float(values[0]) / float(weights.sum())
         return Spread(mean, variance, spectrum.vectors[0], projected[0]), np.asarray(tau)
 
-    def _sketched(self, run: Run, weights: Array, spread: Spread) -> Array:
-        """tau, from the exponential applied to random vectors."""
+    def _sketched_scores(self, run: Run, weights: Array, spread: Spread) -> Array:
+        """Estimate tau from the exponential applied to random vectors."""
         half = self.beta / (2.0 * spread.variance * float(weights.sum()))
         term = total = run.random.standard_normal((self.n_sketches, run.d))
         for power in range(1, self._n_terms()):
@@ -116,7 +114,7 @@ class QuantumEntropy(Baseline):
         return np.asarray((projected**2).sum(axis=0) / float((total**2).sum()))
 
     def _n_terms(self) -> int:
-        """Terms of the power series of exp(beta / 2), the largest entry, to a relative 1e-3."""
+        """Return the number of terms that give exp(beta / 2) to a relative 1e-3."""
         term, n_terms = 1.0, 1
         while n_terms < self.beta / 2.0 or term > 1e-3 * np.exp(self.beta / 2.0):  # they grow first
             term *= self.beta / (2.0 * n_terms)

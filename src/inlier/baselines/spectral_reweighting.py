@@ -1,9 +1,8 @@
-"""Spectral re-weighting by multiplicative weights."""
+"""Spectral reweighting by multiplicative weights."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -12,21 +11,21 @@ from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 from inlier.baselines.capped_simplex import nearest_distribution
 
-# Weights, in units of the cap: the least that a row has, and what counts as present.
-LEAST = 1e-12
-PRESENT = 1e-9
+# Relative to the cap: a smaller weight could never recover.
+MIN_WEIGHT = 1e-12
+# Relative to the cap: rows below it do not scale the step.
+NEGLIGIBLE = 1e-9
 
 
+@dataclass(eq=False, repr=False)
 class SpectralReweighting(Baseline):
-    """Lower the largest variance of the weighted rows by multiplicative weights.
+    """Minimise the largest variance of the weighted rows by multiplicative weights.
 
     Each round multiplies the weights by 1 - step tau_i / max_j tau_j, with tau_i = (v^T (y_i -
-    mean_w))^2 along the direction v of largest variance, and takes the nearest point, in relative
-    entropy, of the capped simplex w_i <= 1 / ((1 - alpha) n). The regret of this game bounds the
-    variance of the best round by that of the good rows; it is the round that is returned. Two
-    passes for a round, with more than 256 columns up to nine.
-
-    Rounds end when `patience` of them have not improved on the best by a hundredth.
+    mean_w))^2 along the direction v of largest variance, and projects them, in relative entropy,
+    onto the capped simplex w_i <= 1 / ((1 - alpha) n). The regret bounds the variance of the best
+    round, which is returned, by that of the good rows. Two passes for each round, up to nine with
+    more than 256 columns. It stops after `patience` rounds without an improvement by 1%.
 
     Parameters
     ----------
@@ -35,11 +34,10 @@ class SpectralReweighting(Baseline):
     step : float, default=1.0
         Between 0 and 1; the proof has 1/2.
     patience : int, default=10
-        Rounds without progress after which it ends.
+        Rounds without improvement before it stops.
     max_iter : int, default=200
-        Most rounds.
     random_state : int, Generator, RandomState or None, default=0
-        Of the eigenvectors' start.
+        Seed of the eigensolver's starting vectors.
 
     References
     ----------
@@ -47,24 +45,16 @@ class SpectralReweighting(Baseline):
     minimization, NeurIPS, arXiv:2007.15839, Algorithm 3.
     """
 
-    name: ClassVar[str] = "spectral-reweighting"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Hopkins, Li and Zhang (2020)"
+    name = "spectral-reweighting"
+    needs = ("alpha",)
+    paper = "Hopkins, Li and Zhang (2020)"
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        step: float = 1.0,
-        patience: int = 10,
-        max_iter: int = 200,
-        random_state: Seed = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.step = step
-        self.patience = patience
-        self.max_iter = max_iter
-        self.random_state = random_state
+    alpha: float | None = None
+    _: KW_ONLY
+    step: float = 1.0
+    patience: int = 10
+    max_iter: int = 200
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         check_number(self.step, "step", at_most=1.0)
@@ -81,14 +71,13 @@ class SpectralReweighting(Baseline):
             since = 0 if spread.variance < 0.99 * lowest else since + 1
             if spread.variance < lowest:
                 best, lowest = Answer(weights, spread.projected**2, spread.mean), spread.variance
-            # A distant row with next to no weight would leave all others as they are.
-            top = float((spread.projected[weights > PRESENT * cap] ** 2).max())
+            # A distant row of negligible weight would leave all others unchanged.
+            top = float((spread.projected[weights > NEGLIGIBLE * cap] ** 2).max())
             ended = since >= self.patience or top == 0.0 or cap * run.n <= 1.0
             if ended:
                 break
             shares = np.minimum(spread.projected**2 / top, 1.0)
-            # No weight vanishes: one that does can never come back.
-            lowered = np.maximum(weights * (1.0 - self.step * shares), LEAST * cap)
+            lowered = np.maximum(weights * (1.0 - self.step * shares), MIN_WEIGHT * cap)
             weights = nearest_distribution(lowered, cap)
         assert best is not None
         message = "" if ended else "The variance was still falling. Raise max_iter."

@@ -1,8 +1,8 @@
-"""The mean of the middle of each column."""
+"""The trimmed mean of each column."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import trim_mean
@@ -10,13 +10,13 @@ from scipy.stats import trim_mean
 from inlier.baselines.base import Answer, Baseline, Run
 
 
+@dataclass(eq=False, repr=False)
 class TrimmedMean(Baseline):
-    """The mean of each column without its alpha n smallest and alpha n largest values. Two passes.
+    """Average each column without its alpha n smallest and alpha n largest values. Two passes.
 
-    Sound while at most a fraction alpha of the rows is bad; as with the median of each column, the
-    error of d columns is that of one times sqrt(d). A row may lose some of its values and not
-    others, so all have weight 1, and they are scored by their distance from it. A dense copy of
-    the rows is made.
+    It tolerates a fraction alpha of bad rows; as for the coordinate-wise median, the error grows as
+    sqrt(d). A row may be trimmed in some columns only, so all rows have weight 1 and are scored by
+    their distance from the estimate. A dense copy of the rows is made.
 
     Parameters
     ----------
@@ -29,20 +29,19 @@ class TrimmedMean(Baseline):
     Theorem 4 bounds its error.
     """
 
-    name: ClassVar[str] = "trimmed-mean"
-    needs: ClassVar[tuple[str, ...]] = ("alpha",)
-    paper: ClassVar[str] = "Yin, Chen, Ramchandran and Bartlett (2018)"
-    rotates: ClassVar[bool] = False
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "trimmed-mean"
+    needs = ("alpha",)
+    paper = "Yin, Chen, Ramchandran and Bartlett (2018)"
+    rotates = False
+    sets_aside = False
+    judges_rows = False
 
-    def __init__(self, alpha: float | None = None) -> None:
-        self.alpha = alpha
+    alpha: float | None = None
 
     def _estimate(self, run: Run) -> Answer:
         rows = run.dense()
-        # Rounded up, alpha n can be half of few rows, and nothing would be left.
+        # With few rows alpha n may round up to n / 2, which would trim everything.
         cut = min(run.n_bad, (run.n - 1) // 2)
-        # scipy rounds the fraction times n down: the half keeps that from losing a row.
+        # scipy rounds the fraction times n down; the half guards against rounding error.
         inner = np.asarray(trim_mean(rows, (cut + 0.5) / run.n if cut else 0.0, axis=0))
-        return run.located(run.center + inner)
+        return run.location_only(run.center + inner)

@@ -1,9 +1,10 @@
-"""The point that is deepest among the rows."""
+"""The Tukey median: the point of largest halfspace depth."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -13,52 +14,50 @@ from inlier._internal.validation import check_whole
 from inlier.baselines.base import Answer, Baseline, Run
 
 # All in units of the median distance. A row within TOLERANCE of the edge of a half-space is in it;
-# the linear programme may use a part of that, and HiGHS is asked for less still.
+# the linear programme may use a quarter of that, and HiGHS must be more precise still.
 TOLERANCE = 1e-9
 SLACK = 2.5e-10
 SOLVER_TOLERANCE = 1e-10
-# What nearness to the coordinate-wise median counts beside the radius of the ball: it decides
-# where the ball can slide.
+# Weight of the distance to the coordinate-wise median beside the radius: it only breaks ties.
 NEARNESS = 1e-6
 INFEASIBLE = 2  # status of scipy.optimize.linprog
-MAX_ROUNDS = 200
-# How many directions are drawn, where a linear programme of so many columns takes seconds.
-DIRECTIONS, MOST_COLUMNS = 500, 100
-# In the plane, how many directions to begin with, and how many gaps are closed in a round.
-FIRST_DIRECTIONS = 16
-GAPS = 6
+MAX_ROUNDS = 200  # linear programmes for one depth; a safeguard
+# Default number of random directions, up to the columns for which a programme takes seconds.
+DIRECTIONS, MAX_COLUMNS = 500, 100
+# In the plane: directions at the start, and added in each round.
+FIRST_DIRECTIONS, NEW_DIRECTIONS = 16, 6
 
 
+@dataclass(eq=False, repr=False)
 class TukeyMedian(Baseline):
-    """The point with the most rows in every half-space that holds it, exact up to two columns.
+    """Maximise the halfspace depth among the rows, exactly up to two columns.
 
     With three or more columns it is an approximation: the deepest point with respect to random
     directions and the axes, instead of all directions (those of the span of the rows, if there are
     fewer rows than columns). Four passes, and memory for n numbers along each direction.
 
-    The depth of a point is the smallest number of rows in a closed half-space that holds it. In
+    The depth of a point is the smallest number of rows in a closed half-space that contains it. In
     one column the deepest point is the median. In two, the points of depth k satisfy u'x <= the
-    k-th largest u'y_i for all directions u: k is bisected, and for each k a linear programme over a
-    growing set of directions is solved, until its answer is as deep as an angular sort says, or
-    there is none. Of the deepest points the centre of the largest disc among them is returned; if
-    there are several, that nearest to the coordinate-wise median. Rows are taken to be on a line if
-    they are within 1e-9 of the median distance. With fewer directions than columns all projections
-    can have their medians at once; the nearest such point to the coordinate-wise median is taken.
+    k-th largest u'y_i for all directions u. k is bisected, and for each k linear programmes over a
+    growing set of directions are solved, until an angular sort confirms the depth or there is no
+    solution. The centre of the largest disc of deepest points is returned, ties broken by the
+    distance to the coordinate-wise median. Rows count as collinear within 1e-9 of the median
+    distance. With fewer directions than columns all projections can attain their medians; the
+    nearest such point to the coordinate-wise median is returned.
 
-    The deepest point is at least n / (d + 1) deep, and withstands that many bad rows, or n / 3 if
-    the good rows are symmetric; for Gaussian rows the error is of the order of alpha sigma,
-    whatever d. The approximation has no such guarantee: random directions see little of a single
-    one, and in many columns it is not far from the coordinate-wise median. All rows have weight 1,
-    and they are scored by their distance from it.
+    The depth is at least n / (d + 1). The median tolerates that many bad rows, or n / 3 if the good
+    rows are symmetric; for Gaussian rows the error is of the order of alpha sigma in any dimension.
+    The approximation has no such guarantee, and with many columns it is close to the
+    coordinate-wise median. All rows have weight 1 and are scored by their distance from it.
 
     Parameters
     ----------
     n_directions : int, optional
-        Random directions with three or more columns; the axes come on top unless there are more
-        columns than this. If not given, 500, but with more than 100 columns half as many as
-        columns: the linear programmes of several hundred columns take half a minute.
+        Random directions with three or more columns; the axes are added unless there are more
+        columns than this. By default 500, but above 100 columns half as many as columns: the linear
+        programmes of several hundred columns take half a minute.
     random_state : int, Generator, RandomState or None, default=0
-        Of the directions.
+        Seed of the directions.
 
     References
     ----------
@@ -68,18 +67,13 @@ class TukeyMedian(Baseline):
     Cuesta-Albertos and Nieto-Reyes (2008), The random Tukey depth, for the approximation.
     """
 
-    name: ClassVar[str] = "tukey-median"
-    paper: ClassVar[str] = "Tukey (1975)"
-    sets_aside: ClassVar[bool] = False
-    judges_rows: ClassVar[bool] = False
+    name = "tukey-median"
+    paper = "Tukey (1975)"
+    sets_aside = False
+    judges_rows = False
 
-    def __init__(
-        self,
-        n_directions: int | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_directions = n_directions
-        self.random_state = random_state
+    n_directions: int | None = None
+    random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         if self.n_directions is not None:
@@ -104,7 +98,7 @@ class TukeyMedian(Baseline):
                     f"than {MAX_ROUNDS}, so there may be a deeper point. Rows that nearly lie on a "
                     "line are the likely cause: look at them, or take GeometricMedian."
                 )
-        return run.located(location, n_iter, converged, message)
+        return run.location_only(location, n_iter, converged, message)
 
     def _deepest(self, run: Run, center: Array, unit: float) -> _Deepest:
         if run.d == 2:
@@ -112,7 +106,7 @@ class TukeyMedian(Baseline):
             return _search(_Plane(rows), "exact")
         n_directions = self.n_directions
         if n_directions is None:
-            n_directions = DIRECTIONS if run.d <= MOST_COLUMNS else run.d // 2
+            n_directions = DIRECTIONS if run.d <= MAX_COLUMNS else run.d // 2
         directions = run.random.standard_normal((n_directions, run.d))
         directions /= np.linalg.norm(directions, axis=1)[:, None]
         if run.d <= n_directions:
@@ -135,31 +129,31 @@ class _Deepest(NamedTuple):
 
 
 class _Slabs(ABC):
-    """Directions u, and what a depth of k asks for along them: seen[k - 1] <= u'x <= seen[n - k].
+    """Constraints of depth k along directions u: projected[k - 1] <= u'x <= projected[n - k].
 
-    `projected` is the rows along u, sorted.
+    `projected` holds the sorted projections of the rows onto u.
     """
 
     directions: Array
     projected: Array
     used: Array
-    """Which of the directions the linear programme knows."""
+    """Indices of the directions in the linear programme."""
     failed: bool = False
-    """Whether the solver of the linear programme ever gave up."""
+    """Whether a linear programme failed."""
 
     @abstractmethod
     def cut(self, point: Array, radius: float, k: int) -> int:
-        """Depth of the ball about a point; if it is below k, use directions that show it."""
+        """Return the depth of a ball; if it is below k, add directions that show it."""
 
     def depths(self, point: Array, radius: float) -> Array:
-        """Rows on both sides of the ball, the fewer of the two, along each direction."""
+        """Return the smaller number of rows on either side of a ball, along each direction."""
         along = (self.directions @ point)[:, None]
         above = (self.projected >= along + radius - TOLERANCE).sum(axis=1)
         below = (self.projected <= along - radius + TOLERANCE).sum(axis=1)
         return np.asarray(np.minimum(above, below))
 
     def center(self, k: int) -> tuple[Array, float] | None:
-        """Centre and radius of the largest ball with depth k along the used directions."""
+        """Return centre and radius of the largest ball with depth k along the used directions."""
         U = self.directions[self.used]
         low, high = self.projected[self.used, k - 1], self.projected[self.used, -k]
         if (low > high + SLACK).any():
@@ -194,7 +188,7 @@ class _Slabs(ABC):
 
 
 class _Plane(_Slabs):
-    """Two columns: all directions count, and those that matter are found as they are needed."""
+    """All directions of the plane, added as they are needed."""
 
     def __init__(self, rows: Array) -> None:
         self.rows = rows
@@ -208,12 +202,12 @@ class _Plane(_Slabs):
         self.used = np.arange(len(self.directions))
 
     def cut(self, point: Array, radius: float, k: int) -> int:
-        """See `_Slabs.cut`. A sweep over the angles at which a row enters or leaves."""
+        """See `_Slabs.cut`: sweep over the angles at which a row enters or leaves."""
         away = self.rows - point
         length = np.hypot(away[:, 0], away[:, 1])
         at = np.arctan2(away[:, 1], away[:, 0])
-        # A row is in the half-plane at an angle if it is within this width of it. The relative
-        # part keeps rows that are exactly opposite each other from leaving a gap by rounding.
+        # A row is in the half-plane at an angle if it is within this width of it. The 1e-13
+        # prevents gaps by rounding between rows that are exactly opposite each other.
         cosine = (radius - TOLERANCE) / np.maximum(length, TOLERANCE / 2.0) - 1e-13
         width = np.arccos(np.clip(cosine, -1.0, 1.0))
         always = cosine <= -1.0
@@ -225,7 +219,7 @@ class _Plane(_Slabs):
             return int(always.sum())
         order = np.argsort(angles, kind="stable")
         change = np.where(order < len(enter), 1, -1)
-        # Rows whose interval holds the angle zero are in from the start.
+        # Rows whose interval contains the angle zero are in from the start.
         count = int(always.sum() + (enter > leave).sum()) + np.cumsum(change)
         start = angles[order]
         end = np.append(start[1:], start[0] + 2.0 * np.pi)
@@ -236,19 +230,19 @@ class _Plane(_Slabs):
         return depth
 
     def _close(self, open_: Array, count: Array, middle: Array, k: int) -> None:
-        """Use the directions that close the worst of the gaps, one of each run of open angles."""
+        """Add directions for the worst gaps, one of each run of open angles."""
         runs = np.cumsum(np.diff(open_.astype(int), prepend=0) == 1) * open_
         worst = np.lexsort((count, runs))
         first = np.unique(runs[worst], return_index=True)[1]
         chosen = worst[first][~(runs[worst[first]] == 0)]
-        chosen = chosen[np.argsort(count[chosen], kind="stable")[:GAPS]]
+        chosen = chosen[np.argsort(count[chosen], kind="stable")[:NEW_DIRECTIONS]]
         self._use(np.concatenate([self._edges(angle, k) for angle in middle[chosen]]))
 
     def _edges(self, angle: float, k: int) -> Array:
-        """The two angles next to this one at which its line passes through two rows.
+        """Return the two angles next to this one at which its line passes through two rows.
 
         The half-planes of depth k between them turn about one row, so these two imply the others.
-        They are the finitely many that can bound a level: with them the search ends.
+        Only finitely many such angles bound a level, so the search terminates.
         """
         along = self.rows @ np.array([np.cos(angle), np.sin(angle)])
         pivot = self.rows[np.argpartition(along, -k)[-k]]
@@ -265,11 +259,11 @@ class _Plane(_Slabs):
 
 
 class _Sample(_Slabs):
-    """More columns: only given directions count, used as they are needed."""
+    """A fixed sample of directions, used as they are needed."""
 
     def __init__(self, directions: Array, projected: Array) -> None:
         self.directions, self.projected = directions, projected
-        self.used = np.arange(directions.shape[1])  # so many bound a point
+        self.used = np.arange(directions.shape[1])  # enough to bound a point
 
     def cut(self, point: Array, radius: float, k: int) -> int:
         """See `_Slabs.cut`."""
@@ -280,11 +274,11 @@ class _Sample(_Slabs):
 
 
 def _search(slabs: _Slabs, words: str) -> _Deepest:
-    """Bisect over the depth, and then make the ball the largest."""
+    """Bisect over the depth, then maximise the radius of the ball."""
     n_rounds, settled = 0, True
 
     def reached(k: int, whole_ball: bool) -> tuple[Array, int] | None:
-        """A point of depth k, and how deep it is."""
+        """Return a point of depth at least k, and its depth."""
         nonlocal n_rounds, settled
         for _ in range(MAX_ROUNDS):
             found = slabs.center(k)
@@ -300,7 +294,7 @@ def _search(slabs: _Slabs, words: str) -> _Deepest:
 
     origin = np.zeros(slabs.directions.shape[1])
     best, low = origin, slabs.cut(origin, 0.0, 0)
-    # Where the sorted rows and their reverse cross there is nothing deeper.
+    # No point is deeper than where the sorted rows and their reverse cross.
     high = int((slabs.projected <= slabs.projected[:, ::-1] + SLACK).sum(axis=1).min())
     while low < high:
         k = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""Methods side by side on the same data: `compare` runs them, `Comparison` is what comes back."""
+"""Compare methods on the same data: `compare` runs them and returns a `Comparison`."""
 
 from inlier.comparison.run import compare
 from inlier.comparison.table import Comparison, Row, Trial

@@ -1,4 +1,4 @@
-"""A figure of a comparison: errors and seconds or, without the truth, distances."""
+"""Plot a comparison: errors and seconds or, if the true mean is unknown, distances."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INCHES_PER_METHOD = 0.27
 
 
 def draw(comparison: Comparison, path: str | os.PathLike[str] | None) -> Figure:
-    """The figure behind `Comparison.plot`."""
+    """Draw the figure of `Comparison.plot`."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -40,7 +40,7 @@ def draw(comparison: Comparison, path: str | os.PathLike[str] | None) -> Figure:
         from matplotlib import pyplot
 
         figure = pyplot.figure(layout="constrained")
-    else:  # unknown to pyplot, so that nobody has to close it
+    else:  # not managed by pyplot: nobody has to close it
         figure = Figure(layout="constrained")
     if comparison.truth_known:
         _errors_and_seconds(comparison, figure)
@@ -95,7 +95,7 @@ def _errors_and_seconds(comparison: Comparison, figure: Figure) -> None:
 
 
 def _captions(comparison: Comparison, figure: Figure) -> None:
-    """What the methods were compared on, and what they were told."""
+    """Add the data as title, and the note."""
     width = int(11 * figure.get_figwidth())
     figure.suptitle(_plain("\n".join(wrap(comparison.title, width))), fontsize=10)
     if comparison.note:
@@ -103,7 +103,7 @@ def _captions(comparison: Comparison, figure: Figure) -> None:
 
 
 def _dots(axes: Axes, place: int, values: list[float]) -> None:
-    # Spread out a little, or equal values would hide each other; not at random.
+    # Spread vertically, or equal values would hide each other.
     spread = np.linspace(-0.18, 0.18, len(values)) if len(values) > 1 else np.zeros(len(values))
     axes.plot(values, place + spread, "o", color=DOTS, ms=4, alpha=0.55, mec="none")
 
@@ -113,15 +113,15 @@ def _tick(axes: Axes, place: int, value: float) -> None:
 
 
 def _left_edge(positive: list[float]) -> float:
-    """Where 0 stands on a logarithmic axis: to the left of the first full decade."""
+    """Return the position of 0 on a logarithmic axis: left of the first full decade."""
     return 10.0 ** (math.floor(math.log10(min(positive))) - 0.7) if positive else 1.0
 
 
 def _logarithmic(axes: Axes, values: list[float], zero_at: float | None = None) -> None:
-    """Ticks at round numbers in plain digits; with `zero_at`, one for 0 beyond a break."""
+    """Set plain ticks at round numbers; with `zero_at`, one for 0 beyond a break."""
     from matplotlib.ticker import NullLocator
 
-    axes.margins(x=0.0)  # the limits are set below; a margin about 1e300 is no number
+    axes.margins(x=0.0)  # the limits are set below; a margin about 1e300 would overflow
     axes.set_xscale("log")
     axes.xaxis.set_minor_locator(NullLocator())
     ticks, low, high = [], 1.0, 1.0
@@ -152,18 +152,18 @@ def _label(row: Row) -> str:
 
 
 def _plain(text: str) -> str:
-    """Dollars are no formula."""
+    """Escape `$` for matplotlib."""
     return text.replace("$", r"\$")
 
 
 def _neighbours(matrix: Array) -> list[int]:
-    """An order in which answers that agree stand side by side; those without an answer last."""
+    """Order methods so that similar estimates are adjacent; those without an estimate last."""
     answered = np.flatnonzero(~np.isnan(np.diag(matrix)))
     missing = np.flatnonzero(np.isnan(np.diag(matrix))).tolist()
     apart = matrix[np.ix_(answered, answered)]
     if len(answered) < 3 or np.isnan(apart).any():
         return [*answered.tolist(), *missing]
-    # By orders of magnitude as well.
+    # Compare orders of magnitude.
     apart = np.log1p(apart / max(float(np.median(apart)), 1e-300))
     tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
     return [*answered[leaves_list(tree)].tolist(), *missing]
@@ -178,7 +178,7 @@ def _distances(comparison: Comparison, figure: Figure) -> None:
     k = len(names)
     figure.set_size_inches(3.0 + 0.52 * k, 2.4 + 0.4 * k)
     axes = figure.subplots()
-    # By orders of magnitude: one odd answer must not make all others look alike.
+    # Logarithmic: one distant estimate must not make all others look alike.
     largest = float(np.nanmax(matrix, initial=0.0)) or 1.0
     smallest = float(np.min(matrix[matrix > 0.0], initial=largest))
     norm: Any = LogNorm(max(smallest, 1e-4 * largest) / 2.0, largest, clip=True)

@@ -1,4 +1,4 @@
-"""One line on a terminal that says how far a comparison is."""
+"""A progress line on a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 
 class Progress:
-    """Rewrites one line on the standard error.
+    """Progress of a comparison, in one line on the standard error.
 
     Parameters
     ----------
@@ -23,13 +23,13 @@ class Progress:
         self.width = 0
 
     def __call__(self, done: int, total: int, method: str) -> None:
-        """So many of all fits are done, and this method is at work."""
-        if self.found is None:  # those that were in the store
+        """Show the number of fits done and the current method."""
+        if self.found is None:  # fits from the store
             self.found = done
         self._write(f"compare {done}/{total}  {method}{self._remaining(done, total)}")
 
     def close(self) -> None:
-        """Leave an empty line."""
+        """Clear the line."""
         self._write("")
 
     def _remaining(self, done: int, total: int) -> str:

@@ -1,4 +1,4 @@
-"""All methods by name, ours and those of others, with what each has to be told."""
+"""All methods by name, ours and published ones, with the parameters they need."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ class Method:
     ----------
     name : str
     needs : tuple of str
-        What it has to be told: "alpha", the fraction of bad rows; "sigma", the largest standard
+        Required parameters: "alpha", the fraction of bad rows; "sigma", the largest standard
         deviation of the good rows in any direction.
     paper : str
-        Where it is from.
     summary : str
-        What it does, in one sentence.
+        One sentence.
     estimator : callable
-        The scikit-learn class behind it, with what the name fixes.
+        The scikit-learn class.
     fixed : dict
-        Parameters that the name stands for.
+        Parameters of the class that the name implies.
     """
 
     name: str
@@ -43,18 +42,18 @@ class Method:
     def make(
         self, *, alpha: float | None = None, sigma: float | None = None, **parameters: Any
     ) -> MeanEstimator:
-        """The estimator, told what it needs of what is known.
+        """Make an estimator.
 
         Parameters
         ----------
         alpha, sigma : float, optional
             Passed on if the method needs them.
         **parameters
-            Of the estimator.
+            Other parameters of the estimator.
         """
         known = {"alpha": alpha, "sigma": sigma}
-        told = {name: known[name] for name in self.needs}
-        return self.estimator(**{**self.fixed, **told, **parameters})
+        needed = {name: known[name] for name in self.needs}
+        return self.estimator(**{**self.fixed, **needed, **parameters})
 
     def __str__(self) -> str:
         needs = " and ".join(self.needs) or "nothing"
@@ -62,7 +61,7 @@ class Method:
 
 
 def methods() -> dict[str, Method]:
-    """All methods by name: ours first, then those of others.
+    """Return all methods by name: ours first, then published ones.
 
     Returns
     -------
@@ -76,38 +75,18 @@ def methods() -> dict[str, Method]:
     ('sigma',)
     >>> estimator = inlier.methods()["norm-trimmed-mean"].make(alpha=0.1)
     """
-    ours = (
-        Method("inlier", (), "this library", "Groups leave while there is evidence.", RobustMean),
-        Method(
-            "inlier-sigma",
-            ("sigma",),
-            f"this library, after {PAPER}",
-            "Continuation in the budget, then Algorithm 1 with p = 1/2.",
-            RobustMean,
-        ),
-        Method(
-            "paper-l1",
-            ("sigma",),
-            PAPER,
-            "Algorithm 1 as published, with the l1 norm.",
-            RobustMean,
-            {"algorithm": "paper", "surrogate": "l1"},
-        ),
-        Method(
-            "paper-lp",
-            ("sigma",),
-            PAPER,
-            "Algorithm 1 as published, with p = 1/2 by re-weighted l2.",
-            RobustMean,
-            {"algorithm": "paper"},
-        ),
-    )
-    theirs = (
-        Method(method.name, method.needs, method.paper, _first_sentence(method), method)
-        for method in BASELINES
-    )
-    return {method.name: method for method in (*ours, *theirs)}
-
-
-def _first_sentence(method: type) -> str:
-    return (method.__doc__ or "").split(".")[0].strip() + "."
+    after = f"this library, after {PAPER}"
+    steps = "Continuation in the budget, then Algorithm 1 with p = 1/2."
+    by_l1 = "Algorithm 1 as published, with the l1 norm."
+    by_lp = "Algorithm 1 as published, with p = 1/2 by re-weighted l2."
+    l1, lp = {"algorithm": "paper", "surrogate": "l1"}, {"algorithm": "paper"}
+    found = [
+        Method("inlier", (), "this library", "Removes groups of rows on evidence.", RobustMean),
+        Method("inlier-sigma", ("sigma",), after, steps, RobustMean),
+        Method("paper-l1", ("sigma",), PAPER, by_l1, RobustMean, l1),
+        Method("paper-lp", ("sigma",), PAPER, by_lp, RobustMean, lp),
+    ]
+    for method in BASELINES:
+        summary = (method.__doc__ or "").split(".")[0].strip() + "."
+        found.append(Method(method.name, method.needs, method.paper, summary, method))
+    return {method.name: method for method in found}

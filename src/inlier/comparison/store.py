@@ -1,4 +1,4 @@
-"""Finished fits in an SQLite file, so that a comparison can go on where it stopped."""
+"""Finished fits in an SQLite file, so that a comparison can be resumed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ import joblib  # type: ignore[import-untyped]
 import numpy as np
 
 from inlier._internal.atomic import check_place
+from inlier.comparison.fit import Job
+from inlier.comparison.plan import NamedMethod
 from inlier.comparison.registry import Method
-from inlier.comparison.source import Model, Source
-from inlier.comparison.table import Trial
-from inlier.comparison.worker import Contender, Job
+from inlier.comparison.table import MEASURED, Trial
+from inlier.comparison.trial_data import Model
 
-# SQLite keeps it at byte 68 of the file, for tools that ask whose a file is.
+# The application id of the file format, at byte 68 of the file.
 APPLICATION = 0x696E6C72  # "inlr"
 
-# Other processes may be writing.
+# Wait for other processes that are writing.
 PATIENCE_SECONDS = 60.0
+
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS fits (
@@ -35,12 +37,12 @@ CREATE TABLE IF NOT EXISTS fits (
 
 
 class Store:
-    """A file with one line for each fit that is done.
+    """A file with one row for each finished fit.
 
     Parameters
     ----------
     path : path
-        Made if it does not exist. A file that is something else is not touched.
+        Created if needed. Any other file is left untouched.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -59,7 +61,7 @@ class Store:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """What SQLite says does not name the file."""
+        """Name the file in errors of SQLite."""
         try:
             yield
         except sqlite3.Error as error:
@@ -68,50 +70,35 @@ class Store:
                 "name."
             ) from error
 
-    def get(self, key: str, contender: Contender, job: Job, timeout: float | None) -> Trial | None:
-        """A finished fit; not one that failed, or was given less time than it would be now."""
+    def get(self, key: str, method: NamedMethod, job: Job, timeout: float | None) -> Trial | None:
+        """Return a finished fit; not one that failed, or timed out with a shorter limit."""
         with self._named():
-            found = self._file.execute(
-                "SELECT status, error, exact, removed, passes, seconds, message, location, timeout "
-                "FROM fits WHERE key = ?",
-                (key,),
+            row = self._file.execute(
+                f"SELECT {', '.join(MEASURED)}, location, timeout FROM fits WHERE key = ?", (key,)
             ).fetchone()
-        if found is None:
+        if row is None:
             return None
-        status, error, exact, removed, passes, seconds, message, location, given = found
-        if status == "failed" or (status == "timeout" and (timeout is None or given < timeout)):
+        *values, location, given = row
+        found = dict(zip(MEASURED, values, strict=True))
+        late = found["status"] == "timeout" and (timeout is None or given < timeout)
+        if found["status"] == "failed" or late:
             return None
-        return Trial(
-            contender.name,
-            job.trial,
-            job.seed,
-            status,
-            error=np.nan if error is None else error,
-            exact=None if exact is None else bool(exact),
-            removed=removed,
-            passes=passes,
-            seconds=np.nan if seconds is None else seconds,
-            message=message,
-            location=None if location is None else np.frombuffer(location, dtype="<f8").copy(),
-        )
+        for name in ("error", "seconds"):
+            found[name] = np.nan if found[name] is None else found[name]
+        found["exact"] = None if found["exact"] is None else bool(found["exact"])
+        if location is not None:
+            found["location"] = np.frombuffer(location, dtype="<f8").copy()
+        return Trial(method.name, job.trial, job.seed, **found)
 
     def put(self, key: str, data: str, record: Trial, timeout: float | None) -> None:
-        """Keep a fit, at once and for good."""
+        """Store a fit and commit."""
         location = record.location
         values = {
             "key": key,
             "data": data,
-            "method": record.method,
-            "seed": record.seed,
             "timeout": timeout,
-            "status": record.status,
-            "error": record.error,
-            "exact": record.exact,
-            "removed": record.removed,
-            "passes": record.passes,
-            "seconds": record.seconds,
-            "message": record.message,
             "location": None if location is None else location.astype("<f8").tobytes(),
+            **{name: getattr(record, name) for name in ("method", "seed", *MEASURED)},
         }
         marks = ", ".join(f":{name}" for name in values)
         with self._named():
@@ -126,26 +113,26 @@ class Store:
         self._file.close()
 
 
-def key_of(source: Source, identity: str, job: Job, contender: Contender) -> str:
-    """The same for the same fit: rows, method, all its parameters, what it is told, version."""
-    # A table is the same in all trials, which differ in seconds alone.
-    drawn = ("seed", job.seed) if isinstance(source, Model) else ("trial", job.trial)
-    told = {name: getattr(job, name) for name in contender.needs}
+def key_of(identity: str, job: Job, method: NamedMethod) -> str:
+    """Return the same text for the same rows, method, parameters and version."""
+    # Trials of a fixed table differ in seconds alone.
+    drawn = ("seed", job.seed) if isinstance(job.data, Model) else ("trial", job.trial)
+    known = {name: getattr(job, name) for name in method.needs}
     try:
-        method = (contender.name, _parameters(contender.maker), told)
-        return str(joblib.hash((identity, drawn, method, importlib.metadata.version("inlier"))))
-    except Exception as error:  # whatever pickle says about a parameter
+        fit = (method.name, _parameters(method.method), known)
+        return str(joblib.hash((identity, drawn, fit, importlib.metadata.version("inlier"))))
+    except Exception as error:  # whatever pickle raises for a parameter
         raise ValueError(
-            f"The method {contender.name!r} cannot be kept in a store, since a parameter has no "
+            f"The method {method.name!r} cannot be kept in a store, since a parameter has no "
             f"content that could be compared ({error}). Pass store=None."
         ) from error
 
 
-def _parameters(maker: Any) -> Any:
-    if isinstance(maker, Method):
-        return _name(maker.estimator), maker.fixed
-    own = maker.get_params(deep=False) if hasattr(maker, "get_params") else vars(maker)
-    return _name(type(maker)), own
+def _parameters(method: Any) -> Any:
+    if isinstance(method, Method):
+        return _name(method.estimator), method.fixed
+    own = method.get_params(deep=False) if hasattr(method, "get_params") else vars(method)
+    return _name(type(method)), own
 
 
 def _name(thing: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a comparison found: a record for each fit, and the views of them."""
+"""The results of a comparison: a record for each fit, and summaries."""
 
 from __future__ import annotations
 
@@ -17,27 +17,16 @@ from inlier._internal.typing import Array
 
 Status = Literal["ok", "timeout", "failed"]
 
-# Below this part of the length of the answers a distance between them is rounding.
+# Distances below this fraction of the lengths are rounding error.
 ROUNDING = 1e-13
 
 TO_OTHERS = (
-    'The truth is not known. "to others" is the median distance to the answers of the other '
-    "methods, in units of the data: to be near them is not to be right."
+    'The true mean is unknown. "to others" is the median distance to the estimates of the other '
+    "methods, in units of the data: being near them does not mean being right."
 )
 
-COLUMNS = (
-    "data",
-    "method",
-    "trial",
-    "seed",
-    "status",
-    "error",
-    "exact",
-    "removed",
-    "passes",
-    "seconds",
-    "message",
-)
+MEASURED = ("status", "error", "exact", "removed", "passes", "seconds", "message")
+COLUMNS = ("data", "method", "trial", "seed", *MEASURED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,26 +37,24 @@ class Trial:
     ----------
     method : str
     trial : int
-        Counted from 0; in one trial all methods see the same rows.
+        Counted from 0; all methods of a trial have the same rows.
     seed : int or None
-        Of the draw; None for a table that is given.
+        Seed of the draw; None for a fixed table.
     status : {"ok", "timeout", "failed"}
     error : float
-        Distance to the true mean, 0 if it is rounding; nan where it is not known, and without an
-        answer.
+        Distance to the true mean, 0 if it is rounding error; nan if unknown or without an estimate.
     exact : bool or None
-        Whether the rows that count are the good ones, all of them and no others, where both are
-        known.
+        Whether exactly the bad rows were removed; None if unknown.
     removed : int or None
-        How many rows do not count, where the method says so.
+        Number of removed rows; None if the method does not classify rows.
     passes : int or None
-        Times that the data were read, where the method counts them.
+        Number of passes over the data, if the method counts them.
     seconds : float
-        Of `fit` alone, on one thread; until the end, if it timed out or failed.
+        Time of `fit` on one thread, also if it timed out or failed.
     message : str
-        What went wrong, or the warnings of the fit.
+        The exception, or the warnings of the fit.
     location : array of shape (d,) or None
-        The answer.
+        The estimate.
     """
 
     method: str
@@ -85,25 +72,25 @@ class Trial:
 
 @dataclass(frozen=True)
 class Row:
-    """One method over all trials; means and medians are those of the trials that gave an answer.
+    """One method over all trials; means and medians are over trials with an estimate.
 
     Attributes
     ----------
     method : str
     error : float
-        Mean distance to the truth; nan where it is not known.
+        Mean distance to the true mean; nan if unknown.
     error_se : float
         Standard error of that mean; nan for a single trial.
     worst : float
-        The largest.
+        Largest error.
     exact : int or None
-        In how many trials the very set of bad rows was found; None where nobody knows.
+        Number of trials in which exactly the bad rows were removed; None if unknown.
     distance : float
-        Median distance to the answers of the other methods.
+        Median distance to the estimates of the other methods.
     seconds, passes, removed : float
         Medians.
     trials, failures, timeouts : int
-        All trials, those without an answer, and those of them that took too long.
+        All trials, those without an estimate, and those of them that timed out.
     """
 
     method: str
@@ -122,18 +109,18 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Methods side by side on the same data.
+    """Methods compared on the same data.
 
     Attributes
     ----------
     records : tuple of Trial
         One for each trial and method, in this order.
     data : str
-        What the methods were compared on.
+        Description of the data.
     note : str
-        What they were told, and what else a reader of the figures has to know.
+        Parameters given to the methods, and other remarks.
     truth_known : bool
-        Whether there are errors.
+        Whether the true mean is known.
     """
 
     records: tuple[Trial, ...] = field(repr=False)
@@ -143,24 +130,24 @@ class Comparison:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Names, in the order in which they were given."""
+        """Names of the methods, in the given order."""
         return tuple(dict.fromkeys(record.method for record in self.records))
 
     @property
     def title(self) -> str:
-        """The data, and how many trials there were if more than one."""
+        """The data, and the number of trials if more than one."""
         trials = len({record.trial for record in self.records})
         return f"{self.data}, {trials} trials" if trials > 1 else self.data
 
     def of(self, method: str) -> list[Trial]:
-        """The records of one method."""
+        """Return the records of one method."""
         return [record for record in self.records if record.method == method]
 
     def summary(self) -> list[Row]:
-        """One row for each method, ordered by mean error.
+        """Return one row for each method, ordered by mean error.
 
-        Without the truth, by the distance to the answers of the others: being near them is not
-        being right, but the odd ones stand last. Methods without any answer come last.
+        If the true mean is unknown, they are ordered by the distance to the other estimates.
+        Methods without an estimate come last.
         """
         names, distances = self.distances()
         rows = []
@@ -176,18 +163,18 @@ class Comparison:
         return sorted(rows, key=place)
 
     def by_method(self) -> dict[str, Row]:
-        """The rows of `summary`, by the name of the method."""
+        """Return the rows of `summary` by the name of the method."""
         return {row.method: row for row in self.summary()}
 
     def distances(self) -> tuple[tuple[str, ...], Array]:
-        """Distances between the methods' answers.
+        """Return the distances between the methods' estimates.
 
         Returns
         -------
         names : tuple of str
         matrix : array of shape (len(names), len(names))
-            Mean over the trials in which both gave an answer, in units of the data, 0 if it is
-            rounding; nan where there is no such trial.
+            Mean over the trials in which both have an estimate, in units of the data, 0 if it is
+            rounding error; nan without such a trial.
         """
         names = self.methods
         answers: dict[int, dict[str, Array]] = {}
@@ -209,7 +196,7 @@ class Comparison:
         return names, matrix
 
     def to_pandas(self) -> Any:
-        """A data frame with one line for each fit, without the locations.
+        """Return a data frame with one line for each fit, without the locations.
 
         Returns
         -------
@@ -231,20 +218,20 @@ class Comparison:
         Parameters
         ----------
         path : path
-            Replaced only once everything is written.
+            Replaced only after everything is written.
         """
         with writing(path) as out:
             out.writerow(COLUMNS)
             out.writerows(self._lines())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Errors and seconds of each method or, without the truth, distances between answers.
+        """Plot errors and seconds of each method or, if unknown, distances between estimates.
 
         Parameters
         ----------
         path : path, optional
-            Where to save the figure; the ending says how (png, svg, pdf). Without it the figure
-            is one of pyplot, to be shown or changed.
+            File to save; the ending determines the format (png, svg, pdf). By default the figure
+            belongs to pyplot.
 
         Returns
         -------
@@ -260,7 +247,7 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [self._cells(row) for row in self.summary()]
-        # Failures only where there are any.
+        # Show the column of failures only if there are any.
         head = [name for name in lines[0] if name != "failures" or any(c[name] for c in lines)]
         table = _markdown(head, [[cells[name] for name in head] for cells in lines])
         about = "" if self.truth_known else TO_OTHERS
@@ -268,7 +255,7 @@ class Comparison:
         return "\n\n".join(part for part in parts if part)
 
     def _cells(self, row: Row) -> dict[str, str]:
-        """What stands in the table, by column."""
+        """Return the cells of a row by column."""
         cells = {"method": " ".join(row.method.replace("|", "/").split())}
         if self.truth_known:
             answered = row.trials - row.failures
@@ -285,19 +272,16 @@ class Comparison:
         return cells
 
     def _remarks(self) -> str:
-        """Why there is no answer, and warnings: for each method the first, and how many."""
+        """Return the first failure and the first warning of each method, and their numbers."""
         lines = []
         for method in self.methods:
             records = self.of(method)
-            for what, of_kind in (
-                ("no answer", [r for r in records if r.status != "ok"]),
-                ("warning", [r for r in records if r.status == "ok" and r.message]),
-            ):
-                if of_kind:
-                    often = (
-                        f" in {len(of_kind)} of {len(records)} trials" if len(records) > 1 else ""
-                    )
-                    lines.append(f"{method}: {what}{often}: {of_kind[0].message}")
+            failed = [r for r in records if r.status != "ok"]
+            warned = [r for r in records if r.status == "ok" and r.message]
+            for what, found in (("no answer", failed), ("warning", warned)):
+                if found:
+                    many = f" in {len(found)} of {len(records)} trials" if len(records) > 1 else ""
+                    lines.append(f"{method}: {what}{many}: {found[0].message}")
         return "\n".join(lines)
 
 
@@ -310,12 +294,11 @@ def _row(name: str, records: list[Trial], distance: float) -> Row:
     errors = np.array([record.error for record in answered])
     known = len(errors) > 0 and not np.isnan(errors).all()
     exact = [record.exact for record in answered if record.exact is not None]
+    several = known and len(errors) > 1
     return Row(
         method=name,
         error=float(errors.mean()) if known else math.nan,
-        error_se=float(errors.std(ddof=1) / math.sqrt(len(errors)))
-        if known and len(errors) > 1
-        else math.nan,
+        error_se=float(errors.std(ddof=1) / math.sqrt(len(errors))) if several else math.nan,
         worst=float(errors.max()) if known else math.nan,
         exact=sum(exact) if exact else None,
         distance=distance,

@@ -1,4 +1,4 @@
-"""The data, seen through a few passes; one file for each home that they may have."""
+"""Tables: passes over the data, with one file for each place where rows may be stored."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""Tables held in an array: of numpy, or of any library that follows the array API standard."""
+"""Tables in an array of numpy, or of any library that follows the array API standard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 
 from inlier._internal.arrays import (
     double,
@@ -20,57 +22,37 @@ from inlier._internal.arrays import (
     working_precision,
 )
 from inlier._internal.typing import Array, Rows
-from inlier.data.base import SAMPLE_ROWS, Metric, Table
+from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
-from inlier.data.passes import BlockView, Pass, Squares
-from inlier.data.products import MOST_ROWS
-
-# A block has to stay in the cache between the two products of a fused pass, with what is made of
-# it: about so many numbers for each row.
-BLOCK_BYTES = 1 << 21
-BESIDE_A_ROW = 16
-GIVEN_BACK = 1 << 22
-MIN_BLOCK_ROWS = 16
-# On a device a block is limited by the memory for what is made of it: a centred copy, or nothing.
-DEVICE_ELEMENTS = 1 << 30
-DEVICE_COPIED = 1 << 24
-# A table with no more rows than these, and more columns, is gone through in blocks of columns. Of
-# more rows the eigenvectors of an n x n matrix cost more than the passes they save.
-WIDE_ROWS = 512
-WIDE_ELEMENTS = 1 << 20
-LOOK_COLUMNS = 1 << 14
-# Up to this many elements the exact median of all columns is found by numpy.
-SORTED_ELEMENTS = 1 << 24
+from inlier.data.passes import BlockView, Pass, Squares, fused_kernels
+from inlier.data.products import SETTINGS as PRODUCTS
+from inlier.data.settings import SETTINGS
 
 
 def cached_rows(d: int, dtype: np.dtype[Any]) -> int:
-    """How many rows of d columns a block has on the host."""
-    rows = max(MIN_BLOCK_ROWS, BLOCK_BYTES // ((d + BESIDE_A_ROW) * dtype.itemsize))
-    # A whole number of the pieces that products are made of.
-    return rows // MOST_ROWS * MOST_ROWS or 1 << rows.bit_length() - 1
+    """Return the number of rows of d columns in a block on the host."""
+    row_bytes = (d + SETTINGS.row_overhead) * dtype.itemsize
+    rows = max(SETTINGS.min_block_rows, SETTINGS.block_bytes // row_bytes)
+    # A multiple of the height of the stacked products.
+    return rows // PRODUCTS.most_rows * PRODUCTS.most_rows or 1 << rows.bit_length() - 1
 
 
-def collected(
-    blocks: Iterable[tuple[slice, Rows]],
-    n: int,
-    work: Pass,
-    inputs: tuple[Any, ...],
+def run_blocks(
+    blocks: Iterable[tuple[slice, Rows]], n: int, work: Pass, inputs: tuple[Any, ...]
 ) -> tuple[Rows, list[Array]]:
-    """What a pass sees of all n rows, and its sums; see `BlockTable._run`."""
-    # Once something large was given back, the C library keeps what smaller arrays give back; before
-    # that the system has to find new pages for what is made of each block.
-    np.empty(GIVEN_BACK, np.uint8)
+    """Run a pass over blocks of n rows; see `BlockTable._run`."""
+    np.empty(SETTINGS.freed_bytes, np.uint8)
     out: Rows = None
     sums: list[Rows] = []
     for rows, block in blocks:
-        own = [partial(x, rows) if callable(x) else x[..., rows] for x in inputs]
-        projected, parts = work(block, *own)
-        if projected is not None:
-            if out is None and projected.shape[-1] < n:
-                out = empty_like(projected, (*projected.shape[:-1], n))
-            out = projected if out is None else with_part(out, rows, projected)
+        sliced = [partial(x, rows) if callable(x) else x[..., rows] for x in inputs]
+        result, parts = work(block, *sliced)
+        if result is not None:
+            if out is None and result.shape[-1] < n:
+                out = empty_like(result, (*result.shape[:-1], n))
+            out = result if out is None else with_part(out, rows, result)
         for i, part in enumerate(parts):
             if len(sums) == i:
                 sums.append(part)
@@ -80,9 +62,9 @@ def collected(
 
 
 def is_wide(shape: tuple[int, ...]) -> bool:
-    """Whether a table has few rows and more columns."""
+    """Return whether a table has few rows and more columns."""
     n, d = shape
-    return n < d and n <= WIDE_ROWS
+    return n < d and n <= SETTINGS.wide_rows
 
 
 class DenseTable(BlockTable):
@@ -92,7 +74,7 @@ class DenseTable(BlockTable):
     ----------
     Y : array of shape (n, d)
     kept : mask of shape (n,), optional
-        The rows that are looked at, on the host.
+        The rows of the table, on the host.
     """
 
     def __init__(self, Y: Any, kept: Array | None = None) -> None:
@@ -104,26 +86,32 @@ class DenseTable(BlockTable):
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
         self.in_cache = isinstance(Y, np.ndarray)
+        self._on_cuda = is_torch_array(Y) and bool(Y.is_cuda)
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
-        """See `BlockTable._run`."""
         self.n_passes += 1
-        return collected(self._blocks(self._block_rows(work)), self.shape[0], work, inputs)
+        return run_blocks(self._blocks(self._block_rows(work)), self.shape[0], work, inputs)
+
+    def _view(self, center: Array, centred: bool = False) -> BlockView:
+        kernels = fused_kernels() if self._on_cuda else None
+        if kernels is None or not kernels.supports(self._Y):
+            return super()._view(center, centred)
+        return replace(super()._view(center, centred=True), fused=True)
 
     def _block_rows(self, work: Pass) -> int:
         if self.in_cache:
-            # What is made of single precision in double takes twice as much room.
+            # Double precision takes twice as much room as the data.
             wider = isinstance(work, Squares)
             return cached_rows(self.shape[1], np.dtype(np.float64) if wider else self.dtype)
-        # Pieces of rows that do not lie one after the other would be copied by a product.
+        # A product would copy rows that are not contiguous.
         contiguous = not hasattr(self._Y, "is_contiguous") or self._Y.is_contiguous()
         same = self._kept is None and dtype_name(self._Y) == self.dtype.name
         in_place = work.in_place and contiguous and same
-        elements = DEVICE_ELEMENTS if in_place else DEVICE_COPIED
-        return max(MIN_BLOCK_ROWS, elements // self.shape[1])
+        elements = SETTINGS.device_elements if in_place else SETTINGS.device_copied
+        return max(SETTINGS.min_block_rows, elements // self.shape[1])
 
     def _blocks(self, height: int) -> Iterator[tuple[slice, Any]]:
-        """The rows block by block, where they lie."""
+        """Yield the rows block by block, without a copy if all are kept."""
         start = 0
         for part in pieces(self._Y.shape[0], height):
             block = self._Y[part, :]
@@ -136,124 +124,123 @@ class DenseTable(BlockTable):
             start += block.shape[0]
 
     def _rows_of(self, block: Any, rows: Array) -> Any:
-        if self._xp is np:  # whose take copies the whole of an array in Fortran order first
+        if self._xp is np:  # numpy.take copies arrays in Fortran order first
             return block[rows]
         return self._xp.take(block, like(rows, block), axis=0)
 
     def some(self, rows: Array) -> Array:
-        """See `Table.some`."""
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
         return self._fetched(self._rows_of(self._Y, rows))
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
-        """See `Table.median`."""
         n, d = self.shape
-        if n <= SAMPLE_ROWS or (sample is None and n * d <= SORTED_ELEMENTS):
+        if n <= SETTINGS.sample_rows or (sample is None and n * d <= SETTINGS.sorted_elements):
             self.n_passes += 1
             found = np.empty(d)
-            for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
+            for columns in self._column_groups():
                 found[columns] = column_medians(self._fetched(self._columns(columns)))
             return found
         return super().median(sample)
 
     def take(self, rows: Rows) -> Table:
-        """See `Table.take`."""
         return self.counting_for(DenseTable(self._Y, kept_among(self._kept, rows)))
 
     def in_metric(self, metric: Metric) -> Table:
-        """See `Table.in_metric`. In memory the new coordinates are computed once."""
+        """Compute the new coordinates once, in memory."""
         self.n_passes += 1
-        height = max(MIN_BLOCK_ROWS, DEVICE_COPIED // self.shape[1])
+        height = max(SETTINGS.min_block_rows, SETTINGS.device_copied // self.shape[1])
         blocks = [metric.rows(block, self.dtype) for _, block in self._blocks(height)]
         return self.counting_for(DenseTable(self._xp.concat(blocks, axis=0)))
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
-        """See `Table.combine`. Of a table with few rows, in the precision of the data."""
+        """Combine rows; in a wide table, in the precision of the data."""
         if not self._wide:
             return super().combine(center, coefficients)
         self.n_passes += 1
-        n, d = self.shape
-        # Large coefficients of rows that are near each other cancel out.
+        # Large coefficients of nearly equal rows cancel.
         view = self._view(center, centred=True)
-        out = np.empty((coefficients.shape[0], d), self.dtype)
+        out = np.empty((coefficients.shape[0], self.shape[1]), self.dtype)
         totals = on_host(self._xp.sum(coefficients, axis=1))[:, None]
         C = self._xp.astype(coefficients, getattr(self._xp, self.dtype.name), copy=False)
-        for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
+        for columns in self._column_groups():
             part = view.columns(columns)
             out[:, columns] = on_host(C @ part.of(self._columns(columns)))
             out[:, columns] -= totals * part.left
         return out
 
     def squares(self, center: Array, weights: Rows) -> tuple[Array, Array]:
-        """See `Table.squares`. Of a table with few rows, in groups of columns."""
+        """Compute squares; in a wide table, in groups of columns."""
         if not self._wide:
             return super().squares(center, weights)
         self.n_passes += 1
-        n, d = self.shape
-        squares, drift = np.empty(d), np.empty(d)
-        for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
+        squares, drift = np.empty(self.shape[1]), np.empty(self.shape[1])
+        for columns in self._column_groups():
             _, sums = Squares(center[columns])(self._columns(columns), weights)
             squares[columns], drift[columns] = map(on_host, sums)
         return squares, drift
 
     def sq_distances(self, center: Array) -> Rows:
-        """See `Table.sq_distances`. Of a table with few rows, from its Gram matrix."""
+        """Compute squared distances; in a wide table, from the Gram matrix."""
         if not self._wide:
             return super().sq_distances(center)
         squared = np.diag(self.gram(center))
-        # Of a row too far away to square nothing is known but that.
+        # A row too far away to square is infinitely far.
         return self.to_device(np.where(np.isfinite(squared), np.maximum(squared, 0.0), np.inf))
 
     def gram(self, center: Array) -> Array:
-        """See `Table.gram`. The last one is remembered."""
+        """Compute the Gram matrix; the last one is cached."""
         if self._gram is None or self._gram[0] is not center:
             with np.errstate(over="ignore", invalid="ignore"):
                 self._gram = (center, self._products(center))
-            if not np.isfinite(np.diag(self._gram[1])).all():  # a look before would be a pass
+            if not np.isfinite(np.diag(self._gram[1])).all():  # a check before would cost a pass
                 check_finite(self._Y, "X", 0)
         return self._gram[1]
 
     def _products(self, center: Array) -> Array:
         self.n_passes += 1
-        n, d = self.shape
-        # Beside n products of each number, to centre it costs little, and a row at the centre has
-        # then no length of its own.
+        # Centring is cheap compared with n products of each entry, and gives exact zeros.
         view = BlockView.about(center, self.dtype.name, centred=True)
         out: Any = 0.0
         along: Any = 0.0
-        own = 0.0
-        for columns in pieces(d, max(1, WIDE_ELEMENTS // n)):
+        constant = 0.0
+        for columns in self._column_groups():
             part = view.columns(columns)
             block = part.of(self._columns(columns))
             along = along + double(block @ like(part.left, block, block.dtype))
-            own += float(part.left @ part.left)
+            constant += float(part.left @ part.left)
             out = out + double(block @ block.T)
         along = on_host(along)
-        return np.asarray(on_host(out) - along[:, None] - along + own)
+        return np.asarray(on_host(out) - along[:, None] - along + constant)
+
+    def _column_groups(self) -> Iterator[slice]:
+        n, d = self.shape
+        return pieces(d, max(1, SETTINGS.wide_elements // n))
 
     def _columns(self, columns: slice) -> Any:
         block = self._Y[:, columns]
         return block if self._kept is None else self._rows_of(block, np.flatnonzero(self._kept))
 
     def _fetched(self, block: Any) -> Array:
-        """A part of the table on the host."""
-        if dtype_name(block) == "bfloat16":  # which numpy does not know
+        """Copy a part of the table to the host."""
+        if dtype_name(block) == "bfloat16":  # numpy has no such dtype
             block = self._xp.astype(block, self._xp.float32)
         return on_host(block)
 
-    def _glimpse(self) -> Array:
-        """See `BlockTable._glimpse`."""
+    def _part_for_scale(self) -> Array:
         if not self._wide:
-            return super()._glimpse()
+            return super()._part_for_scale()
         d = self.shape[1]
-        step = max(1, d // LOOK_COLUMNS)
+        step = max(1, d // SETTINGS.near_columns)
         return self._fetched(self._columns(slice(0, d, step)))
 
     def to_device(self, x: Array) -> Any:
-        """See `Table.to_device`."""
         return like(x, self._Y)
 
     def rows(self, value: float) -> Rows:
-        """See `Table.rows`."""
         return self._xp.broadcast_to(self.to_device(np.array([value])), (self.shape[0],))
+
+
+# Names that data/files.py and data/dask import.
+collected = run_blocks
+SORTED_ELEMENTS, WIDE_ELEMENTS = SETTINGS.sorted_elements, SETTINGS.wide_elements

@@ -1,4 +1,4 @@
-"""Tables that are passed over in blocks of rows: all that does not depend on where these are."""
+"""Tables that are read in blocks of rows: the verbs in terms of one pass over blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from inlier._internal.arrays import double, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import medians
-from inlier.data.base import SAMPLE_ROWS, Moment, Table, Weights
+from inlier.data.base import Moment, Table, Weights
 from inlier.data.measures import Measure
 from inlier.data.passes import (
     BlockView,
@@ -25,15 +25,11 @@ from inlier.data.passes import (
     Sizes,
     Squares,
 )
-
-# Single-precision rows farther from the origin than so many typical distances lose precision.
-NEAR = 2.0
-# A look at how far the rows are from the origin, and from each other.
-LOOK_ROWS = 64
+from inlier.data.settings import SETTINGS
 
 
 def kept_among(before: Mask | None, rows: Any) -> Mask:
-    """Of all rows, those that are kept of the ones that were kept before."""
+    """Return the mask over all rows of a mask over the rows that were kept before."""
     kept: Mask = np.asarray(on_host(rows), dtype=np.bool_)
     if before is None:
         return kept
@@ -43,9 +39,9 @@ def kept_among(before: Mask | None, rows: Any) -> Mask:
 
 
 class BlockTable(Table):
-    """A table of which blocks of rows can be read.
+    """A table that is read in blocks of rows.
 
-    No copy of the data is made: a block is cast and centred, if it has to be, as it passes by.
+    No copy of the data is made: a block is cast and centred, if necessary, when it is read.
 
     Parameters
     ----------
@@ -56,7 +52,7 @@ class BlockTable(Table):
     Attributes
     ----------
     in_cache : bool
-        Whether blocks are so small that a centred copy of one costs next to nothing.
+        Whether blocks fit into the cache, so that a centred copy of one is cheap.
     """
 
     in_cache = True
@@ -68,22 +64,18 @@ class BlockTable(Table):
 
     @abstractmethod
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
-        """Do a pass: what was seen of all rows, and the sums over all blocks, on the host.
+        """Run a pass: return its results for all rows, and its sums over all blocks, on the host.
 
         Parameters
         ----------
-        work : Pass
         *inputs : Rows or callable
-            Along the last axis of each, what belongs to the rows of a block goes with it; a
-            callable is told which rows they are.
+            Sliced along the last axis for each block; a callable gets the slice of rows instead.
         """
 
     def project(self, center: Array, basis: Array) -> Rows:
-        """See `Table.project`."""
         return double(self._run(Project.along(basis, self._view(center)))[0])
 
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
-        """See `Table.moment`."""
         k, kind = len(basis), DriftingMoments if drift else Moments
         work = kind.along(basis, self._view(center))
         projected, (image, totals) = self._run(work, weights)
@@ -91,37 +83,31 @@ class BlockTable(Table):
         return Moment(projected, image[:k], image[-1] if drift else np.empty(0))
 
     def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
-        """See `Table.scatter`."""
         work = ScatterPass(self._view(center, centred=True))
         _, (image, drift) = self._run(work, weights)
         return (image + image.T) / 2.0, drift[0]
 
     def squares(self, center: Array, weights: Rows) -> tuple[Array, Array]:
-        """See `Table.squares`."""
         _, (squares, drift) = self._run(Squares(center), weights)
         return squares, drift
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
-        """See `Table.combine`."""
         work = Combine(self._view(center))
         _, (image, totals) = self._run(work, coefficients)
         combined: Array = image - totals[:, None] * work.view.left
         return combined
 
     def sq_distances(self, center: Array) -> Rows:
-        """See `Table.sq_distances`."""
         return double(self._run(Distances(self._view(center, centred=self.in_cache)))[0])
 
     def measured(self, measure: Measure) -> Rows:
-        """See `Table.measured`."""
         return self._run(Sizes(measure))[0]
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
-        """See `Table.median`."""
         n = self.shape[0]
         if sample is not None:
             return medians.column_medians(self.sampled(sample))
-        evenly = np.linspace(0, n - 1, SAMPLE_ROWS).astype(np.intp)
+        evenly = np.linspace(0, n - 1, SETTINGS.sample_rows).astype(np.intp)
         eps = float(np.finfo(self.dtype).eps)
         return medians.median(n, self.some(evenly), self._count, eps)
 
@@ -129,21 +115,22 @@ class BlockTable(Table):
         return self._run(histogram)[1][0]
 
     def _view(self, center: Array, centred: bool = False) -> BlockView:
-        """About a centre; rows are centred first, if asked for or if they need it."""
+        """Return a view about a centre; rows are centred first if asked for or necessary."""
         if self.dtype == np.float32 and not centred:
             centred = not self._is_near(center)
         return BlockView.about(center, self.dtype.name, centred)
 
     def _is_near(self, center: Array) -> bool:
-        """Whether a centre is so near to the origin that rows may be multiplied where they lie."""
+        """Return whether a centre is near enough to the origin to multiply uncentred rows."""
         if self._reach is None:
-            some = self._glimpse().astype(np.float64)
+            part = self._part_for_scale().astype(np.float64)
             with np.errstate(over="ignore", invalid="ignore"):
-                lengths = np.linalg.norm(some - medians.column_medians(some), axis=1)
-            # Of all columns, if only some of them were looked at.
-            self._reach = NEAR * float(np.median(lengths)) * (self.shape[1] / some.shape[1]) ** 0.5
+                lengths = np.linalg.norm(part - medians.column_medians(part), axis=1)
+            columns = (self.shape[1] / part.shape[1]) ** 0.5  # extrapolate to all columns
+            self._reach = SETTINGS.near * float(np.median(lengths)) * columns
         return float(np.linalg.norm(center)) <= self._reach
 
-    def _glimpse(self) -> Array:
-        """A few rows, or a part of their columns."""
-        return self.some(np.unique(np.linspace(0, self.shape[0] - 1, LOOK_ROWS).astype(np.intp)))
+    def _part_for_scale(self) -> Array:
+        """Return a few rows, or some columns of all rows, to estimate the typical distance."""
+        rows = np.linspace(0, self.shape[0] - 1, SETTINGS.near_rows)
+        return self.some(np.unique(rows.astype(np.intp)))

@@ -1,4 +1,4 @@
-"""Check that a table holds finite real numbers, and that it can be computed with."""
+"""Check that a table holds finite real numbers within the range of its precision."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from inlier.data.base import Table
 from inlier.data.filled import filled, find_missing
 from inlier.data.finite import check_finite
 from inlier.data.opening import is_external, open_table
+from inlier.data.settings import SETTINGS
 
-CHECK_ELEMENTS = 1 << 22
-CHECK_DEVICE = 1 << 30
 NONE = np.empty(0, np.intp)
-# How pandas, polars and Arrow call the types of columns that hold numbers or truth values.
+# Numeric and boolean column types, as pandas, polars and Arrow name them.
 NUMBERS = re.compile(r"(u?int\d|float|double|halffloat|decimal|bool)", re.IGNORECASE)
 
 
@@ -35,25 +34,24 @@ def check_table(
     fill: Array | None = None,
     aside: Array = NONE,
 ) -> Any:
-    """A table, array or sparse matrix of finite real numbers with rows and columns, not copied.
+    """Return a two-dimensional table, array or sparse matrix of finite real numbers, not copied.
 
     Parameters
     ----------
     X : array, sparse matrix, data frame, file or Dask collection
     name : str
-        What messages call it.
+        Name of the data in messages.
     least_rows : int
     wide_later : bool
-        Whether few long rows need no look for NaN: a fit finds it in their Gram matrix.
+        Whether wide tables are not checked for NaN: a fit finds it in the Gram matrix.
     missing : {"error", "auto"}
-        With "auto" an array in memory may have missing cells: it is copied, with `fill` in their
-        place.
+        With "auto" an array in memory may have missing cells: they are filled in a copy.
     columns : sequence of str, optional
-        The names of the columns; data frames bring theirs along.
+        The names of the columns; by default those of a data frame.
     fill : array of shape (d,), optional
-        What stands for a missing cell; by default the median of the cells that its column has.
+        Values of missing cells; by default the median of the present cells of the column.
     aside : int array
-        Columns of which no cell is looked at, see `Gaps`.
+        Columns that are ignored, see `Gaps`.
     """
     if isinstance(X, Table):
         return X
@@ -74,7 +72,7 @@ def check_table(
         X = as_array(X, name)
     else:
         _check_device_array(X, name)
-        if hasattr(X, "detach"):  # a fit is no part of a graph of gradients
+        if hasattr(X, "detach"):  # a fit is not differentiated
             X = X.detach()
     if X.ndim != 2:
         raise ValueError(
@@ -106,16 +104,16 @@ def check_table(
 
 
 def without_mask(X: Any) -> Any:
-    """The entries of a masked array as numbers, those that are masked as NaN."""
+    """Replace the masked entries of a masked array by NaN."""
     if not np.ma.isMaskedArray(X) or X.dtype.kind not in "buif":
         return X
     return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
 
 
 def check_columns(X: Any, name: str = "X") -> None:
-    """Raise if some columns hold no numbers, although scikit-learn may take them for some.
+    """Raise if columns are not numeric, although scikit-learn may convert them.
 
-    Counted in microseconds, dates and durations would drown all other columns.
+    Converted to microseconds, dates and durations would dominate all other columns.
     """
     if _is_frame(X):
         if _other_columns(X):
@@ -125,7 +123,7 @@ def check_columns(X: Any, name: str = "X") -> None:
 
 
 def _of_frame(X: Any, name: str) -> Any:
-    """A data frame as an array; columns that hold no numbers are named."""
+    """Convert a data frame to an array; the error names columns that are not numeric."""
     others = _other_columns(X)
     try:
         if not any(are_times(_column(X, j)) for j in others):
@@ -134,7 +132,7 @@ def _of_frame(X: Any, name: str) -> Any:
         if not others:
             raise
     shown = ", ".join(repr(X.columns[j]) for j in others[:5]) + (", ..." if others[5:] else "")
-    # pandas counts durations among the numbers.
+    # pandas counts durations as numbers.
     pandas = 'select_dtypes("number", exclude="timedelta")'
     how = pandas if hasattr(X, "select_dtypes") else "select(polars.selectors.numeric())"
     raise ValueError(
@@ -148,7 +146,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def _other_columns(X: Any) -> list[int]:
-    """Which columns of a data frame are not stored as numbers or truth values."""
+    """Return the columns of a data frame that are not numeric or boolean."""
     return [j for j, dtype in enumerate(X.dtypes) if not NUMBERS.match(str(dtype))]
 
 
@@ -166,7 +164,7 @@ def _frame_array(X: Any) -> Any:
 
 
 def _check_device_array(X: Any, name: str) -> None:
-    """Whether there are numbers in an array of another library, one after the other."""
+    """Raise if a torch tensor holds no data, or is not strided."""
     if not is_torch_array(X):
         return
     if X.is_meta:
@@ -186,7 +184,8 @@ def _check_finite(X: Any, name: str) -> None:
     sparse = issparse(X)
     values: Any = X.data.reshape(-1, 1) if sparse else X
     on_device = not isinstance(values, np.ndarray)
-    rows = max(1, (CHECK_DEVICE if on_device else CHECK_ELEMENTS) // values.shape[1])
+    elements = SETTINGS.device_elements if on_device else SETTINGS.host_elements
+    rows = max(1, elements // values.shape[1])
     for part in pieces(values.shape[0], rows):
         if sparse:
             _check_stored(X, part, name)
@@ -195,7 +194,7 @@ def _check_finite(X: Any, name: str) -> None:
 
 
 def _check_stored(X: Any, part: slice, name: str) -> None:
-    """Of a sparse matrix in rows the place of an entry is looked for only if it is needed."""
+    """Check stored entries of a sparse matrix; locate the first one that is not finite."""
     values = X.data[part]
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         at = part.start + int(np.argmin(np.isfinite(values)))
@@ -205,23 +204,23 @@ def _check_stored(X: Any, part: slice, name: str) -> None:
 
 
 def largest_distance(dtype: np.dtype[Any]) -> float:
-    """Distances up to this have squares that can be summed, and squares of squares."""
+    """Return the largest distance whose fourth powers can be summed without overflow."""
     return min(float(np.finfo(dtype).max ** 0.42), 1e70)
 
 
 def check_center(center: Array, dtype: np.dtype[Any], name: str) -> None:
-    """Whether the first centre, of the user or of X, is near enough to the origin."""
+    """Raise if distances from the first centre would overflow."""
     largest = float(np.abs(center).max())
     if not largest < largest_distance(dtype) / np.sqrt(len(center)):
         raise ValueError(
             f"{name} is out of range: numbers of the size of {largest:.3g} lie so far from zero "
-            "that squares of distances are no numbers any more. Measure them in other units, or "
+            "that squares of distances overflow. Measure them in other units, or "
             "from another origin."
         )
 
 
 def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0) -> float:
-    """Whether the squared distances of the rows from a centre can be computed with.
+    """Raise if squared distances of the rows from a centre overflow or underflow.
 
     Parameters
     ----------
@@ -230,8 +229,8 @@ def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0
     distances : array of shape (n,)
         Squared.
     reach : float
-        As far from the mean as sigma allows a single row to lie, if there is a sigma. Rows that
-        are nearer than that need not be told apart.
+        Largest distance from the mean that sigma allows a single row, if sigma is given. Smaller
+        distances may underflow.
 
     Returns
     -------
@@ -242,25 +241,25 @@ def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0
     if not typical < 1e-4 * largest_distance(table.dtype):
         raise ValueError(
             "X is out of range: half of its rows lie so far from the others, or from the start, "
-            "that the squares of their distances are no numbers any more. Measure X in other units."
+            "that the squares of their distances overflow. Measure X in other units."
         )
     smallest = float(np.sqrt(np.finfo(table.dtype).tiny)) * 1e4
     if reach >= smallest:
         return typical
     farthest = float(np.sqrt(highest(distances)))
-    if farthest == 0.0:  # the same rows, or squares that are rounded to zero
-        # Whole numbers, by which nothing is rounded to zero; hardly any rows cancel out.
+    if farthest == 0.0:  # equal rows, or squares that underflow
+        # Random integer weights: products do not underflow, and distinct rows do not cancel.
         weights = np.random.default_rng(0).integers(1, 1000, table.shape[0]).astype(np.float64)
         farthest = float(np.abs(table.combine(center, table.to_device(weights)[None, :])).max())
     if farthest > 0.0 and reach > 0.0:
         raise ValueError(
             f"sigma is out of range: it allows for distances of {reach:.3g}, and the squares of "
-            f"those are no numbers any more in the precision of X, {table.dtype}. Measure X and "
+            f"those underflow in the precision of X, {table.dtype}. Measure X and "
             "sigma in other units."
         )
     if 0.0 < farthest < smallest:
         raise ValueError(
             "X is out of range: its rows lie so near to each other that the squares of their "
-            "distances are no numbers any more. Measure X in other units."
+            "distances underflow. Measure X in other units."
         )
     return typical

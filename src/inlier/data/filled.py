@@ -1,4 +1,4 @@
-"""Arrays with missing cells, each of which counts as the median of its column."""
+"""Arrays with missing cells, which are imputed by the medians of their columns."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from inlier._internal.arrays import pieces
 from inlier._internal.typing import Array, Mask
 from inlier.data.arrays import DenseTable
 from inlier.data.finite import check_finite
+from inlier.data.settings import SETTINGS
 
-# Cells that are looked at in one go.
-ELEMENTS = 1 << 22
-# Columns that a message names.
+# Columns or rows that a message lists.
 NAMED = 5
 NONE = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """How many cells of each column are missing, and what they count as.
+    """Numbers of missing cells by column, and their imputed values.
 
     Attributes
     ----------
     n_rows : int
     counts : int array of shape (d,)
     fill : array of shape (d,)
-        The median of the cells that the column has.
+        The median of the present cells of each column.
     aside : int array
-        Columns by which no row is judged: so few rows have a value there that they stood out for
-        having one. All of their cells count as the median.
+        Columns that are ignored in the fit: so few rows have a value there that having one makes
+        a row an outlier. All of their cells count as the median.
     unknown : int array
-        The columns of which no kept row has a cell.
+        Columns without a value in any kept row.
     """
 
     n_rows: int
@@ -43,11 +42,11 @@ class Gaps:
 
     @property
     def mostly(self) -> Array:
-        """The columns of which more than half is missing."""
+        """Columns of which more than half is missing."""
         return np.flatnonzero(2 * self.counts > self.n_rows)
 
     def note(self, columns: tuple[str, ...] | None) -> str:
-        """What a reader of the result has to know."""
+        """Return the sentences about missing cells in the message of a result."""
         n, k = int(self.counts.sum()), int(np.count_nonzero(self.counts))
         cells = "1 missing cell" if n == 1 else f"{n} missing cells"
         verb, own = ("counts", "its") if n == 1 else ("count", "their")
@@ -73,18 +72,17 @@ class Gaps:
 class FilledTable(DenseTable):
     """A numpy array whose missing cells hold the medians of their columns.
 
-    So a missing cell says nothing about its row. The array is a copy, which nobody else has.
+    So a missing cell does not affect its row. The table owns the array.
 
     Parameters
     ----------
     Y : array of shape (n, d)
         Filled.
     missing : boolean array of shape (n, d)
-        Which cells are.
     fill : array of shape (d,)
-        What they are filled with, in double precision.
+        The imputed values, in double precision.
     aside : int array
-        Columns by which no row is to be judged: filled as a whole.
+        Columns to ignore: all of their cells are filled.
     """
 
     def __init__(self, Y: Array, missing: Mask, fill: Array, aside: Array = NONE) -> None:
@@ -96,39 +94,39 @@ class FilledTable(DenseTable):
 
     @property
     def gaps(self) -> Gaps:
-        """How many cells of each column are missing."""
+        """Numbers of missing cells by column."""
         return Gaps(self.shape[0], self._counts, self.fill, self.aside)
 
     def without(self, columns: Array) -> FilledTable:
-        """The table with no row judged by these columns either; this one is of no use any more."""
+        """Return the table with more ignored columns; it takes over the array of this one."""
         self._Y[:, self.aside] = self._cells
         return FilledTable(self._Y, self.missing, self.fill, np.union1d(self.aside, columns))
 
     def cells(self, row: int) -> Array:
-        """A row with all cells that it has."""
+        """Return a row with its original cells in ignored columns."""
         cells: Array = self._Y[row].astype(np.float64)
         cells[self.aside] = self._cells[row]
         return cells
 
     def known(self, kept: Mask) -> tuple[Array, Array]:
-        """The mean of each column over some rows that have the cell, and how many these are.
+        """Return the mean of the present cells of each column over some rows, and their number.
 
-        Where there is none the mean is the median of the column. In one pass.
+        A column without present cells has its median instead. One pass.
         """
         _, drift, counts = self.sums(kept)
         return self.fill + drift / np.maximum(counts, 1), counts
 
     def sums(self, kept: Mask) -> tuple[Array, Array, Array]:
-        """Of the cells that some rows have, about what the others are filled with, by column.
+        """Return sums of squares, sums and counts of the present cells of some rows, by column.
 
-        The sum of their squares, their sum, and how many they are. In one pass.
+        About the imputed values. One pass.
         """
         self.n_passes += 1
         n, d = self.shape
         squares, drift, counts = np.zeros(d), np.zeros(d), np.zeros(d, np.intp)
-        for part in pieces(n, max(1, ELEMENTS // d)):
+        for part in pieces(n, max(1, SETTINGS.host_elements // d)):
             inside = kept[part]
-            # A missing cell is what is taken off, so that it adds nothing.
+            # A missing cell equals its imputed value, so that it adds nothing.
             offset = self._Y[part][inside].astype(np.float64, copy=False) - self.fill
             offset[:, self.aside] = self._cells[part][inside] - self.fill[self.aside]
             drift += offset.sum(axis=0)
@@ -138,27 +136,20 @@ class FilledTable(DenseTable):
         return squares, drift, counts
 
     def deviation_from_median(self, j: int) -> float:
-        """The median absolute deviation of the cells that a column has."""
-        there = self._Y[~self.missing[:, j], j].astype(np.float64)  # of no column set aside
-        return middle(np.abs(there - self.fill[j]))
+        """Return the median absolute deviation of the present cells of a column not ignored."""
+        present = self._Y[~self.missing[:, j], j].astype(np.float64)
+        return middle(np.abs(present - self.fill[j]))
 
 
 def find_missing(X: Array, name: str) -> Mask | None:
-    """Which cells of an array are NaN; None if none is. Infinity is an error.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    name : str
-        What messages call it.
-    """
+    """Return the mask of NaN cells, or None if there are none; raise for infinity."""
     if X.dtype.kind != "f":
         return None
     found: Mask | None = None
-    for part in pieces(X.shape[0], max(1, ELEMENTS // X.shape[1])):
+    for part in pieces(X.shape[0], max(1, SETTINGS.host_elements // X.shape[1])):
         block = X[part]
         with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(block.sum()):  # cheap, and a proof
+            if np.isfinite(block.sum()):  # cheap and sufficient
                 continue
         empty = np.isnan(block)
         check_finite(np.where(empty, 0.0, block), name, part.start)
@@ -176,32 +167,31 @@ def filled(
     fill: Array | None = None,
     aside: Array = NONE,
 ) -> FilledTable:
-    """A copy of an array with something in the place of each missing cell.
+    """Copy an array and impute its missing cells.
 
     Parameters
     ----------
     X : array of shape (n, d)
     missing : boolean array of shape (n, d)
-        Which cells are.
     name : str
-        What messages call it.
+        Name of the data in messages.
     columns : tuple of str, optional
         The names of the columns.
     fill : array of shape (d,), optional
-        What to fill in; by default the median of the cells that the column has.
+        Imputed values; by default the median of the present cells of each column.
     aside : int array
-        Columns that are filled as a whole.
+        Columns to ignore: all of their cells are filled.
     """
     _check_rows(missing, name)
     if fill is None:
-        nowhere = np.flatnonzero(missing.all(axis=0))
-        if len(nowhere):
+        empty = np.flatnonzero(missing.all(axis=0))
+        if len(empty):
             raise ValueError(
-                f"{name} has no value at all in {listed_columns(nowhere, columns)}. Leave such "
+                f"{name} has no value at all in {listed_columns(empty, columns)}. Leave such "
                 "columns out: there is nothing to take a mean of."
             )
         fill = _medians(X, missing)
-    # In the precision of the data, so that what is filled in can be taken off without a rest.
+    # Rounded to the precision of the data, so that subtracting it gives exact zeros.
     rounded = fill.astype(X.dtype)
     Y = X.copy(order="K")
     np.copyto(Y, rounded, where=missing)
@@ -209,7 +199,7 @@ def filled(
 
 
 def _check_rows(missing: Mask, name: str) -> None:
-    """Of a row without any cell nobody can say whether it is good."""
+    """Raise if a row has no value at all."""
     empty = np.flatnonzero(missing.all(axis=1))
     if len(empty):
         shown = ", ".join(str(i) for i in empty[:NAMED]) + (", ..." if empty[NAMED:].any() else "")
@@ -221,25 +211,25 @@ def _check_rows(missing: Mask, name: str) -> None:
 
 
 def _medians(X: Array, missing: Mask) -> Array:
-    """Of the cells that each column has."""
+    """Compute the medians of the present cells of each column."""
     n, d = X.shape
     found = np.empty(d)
-    for part in pieces(d, max(1, ELEMENTS // n)):
-        block, there = np.ascontiguousarray(X[:, part].T), ~missing[:, part].T
-        found[part] = [middle(x[here]) for x, here in zip(block, there, strict=True)]
+    for part in pieces(d, max(1, SETTINGS.host_elements // n)):
+        block, present = np.ascontiguousarray(X[:, part].T), ~missing[:, part].T
+        found[part] = [middle(x[mask]) for x, mask in zip(block, present, strict=True)]
     return found
 
 
 def middle(x: Array) -> float:
-    """The median of some numbers."""
+    """Return the median of a vector."""
     places = [(len(x) - 1) // 2, len(x) // 2]
     low, high = np.partition(x, places)[places].astype(np.float64)
-    # Halved before they are added, because the sum of large numbers may be none.
+    # Halved before they are added, because the sum may overflow.
     return float(low / 2.0 + high / 2.0)
 
 
 def listed_columns(which: Array, columns: tuple[str, ...] | None) -> str:
-    """Columns in a sentence: by their names or, where they have none, their numbers."""
+    """List columns by name or, without names, by index."""
     names = [str(j) if columns is None else repr(columns[j]) for j in which[:NAMED].tolist()]
     what = "column" if len(which) == 1 else "columns"
     return f"{what} {', '.join(names)}{', ...' if len(which) > NAMED else ''}"

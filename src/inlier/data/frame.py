@@ -1,4 +1,4 @@
-"""The working frame: the rows and coordinates in which a fit computes, and the way back."""
+"""The working frame: the rows and coordinates of a fit, and the transformation back."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from inlier.data.gram import Rotation
 class WorkingFrame:
     """A table without its distant rows and, with few rows and many columns, rotated.
 
-    A row that is too far away would cost the others their precision, so it is set aside before the
-    fit. With n << d everything happens in the span of the rows, see `Rotation`.
+    A very distant row would cost the others their precision, so it is set aside before the fit.
+    With n << d a fit computes in the span of the rows, see `Rotation`.
     """
 
     whole: Table
     near: Rows
-    """Which rows the fit computes with."""
+    """Mask of the rows of the fit."""
     near_rows: Table
     """These rows in the coordinates of the data."""
     origin: Array
@@ -31,16 +31,15 @@ class WorkingFrame:
 
     @classmethod
     def of(cls, whole: Table, near: Rows, origin: Array, rotates: bool = True) -> WorkingFrame:
-        """Set rows aside, and rotate the others about a center where that pays.
+        """Set rows aside, and rotate the others about a center if that is cheaper.
 
         Parameters
         ----------
-        whole : Table
         near : boolean array of shape (n,)
             The rows that stay.
         origin : array of shape (d,)
         rotates : bool
-            Whether the fit may be done in other axes.
+            Whether the fit may use rotated coordinates.
         """
         rows = whole if every(near) else whole.take(near)
         rotation = Rotation.of(rows, origin) if rotates and Rotation.pays(rows) else None
@@ -48,12 +47,12 @@ class WorkingFrame:
 
     @property
     def table(self) -> Table:
-        """The rows as the fit sees them."""
+        """The rows in working coordinates."""
         return self.near_rows if self.rotation is None else self.rotation.rotated
 
     @property
     def center(self) -> Array:
-        """The first center as the fit sees it."""
+        """The first center in working coordinates."""
         return self.origin if self.rotation is None else np.zeros(self.table.shape[1])
 
     @property
@@ -62,11 +61,11 @@ class WorkingFrame:
         return self.near_rows is self.whole
 
     def of_near_rows(self, x: Rows) -> Rows:
-        """Return what belongs to all rows for those of the fit."""
+        """Select the entries of the rows of the fit."""
         return x if self.complete else x[self.near]
 
     def of_all_rows(self, x: Rows, aside: float | bool) -> Rows:
-        """Return what belongs to the rows of the fit for all rows; `aside` for the others."""
+        """Expand entries of the rows of the fit to all rows, with `aside` for the others."""
         return scattered(x, self.near, aside)
 
     def mean(self, weights: Rows, found: Array) -> Array:
@@ -77,22 +76,22 @@ class WorkingFrame:
         weights : array
             Of the rows of the fit.
         found : array
-            That mean as the fit sees it: all that is known, if no row has weight.
+            That mean in working coordinates, used if no row has weight.
         """
         if self.rotation is None:
             return found
-        if some(weights > 0.0):  # from the data: a rotation has rounded them
+        if some(weights > 0.0):  # from the data, which the rotation has rounded
             return self.near_rows.mean(weights, self.rotation.center)
         return self.point(found)
 
     def point(self, found: Array) -> Array:
-        """Return a point in the coordinates of the data."""
+        """Transform a point to the coordinates of the data."""
         if self.rotation is None:
             return found
         return np.asarray(self.rotation.center + self.rotation.restored(found))
 
     def directions(self, given: Array) -> Array:
-        """Return directions of the data (k x d) as the fit sees them."""
+        """Transform directions of the data (k x d) to working coordinates."""
         if self.rotation is None:
             return given
         return self.rotation.projected(given)

@@ -1,7 +1,7 @@
-"""How far out a row lies, judged by its own cells: each side of each column has its own unit.
+"""Measures: the size of a row, in one pass, and its decomposition by column.
 
-A measure gives each row a size, in one pass, and splits the square of a size by column. It holds
-nothing but small arrays, so it can be sent to where the rows are.
+Each side of each column may have its own unit. A measure holds only small arrays, so that it can be
+sent to the rows.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from scipy.special import ndtri
 from inlier._internal.arrays import double, like, namespace
 from inlier._internal.typing import Array, Rows
 
-# The median of the absolute value of a standard Gaussian.
+# Median of the absolute value of a standard Gaussian.
 MEDIAN_SIZE = float(ndtri(0.75))
-# No cell lies farther out, in units of its column, lest sizes overflow.
+# Sizes of cells, in units of their column, are clipped to this, so that sums do not overflow.
 FARTHEST = 1e15
 
 
 class Measure(Protocol):
-    """Gives rows a size."""
+    """Assigns a size to each row."""
 
     @property
     def center(self) -> Array:
-        """Where sizes are measured from."""
+        """Origin of the sizes."""
 
     def __call__(self, rows: Rows) -> Rows:
-        """Sizes of some rows, n x d in double precision."""
+        """Compute the sizes of rows, n x d in double precision."""
 
     def parts(self, row: Array) -> Array:
-        """What each column adds to the square of a row's size."""
+        """Decompose the squared size of a row by column."""
 
 
 @dataclass(frozen=True)
 class Along:
-    """How far a row lies along a direction, in double precision whatever the rows are in."""
+    """Signed coordinate along a direction, in double precision."""
 
     center: Array
     direction: Array
 
     def __call__(self, rows: Rows) -> Rows:
-        """Sizes, with a sign."""
+        """Compute signed sizes."""
         with np.errstate(over="ignore", invalid="ignore"):
             return (rows - like(self.center, rows)) @ like(self.direction, rows)
 
     def parts(self, row: Array) -> Array:
-        """Of the size itself, not of its square."""
+        """Decompose the size itself, not its square."""
         return np.asarray((row - self.center) * self.direction)
 
 
 @dataclass(frozen=True)
 class Fences:
-    """The cell that lies farthest beyond the fence of its column, in units of the fence.
+    """Largest ratio of a cell to the fence of its column.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Fences:
     unit : array of shape (d,)
         Their median absolute deviations.
     above, below : array of shape (d,)
-        How far from the median a cell may lie; infinite where there is no fence.
+        Fences: distances from the median; infinite where there is none.
     """
 
     center: Array
@@ -72,7 +72,7 @@ class Fences:
     below: Array
 
     def __call__(self, rows: Rows) -> Rows:
-        """Sizes: above 1 beyond a fence."""
+        """Compute sizes, which exceed 1 beyond a fence."""
         xp = namespace(rows)
         with np.errstate(over="ignore"):
             off = rows - like(self.center, rows)
@@ -80,7 +80,7 @@ class Fences:
         return xp.clip(xp.max(far, axis=1), 0.0, None)
 
     def parts(self, row: Array) -> Array:
-        """The cell that decides has all of it."""
+        """Attribute the squared size to the cell that attains it."""
         off = row - self.center
         far = np.maximum(np.maximum(off / self.above, -off / self.below), 0.0)
         parts = np.zeros_like(far)
@@ -91,10 +91,10 @@ class Fences:
 
 @dataclass(frozen=True)
 class TailLength:
-    """The length of a row whose cells are measured by the unit and the tail of their column.
+    """Norm of a row whose cells are transformed by the unit and the tail of their column.
 
-    A cell that lies a from the median has the size .67 (a / m)^h: with m the median of the
-    distances on its side, and h <= 1 such that the size of a heavier tail is that of a Gaussian's.
+    A cell at distance a from the median has the size .67 (a / m)^h. Here m is the median distance
+    on its side, and h <= 1 transforms a heavier tail to a Gaussian one.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class TailLength:
     unit, power : array of shape (2, d)
         m and h, above and below the centre.
     whitener : array of shape (k, d), optional
-        Turns sizes into uncorrelated ones of the same variance.
+        Transforms sizes to uncorrelated ones of the same variance.
     """
 
     center: Array
@@ -111,19 +111,19 @@ class TailLength:
     whitener: Array | None = None
 
     def __call__(self, rows: Rows) -> Rows:
-        """Sizes."""
+        """Compute sizes."""
         return self.lengths(self.cells(rows))
 
     def lengths(self, cells: Rows) -> Rows:
-        """Sizes of rows, given those of their cells."""
+        """Compute sizes of rows from those of their cells."""
         xp = namespace(cells)
         if self.whitener is not None:
             cells = cells @ like(self.whitener.T, cells, cells.dtype)
-        with np.errstate(over="ignore"):  # what is too far away to square is infinitely far
+        with np.errstate(over="ignore"):  # a square that overflows is infinite
             return double(xp.linalg.vector_norm(cells, axis=1))
 
     def cells(self, rows: Rows) -> Rows:
-        """Signed sizes of all cells, in single precision: cuts lie in gaps."""
+        """Compute signed sizes of all cells; in single precision, because cuts lie in gaps."""
         xp = namespace(rows)
         off = rows - like(self.center, rows)
         above = off > 0.0
@@ -135,7 +135,7 @@ class TailLength:
         return xp.where(above, size, -size)
 
     def parts(self, row: Array) -> Array:
-        """They may be below 0: a cell may speak for a row."""
+        """Decompose the squared size; with a whitener, parts may be negative."""
         T = self.cells(row[None])[0].astype(np.float64)
         if self.whitener is None:
             return np.asarray(T * T)

@@ -9,18 +9,21 @@ import numpy as np
 from scipy.sparse import issparse
 
 from inlier.data.arrays import DenseTable
-from inlier.data.base import MEMORY, Table
+from inlier.data.base import Table
+from inlier.data.settings import SETTINGS
 
-# What has to be read from somewhere, by the library that it is from.
+# Libraries whose objects are not in memory.
 FILES = ("zarr", "h5py", "pyarrow")
 CLUSTERS = ("dask", "dask_expr")
 
 
-def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = "X") -> Table:
-    """A table that is read where it is, for those who want to say how.
+def open_table(
+    X: Any, *, memory: int = SETTINGS.memory, client: Any = None, name: str = "X"
+) -> Table:
+    """Open data that are not in memory as a table, with options.
 
-    Every function of the package that takes a table takes data of these kinds as they are, and
-    opens them with the defaults.
+    Every function of the package that takes a table also accepts such data directly, and opens them
+    with the defaults.
 
     Parameters
     ----------
@@ -28,13 +31,13 @@ def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = 
         A path may lead to a .npy, .zarr, .h5 (``file.h5::dataset``, if there are several) or
         .parquet file, or to a folder of .parquet files.
     memory : int
-        For files: a bound in bytes for the blocks that are held, and for what is made of them.
-        Vectors with an entry for each row come on top, and at first a sample of 501 rows.
+        For files: a bound in bytes for blocks and their temporaries. Vectors with an entry for each
+        row, and at first a sample of 501 rows, come on top.
     client : distributed.Client or str, optional
-        For Dask: whose workers do the passes, or the address of its scheduler. By default the
-        current client or, if there is none, threads of this process.
+        For Dask: the client whose workers run the passes, or the address of its scheduler. By
+        default the current client or, if there is none, threads of this process.
     name : str
-        What messages call it.
+        Name of the data in messages.
     """
     if _library(X) in CLUSTERS:
         from inlier.data.dask import open_dask
@@ -51,15 +54,15 @@ def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = 
 
 
 def is_external(X: Any) -> bool:
-    """Whether the data are not in this process's memory, nor on its device."""
+    """Return whether the data are neither in the memory nor on the device of this process."""
     reads = isinstance(X, str | PathLike | np.memmap)
     return reads or _library(X) in (*FILES, *CLUSTERS)
 
 
 def as_table(X: Any) -> Table:
-    """The table that knows how to pass over this kind of data; it has not been read yet."""
+    """Return a table for any kind of data, with its pass counter at zero."""
     if isinstance(X, Table):
-        return X.unread()
+        return X.with_new_counter()
     if is_external(X):
         return open_table(X)
     if issparse(X):

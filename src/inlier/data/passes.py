@@ -1,16 +1,16 @@
-"""The passes, as functions of one block of rows: the same for every home of the data.
+"""The passes as functions of one block of rows: the same for every kind of table.
 
-A pass returns what it sees of each row of the block, or None, and what it adds to sums over all
-rows. It holds nothing but small arrays, so it can be sent to where the block is.
+A pass returns its result for each row of the block, or None, and its contributions to sums over all
+rows. It holds only small arrays, so that it can be sent to the block.
 
-Single-precision rows far from the origin are centred first, because their product with a direction
-would already have lost what distinguishes them. Otherwise rows are multiplied where they lie, and
-the centre is taken off the product.
+Single-precision rows far from the origin are centred first, because their products with a direction
+would cancel. Otherwise rows are multiplied uncentred, and the centre is subtracted afterwards.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -20,53 +20,80 @@ from inlier._internal.typing import Array, Rows
 from inlier.data.measures import Measure
 from inlier.data.products import along, combined
 
-Seen = tuple[Rows | None, tuple[Rows, ...]]
+# With more directions a centred copy is cheaper than a read of the rows for each 16 of them.
+MOST_DIRECTIONS = 64
+
+PassResult = tuple[Rows | None, tuple[Rows, ...]]
 
 
 class Pass(Protocol):
-    """What is done with each block."""
+    """A function of one block of rows."""
 
     @property
     def in_place(self) -> bool:
-        """Whether nothing as large as the block is made of it."""
+        """Whether the pass makes no copy of the block."""
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
-        """Look at a block, with what belongs to its rows."""
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        """Evaluate a block, with the inputs of its rows."""
+
+
+@cache
+def fused_kernels() -> Any:
+    """Return the kernels for NVIDIA GPUs; None where Triton is not installed."""
+    try:
+        from inlier.data import fused
+    except ImportError:
+        return None
+    return fused
 
 
 @dataclass(frozen=True)
 class BlockView:
-    """How a block is seen: in which precision, and about which centre.
+    """Precision and centre of the products with a block.
 
     Attributes
     ----------
     precision : str
         The dtype of the products.
     taken : array of shape (d,) or None
-        The part of the centre that is taken off the rows themselves.
+        The part of the centre that is subtracted from the rows.
     left : array of shape (d,)
-        The part that is left for their products.
+        The part that is subtracted from their products.
+    fused : bool
+        Whether kernels subtract the centre as they read the rows, see `inlier.data.fused`.
     """
 
     precision: str
     taken: Array | None
     left: Array
+    fused: bool = False
 
     @classmethod
     def about(cls, center: Array, precision: str, centred: bool) -> BlockView:
-        """A view about a centre; `centred`, if rows have to be centred before they are used."""
+        """Return a view about a centre; with `centred`, rows are centred before the products."""
         if not centred:
             return cls(precision, None, center)
         taken = center.astype(precision)
         return cls(precision, taken, center - taken)
 
+    def in_place(self, k: int = 1) -> bool:
+        """Return whether no copy of the block is made for products with k directions."""
+        return self.taken is None or (self.fused and k <= MOST_DIRECTIONS)
+
+    def rows(self, block: Rows, k: int = 1) -> Any:
+        """Return the rows for a kernel with k directions, or None."""
+        kernels = fused_kernels() if self.fused and k <= MOST_DIRECTIONS else None
+        if kernels is None or not kernels.supports(block):
+            return None
+        return kernels.CenteredRows.about(self.left + self.taken, block)
+
     def columns(self, part: slice) -> BlockView:
-        """The same view of some columns."""
+        """Return the view of some columns."""
         taken = None if self.taken is None else self.taken[part]
         return BlockView(self.precision, taken, self.left[part])
 
     def of(self, block: Rows) -> Rows:
-        """The block as products see it."""
+        """Cast and centre a block."""
         block = _cast(block, self.precision)
         return block if self.taken is None else block - like(self.taken, block)
 
@@ -78,27 +105,29 @@ class Project:
     view: BlockView
     basis: Array
     shift: Array
-    """Where the basis sees what is left of the centre, k x 1."""
+    """The product of the basis with `view.left`, k x 1."""
 
     @classmethod
     def along(cls, basis: Array, view: BlockView) -> Self:
-        """Along a basis, in the precision of the products."""
+        """Return the pass for a basis, in the precision of the products."""
         basis = basis.astype(view.precision, copy=False)
         return cls(view, basis, (basis.astype(np.float64, copy=False) @ view.left)[:, None])
 
     @property
     def in_place(self) -> bool:
-        return self.view.taken is None
+        return self.view.in_place(len(self.basis))
 
     def projected(self, Y: Rows) -> Rows:
-        """A block, as products see it, along the basis."""
-        # Both on their way before the product: what follows a product on a device waits for it.
+        """Project a block, already cast and centred, onto the basis."""
+        # Both transfers before the product: on a device, later ones would wait for it.
         basis, shift = like(self.basis, Y), like(self.shift, Y, Y.dtype)
         projected = along(basis, Y)
         projected -= shift
         return projected
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        if (rows := self.view.rows(block, len(self.basis))) is not None:
+            return rows.project(like(self.basis, block)), ()
         return self.projected(self.view.of(block)), ()
 
 
@@ -106,78 +135,84 @@ class Project:
 class Moments(Project):
     """V A^T, and the sums of `Combine` for V A^T W."""
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
-        Y = self.view.of(block)
-        xp = namespace(Y)
-        projected = self.projected(Y)
+        xp = namespace(block)
+        rows = self.view.rows(block, len(self.basis))
+        Y = self.view.of(block) if rows is None else block
+        projected = self.projected(Y) if rows is None else rows.project(like(self.basis, Y))
         w = weights(projected) if callable(weights) else weights
-        return projected, combined(self.weighted(projected, xp.astype(w, Y.dtype, copy=False)), Y)
+        weighted = self.weighted(projected, xp.astype(w, Y.dtype, copy=False))
+        return projected, combined(weighted, Y) if rows is None else _centred(rows, weighted)
 
     def weighted(self, projected: Rows, w: Rows) -> Rows:
-        """What the rows are multiplied with."""
+        """Return the coefficients of the rows."""
         return projected * w
 
 
 @dataclass(frozen=True)
 class DriftingMoments(Moments):
-    """The same with w below V A^T W."""
+    """The same, with w as last row of V A^T W."""
 
     def weighted(self, projected: Rows, w: Rows) -> Rows:
-        """What the rows are multiplied with."""
+        """Return the coefficients of the rows."""
         return namespace(projected).concat([projected * w, w[None, :]], axis=0)
 
 
 @dataclass(frozen=True)
 class Combine:
-    """C A, but for what is left of the centre, and the sums of C."""
+    """C A, up to `view.left`, and the row sums of C."""
 
     view: BlockView
 
     @property
     def in_place(self) -> bool:
-        return self.view.taken is None
+        return self.view.in_place()
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        if (rows := self.view.rows(block, inputs[0].shape[0])) is not None:
+            return None, _centred(rows, inputs[0])
         return None, combined(inputs[0], self.view.of(block))
 
 
 @dataclass(frozen=True)
 class Distances:
-    """||a||^2; in single precision near the origin without a centred copy."""
+    """||a||^2; in single precision near the origin, without a centred copy."""
 
     view: BlockView
 
     @property
     def in_place(self) -> bool:
-        return self.view.taken is None and self.view.precision == "float32"
+        return self.view.in_place() and self.view.precision == "float32"
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        if (rows := self.view.rows(block)) is not None:
+            return double(rows.distances()), ()
         # A row too far away to square is infinitely far.
         with np.errstate(over="ignore", invalid="ignore"):
             far = self.view.of(block)
             xp, left = namespace(far), like(self.view.left, far, far.dtype)
-            if self.in_place:
-                own = double(xp.linalg.vector_norm(far, axis=1)) ** 2
+            if self.view.taken is None and self.view.precision == "float32":
+                squares = double(xp.linalg.vector_norm(far, axis=1)) ** 2
             elif self.view.taken is None:
                 far = far - left
                 return xp.vecdot(far, far), ()
             else:
-                own = double(xp.vecdot(far, far))
+                squares = double(xp.vecdot(far, far))
             if self.view.left.any():
                 rest = float(self.view.left @ self.view.left) - 2.0 * double(far @ left)
-                own = xp.where(xp.isfinite(own), own + rest, own)
-            return xp.clip(own, 0.0, None), ()
+                squares = xp.where(xp.isfinite(squares), squares + rest, squares)
+            return xp.clip(squares, 0.0, None), ()
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a measure says of each row."""
+    """The sizes that a measure gives the rows."""
 
     measure: Measure
     in_place = False
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         return self.measure(double(block)), ()
 
 
@@ -188,7 +223,7 @@ class ScatterPass:
     view: BlockView
     in_place = False
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
         far = self.view.of(block)
         far = far - like(self.view.left, far, far.dtype)
@@ -199,16 +234,15 @@ class ScatterPass:
 
 @dataclass(frozen=True)
 class Squares:
-    """The diagonal of A^T W A, and A^T w; the same for some of the columns.
+    """The diagonal of A^T W A, and A^T w, of all or some columns.
 
-    In double precision: a column may vary so much less than others that its squares are no numbers
-    in single precision.
+    In double precision, because squares of a column of small scale may underflow.
     """
 
     center: Array
     in_place = False
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
         # A row too far away to square makes an infinite sum, unless it has no weight.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -223,19 +257,19 @@ class Squares:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many values of each column lie below its lowest edge, in each bin, and above.
+    """Counts of the values of each column: below the lowest edge, in each bin, and above.
 
-    Mergeable: the histogram of two blocks is the sum of theirs.
+    Counts of blocks add up.
     """
 
     low: Array
     width: Array
-    """Of a bin, for each column; not 0."""
+    """Width of a bin, for each column; not 0."""
     n_bins: int
     in_place = False
 
-    def __call__(self, block: Rows, *inputs: Any) -> Seen:
-        if not hasattr(namespace(block), "bincount"):  # which the standard does not know
+    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        if not hasattr(namespace(block), "bincount"):  # not in the standard
             block = on_host(block)
         xp = namespace(block)
         d, n_counts = len(self.low), self.n_bins + 2
@@ -244,6 +278,12 @@ class Histogram:
         place = xp.astype(place, xp.int64) + like(n_counts * np.arange(d), block)
         counts = xp.bincount(xp.reshape(place, (-1,)), minlength=d * n_counts)
         return None, (xp.reshape(counts, (d, n_counts)),)
+
+
+def _centred(rows: Any, coefficients: Rows) -> tuple[Rows, Rows]:
+    """Combine centred rows: nothing is left to subtract from the sums."""
+    image = rows.combine(coefficients)
+    return image, 0.0 * image[:, 0]
 
 
 def _cast(block: Rows, precision: str) -> Rows:

@@ -1,29 +1,39 @@
-"""Products of a block of rows with a few vectors, and how the linear algebra likes them.
+"""Products of a block of rows with a few vectors.
 
-Both products of a pass are as wide as its few vectors, and no library is made for that. numpy's
-multiplies small matrices without packing them first, which is faster; so a block is multiplied as a
-stack of them, which numpy goes through without coming back to Python.
+Both products of a pass are skinny, for which BLAS is not tuned. OpenBLAS multiplies small matrices
+without packing them first, which is faster. So a block is multiplied as a stack of small matrices,
+in one call of numpy.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from inlier._internal.arrays import double, namespace
 from inlier._internal.typing import Rows
 
-# A sum of so many terms in single precision has lost two digits, not four: no more at a time.
-ROWS_AT_ONCE = 1 << 14
-# Multiplications up to which OpenBLAS does not pack.
-UNPACKED = 1_000_000
-# Of fewer rows the sums of a stack are a larger part of the work than its products.
-LEAST_ROWS = 16
-# Of more rows than these OpenBLAS is slower again, if there are hundreds of columns.
-MOST_ROWS = 128
+
+@dataclass(frozen=True)
+class ProductSettings:
+    """Heights of stacked products; `make bench` measures the seconds of a pass."""
+
+    rows_at_once: int = 1 << 14
+    """Longest sum in single precision: it loses two digits, not four."""
+    unpacked: int = 1_000_000
+    """Multiplications up to which OpenBLAS does not pack."""
+    least_rows: int = 16
+    """With fewer rows the sums of a stack cost more than its products."""
+    most_rows: int = 128
+    """With more rows, and hundreds of columns, OpenBLAS is slower again."""
+
+
+SETTINGS = ProductSettings()
 
 
 def along(basis: Rows, Y: Rows) -> Rows:
-    """The rows Y seen along a basis: basis @ Y.T."""
+    """Compute basis @ Y.T."""
     if not isinstance(Y, np.ndarray):
         return basis @ Y.T
     (n, d), k = Y.shape, len(basis)
@@ -37,7 +47,7 @@ def along(basis: Rows, Y: Rows) -> Rows:
 
 
 def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:
-    """Combinations of rows as they are, and the sums of the coefficients, in double precision."""
+    """Compute coefficients @ Y and the row sums of the coefficients, in double precision."""
     xp = namespace(Y)
     C = xp.astype(coefficients, Y.dtype, copy=False)
     (k, n), d = C.shape, Y.shape[1]
@@ -46,7 +56,7 @@ def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:
     image: Rows = 0.0
     if whole:
         images = _stacked(C, height) @ xp.reshape(Y[:whole, :], (-1, height, d))
-        enough = images.dtype if n <= ROWS_AT_ONCE else xp.float64
+        enough = images.dtype if n <= SETTINGS.rows_at_once else xp.float64
         image = double(xp.sum(images, axis=0, dtype=enough))
     if whole < n:
         image = image + double(C[:, whole:] @ Y[whole:, :])
@@ -54,17 +64,17 @@ def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:
 
 
 def _height(Y: Rows, width: int) -> int:
-    """How many rows are multiplied at a time."""
+    """Return the number of rows that are multiplied at a time."""
     if not isinstance(Y, np.ndarray):
-        return ROWS_AT_ONCE
-    height: int = UNPACKED // max(1, width * Y.shape[1])
-    if height < max(width, LEAST_ROWS):
-        return ROWS_AT_ONCE
-    return min(MOST_ROWS, 1 << height.bit_length() - 1)
+        return SETTINGS.rows_at_once
+    height: int = SETTINGS.unpacked // max(1, width * Y.shape[1])
+    if height < max(width, SETTINGS.least_rows):
+        return SETTINGS.rows_at_once
+    return min(SETTINGS.most_rows, 1 << height.bit_length() - 1)
 
 
 def _stacked(C: Rows, height: int) -> Rows:
-    """k x n as a stack of k x height, without what is left over at the end."""
+    """Reshape k x n to a stack of k x height, without the remainder."""
     xp = namespace(C)
     k, n = C.shape
     count = n // height

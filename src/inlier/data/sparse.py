@@ -1,10 +1,10 @@
-"""Tables held in a scipy sparse matrix: the same passes, never densified.
+"""Tables in a scipy sparse matrix, never densified as a whole.
 
-A zero that is not stored becomes minus the centre, so the centre is taken off the products and not
-off the entries: ||y - c||^2 = ||y||^2 - 2 c.y + ||c||^2. In a column that few rows store that loses
-nothing, because most rows are as far from a centre as the centre is from zero. In one that most
-rows store it may lose all digits: such rows may be near each other and far from the origin. There
-the centre is taken off the entries, those that are missing written out as zeros first.
+The centre is subtracted from products, not entries: ||y - c||^2 = ||y||^2 - 2 c.y + ||c||^2. In a
+column that few rows store this is accurate, because most rows are as far from a centre as the
+centre is from zero. In a column that most rows store it may cancel: rows may be near each other and
+far from the origin. There the centre is subtracted from the entries, the missing ones stored as
+zeros first.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array, Mask
 from inlier.data.base import Metric, Moment, Table, Weights
 from inlier.data.measures import Measure
-
-# Entries of the columns that most rows store that are looked at together.
-FILLED_AT_ONCE = 1 << 22
+from inlier.data.settings import SETTINGS
 
 
 class SparseTable(Table):
@@ -30,8 +28,8 @@ class SparseTable(Table):
     Parameters
     ----------
     Y : sparse matrix of shape (n, d)
-        Turned into compressed rows if it is not in that format already. Columns that more than half
-        of the rows store are stored in full: at most twice as many entries.
+        Converted to compressed rows. Columns that more than half of the rows store are stored in
+        full: at most twice as many entries.
     """
 
     sparse = True
@@ -40,7 +38,7 @@ class SparseTable(Table):
         super().__init__((Y.shape[0], Y.shape[1]))
         self.dtype = working_precision(Y.dtype.name)
         self._Y = Y.tocsr().astype(self.dtype, copy=False)
-        if not self._Y.has_canonical_format:  # an entry given twice is a sum
+        if not self._Y.has_canonical_format:  # duplicate entries add up
             self._Y = self._Y.copy()
             self._Y.sum_duplicates()
         stored = np.bincount(self._Y.indices, minlength=self.shape[1])
@@ -49,29 +47,19 @@ class SparseTable(Table):
             self._Y = _filled(self._Y, self._common)
 
     def project(self, center: Array, basis: Array) -> Array:
-        """See `Table.project`."""
         self.n_passes += 1
-        return self._seen(center, basis)
+        return self._projected(center, basis)
 
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
-        """See `Table.moment`."""
         self.n_passes += 1
-        projected = self._seen(center, basis)
+        projected = self._projected(center, basis)
         w = weights(slice(None), projected) if callable(weights) else weights
         weighted = np.concatenate([projected * w, w[None]])
         image = self._combined(center, weighted)
         return Moment(projected, image[:-1], image[-1])
 
-    def scatter(self, center: Array, weights: Array) -> tuple[Array, Array]:
-        """See `Table.scatter`."""
-        moment = self.moment(center, weights, np.eye(self.shape[1]))
-        return (moment.image + moment.image.T) / 2.0, moment.drift
-
     def squares(self, center: Array, weights: Array) -> tuple[Array, Array]:
-        """See `Table.squares`.
-
-        Entry by entry: rows that have weight may all store a column that few of the others store.
-        """
+        """Sum entry by entry: the weighted rows may all store a column that few others store."""
         self.n_passes += 1
         indices, d = self._Y.indices, self.shape[1]
 
@@ -79,8 +67,7 @@ class SparseTable(Table):
             return np.bincount(indices, weights=entries, minlength=d)
 
         w = np.repeat(weights, np.diff(self._Y.indptr))
-        # What rows weigh that do not store a column, in which they are zero. Where there is none, a
-        # difference would leave rounding, which may be far from zero too.
+        # Total weight of the rows that do not store a column; exactly 0 where there are none.
         missing = np.count_nonzero(weights) - by_column(w != 0.0)
         rest = np.where(missing > 0.0, weights.sum() - by_column(w), 0.0)
         # A row too far away to square makes an infinite sum, unless it has no weight.
@@ -91,12 +78,10 @@ class SparseTable(Table):
         return squares, by_column(weighted) - rest * center
 
     def combine(self, center: Array, coefficients: Array) -> Array:
-        """See `Table.combine`."""
         self.n_passes += 1
         return self._combined(center, coefficients)
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
-        """See `Table.median`."""
         if sample is None:
             self.n_passes += 1
         rows = self._Y if sample is None else self._Y[self.sampled_rows(sample)]
@@ -105,44 +90,40 @@ class SparseTable(Table):
         return median
 
     def sq_distances(self, center: Array) -> Array:
-        """See `Table.sq_distances`."""
         self.n_passes += 1
         # A row too far away to square is infinitely far.
         with np.errstate(over="ignore", invalid="ignore"):
             A, left = self._about(center)
             entries = A.data.astype(np.float64, copy=False)
             squares = entries * (entries - 2.0 * left[A.indices])
-            own = _like(A, squares).dot(np.ones(self.shape[1]))
-            squared: Array = np.maximum(own + left @ left, 0.0)
+            summed = _with_entries(A, squares).dot(np.ones(self.shape[1]))
+            squared: Array = np.maximum(summed + left @ left, 0.0)
         return np.where(np.isnan(squared), np.inf, squared)
 
     def measured(self, measure: Measure) -> Array:
-        """See `Table.measured`. Some rows at a time are made dense."""
+        """Apply a measure to densified blocks of rows."""
         self.n_passes += 1
-        height = max(1, FILLED_AT_ONCE // self.shape[1])
+        height = max(1, SETTINGS.host_elements // self.shape[1])
         blocks = (self._Y[part].toarray() for part in pieces(self.shape[0], height))
         return np.concatenate([measure(block.astype(np.float64)) for block in blocks])
 
     def some(self, rows: Array) -> Array:
-        """See `Table.some`."""
         few: Array = self._Y[rows].toarray()
         return few
 
     def take(self, rows: Mask) -> Table:
-        """See `Table.take`."""
         return self.counting_for(SparseTable(self._Y[rows]))
 
     def in_metric(self, metric: Metric) -> Table:
-        """See `Table.in_metric`. Zeros stay zeros, so the scatter has to be diagonal."""
+        """Scale the columns; the metric has to be diagonal, so that zeros stay zeros."""
         self.n_passes += 1
         largest = float(np.finfo(self.dtype).max)
         with np.errstate(over="ignore"):
             entries = self._Y.data / metric.factor[self._Y.indices]
-        seen = _like(self._Y, np.clip(entries, -largest, largest))
-        return self.counting_for(SparseTable(seen))
+        scaled = _with_entries(self._Y, np.clip(entries, -largest, largest))
+        return self.counting_for(SparseTable(scaled))
 
     def gram(self, center: Array) -> Array:
-        """See `Table.gram`."""
         self.n_passes += 1
         with np.errstate(over="ignore", invalid="ignore"):
             A, left = self._about(center)
@@ -152,16 +133,13 @@ class SparseTable(Table):
         return gram
 
     def _about(self, center: Array) -> tuple[Any, Array]:
-        """The rows, with the centre taken off where most of them have an entry, and what is left.
-
-        The first less the second for each row is the centred table.
-        """
+        """Split the centred table into a sparse matrix and a vector to subtract from each row."""
         taken = np.where(self._common, center, 0.0)
         if not taken.any():
             return self._Y, center
-        return _like(self._Y, self._Y.data - taken[self._Y.indices]), center - taken
+        return _with_entries(self._Y, self._Y.data - taken[self._Y.indices]), center - taken
 
-    def _seen(self, center: Array, basis: Array) -> Array:
+    def _projected(self, center: Array, basis: Array) -> Array:
         A, left = self._about(center)
         projected: Array = A.dot(basis.T).T - (basis @ left)[:, None]
         return np.ascontiguousarray(projected, dtype=np.float64)
@@ -173,19 +151,19 @@ class SparseTable(Table):
         return combined
 
 
-def _like(Y: Any, entries: Array) -> Any:
-    """A matrix with other entries in the same places."""
+def _with_entries(Y: Any, entries: Array) -> Any:
+    """Return a matrix with the same sparsity pattern and other entries."""
     return csr_array((entries, Y.indices, Y.indptr), shape=Y.shape)
 
 
 def _filled(Y: Any, columns: Mask) -> Any:
-    """The same matrix with an entry for every row in some columns."""
+    """Store an entry for every row in some columns."""
     places = np.flatnonzero(columns)
     k = len(places)
     place = np.full(Y.shape[1], k)
     place[places] = np.arange(k)
     blocks = []
-    for rows in pieces(Y.shape[0], max(1, FILLED_AT_ONCE // k)):
+    for rows in pieces(Y.shape[0], max(1, SETTINGS.host_elements // k)):
         block = Y[rows].tocoo()
         stored = np.zeros((block.shape[0], k + 1), dtype=np.bool_)
         stored[block.row, place[block.col]] = True

@@ -1,9 +1,8 @@
-"""Contaminated data whose good rows are known, and the figures printed in the paper.
+"""Contaminated data with known inliers, and the figures printed in the paper.
 
-Each model of contamination is a small class with its parameters; ``model.sample(seed)`` draws rows
-and the truth about them. The paper's are in `settings`, others that do not look at the good rows in
-`models`, those that do in `adversaries`, real rows in `real`, pictures in `images`, kinds of good
-rows in `inliers`.
+Each contamination model is a dataclass of its parameters; ``model.sample(seed)`` draws rows and
+their labels. The paper's models are in `settings`, other oblivious ones in `models`, adaptive ones
+in `adversaries`, real data in `real`, pictures in `images`, inlier distributions in `inliers`.
 """
 
 from inlier.datasets.adversaries import (

@@ -1,18 +1,19 @@
-"""Adversaries that see the good rows, and one that sees the method as well."""
+"""Adaptive contamination: adversaries that see the good rows, or the method as well."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_choice, check_number, check_random_state, check_whole
-from inlier.datasets._typing import FloatArray, RandomState, Rows
-from inlier.datasets.base import Contamination, Sample, settle
+from inlier.datasets.base import Contamination, Sample, parameter, set_fields
 from inlier.datasets.directions import (
     DIRECTIONS,
     choose_direction,
@@ -20,42 +21,48 @@ from inlier.datasets.directions import (
     principal_direction,
     random_direction,
 )
-from inlier.datasets.inliers import Gaussian, Inliers, check_inliers
+from inlier.datasets.inliers import INLIERS, Gaussian, Inliers
 
 
 @dataclass(frozen=True)
-class AlphaCorruption(Contamination):
-    """An adversary looks at n good rows, removes those that hold the mean back and adds others.
-
-    It picks a direction, removes the alpha n lowest rows in it and puts in rows that are high in
-    it. Each of them is a good row turned towards the direction: it lies exactly as far from the
-    mean as that row does, so that distances do not give it away. The truth, `Sample.mean`, is the
-    mean of all n good rows as they were drawn. To find the bad rows is not enough: the mean of the
-    others still lacks those that were removed. It needs ``d >= 2``.
+class _Directed(Contamination):
+    """Contamination along one direction.
 
     Attributes
     ----------
     inliers : Inliers
-        What good rows look like.
+        Distribution of the good rows.
     direction : {"top", "random", "bottom"}
-        In which the mean is moved: where good rows vary most, any, or where they vary least.
-    reach : float
-        The part of its distance that a bad row has in the direction, above 0 and at most 1. Where
-        all are at sqrt(d), bad rows lie reach sqrt(d) out in it.
+        Direction of largest variance of the good rows, a random one, or that of least variance.
     """
 
-    inliers: Inliers = field(default_factory=Gaussian)
-    direction: str = "top"
-    reach: float = 0.5
+    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    direction: str = parameter("top", check_choice, choices=DIRECTIONS)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(self.d, "d", 2)
-        check_inliers(self.inliers)
-        check_choice(self.direction, "direction", DIRECTIONS)
-        settle(self, reach=check_number(self.reach, "reach", at_most=1.0))
 
-    def _draw(self, random_state: RandomState) -> Sample:
+@dataclass(frozen=True)
+class AlphaCorruption(_Directed):
+    """An adversary sees n good rows, removes those low in a direction and adds others high in it.
+
+    The alpha n lowest rows are replaced. Each new row is a good row rotated towards the direction,
+    at the same distance from the mean, so that distances do not show it. The target, `Sample.mean`,
+    is the mean of all n good rows as drawn. Finding the bad rows is not enough: the mean of the
+    others still lacks the removed ones. It requires ``d >= 2``.
+
+    Attributes
+    ----------
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
+    reach : float
+        Component of a bad row in the direction, as a fraction of its distance, in (0, 1].
+    """
+
+    reach: float = parameter(0.5, check_number, at_most=1.0)
+    min_d: ClassVar[int] = 2
+
+    def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n, self.d, rng)
         target = X.mean(axis=0)
@@ -71,69 +78,53 @@ class AlphaCorruption(Contamination):
 
 
 @dataclass(frozen=True)
-class Mirrored(Contamination):
-    """An adversary mirrors the alpha n lowest rows in a direction: they become the highest.
+class Mirrored(_Directed):
+    """An adversary reflects the alpha n lowest rows in a direction: they become the highest.
 
-    No distance to the mean changes, nor does the variance in the direction about it: filters that
-    wait for a large eigenvalue see nothing, and only the lack of balance between the two tails is
-    left as a trace. The truth, `Sample.mean`, is the mean of the rows before. The mean moves by
-    2 alpha times the mean of the tail, about as much as can be done unseen.
+    Distances to the mean and the variance about it do not change, so filters that wait for a large
+    eigenvalue see nothing; only the imbalance of the two tails remains. The target, `Sample.mean`,
+    is the mean of the rows before. The mean moves by 2 alpha times the mean of the tail, about the
+    most that can go undetected.
 
     Attributes
     ----------
     inliers : Inliers
-        What good rows look like.
+        Distribution of the good rows.
     direction : {"top", "random", "bottom"}
-        In which rows are mirrored: where good rows vary most, any, or where they vary least.
+        Direction of largest variance of the good rows, a random one, or that of least variance.
     """
 
-    inliers: Inliers = field(default_factory=Gaussian)
-    direction: str = "top"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_inliers(self.inliers)
-        check_choice(self.direction, "direction", DIRECTIONS)
-
-    def _draw(self, random_state: RandomState) -> Sample:
+    def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n, self.d, rng)
         target = X.mean(axis=0)
         u = choose_direction(X, self.direction, rng)
         heights = (X - target) @ u
         lowest = np.argsort(heights)[: self.n_outliers]
-        # With almost half of the rows, the last ones may lie above the mean: they stay.
+        # With alpha near 1/2 some of them lie above the mean: they stay.
         X[lowest] += np.outer(2 * np.maximum(-heights[lowest], 0.0), u)
         return Sample(X, self._flags(lowest), target)
 
 
 @dataclass(frozen=True)
-class Subtractive(Contamination):
-    """An adversary only takes away: the lowest of the good rows in a direction are missing.
+class Subtractive(_Directed):
+    """An adversary only removes: the lowest of the good rows in a direction are missing.
 
-    There is no bad row to find. What is left looks like good rows with one tail cut off, and its
-    mean is not the truth, which is the mean of all rows as they were drawn (`Sample.mean`). It
-    fools everyone: who removes nothing is off by the missing tail, and who looks for bad rows finds
-    good ones. Only who trims the other tail as well gets some of it back.
+    There are no bad rows. The rows left are good rows with one tail cut off, and their mean is not
+    the target, which is the mean of all rows as drawn (`Sample.mean`). Removing nothing leaves the
+    bias of the missing tail; removing suspects removes good rows. Only trimming the other tail
+    helps.
 
-    Here alpha is the fraction of the drawn rows that are taken away, so that n rows are left of
+    Here alpha is the fraction of the drawn rows that is removed: n rows are left of
     n / (1 - alpha). No row of a sample is an outlier: `Sample.alpha` is 0.
 
     Attributes
     ----------
     inliers : Inliers
-        What good rows look like.
+        Distribution of the good rows.
     direction : {"top", "random", "bottom"}
-        In which the lowest are missing: where good rows vary most, any, or where they vary least.
+        Direction of largest variance of the good rows, a random one, or that of least variance.
     """
-
-    inliers: Inliers = field(default_factory=Gaussian)
-    direction: str = "top"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_inliers(self.inliers)
-        check_choice(self.direction, "direction", DIRECTIONS)
 
     @property
     def n_outliers(self) -> int:
@@ -142,10 +133,10 @@ class Subtractive(Contamination):
 
     @property
     def n_removed(self) -> int:
-        """Number of good rows that are missing."""
+        """Number of missing good rows."""
         return round(self.alpha / (1 - self.alpha) * self.n)
 
-    def _draw(self, random_state: RandomState) -> Sample:
+    def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n + self.n_removed, self.d, rng)
         u = choose_direction(X, self.direction, rng)
@@ -158,37 +149,31 @@ class BelowThreshold(Contamination):
     """One tight cluster, as far out as the largest eigenvalue of the covariance allows.
 
     The largest eigenvalue of the covariance of all rows is just below `threshold` times that of
-    the good rows. Any filter that stops there, and is told the truth about the good rows, leaves
-    all outliers in. In return it bounds what they can do.
-
-    The rows of the cluster are good rows, shrunk and moved to its centre. It needs ``n >= 4``.
+    the good rows. Any filter with this threshold keeps all outliers, whose effect is bounded in
+    turn. The rows of the cluster are good rows, shrunk and shifted. It requires ``n >= 4``.
 
     Attributes
     ----------
     threshold : float
         Where the filter stops, as a multiple of the good rows' largest eigenvalue; at least 1.
     inliers : Inliers
-        What good rows look like.
+        Distribution of the good rows.
     direction : {"random", "top", "bottom"}
-        In which the cluster lies: any, or where good rows vary most or least. The less they vary
-        in it, the farther out the cluster gets.
+        Direction of the cluster: random, or of largest or least variance of the good rows. The
+        smaller the variance, the farther out the cluster.
     spread : float
-        By what rows of the cluster are shrunk. It adds to the eigenvalue, so that spread^2 has to
-        be below threshold / (1 - alpha) - 1.
+        Factor by which rows of the cluster are shrunk. It adds to the eigenvalue: spread^2 must be
+        below threshold / (1 - alpha) - 1.
     """
 
-    threshold: float = 1.5
-    inliers: Inliers = field(default_factory=Gaussian)
-    direction: str = "random"
-    spread: float = 0.3
+    threshold: float = parameter(1.5, check_number, at_least=1.0)
+    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    direction: str = parameter("random", check_choice, choices=DIRECTIONS)
+    spread: float = parameter(0.3, check_number, at_least=0.0)
+    min_n: ClassVar[int] = 4
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole(self.n, "n", 4)
-        check_inliers(self.inliers)
-        check_choice(self.direction, "direction", DIRECTIONS)
-        settle(self, spread=check_number(self.spread, "spread", at_least=0.0))
-        settle(self, threshold=check_number(self.threshold, "threshold", at_least=1.0))
         # The outliers' scatter is at most spread^2 times that of the good rows.
         least = (1 - self.n_outliers / self.n) * (1 + self.spread**2)
         if self.n_outliers and self.threshold <= least:
@@ -197,7 +182,7 @@ class BelowThreshold(Contamination):
                 f"{self.threshold!r}. Raise it, or lower spread={self.spread!r}."
             )
 
-    def _draw(self, random_state: RandomState) -> Sample:
+    def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n, self.d, rng)
         rows = self._pick(rng)
@@ -211,8 +196,8 @@ class BelowThreshold(Contamination):
             X[rows] = center + around + self._distance(good - center, around, u) * u
         return Sample(X, is_outlier)
 
-    def _distance(self, good: FloatArray, around: FloatArray, u: FloatArray) -> float:
-        """How far out the cluster may lie.
+    def _distance(self, good: Array, around: Array, u: Array) -> float:
+        """Return the largest admissible distance of the cluster.
 
         At distance t the covariance of all rows is A + c t^2 u u', with the pooled covariance A and
         c = n_good n_bad / n^2. Its largest eigenvalue is tau, once tau exceeds that of A, where
@@ -230,43 +215,55 @@ class BelowThreshold(Contamination):
         return float(n / np.sqrt(len(good) * len(around) * form))
 
 
+def _check_each(values: Any, name: str, each: Callable[[Any, str], Any]) -> tuple[Any, ...]:
+    if not isinstance(values, tuple | list) or not values:
+        raise ValueError(f"{name} must be a tuple of at least one value, but is {values!r}.")
+    return tuple(each(value, name) for value in values)
+
+
 @dataclass(frozen=True, repr=False)
 class Attack(Contamination):
-    """An adversary that is given the method, tries some placements and keeps the most harmful.
+    """An adversary that knows the method, tries several placements and keeps the most harmful.
 
-    Outliers are put into clusters at several distances and spreads, along a random direction or
-    one in which good rows vary most or least. The method is fitted to each of these tables; the
-    one in which its answer is farthest from the mean of the good rows becomes the sample. It finds
-    the distance at which a method just fails to notice, wherever its thresholds are. A draw costs
-    as many fits as there are placements, 24 unless told otherwise.
+    Outliers form clusters at several distances and spreads, along a random direction or that of
+    largest or least variance of the good rows. The method is fitted to each of these tables; the
+    one with the largest error becomes the sample. It finds the distance at which a method just
+    fails to detect, whatever its thresholds. A draw costs one fit for each placement, 24 by
+    default.
 
-    Where outliers are split into several clusters, each centre lies at 45 degrees to the direction,
-    to a side of its own, so that together they still pull one way. Rows of a cluster are good rows,
-    shrunk and moved.
+    With several clusters, each centre lies at 45 degrees to the direction, to a different side, so
+    that together they bias the mean one way. Rows of a cluster are good rows, shrunk and shifted.
 
     Attributes
     ----------
     method : estimator
-        Anything with ``fit(X)`` that sets ``location_``. It is copied, never fitted itself. It has
-        to know what it needs: nobody tells it alpha or sigma here.
+        Anything with ``fit(X)`` that sets ``location_``. It is copied, never fitted itself. Its
+        parameters, such as alpha or sigma, must be set.
     inliers : Inliers
-        What good rows look like.
+        Distribution of the good rows.
     distances : tuple of float
-        Of the centres to the mean of the good rows, in standard deviations in that direction.
+        Distances of the centres to the mean of the good rows, in standard deviations in that
+        direction.
     spreads : tuple of float
-        By what rows of a cluster are shrunk. With 1 they vary like good rows.
+        Factors by which rows of a cluster are shrunk; 1 keeps the spread of good rows.
     directions : tuple of {"random", "top", "bottom"}
-        Where the centres lie.
+        Directions of the centres.
     clusters : tuple of int
-        Into how many clusters the outliers are split.
+        Numbers of clusters.
     """
 
     method: Any = field(compare=False)
-    inliers: Inliers = field(default_factory=Gaussian)
-    distances: tuple[float, ...] = (2.0, 3.0, 5.0, 10.0)
-    spreads: tuple[float, ...] = (0.3,)
-    directions: tuple[str, ...] = DIRECTIONS
-    clusters: tuple[int, ...] = (1, 3)
+    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    distances: tuple[float, ...] = parameter(
+        (2.0, 3.0, 5.0, 10.0), _check_each, each=partial(check_number, at_least=0.0)
+    )
+    spreads: tuple[float, ...] = parameter(
+        (0.3,), _check_each, each=partial(check_number, at_least=0.0)
+    )
+    directions: tuple[str, ...] = parameter(
+        DIRECTIONS, _check_each, each=partial(check_choice, choices=DIRECTIONS)
+    )
+    clusters: tuple[int, ...] = parameter((1, 3), _check_each, each=check_whole)
     _method: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -278,22 +275,8 @@ class Attack(Contamination):
                 f"method must be an estimator with fit(X) and location_, but is {self.method!r}. "
                 "Give an instance, such as inlier.RobustMean()."
             )
-        check_inliers(self.inliers)
-        for name in ("distances", "spreads", "directions", "clusters"):
-            values = getattr(self, name)
-            if not isinstance(values, tuple | list) or not values:
-                raise ValueError(
-                    f"{name} must be a tuple of at least one value, but is {values!r}."
-                )
-        settle(
-            self,
-            method=clone(self.method, safe=False),
-            distances=tuple(check_number(t, "distances", at_least=0.0) for t in self.distances),
-            spreads=tuple(check_number(s, "spreads", at_least=0.0) for s in self.spreads),
-            directions=tuple(check_choice(w, "directions", DIRECTIONS) for w in self.directions),
-            clusters=tuple(check_whole(k, "clusters") for k in self.clusters),
-        )
-        settle(self, _method=_description(self.method))
+        set_fields(self, method=clone(self.method, safe=False))
+        set_fields(self, _method=_description(self.method))
 
     def __repr__(self) -> str:
         shown = {f.name: repr(getattr(self, f.name)) for f in fields(self) if f.init}
@@ -303,7 +286,7 @@ class Attack(Contamination):
     def __str__(self) -> str:
         return f"Attack(n={self.n}, d={self.d}, alpha={self.alpha}, method={self.method!r})"
 
-    def _draw(self, random_state: RandomState) -> Sample:
+    def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n, self.d, rng)
         rows = self._pick(rng)
@@ -323,10 +306,8 @@ class Attack(Contamination):
                 ) from fault
         return Sample(best, is_outlier)
 
-    def _placements(
-        self, X: FloatArray, rows: Rows, rng: np.random.Generator
-    ) -> Iterator[FloatArray]:
-        """The tables to try. The same random numbers serve all: fewer options, a part of these."""
+    def _placements(self, X: Array, rows: Array, rng: np.random.Generator) -> Iterator[Array]:
+        """Yield the tables to try, all from the same random numbers."""
         kept = np.setdiff1d(np.arange(self.n), rows)
         center = X[kept].mean(axis=0)
         good = X[kept] - center
@@ -346,12 +327,12 @@ class Attack(Contamination):
                 placed[rows[part]] = center + spread * around[part] + distance * scale * centre
             yield placed
 
-    def _harm(self, X: FloatArray, truth: FloatArray) -> tuple[float, Exception | None]:
-        """How far off the method is; to have no answer is the worst of all."""
+    def _harm(self, X: Array, truth: Array) -> tuple[float, Exception | None]:
+        """Return the error of the method, infinite if it fails, and the exception."""
         from sklearn.base import clone
 
         method = clone(self.method, safe=False)
-        # Whoever draws a sample did not ask for these fits and can do nothing about them.
+        # The user who draws a sample cannot act on these warnings.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -368,8 +349,8 @@ class Attack(Contamination):
         return (np.inf if np.isnan(error) else error), None
 
 
-def _centres(u: FloatArray, sideways: FloatArray) -> FloatArray:
-    """Unit vectors at 45 degrees to u, each to a side of its own; a single one is u itself."""
+def _centres(u: Array, sideways: Array) -> Array:
+    """Return unit vectors at 45 degrees to u, each to a different side; a single one is u."""
     if len(sideways) == 1 or len(u) == 1:
         return np.tile(u, (len(sideways), 1))
     aside = sideways - np.outer(sideways @ u, u)
@@ -378,7 +359,7 @@ def _centres(u: FloatArray, sideways: FloatArray) -> FloatArray:
 
 
 def _description(method: Any) -> str:
-    """All parameters of an estimator: its own repr may leave some out, or show an address."""
+    """Return all parameters of an estimator; its repr may omit some, or show an address."""
     kind: Any = type(method)
     if hasattr(method, "get_params"):
         parameters = method.get_params(deep=False)

@@ -1,25 +1,25 @@
-"""What all models of contamination share: their parameters, and what a draw gives."""
+"""The base class of contamination models, and the sample they draw."""
 
 from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.datasets._typing import FloatArray, RandomState, Rows
 from inlier.datasets.directions import largest_eigenvalue
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample:
-    """Rows of which one knows the good ones.
+    """Rows with labels.
 
     Attributes
     ----------
@@ -28,21 +28,21 @@ class Sample:
     is_outlier : ndarray of bool, shape (n,)
         Which of them are corrupted.
     target : ndarray of shape (d,), optional
-        Where good rows were taken away: the mean of all good rows as they were drawn.
+        The mean of all good rows as drawn, where some were removed.
     model : Contamination, optional
-        What the rows were drawn from.
+        The model that drew the rows.
     random_state : int, optional
-        The seed, where they were drawn from a seed.
+        The seed, if there is one.
     """
 
-    X: FloatArray
-    is_outlier: NDArray[np.bool_]
-    target: FloatArray | None = None
+    X: Array
+    is_outlier: Mask
+    target: Array | None = None
     model: Contamination | None = None
     random_state: int | None = None
 
     def __post_init__(self) -> None:
-        settle(self, X=np.asarray(self.X), is_outlier=np.asarray(self.is_outlier))
+        set_fields(self, X=np.asarray(self.X), is_outlier=np.asarray(self.is_outlier))
         if self.X.ndim != 2 or 0 in self.X.shape:
             raise ValueError(f"X has shape {self.X.shape}: give a table with one row per point.")
         if self.is_outlier.dtype != np.bool_ or self.is_outlier.shape != self.X.shape[:1]:
@@ -65,21 +65,18 @@ class Sample:
         return f"<Sample: {n} x {d}, {int(self.is_outlier.sum())} outliers{origin}{seed}>"
 
     @property
-    def inliers(self) -> FloatArray:
+    def inliers(self) -> Array:
         """The good rows, in their order in `X`."""
         return self.X[~self.is_outlier]
 
     @property
     def alpha(self) -> float:
-        """Fraction of the rows of `X` that are bad; rows that are missing do not count."""
+        """Fraction of the rows of `X` that are bad; missing rows do not count."""
         return float(self.is_outlier.mean())
 
     @cached_property
-    def mean(self) -> FloatArray:
-        """What errors are measured from: the mean of the good rows, as in the paper, or `target`.
-
-        Where good rows were taken away, the mean of those that are left is no longer the truth.
-        """
+    def mean(self) -> Array:
+        """The true mean: `target`, or otherwise the mean of the good rows, as in the paper."""
         return np.asarray(self.inliers.mean(axis=0)) if self.target is None else self.target
 
     @cached_property
@@ -93,10 +90,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Contamination(ABC):
-    """A way in which rows go bad: n rows in R^d, of which about alpha n are corrupted.
+    """A contamination model: n rows in R^d, of which about alpha n are corrupted.
 
-    A model is its parameters: its repr states all of them and tells it from any other. Unless a
-    model says otherwise, `round(alpha n)` rows are bad and they stand at random places.
+    The repr states all parameters and identifies the model. Unless documented otherwise,
+    `round(alpha n)` rows at random positions are bad.
 
     Attributes
     ----------
@@ -111,18 +108,24 @@ class Contamination(ABC):
     n: int
     d: int
     alpha: float
+    min_n: ClassVar[int] = 1
+    min_d: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        settle(self, n=check_whole(self.n, "n"), d=check_whole(self.d, "d"))
+        set_fields(self, n=check_whole(self.n, "n"), d=check_whole(self.d, "d"))
         hint = " Beyond it the good rows are not the majority."
-        settle(self, alpha=check_number(self.alpha, "alpha", at_least=0.0, below=0.5, hint=hint))
+        alpha = check_number(self.alpha, "alpha", at_least=0.0, below=0.5, hint=hint)
+        set_fields(self, alpha=alpha)
+        check_whole(self.n, "n", self.min_n)
+        check_whole(self.d, "d", self.min_d)
+        check_parameters(self)
 
     @property
     def n_outliers(self) -> int:
         """Number of corrupted rows."""
         return round(self.alpha * self.n)
 
-    def sample(self, random_state: RandomState = None) -> Sample:
+    def sample(self, random_state: Seed = None) -> Sample:
         """Draw a sample.
 
         Parameters
@@ -139,26 +142,39 @@ class Contamination(ABC):
         return replace(drawn, model=self, random_state=seed_of(random_state))
 
     @abstractmethod
-    def _draw(self, random_state: RandomState) -> Sample:
-        """Draw the rows and the truth about them."""
+    def _draw(self, random_state: Seed) -> Sample:
+        """Draw the rows and their labels."""
 
-    def _pick(self, rng: np.random.Generator) -> Rows:
-        """Random places for the outliers."""
+    def _pick(self, rng: np.random.Generator) -> Array:
+        """Draw random positions for the outliers."""
         return rng.permutation(self.n)[: self.n_outliers]
 
-    def _flags(self, rows: Rows) -> NDArray[np.bool_]:
-        """True for the given rows."""
+    def _flags(self, rows: Array) -> Mask:
+        """Return a mask of the given rows."""
         is_outlier = np.zeros(self.n, dtype=np.bool_)
         is_outlier[rows] = True
         return is_outlier
 
 
 def seed_of(random_state: object) -> int | None:
-    """The whole number, where it is one."""
+    """Return the seed if it is a whole number."""
     return int(random_state) if isinstance(random_state, numbers.Integral) else None
 
 
-def settle(frozen: object, **values: Any) -> None:
-    """Store checked values, in plain types: numpy's would change the repr."""
+def set_fields(frozen: object, **values: Any) -> None:
+    """Set fields of a frozen dataclass, in plain types: numpy's would change the repr."""
     for name, value in values.items():
         object.__setattr__(frozen, name, value)
+
+
+def parameter(default: Any, check: Callable[..., Any], **options: Any) -> Any:
+    """Declare a field that `check_parameters` passes through ``check(value, name, **options)``."""
+    return field(default=default, metadata={"check": partial(check, **options)})
+
+
+def check_parameters(model: Any) -> None:
+    """Check all fields declared by `parameter`, and set them to the checked values."""
+    for item in fields(model):
+        if "check" in item.metadata:
+            value = item.metadata["check"](getattr(model, item.name), item.name)
+            set_fields(model, **{item.name: value})

@@ -1,7 +1,7 @@
-"""Pictures as rows: digits, faces among other things, and faces that the user has.
+"""Pictures as rows: digits, faces, and pictures of the user.
 
 The paper's faces are those of the FEI database (https://fei.edu.br/~cet/facedatabase.html), which
-is not to be passed on: who has it names a folder. Other faces and digits come inside packages.
+may not be redistributed: users who have it give its folder. Other data come with packages.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, check_whole
-from inlier.datasets._typing import FloatArray
-from inlier.datasets.base import settle
+from inlier.datasets.base import set_fields
 from inlier.datasets.real import Shuffled
 
 # The size of the paper's pictures.
 HEIGHT, WIDTH = 36, 30
-# The part of a picture's height that is looked at; the width follows.
+# Fraction of the height that is kept; the paper does not state its own.
 CROP = 0.7
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".tif", ".tiff")
 NEEDS_SKIMAGE = 'needs scikit-image: pip install "inlier[reproduce]".'
@@ -28,7 +28,7 @@ NEEDS_SKIMAGE = 'needs scikit-image: pip install "inlier[reproduce]".'
 
 @dataclass(frozen=True, init=False)
 class Images(Shuffled):
-    """Pictures in random order, of which some do not belong there: one picture, one row.
+    """Labelled pictures in random order, one in each row.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Images(Shuffled):
         sides = np.asarray(shape)
         if sides.shape != (2,) or sides.dtype.kind not in "iu" or not (sides > 0).all():
             raise ValueError(f"shape must be a height and a width, but is {shape!r}.")
-        settle(self, shape=(int(sides[0]), int(sides[1])), name=name)
+        set_fields(self, shape=(int(sides[0]), int(sides[1])), name=name)
         super().__init__(X, is_outlier)
         if sides.prod() != self.d:
             raise ValueError(
@@ -53,7 +53,7 @@ class Images(Shuffled):
 
 
 def digits(good: int = 0, bad: int = 1, n_bad: int = 60) -> Images:
-    """All of one handwritten digit with some of another among them, from scikit-learn, 8 x 8.
+    """Return all of one handwritten digit and some of another, from scikit-learn, 8 x 8.
 
     Examples
     --------
@@ -74,10 +74,9 @@ def digits(good: int = 0, bad: int = 1, n_bad: int = 60) -> Images:
 
 
 def faces() -> Images:
-    """100 faces and 40 pictures of something else, 25 x 25, with the paper's n and alpha.
+    """Return 100 faces and 40 other pictures, 25 x 25, with the paper's n and alpha.
 
-    From scikit-image's `lfw_subset`: cut out of photographs, in all poses and lights. Grey values
-    are stretched to 0 to 255.
+    From scikit-image's `lfw_subset`: photographs in all poses and lights, scaled to 0 to 255.
     """
     try:
         from skimage.data import lfw_subset
@@ -89,25 +88,22 @@ def faces() -> Images:
 
 
 def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
-    """Pictures of the user: one .npz file, or a folder.
+    """Read pictures of the user from an .npz file or a folder.
 
-    A file has `X` (n x pixels), `y` (1 or True for what does not belong there) and `shape` (height
-    and width; 36 x 30, if it is missing), and is read without unpickling anything.
+    A file has `X` (n x pixels), `y` (1 or True for outliers) and optionally `shape` (height and
+    width; by default 36 x 30), and is read without unpickling.
 
-    A folder has two folders, ``good`` and ``bad``, or pictures with the names that they have in the
-    FEI database, of which those are taken that give the paper's numbers: ``1a`` to ``100a``
-    (frontal, neutral) are good; ``101-01``, ``102-10``, ..., ``119-01``, ``120-10`` (profiles) and
-    ``121b`` to ``140b`` (smiling), turned upside down, are bad.
-
-    Pictures in a folder are turned to grey, cut to the middle, scaled to 36 x 30 and equalised, so
-    that all grey values from 0 to 255 are equally frequent. Which persons and which crop the paper
-    took, it does not say.
+    A folder has two folders, ``good`` and ``bad``, or pictures named as in the FEI database, of
+    which the paper's numbers are used: ``1a`` to ``100a`` (frontal, neutral) are good; ``101-01``,
+    ``102-10``, ..., ``119-01``, ``120-10`` (profiles) and ``121b`` to ``140b`` (smiling), upside
+    down, are bad. They are converted to grey, cropped to the middle, scaled to 36 x 30, and their
+    histograms equalised. The paper does not state its choice of persons and its crop.
 
     Parameters
     ----------
     path : path
     crop : float, default=0.7
-        The part of the height that is kept; the width is 30/36 of it, if there is that much.
+        Fraction of the height that is kept; the width is 30/36 of it, or all there is.
     """
     path = Path(path)
     crop = check_number(crop, "crop", at_most=1.0)
@@ -125,7 +121,7 @@ def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
             shape = content["shape"] if "shape" in content.files else (HEIGHT, WIDTH)
             X = content["X"].reshape(len(content["X"]), -1)
             return Images(X, content["y"], shape, path.stem)
-    except Exception as error:  # numpy and zipfile have many words for a damaged file
+    except Exception as error:  # numpy and zipfile raise many types for a damaged file
         raise ValueError(
             f"{str(path)!r} cannot be used ({error}). It should be an .npz file with X (a row for "
             "each picture), y (1 for what does not belong there) and shape (height and width)."
@@ -150,7 +146,7 @@ def _pictures(folder: Path) -> list[Path]:
 
 
 def _fei(folder: Path) -> list[tuple[Path, bool, bool]]:
-    """The paper's numbers out of the FEI database: file, whether it is bad, and upside down."""
+    """Return the paper's pictures of the FEI database: file, whether bad, whether upside down."""
     by_name = {path.stem.lower(): path for path in _pictures(folder)}
     wanted = [(f"{person}a", False, False) for person in range(1, 101)]
     wanted += [(f"{p}-{'01' if p % 2 else '10'}", True, False) for p in range(101, 121)]
@@ -165,8 +161,8 @@ def _fei(folder: Path) -> list[tuple[Path, bool, bool]]:
     return [(by_name[name], is_bad, upside_down) for name, is_bad, upside_down in wanted]
 
 
-def _row(path: Path, upside_down: bool, crop: float) -> FloatArray:
-    """A picture in grey, cut to the middle, scaled and equalised."""
+def _row(path: Path, upside_down: bool, crop: float) -> Array:
+    """Read a picture in grey, cropped to the middle, scaled and equalised."""
     try:
         from PIL import Image
         from skimage import color, exposure, transform
@@ -175,9 +171,9 @@ def _row(path: Path, upside_down: bool, crop: float) -> FloatArray:
     try:
         with Image.open(path) as image:
             pages = getattr(image, "n_frames", 1)
-            # What has more than 256 shades of grey keeps them.
+            # Keep the precision of 16-bit and floating-point grey.
             picture = np.asarray(image if image.mode[0] in "IF" else image.convert("RGB"))
-    except Exception as error:  # each format has words of its own
+    except Exception as error:  # each format raises its own
         raise ValueError(f"{str(path)!r} is no picture that can be read ({error}).") from error
     if pages > 1:
         raise ValueError(f"{str(path)!r} has {pages} pages: give one picture to a file.")

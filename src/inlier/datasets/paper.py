@@ -1,8 +1,8 @@
-"""The figures printed in the paper, to compare with.
+"""The errors printed in the paper.
 
-They are those of Liu, Deshmukh and Veeravalli, "Robust Mean Estimation in High Dimensions via l0
-Minimization": distances between the estimate and the mean of the uncorrupted rows, for the
-synthetic settings averaged over 20 trials.
+Liu, Deshmukh and Veeravalli, "Robust Mean Estimation in High Dimensions via l0 Minimization":
+distances between the estimate and the mean of the uncorrupted rows, for the synthetic settings
+averaged over 20 trials.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class PrintedTable:
     Attributes
     ----------
     setting : str
-        Where the data come from: "A" or "B" (see `SettingA`, `SettingB`), or "faces".
+        The data: "A" or "B" (see `SettingA`, `SettingB`), or "faces".
     fixed : mapping of str to float
-        What is the same in all rows, for example ``{"d": 400, "n": 800}``.
+        Parameters common to all rows, for example ``{"d": 400, "n": 800}``.
     vary : str
-        What differs from row to row: "alpha" or "n".
+        The parameter of the rows: "alpha" or "n".
     errors : mapping of float to mapping of str to float
-        ``errors[value][method]``, with the value of `vary`. A method without a printed figure is
-        left out.
+        ``errors[value][method]``, with the value of `vary`. Methods without a printed figure are
+        omitted.
     """
 
     setting: str
@@ -38,10 +38,10 @@ class PrintedTable:
 
 
 def printed_tables() -> dict[str, PrintedTable]:
-    """All tables of recovery errors in the paper, by name: "table1" to "table6".
+    """Return all tables of recovery errors in the paper, by name: "table1" to "table6".
 
-    Figures are as printed. One looks like a misprint: 0.069 for lp in table 3 at alpha = 0.1,
-    where the text has lp perform best (0.0069?). The faces, table 5, are a single row: n = 140.
+    Figures are as printed. One is probably a misprint: 0.069 for lp in table 3 at alpha = 0.1,
+    where the text says that lp performs best (0.0069?). Table 5, faces, has a single row: n = 140.
 
     Returns
     -------

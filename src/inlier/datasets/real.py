@@ -1,4 +1,4 @@
-"""Real rows whose outliers are known."""
+"""Real data with labelled outliers."""
 
 from __future__ import annotations
 
@@ -7,23 +7,20 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import check_random_state
 from inlier.data.checks import check_table
-from inlier.datasets._typing import FloatArray, RandomState
-from inlier.datasets.base import Contamination, Sample, settle
+from inlier.datasets.base import Contamination, Sample, set_fields
 
 
 @dataclass(frozen=True, init=False)
 class Shuffled(Contamination):
-    """Real rows in random order, with the truth about them known.
+    """Labelled real rows in random order.
 
-    Nothing is Gaussian here: good rows are skewed, correlated, in groups, and the outliers were not
-    placed by anyone. What differs between seeds is the order of rows, which should not matter: it
-    fools methods that depend on it. `n`, `d` and `alpha` follow from the rows. Two tables are told
-    apart by a digest of their content.
+    Only the order of the rows differs between seeds; it should not matter. `n`, `d` and `alpha`
+    follow from the rows. A digest of the content identifies the table.
 
     Attributes
     ----------
@@ -32,11 +29,11 @@ class Shuffled(Contamination):
     is_outlier : array-like of bool, shape (n,)
         Which of them are bad; less than half.
     digest : str
-        Of `X` and `is_outlier`.
+        Hash of `X` and `is_outlier`.
     """
 
-    X: FloatArray = field(repr=False, compare=False)
-    is_outlier: NDArray[np.bool_] = field(repr=False, compare=False)
+    X: Array = field(repr=False, compare=False)
+    is_outlier: Mask = field(repr=False, compare=False)
     digest: str
 
     def __init__(self, X: Any, is_outlier: Any) -> None:
@@ -50,18 +47,18 @@ class Shuffled(Contamination):
                 f"other values, such as {given[~np.isin(given, (0, 1))][0]!r}."
             )
         flags = given.astype(np.bool_)
-        settle(self, X=rows, is_outlier=Sample(rows, flags).is_outlier)
-        settle(self, n=rows.shape[0], d=rows.shape[1], alpha=float(flags.mean()))
+        set_fields(self, X=rows, is_outlier=Sample(rows, flags).is_outlier)
+        set_fields(self, n=rows.shape[0], d=rows.shape[1], alpha=float(flags.mean()))
         super().__post_init__()
         for array in (rows, flags):
             array.flags.writeable = False
-        settle(self, digest=sha256(rows.tobytes() + flags.tobytes()).hexdigest()[:16])
+        set_fields(self, digest=sha256(rows.tobytes() + flags.tobytes()).hexdigest()[:16])
 
     @property
     def n_outliers(self) -> int:
         """Number of bad rows."""
         return int(self.is_outlier.sum())
 
-    def _draw(self, random_state: RandomState) -> Sample:
+    def _draw(self, random_state: Seed) -> Sample:
         order = check_random_state(random_state).permutation(self.n)
         return Sample(self.X[order], self.is_outlier[order])

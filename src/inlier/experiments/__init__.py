@@ -1,10 +1,10 @@
-"""The paper's experiments, and those beyond it, as one command: `reproduce`.
+"""The paper's experiments, and others, as one command: `reproduce`.
 
-Each of these files is one experiment: `tables`, `figures`, `pictures`, `optimality`, `sweeps`,
-`price`, `cost`. What they share: `columns` (the methods, with their colours), `part` (what an
-experiment leaves), `verdict` (better, same or worse than printed), `look` (the style of figures).
+Each experiment is a file: `tables`, `figures`, `pictures`, `optimality`, `sweeps`, `price`, `cost`.
+They share `methods` (with labels and colours), `chapter` (the result of an experiment), `verdict`
+(better, same or worse than printed), `style` (of figures) and `output` (the files written).
 """
 
-from inlier.experiments.reproduce import EXPERIMENTS, Reproduction, reproduce
+from inlier.experiments.reproduction import EXPERIMENTS, Reproduction, reproduce
 
 __all__ = ["EXPERIMENTS", "Reproduction", "reproduce"]

@@ -1,4 +1,4 @@
-"""Seconds and passes over the data of each method, over the number of rows and of columns."""
+"""Seconds and passes of each method against the numbers of rows and columns."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from typing import Any
 
 from inlier.comparison import Comparison
 from inlier.datasets import SettingA
-from inlier.experiments.columns import COLUMNS, IN_TABLES
-from inlier.experiments.look import legend_beside, lines, new_figure, styled
-from inlier.experiments.part import Chapter, Drawing, PrintableTable, Setup, draws, number, tidy
+from inlier.experiments.chapter import (
+    Chapter,
+    Drawing,
+    PrintableTable,
+    Setup,
+    draws,
+    number,
+    tidy_all,
+)
+from inlier.experiments.methods import IN_TABLES
+from inlier.experiments.style import legend_beside, lines, log_ticks, new_figure, styled
 
 D, ROWS = 50, (250, 500, 1000, 2000, 5000, 10_000)
 N, COLUMNS_OF_DATA = 1000, (10, 25, 50, 100, 200, 400)
@@ -21,7 +29,7 @@ reading of the data. Left: {D} columns. Right: {N} rows."""
 
 
 def run(setup: Setup) -> Chapter:
-    """Over rows and over columns."""
+    """Measure over rows and over columns."""
     rows = ROWS[1:4:2] if setup.quick else ROWS
     columns = COLUMNS_OF_DATA[1:4:2] if setup.quick else COLUMNS_OF_DATA
     trials = 1 if setup.quick else TRIALS
@@ -32,34 +40,23 @@ def run(setup: Setup) -> Chapter:
         _table(f"n x {D}: seconds (passes), by n", rows, over_rows),
         _table(f"{N} x d: seconds (passes), by d", columns, over_columns),
     ]
-    figure = _drawn(((rows, over_rows, "rows, n"), (columns, over_columns, "columns, d")))
+    figure = _draw(((rows, over_rows, "rows, n"), (columns, over_columns, "columns, d")))
     text = TEXT.format(draws=draws(trials))
-    tidied = [
-        line
-        for model, comparison in zip(models, found, strict=True)
-        for line in tidy("cost", model, comparison)
-    ]
     drawing = Drawing("cost", "Seconds and passes", figure)
-    return Chapter("Time and passes", text, tables, [drawing], tidied)
+    return Chapter("Time and passes", text, tables, [drawing], tidy_all("cost", models, found))
 
 
 def _table(caption: str, places: Sequence[int], found: Sequence[Comparison]) -> PrintableTable:
     rows = [comparison.by_method() for comparison in found]
-    return PrintableTable(
-        caption,
-        ["", *map(str, places)],
-        [
-            [
-                COLUMNS[name].label,
-                *(f"{number(row[name].seconds)} ({number(row[name].passes)})" for row in rows),
-            ]
-            for name in IN_TABLES
-        ],
-    )
+    cells = {
+        name: [f"{number(row[name].seconds)} ({number(row[name].passes)})" for row in rows]
+        for name in IN_TABLES
+    }
+    return PrintableTable.by_method(caption, ["", *map(str, places)], cells)
 
 
-def _drawn(sides: Sequence[tuple[Sequence[int], Sequence[Comparison], str]]) -> Any:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+def _draw(sides: Sequence[tuple[Sequence[int], Sequence[Comparison], str]]) -> Any:
+    from matplotlib.ticker import FuncFormatter, LogLocator
 
     with styled():
         figure = new_figure(8.4, 5.4)
@@ -69,13 +66,10 @@ def _drawn(sides: Sequence[tuple[Sequence[int], Sequence[Comparison], str]]) -> 
             for axes, what in zip(grid[:, side], ("seconds", "passes"), strict=True):
                 values = {name: [getattr(row[name], what) for row in rows] for name in IN_TABLES}
                 lines(axes, places, values)
-                axes.set_xscale("log")
+                log_ticks(axes, places)
                 axes.set_yscale("log")
-                axes.set_xticks(places)
-                axes.xaxis.set_minor_locator(NullLocator())
                 axes.yaxis.set_major_locator(LogLocator(10.0))
-                for axis in (axes.xaxis, axes.yaxis):
-                    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             grid[1, side].set_xlabel(xlabel)
         grid[0, 0].set_ylabel("seconds")
         grid[1, 0].set_ylabel("passes over the data")

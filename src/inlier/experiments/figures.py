@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from inlier._internal.typing import Array
 from inlier.data import as_table
 from inlier.datasets import Sample, SettingB, TwoClusters
-from inlier.experiments.columns import COLUMNS
-from inlier.experiments.look import BAD, GOOD, new_figure, styled
-from inlier.experiments.part import Chapter, Drawing, Setup
+from inlier.experiments.chapter import Chapter, Drawing, Setup
+from inlier.experiments.methods import COLUMNS
+from inlier.experiments.style import BAD, GOOD, new_figure, styled
 from inlier.linalg.eigenpairs import Oracle
 from inlier.packing.full_space import FullSpaceSolver
 from inlier.packing.surrogates import L1, ReweightedL2, Surrogate
@@ -19,14 +21,14 @@ SURROGATES: dict[str, Surrogate] = {"paper-l1": L1(), "paper-lp": ReweightedL2(0
 SPHERE = TwoClusters(600, D, 0.2)
 
 TEXT = f"""\
-Figure 1 is drawn from {SPHERE}, seed 0: rows in {D} dimensions, each seen in the plane of the two
-clusters and one random direction beside it, at its true distance to the origin. Figure 2 is
+Figure 1 shows {SPHERE}, seed 0: rows in {D} dimensions, projected onto the plane of the two
+clusters and one random direction, at their true distance to the origin. Figure 2 is
 SettingB(n={N}, d={D}, alpha={ALPHA}), seed 0, with the centre fixed at the coordinate-wise
 median and the true sigma, as in the paper."""
 
 
 def run(setup: Setup) -> Chapter:
-    """Both."""
+    """Draw both figures."""
     setup.watch("Figures 1 and 2", 0, 2)
     first = _sphere(SPHERE.sample(0))
     setup.watch("Figures 1 and 2", 1, 2)
@@ -36,7 +38,7 @@ def run(setup: Setup) -> Chapter:
 
 
 def _sphere(sample: Sample) -> Drawing:
-    """Two clusters as far out as the good rows."""
+    """Draw two clusters as far out as the good rows."""
     bad = sample.is_outlier
     projected = _on_sphere(sample)
     distances = np.linalg.norm(sample.X, axis=1)
@@ -45,7 +47,6 @@ def _sphere(sample: Sample) -> Drawing:
         grid = figure.add_gridspec(1, 2, width_ratios=(1.2, 1))
         sphere = figure.add_subplot(grid[0], projection="3d")
         for rows, color, size in ((~bad, GOOD, 5), (bad, BAD, 9)):
-            # What lies on the far side is paler.
             sphere.scatter(*projected[rows].T, s=size, c=color, lw=0, depthshade=True)
         sphere.set_box_aspect((1, 1, 1), zoom=1.75)
         sphere.view_init(elev=22, azim=-15)
@@ -59,25 +60,13 @@ def _sphere(sample: Sample) -> Drawing:
         axes = figure.add_subplot(grid[1])
         bins = np.linspace(distances.min(), distances.max(), 33)
         for rows, color, label in ((~bad, GOOD, "good rows"), (bad, BAD, "outliers")):
-            axes.hist(
-                distances[rows],
-                list(bins),
-                density=True,
-                color=color,
-                alpha=0.65,
-                label=label,
-                lw=0,
-            )
+            histogram: dict[str, Any] = {"density": True, "alpha": 0.65, "lw": 0}
+            axes.hist(distances[rows], list(bins), color=color, label=label, **histogram)
         axes.set_xlabel("distance to the origin")
         axes.set_ylabel("density")
         axes.axvline(radius, color="0.3", lw=0.9, ls="--")
-        axes.annotate(
-            r"$\sqrt{d}$",
-            (radius, 1.0),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            va="bottom",
-        )
+        above = axes.get_xaxis_transform()  # x in units of the data, y of the axes
+        axes.text(radius, 1.0, r"$\sqrt{d}$", transform=above, ha="center", va="bottom")
         axes.grid(visible=False)
         axes.legend(loc="upper right")
     caption = (
@@ -88,7 +77,7 @@ def _sphere(sample: Sample) -> Drawing:
 
 
 def _on_sphere(sample: Sample) -> Array:
-    """Three coordinates of each row's direction, at the row's own distance."""
+    """Project rows to three dimensions, scaled to their own distances."""
     bad = sample.X[sample.is_outlier]
     _, vectors = np.linalg.eigh(bad.T @ bad)
     random = np.random.default_rng(0).standard_normal(D)
@@ -101,14 +90,14 @@ def _on_sphere(sample: Sample) -> Array:
 
 
 def _indicator(sample: Sample, surrogate: str) -> Array:
-    """h about the coordinate-wise median: step 1 of Algorithm 1."""
+    """Compute h about the coordinate-wise median: step 1 of Algorithm 1."""
     oracle = Oracle(as_table(sample.X), np.random.default_rng(0))
-    whole = FullSpaceSolver(oracle, np.median(sample.X, axis=0), N * sample.sigma**2, tol=1e-6)
-    return SURROGATES[surrogate].minimise(whole).indicator
+    solver = FullSpaceSolver(oracle, np.median(sample.X, axis=0), N * sample.sigma**2, tol=1e-6)
+    return SURROGATES[surrogate].minimise(solver).indicator
 
 
 def _indicators(sample: Sample) -> Drawing:
-    """h by l1 and by lp, about the coordinate-wise median."""
+    """Draw h by l1 and by lp, about the coordinate-wise median."""
     rows, bad = np.arange(1, N + 1), sample.is_outlier
     with styled():
         figure = new_figure(7.0, 2.7)
@@ -116,17 +105,8 @@ def _indicators(sample: Sample) -> Drawing:
         for axes, name in zip(panels, SURROGATES, strict=True):
             column = COLUMNS[name]
             h = _indicator(sample, name)
-            axes.plot(
-                rows[bad],
-                h[bad],
-                "o",
-                ms=8,
-                mfc="none",
-                mec=BAD,
-                mew=1.2,
-                label="true outliers",
-                clip_on=False,
-            )
+            circle: dict[str, Any] = {"mfc": "none", "mec": BAD, "mew": 1.2, "clip_on": False}
+            axes.plot(rows[bad], h[bad], "o", ms=8, label="true outliers", **circle)
             axes.plot(rows, h, "o", ms=3, color=column.color, mew=0, label="$h_i$", clip_on=False)
             removed = SURROGATES[name].nonzero(h)
             found, good = int((removed & bad).sum()), int((removed & ~bad).sum())

@@ -1,4 +1,4 @@
-"""How close to the minimum of the l0 problem each method is: brute force, and lower bounds."""
+"""The gap of each method to the minimum of the l0 problem, by brute force and lower bounds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier.datasets import Contamination, SettingA, SettingB
-from inlier.experiments.columns import COLUMNS, IN_TABLES
-from inlier.experiments.part import Chapter, PrintableTable, Setup, draws, number
+from inlier.experiments.chapter import Chapter, PrintableTable, Setup, draws, number
+from inlier.experiments.methods import COLUMNS, IN_TABLES
 from inlier.packing.solvers import solve_l1
 
-# All subsets of so few rows can be tried.
+# Few enough rows to try all subsets.
 SMALL = (SettingA(14, 3, 0.2), SettingB(14, 3, 0.2))
 LARGE = (SettingA(800, 400, 0.2), SettingA(2000, 100, 0.2), SettingB(2000, 100, 0.2))
 SMALL_TRIALS, LARGE_TRIALS = 20, 2
@@ -27,27 +27,27 @@ HEAD = ("within the budget", "removed", "had to go at least")
 TEXT = """\
 The paper's problem (4) asks for the fewest rows whose removal brings the others within the budget
 n sigma^2. Below: in how many draws a method's kept rows are within it, about their mean, how many
-rows it removed, and how many had to go at least. Methods that cut too much are within the budget,
-but far from the optimum; those that cut too little are not solutions at all.
+rows it removed, and how many had to go at least. Methods that remove too much are within the
+budget, but far from the optimum; those that remove too little are not feasible.
 
-With 14 rows all subsets are tried. With more, the dual of the l1 problem proves that about the mean
-of the rows that a method kept no fewer could go. LRV judges no rows."""
+With 14 rows all subsets are tried. With more, the dual of the l1 problem gives a lower bound, about
+the mean of the rows that a method kept. LRV judges no rows."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A method's answer to one draw, as a solution of the l0 problem."""
+    """A method's result on one draw, as a solution of the l0 problem."""
 
     method: str
     within: bool
     """Whether the kept rows are within the budget."""
     removed: int
     fewest: int
-    """What had to go at least."""
+    """Lower bound on the number of removed rows."""
 
 
 def run(setup: Setup) -> Chapter:
-    """Brute force where it can be done, bounds where it cannot."""
+    """Judge by brute force on small data, and by lower bounds on large data."""
     small, large = (2, 1) if setup.quick else (SMALL_TRIALS, LARGE_TRIALS)
     models = LARGE[1:] if setup.quick else LARGE
     tasks = [(model, seed) for model in SMALL for seed in range(small)]
@@ -68,28 +68,26 @@ def _judged(model: Contamination, seed: int) -> list[Judged]:
     for name in IN_TABLES:
         estimator = COLUMNS[name].method.make(alpha=sample.alpha, sigma=sample.sigma)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of methods that do not reach the bound: it is shown
+            warnings.simplefilter("ignore")  # the table shows which methods miss the bound
             estimator.fit(sample.X)
         if not getattr(estimator, "judges_rows", True):
             continue
-        kept = estimator.support_
-        if optimum is None:
+        kept, fewest = estimator.support_, optimum
+        if fewest is None:
             own_mean = sample.X[kept].mean(axis=0)
             fewest = solve_l1(sample.X, own_mean, budget, tol=1e-5).l0_lower_bound
-        else:
-            fewest = optimum
         found.append(Judged(name, _within(sample.X[kept], budget), int((~kept).sum()), fewest))
     return found
 
 
 def _within(kept: Array, budget: float) -> bool:
-    """Whether rows are within the budget about their mean, which is where they need least."""
+    """Return whether rows are within the budget about their mean, the best centre."""
     away = kept - kept.mean(axis=0)
     return bool(np.linalg.norm(away, 2) ** 2 <= budget * (1.0 + PRECISION))
 
 
 def _fewest_of_all(X: Array, budget: float) -> int:
-    """The minimum of the l0 problem, by trying all subsets of the rows."""
+    """Return the minimum of the l0 problem, by trying all subsets of the rows."""
     n = len(X)
     for removed in range(n):
         subsets = np.array(list(combinations(range(n), n - removed)))
@@ -101,18 +99,13 @@ def _fewest_of_all(X: Array, budget: float) -> int:
 
 
 def _table(caption: str, found: list[Judged]) -> PrintableTable:
-    rows = []
+    cells = {name: ["-"] * len(HEAD) for name in IN_TABLES}
     for name in IN_TABLES:
-        of_method = [answer for answer in found if answer.method == name]
-        rows.append([COLUMNS[name].label, *_cells(of_method)])
-    return PrintableTable(caption, ["method", *HEAD], rows)
-
-
-def _cells(answers: list[Judged]) -> list[str]:
-    if not answers:
-        return ["-"] * len(HEAD)
-    return [
-        f"{sum(answer.within for answer in answers)}/{len(answers)}",
-        number(fmean(answer.removed for answer in answers)),
-        number(fmean(answer.fewest for answer in answers)),
-    ]
+        of_method = [judged for judged in found if judged.method == name]
+        if of_method:
+            cells[name] = [
+                f"{sum(judged.within for judged in of_method)}/{len(of_method)}",
+                number(fmean(judged.removed for judged in of_method)),
+                number(fmean(judged.fewest for judged in of_method)),
+            ]
+    return PrintableTable.by_method(caption, ["method", *HEAD], cells)

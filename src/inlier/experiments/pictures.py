@@ -1,4 +1,4 @@
-"""The mean face by each method beside the true one, as in the paper's appendix; and digits."""
+"""Mean faces and digits by each method, as in the paper's appendix."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 
 from inlier.comparison import Comparison, Row
 from inlier.datasets import Images, digits, faces, printed_tables
-from inlier.experiments.columns import COLUMNS
-from inlier.experiments.look import new_figure, styled
-from inlier.experiments.part import Chapter, Drawing, PrintableTable, Setup, number, tidy
+from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, number, tidy
+from inlier.experiments.methods import COLUMNS
+from inlier.experiments.style import new_figure, styled
 
 ALL = tuple(COLUMNS)
 PER_ROW = 7
 
 TEXT = """\
 The paper's Table 5 and its appendix: the mean face by each method, its distance to the mean of the
-good pictures (the oracle), and how many pictures were removed. Methods are told the true sigma or
-alpha if they need it. {data}
+good pictures (the oracle), and how many pictures were removed. Methods that need sigma or alpha are
+given the true ones. {data}
 
-The paper's own pictures, from the FEI database, are not to be passed on. Who has them reproduces
-the table by `inlier reproduce --only faces --faces FOLDER`; `inlier.datasets.read_images` says
-which files it takes, and how they are cut and equalised. The figures printed in the paper, for its
-choice of persons and crop: {printed}."""
+The paper's own pictures, from the FEI database, may not be redistributed. Users who have them
+reproduce the table by `inlier reproduce --only faces --faces FOLDER`; `inlier.datasets.read_images`
+documents the files and how they are cropped and equalised. The figures printed in the paper, for
+its choice of persons and crop: {printed}."""
 
 FACES = (
     "By default the faces are those of scikit-image (100 faces and 40 pictures of something else, "
@@ -32,14 +32,14 @@ FACES = (
 
 
 def run(setup: Setup) -> Chapter:
-    """The user's faces, or those of scikit-image; then digits."""
+    """Compare on the user's faces, or those of scikit-image, and on digits."""
     models = [faces() if setup.pictures is None else setup.pictures, digits()]
     found = setup.compare("Faces and digits", models, ALL, trials=1)
     tables, drawings, lines = [], [], []
     for model, comparison, file in zip(models, found, ("faces", "digits"), strict=True):
         tables.append(_table(model, comparison))
         caption = f"{model.name}: the mean picture by each method, and its error."
-        drawings.append(Drawing(file, caption, _drawn(model, comparison)))
+        drawings.append(Drawing(file, caption, _draw(model, comparison)))
         lines += tidy(file, model, comparison)
     data = FACES if setup.pictures is None else f"The faces are those of {setup.pictures.name}."
     printed = ", ".join(f"{name} {error:g}" for name, error in _printed().items())
@@ -53,21 +53,20 @@ def _printed() -> dict[str, float]:
 
 
 def _table(model: Images, comparison: Comparison) -> PrintableTable:
+    def cells(row: Row) -> tuple[str, str, str]:
+        exact = "-" if row.exact is None else ("yes" if row.exact else "no")
+        return number(row.error), number(row.removed), exact
+
+    height, width = model.shape
     rows = comparison.by_method()
-    bad = model.n_outliers
-    return PrintableTable(
-        f"{model.name}: {model.n} pictures of {'{} x {}'.format(*model.shape)}, {bad} of them bad",
+    return PrintableTable.by_method(
+        f"{model.name}: {model.n} pictures of {height} x {width}, {model.n_outliers} of them bad",
         ["method", "error", "removed", "exact"],
-        [[COLUMNS[name].label, number(rows[name].error), *_about_rows(rows[name])] for name in ALL],
+        {name: cells(rows[name]) for name in ALL},
     )
 
 
-def _about_rows(row: Row) -> tuple[str, str]:
-    exact = "-" if row.exact is None else ("yes" if row.exact else "no")
-    return number(row.removed), exact
-
-
-def _drawn(model: Images, comparison: Comparison) -> Any:
+def _draw(model: Images, comparison: Comparison) -> Any:
     oracle = model.X[~model.is_outlier].mean(axis=0)
     shown = [("oracle", oracle, "mean of the good")]
     for name in ALL:

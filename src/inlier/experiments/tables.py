@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from inlier.comparison import Comparison, Row
 from inlier.datasets import Contamination, SettingA, SettingB, printed_tables
-from inlier.experiments.columns import COLUMNS, IN_TABLES, Column
-from inlier.experiments.part import Chapter, PrintableTable, Setup, draws, number, tidy
+from inlier.experiments.chapter import Chapter, PrintableTable, Setup, draws, number, tidy
+from inlier.experiments.methods import COLUMNS, IN_TABLES, Column
 from inlier.experiments.verdict import Verdict, judge
 
 SETTINGS = {"A": SettingA, "B": SettingB}
@@ -17,23 +17,24 @@ NUMBERS = (1, 2, 3, 4, 6)
 QUICK_NUMBERS, QUICK_TRIALS = (1, 2, 3, 4), 1
 
 TEXT = """\
-Distance from the answer to the mean of the good rows; mean over {draws}. Methods that need sigma or
-alpha are told the true ones (the paper says so of CDG, and that it tuned the others): sigma is the
+Distance from the estimate to the mean of the good rows; mean over {draws}. Methods that need sigma
+or alpha are given the true ones (as the paper does for CDG; it tuned the others): sigma is the
 square root of the largest eigenvalue of the good rows' sample covariance. l1 and lp are Algorithm 1
-as published, lp with p = 1/2 by re-weighted l2, unless it says otherwise; the last two columns are
-this library's own, with sigma and with nothing given. A zero is exact: the very rows were found.
+as published, lp with p = 1/2 by re-weighted l2, unless stated otherwise; the last two columns are
+this library's own, with sigma given and with no parameters. A zero means that exactly the bad rows
+were removed.
 
-Behind each figure stands how it compares with the printed one: `+` better, `=` in the same band,
-`-` worse. The band is twice the standard error of the difference, if the printed figure varies as
-much as ours, at least 5% and at most 50% of it. Our own columns, and lp by re-weighted l1, are held
-against the printed lp or, where there is none, against l1. A worse cell of the last two columns is
-a failure; there {failures}."""
+A mark compares each figure with the printed one: `+` better, `=` in the same band, `-` worse. The
+band is twice the standard error of the difference, if the printed figure varies as much as ours, at
+least 5% and at most 50% of it. Our own columns, and lp by re-weighted l1, are compared with the
+printed lp or, where there is none, with l1. A worse cell of the last two columns is a failure;
+there {failures}."""
 
 
 INEXACT = """\
-The last table says where lp and ours, told sigma, did not find the very rows, and in how many of
-these draws fewer rows than the bad ones were removed, with the rest within the budget: the truth is
-not the minimum of the l0 problem there."""
+The last table lists where lp and ours, sigma given, did not remove exactly the bad rows, and in how
+many of these draws they removed fewer, with the rest within the budget: there the truth is not the
+minimum of the l0 problem."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class PrintedCell:
 
 
 def cells(number_of_table: int) -> list[PrintedCell]:
-    """The rows of a table, as models to draw from."""
+    """Return the rows of a table with their models."""
     table = printed_tables()[f"table{number_of_table}"]
     found = []
     for value, printed in table.errors.items():
@@ -57,7 +58,7 @@ def cells(number_of_table: int) -> list[PrintedCell]:
 
 
 def run(setup: Setup) -> Chapter:
-    """All tables."""
+    """Reproduce all tables."""
     trials = min(setup.trials, QUICK_TRIALS) if setup.quick else setup.trials
     tables, lines, worse, inexact = [], [], [], []
     verdicts: dict[str, list[Verdict | None]] = {name: [] for name in IN_TABLES}
@@ -78,7 +79,9 @@ def run(setup: Setup) -> Chapter:
     if inexact:
         text += f"\n\n{INEXACT}"
         head = ["table", "data", "column", "draws", "not exact", "fewer removed"]
-        tables.append(PrintableTable("Where lp, and ours told sigma, are not exact", head, inexact))
+        tables.append(
+            PrintableTable("Where lp and ours, sigma given, are not exact", head, inexact)
+        )
     text += f"\n\n{_mismatches(verdicts)}"
     return Chapter("The paper's tables", text, tables, (), lines, worse)
 
@@ -88,18 +91,18 @@ What does not match the paper:
 
 - **QUE's column.** The printed errors, 0.41 to 1.7, are beside LRV's the largest of the tables.
   Here rows leave until the true sigma is reached, and QUE is {que}.
-- **0.069 in Table 3**, for lp at alpha = 0.1: it is larger than the 0.0123 of l1 beside it, though
-  the text says that lp performs best, and than the errors at larger alpha. 0.0069 was probably
-  meant. Cells are judged by the figure as printed.
-- **lp** is {lp}. Algorithm 1 as published starts at the coordinate-wise median. In Setting A with
-  400 columns that is so far off that its first step may remove nearly all rows, good ones too, and
-  it ends there. Ours, told sigma, lowers the budget in steps and does not.
-- **l1** is {l1}, and lp by re-weighted l1 {reweighted}; the worse ones are in Setting A. The convex
-  problems are solved to a duality gap of 1e-6. The budget n sigma^2 is larger than the good rows
-  need, (1 - alpha) n sigma^2, and at the optimum l1 spends the difference on keeping outliers. The
-  paper does not say how closely it solves; a solver that stops earlier leaves more rows with h > 0,
-  which count as removed.
-- **Other methods**: iterative filtering is {iterative}, CDG {cdg}, LRV {lrv}."""
+- **0.069 in Table 3**, for lp at alpha = 0.1, is larger than the 0.0123 of l1 beside it, though the
+  text says that lp performs best, and than the errors at larger alpha. It is probably a misprint
+  for 0.0069. Cells are judged by the figure as printed.
+- **lp** is {paper_lp}. Algorithm 1 as published starts at the coordinate-wise median. In Setting A
+  with 400 columns this is so far off that its first step may remove nearly all rows, good ones too,
+  and it stops there. Ours, sigma given, lowers the budget in steps and does not.
+- **l1** is {paper_l1}, and lp by re-weighted l1 {paper_lp_reweighted_l1}; the worse ones are in
+  Setting A. The convex problems are solved to a duality gap of 1e-6. The budget n sigma^2 is larger
+  than the good rows need, (1 - alpha) n sigma^2, and the optimum of l1 spends the difference on
+  keeping outliers. The paper does not state its tolerance; a solver that stops earlier leaves more
+  rows with h > 0, which count as removed.
+- **Other methods**: iterative filtering is {iterative_filtering}, CDG {cdg}, LRV {lrv}."""
 
 
 def _mismatches(verdicts: dict[str, list[Verdict | None]]) -> str:
@@ -108,15 +111,7 @@ def _mismatches(verdicts: dict[str, list[Verdict | None]]) -> str:
         texts = [f"{found.count(v)} {v.value}" for v in Verdict if v in found]
         return f"judged {', '.join(texts)} in {len(found)} cells" if texts else "not judged"
 
-    return MISMATCHES.format(
-        que=counts("que"),
-        lp=counts("paper-lp"),
-        l1=counts("paper-l1"),
-        reweighted=counts("paper-lp-reweighted-l1"),
-        iterative=counts("iterative-filtering"),
-        cdg=counts("cdg"),
-        lrv=counts("lrv"),
-    )
+    return MISMATCHES.format(**{name.replace("-", "_"): counts(name) for name in COLUMNS})
 
 
 def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> PrintableTable:
@@ -143,7 +138,7 @@ def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> Printa
 
 
 def _verdict(column: Column, row: Row, cell: PrintedCell) -> Verdict | None:
-    """On a measured cell; of ours, a draw without an answer is as bad as a worse one."""
+    """Judge a measured cell; for our own methods a failed draw is a worse one."""
     against = column.held_against(cell.printed)
     if against is None:
         return None
@@ -166,14 +161,14 @@ def _worse(i: int, cell: PrintedCell, comparison: Comparison) -> list[str]:
 
 
 def _inexact(i: int, cell: PrintedCell, comparison: Comparison) -> list[list[str]]:
-    """Where sets differ from the truth, and whether fewer rows than the bad ones were removed."""
+    """Count draws where the removed rows are not the bad ones, and where they are fewer."""
     bad = cell.model.n_outliers
     rows = []
     for column in COLUMNS.values():
         by_lp = (column.is_ours or column.printed == "lp") and "sigma" in column.method.needs
         records = comparison.of(column.name) if by_lp else []
         missed = [record for record in records if record.exact is False]
-        # A fit that is not within its budget has something to say about it.
+        # A fit that exceeds its budget has a message.
         fewer = sum((record.removed or 0) < bad and not record.message for record in missed)
         if missed:
             counts = (len(records), len(missed), fewer)

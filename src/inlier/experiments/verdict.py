@@ -1,17 +1,16 @@
-"""Whether a measured mean error is better than a printed one, in the same band, or worse."""
+"""Judge a measured mean error: better than the printed one, in the same band, or worse."""
 
 from __future__ import annotations
 
 import math
 from enum import StrEnum
 
-# Both figures are means over 20 draws, unless fewer were asked for; the printed one comes without
-# its standard error, which is taken to be that of ours. Twice that of their difference is chance.
+# Half-width of the band in standard errors: twice that of the difference of two means, assuming
+# that the printed mean, whose standard error is not printed, varies as much as ours.
 CHANCE = 2.0 * math.sqrt(2.0)
-# Printed figures are rounded, and a spread over a few draws is itself uncertain.
+# Smallest half-width, relative to the printed figure, which is rounded.
 ROUNDED = 0.05
-# But a method that fails now and then varies much, and is no better for it; and a single draw says
-# nothing about chance.
+# Largest half-width: a method that fails now and then has a large standard error.
 WIDEST = 0.5
 
 
@@ -24,12 +23,12 @@ class Verdict(StrEnum):
 
     @property
     def mark(self) -> str:
-        """Behind a figure in a table."""
+        """The sign behind a figure in a table."""
         return {"better": "+", "same": "=", "worse": "-"}[self.value]
 
 
 def judge(error: float, error_se: float, printed: float) -> Verdict:
-    """The verdict on a mean error with its standard error; a single draw has none (nan)."""
+    """Judge a mean error with its standard error, nan for a single draw."""
     if math.isnan(error):
         return Verdict.WORSE
     chance = math.inf if math.isnan(error_se) else CHANCE * error_se

@@ -3,7 +3,7 @@
     Step 1   at the centre x, minimise a surrogate of ||h||_0 over the packing set
     Step 2   x = mean of the rows with h = 0
 
-while ||h||_0 falls. Step 1 is done exactly, as published, or as far as Theorem 1 needs it.
+while ||h||_0 decreases. Step 1 is solved exactly, as published, or as far as Theorem 1 requires.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from inlier._internal.arrays import count, double, every, lowest, namespace, some, total
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.packing.full_space import FullSpaceSolver, Solution
@@ -24,18 +25,28 @@ from inlier.packing.surrogates import ReweightedL2, Surrogate
 from inlier.results.records import Step
 from inlier.results.rules import Reweighting
 
-# A step of a fit has to be near the optimum, not at it: the verdict on a row does not hang on it.
-NEAR = 1e-4
-# The relative amount by which the kept rows may exceed a budget that has been tightened.
-SLACK = 0.02
-# Rounding may shrink all weights by less than this, a loose tolerance by about itself.
-LITTLE = 1e-3
-TINY = float(np.finfo(np.float64).tiny)
+
+@dataclass(frozen=True)
+class AlgorithmSettings:
+    """Tolerances of Algorithm 1; `make bench` counts the passes they cost."""
+
+    step_tol: float = 1e-4
+    """Duality gap of step 1 in a subspace: the set of removed rows does not depend on it."""
+    slack: float = 0.02
+    """Relative excess of the kept rows over a budget that has been tightened."""
+    max_passes: int = 4
+    max_rounds: int = 20
+    """Passes of the oracle for one check of the budget, and rounds of cutting planes."""
+    shrunk: float = 1e-3
+    """All weights of an exact step may shrink by this through rounding without removing a row."""
+
+
+SETTINGS = AlgorithmSettings()
 
 
 @dataclass(frozen=True)
 class StepSolution:
-    """Step 1: the indicator at one centre, and what follows from it."""
+    """Solution of step 1 at one centre, and the mean of step 2."""
 
     center: Array
     budget: float
@@ -47,11 +58,11 @@ class StepSolution:
     prices: Array
     lambda_max: float
     mean: Array
-    """Step 2: of the rows that are kept; of the weighted rows, if none is."""
+    """Mean of the kept rows, or of the weighted rows if none is kept."""
     solved: bool = True
     """Whether the surrogate was minimised to the tolerance."""
     reweighting: Reweighting | None = None
-    """What the verdict on a row hangs on beside its score, if it does."""
+    """What else decides, besides the score, whether a row is removed; None for nothing."""
 
     @property
     def n_removed(self) -> int:
@@ -60,17 +71,17 @@ class StepSolution:
 
 
 class Step1(Protocol):
-    """A way to do step 1."""
+    """A solver of step 1."""
 
     def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
-        """The minimum at a centre; None, if it is clear that not fewer rows are removed."""
+        """Solve at a centre; return None if at least `fewer_than` rows would be removed."""
 
 
 def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
-    """The rows with h != 0, and those that score as high as one of them.
+    """Return the mask of the rows with h != 0, and of those that score as high as one of them.
 
     At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
-    rows on the wrong side; a threshold on the score is a verdict that holds for new rows too.
+    rows on the wrong side; a threshold on the score applies to new rows too.
     """
     removed = surrogate.nonzero(h)
     least = lowest(namespace(q).where(removed, q, np.inf))
@@ -82,12 +93,10 @@ class ExactStep:
 
     Parameters
     ----------
-    oracle : Oracle
-    surrogate : Surrogate
     tol : float
         Relative duality gap of each convex problem.
     soft : bool
-        Take as mean the one weighted by 1 - h. Along it the l1 objective never rises.
+        Use the mean weighted by 1 - h, with which the l1 objective never increases.
     """
 
     def __init__(
@@ -100,51 +109,39 @@ class ExactStep:
         whole = FullSpaceSolver(self.oracle, center, budget, self.tol)
         solution = self.surrogate.minimise(whole)
         h = solution.indicator
-        # A row with its full weight counts as kept, even if all weights had to shrink a little.
-        little = solution.shrunk > 1.0 - max(LITTLE, 2.0 * self.tol)
-        unshrunk = 1.0 - solution.weights / solution.shrunk if little else h
+        # Undo a slight shrinkage of all weights, so that rows of full weight count as kept.
+        slight = solution.shrunk > 1.0 - max(SETTINGS.shrunk, 2.0 * self.tol)
+        unshrunk = 1.0 - solution.weights / solution.shrunk if slight else h
         removed = self.surrogate.nonzero(unshrunk)
         weights = solution.weights if self.soft or every(removed) else double(~removed)
+        mean, top = self.oracle.table.mean(weights, center), solution.lambda_max
+        q, V, prices = solution.scores, solution.directions, solution.multiplier
+        earlier = self._reweighting(whole.solved[:-1])
         return StepSolution(
-            center,
-            budget,
-            h,
-            solution.scores,
-            removed,
-            solution.directions,
-            solution.multiplier,
-            solution.lambda_max,
-            self.oracle.table.mean(weights, center),
-            solution.converged,
-            self._reweighting(whole.solved[:-1]),
+            center, budget, h, q, removed, V, prices, top, mean, solution.converged, earlier
         )
 
     def _reweighting(self, earlier: list[Solution]) -> Reweighting | None:
         if not isinstance(self.surrogate, ReweightedL2):
             return None
-        return Reweighting(
-            self.surrogate,
-            np.concatenate([solution.directions for solution in earlier]),
-            tuple(solution.multiplier for solution in earlier),
-        )
+        directions = np.concatenate([solution.directions for solution in earlier])
+        return Reweighting(self.surrogate, directions, tuple(x.multiplier for x in earlier))
 
 
 class SubspaceStep:
     """Step 1 in few passes: the surrogate in a subspace, the budget for the kept rows alone.
 
-    By Theorem 1 any set of enough rows that satisfies the budget will do, so the oracle looks at
-    the rows with h = 0 and not at h; its pass also brings their mean.
+    By Theorem 1 any large enough set of rows that satisfies the budget will do. So the oracle
+    checks the rows with h = 0 instead of the weights; its pass also returns their mean.
 
     Parameters
     ----------
-    oracle : Oracle
-    surrogate : Surrogate
     subspace : Subspace
         The first directions.
     max_passes : int
-        The most passes of the oracle for one answer.
+        Most passes of the oracle in one round.
     slack : float
-        The relative amount by which a budget may be exceeded.
+        Relative excess over the budget that is allowed.
     """
 
     def __init__(
@@ -152,8 +149,8 @@ class SubspaceStep:
         oracle: Oracle,
         surrogate: Surrogate,
         subspace: Subspace,
-        max_passes: int = 4,
-        slack: float = SLACK,
+        max_passes: int = SETTINGS.max_passes,
+        slack: float = SETTINGS.slack,
     ) -> None:
         self.oracle, self.surrogate, self.subspace = oracle, surrogate, subspace
         self.max_passes, self.slack = max_passes, slack
@@ -162,7 +159,7 @@ class SubspaceStep:
         """See `Step1`."""
         first = None
         if np.isfinite(fewer_than):
-            P = self.subspace.seen_from(center, budget)
+            P = self.subspace.scaled_projections(center, budget)
             first = self._reduced(P)
             if count(self._removed(P, first)) >= fewer_than:
                 return None  # a subspace relaxes the problem: the whole space keeps no more rows
@@ -176,43 +173,38 @@ class SubspaceStep:
             checked=self._kept,
             slack=self.slack,
             max_passes=self.max_passes,
-            max_rounds=20,
+            max_rounds=SETTINGS.max_rounds,
         )
         self.subspace = solved.subspace
         h = 1.0 - solved.weights
-        q = scores(self.subspace.seen_from(center, budget), solved.S)
+        q = scores(self.subspace.scaled_projections(center, budget), solved.S)
         removed = removed_rows(self.surrogate, h, q)
         weights = solved.weights if every(removed) else double(~removed)
-        if every(weights == solved.checked):  # the oracle has seen their mean
+        if every(weights == solved.checked):  # the oracle has returned their mean
             mean = center + solved.spectrum.drift / max(total(weights), TINY)
         else:
             mean = self.oracle.table.mean(weights, center)
-        return StepSolution(
-            center,
-            budget,
-            h,
-            q,
-            removed,
+        basis, prices, top = (
             self.subspace.basis,
             np.diag(solved.S),
             float(solved.spectrum.values[0]),
-            mean,
         )
+        return StepSolution(center, budget, h, q, removed, basis, prices, top, mean)
 
     def _reduced(self, P: Rows) -> SubspaceSolution:
-        return self.surrogate.minimise(SubspaceSolver(P, NEAR, draw=self.oracle.draw))
+        return self.surrogate.minimise(SubspaceSolver(P, SETTINGS.step_tol, draw=self.oracle.draw))
 
-    def _removed(self, P: Rows, answer: SubspaceSolution) -> Rows:
-        return removed_rows(self.surrogate, 1.0 - answer.weights, scores(P, answer.S))
+    def _removed(self, P: Rows, solution: SubspaceSolution) -> Rows:
+        return removed_rows(self.surrogate, 1.0 - solution.weights, scores(P, solution.S))
 
-    def _kept(self, P: Rows, answer: SubspaceSolution) -> Rows:
-        removed = self._removed(P, answer)
-        return answer.weights if every(removed) else double(~removed)
+    def _kept(self, P: Rows, solution: SubspaceSolution) -> Rows:
+        removed = self._removed(P, solution)
+        return solution.weights if every(removed) else double(~removed)
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Where Algorithm 1 ended."""
+    """Last state of Algorithm 1."""
 
     best: StepSolution
     n_iter: int
@@ -231,21 +223,18 @@ def alternate(
 
     Parameters
     ----------
-    step1 : Step1
-    oracle : Oracle
     center : array of shape (d,)
         The first centre.
     budget : callable
-        The budget, given how many rows the last iteration kept (None before the first).
-    max_iter : int
+        Maps the number of rows that the last iteration kept (None at first) to the budget.
     notify : callable
         Called after each iteration.
 
     Returns
     -------
     Fit
-        The iteration with the fewest removed rows. The objective of the paper never rises; that of
-        a surrogate may, and then the algorithm stops as well.
+        The iteration with the fewest removed rows. The objective of the paper never increases;
+        that of a surrogate may, which also stops the algorithm.
     """
     best: StepSolution | None = None
     for n_iter in range(1, max_iter + 1):
@@ -254,17 +243,9 @@ def alternate(
         if found is None:
             assert best is not None
             return Fit(best, n_iter, converged=best.solved)
-        notify(
-            Step(
-                "algorithm 1",
-                allowed,
-                float(found.n_removed),
-                total(found.h),
-                len(found.prices),
-                found.lambda_max,
-                oracle.table.n_passes,
-            )
-        )
+        n_removed, rank, n_passes = float(found.n_removed), len(found.prices), oracle.table.n_passes
+        h, top = total(found.h), found.lambda_max
+        notify(Step("algorithm 1", allowed, n_removed, h, rank, top, n_passes))
         if best is not None and found.n_removed >= best.n_removed:
             return Fit(best, n_iter, converged=best.solved)
         best, center = found, found.mean

@@ -1,9 +1,10 @@
-"""Continuation in the budget: from one that every row satisfies down to the target.
+"""Continuation in the budget, from one that all rows satisfy down to the target.
 
-The published start, the coordinate-wise median, is off by about sqrt(d); about it every good row
-may break the target budget. So the budget is lowered in steps, each a loose l1 problem after which
-the centre moves to the weighted mean. For fixed weights that mean makes the second moment smallest,
-so a feasible point stays feasible and sum(h) never rises at a fixed budget: Theorem 2 carries over.
+The published start, the coordinate-wise median, has an error of about sqrt(d); about it every good
+row may violate the target budget. So the budget is lowered in steps. Each is a loose l1 problem,
+after which the centre moves to the weighted mean. For fixed weights that mean minimises the second
+moment, so a feasible point stays feasible and sum(h) never increases at a fixed budget: Theorem 2
+carries over.
 """
 
 from __future__ import annotations
@@ -11,42 +12,56 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from inlier._internal.arrays import count, namespace, total
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.packing.problem import Subspace
-from inlier.packing.subspace import SKETCH_ROWS, SubspaceSolver, cutting_planes
+from inlier.packing.subspace import SETTINGS as SUBSPACE
+from inlier.packing.subspace import SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import L1, Surrogate
 from inlier.results.records import Step
 
-# A step may lower the budget as far as the centre it starts from is good: to about the fraction of
-# outliers, because after a step the squared error of the centre is about that part of B / n.
-FACTOR = 0.25
-# The steps only have to lead somewhere near; these were the loosest that lost nothing.
-LOOSE = L1(tau=3.0)
-LOOSE_GAP = 1e-3
-LOOSE_SLACK = 0.05
-# Rows that go only because the budget is tightened must lie this many sigma out, on average.
-FAR = 3.0
-# Where half of the room would do, the rows need not be counted again.
-CLEARLY = 0.5
+
+@dataclass(frozen=True)
+class ContinuationSettings:
+    """Constants of the continuation: the loosest that lost no exact set in `make bench`."""
+
+    factor: float = 0.25
+    """Ratio of successive budgets. After a step the squared error of the centre is about B / n
+    times the fraction of outliers, so the next budget may be that much smaller."""
+    tau: float = 3.0
+    gap: float = 1e-3
+    slack: float = 0.05
+    max_passes: int = 2
+    max_rounds: int = 3
+    """Each step: length of the proximal step, relative gap, excess over the budget, passes of the
+    oracle and rounds of cutting planes."""
+    start_residual: float = 0.1
+    start_passes: int = 4
+    """The first eigenvalue: relative residual, or so many passes."""
+    distance: float = 3.0
+    """Rows that leave only because the budget is tightened must lie this many sigma out."""
+    clear: float = 0.5
+    """Part of the room up to which the count of the continuation decides without another solve."""
+
+
+SETTINGS = ContinuationSettings()
 
 
 @dataclass(frozen=True)
 class ContinuationResult:
-    """Where the continuation ends: at the target budget, with a good centre."""
+    """Centre, weights and subspace at the target budget."""
 
     center: Array
     weights: Rows
     subspace: Subspace
     n_removed: int | None = None
-    """How many rows the last step left with less than half of their weight, if there was one."""
+    """Number of rows with less than half of their weight after the last step, if there was one."""
 
 
 def nearest_half(distances: Rows) -> float:
-    """A budget that the nearest half of the rows satisfies: the sum of their squared distances."""
+    """Return a budget that the nearest half of the rows satisfies: their summed squares."""
     half = distances.shape[0] // 2
     return total(namespace(distances).sort(distances)[: half + 1])
 
@@ -62,84 +77,76 @@ def continuation(
 
     Parameters
     ----------
-    oracle : Oracle
     center : array of shape (d,)
         Any robust centre; the coordinate-wise median of a sample will do.
     distances : array of shape (n,)
         Squared distances of the rows from it.
-    target : float
     notify : callable
         Called after each step.
     """
     table = oracle.table
     n = table.shape[0]
-    # No budget above this one is worth looking at, and under it no row can have more than these
-    # weights: only very distant rows have less than 1.
-    enough = max(nearest_half(distances), float(np.finfo(np.float64).tiny))
+    # Larger budgets are not needed, and under this one no row can have more than these weights:
+    # only very distant rows have less than 1.
+    enough = max(nearest_half(distances), TINY)
     weights = enough / namespace(distances).clip(distances, enough, None)
-    spectrum = oracle(center, weights, lambda v, r, bound: r[0] <= 0.1 * v[0], 4)
+    residual, l1 = SETTINGS.start_residual, L1(SETTINGS.tau)
+    spectrum = oracle(
+        center, weights, lambda v, r, bound: r[0] <= residual * v[0], SETTINGS.start_passes
+    )
     budget = float(spectrum.values[0])
     subspace = Subspace.empty(table, center)
-    seen_from = center
+    origin = center
     n_removed = count(weights < 0.5)
     while budget > target:
-        budget = max(target, FACTOR * budget)
-        subspace = subspace.extended(spectrum, spectrum.values > budget, seen_from)
+        budget = max(target, SETTINGS.factor * budget)
+        subspace = subspace.extended(spectrum, spectrum.values > budget, origin)
         solved = cutting_planes(
-            lambda P: LOOSE.minimise(SubspaceSolver(P, LOOSE_GAP, draw=oracle.draw)),
+            lambda P: l1.minimise(SubspaceSolver(P, SETTINGS.gap, draw=oracle.draw)),
             oracle,
             center,
             budget,
             subspace,
-            slack=LOOSE_SLACK,
-            max_passes=2,
-            max_rounds=3,
-            trim=LOOSE_GAP,
+            slack=SETTINGS.slack,
+            max_passes=SETTINGS.max_passes,
+            max_rounds=SETTINGS.max_rounds,
+            trim=SETTINGS.gap,
         )
         weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
         kept, n_removed = total(weights), count(weights < 0.5)
-        notify(
-            Step(
-                "continuation",
-                budget,
-                float(n_removed),
-                n - kept,
-                len(solved.S),
-                float(spectrum.values[0]),
-                table.n_passes,
-            )
-        )
+        removed, rank, top = float(n_removed), len(solved.S), float(spectrum.values[0])
+        notify(Step("continuation", budget, removed, n - kept, rank, top, table.n_passes))
         if kept < 1.0:  # less than one row fits: the target cannot be satisfied
             break
-        seen_from, center = center, center + spectrum.drift / kept
+        origin, center = center, center + spectrum.drift / kept
     return ContinuationResult(center, weights, subspace, n_removed)
 
 
 def tightening_was_right(
     surrogate: Surrogate,
     oracle: Oracle,
-    arrival: ContinuationResult,
+    reached: ContinuationResult,
     target: float,
     n_kept: int,
     variance: float,
 ) -> bool:
-    """Whether a fit may use the budget of the rows it keeps, rather than of all rows.
+    """Return whether a fit may use the budget of the rows it keeps, rather than of all rows.
 
     The target c1^2 n sigma^2 has room for n rows, and the room of the outliers is spent on keeping
-    the weakest of them. Counting the kept rows only takes that room away. Where sigma was guessed
-    too small it takes away good rows as well. They show by lying not far out: per row that goes in
-    addition, the second moment falls by less than FAR^2 variances.
+    the weakest of them. The budget of the kept rows has no such room. If sigma is too small it
+    removes good rows as well. These do not lie far out: for each additional row, the second moment
+    decreases by less than `distance`^2 variances.
     """
-    n, room = arrival.weights.shape[0], target - variance * n_kept
+    n, room = reached.weights.shape[0], target - variance * n_kept
 
     def right(n_removed: int, room: float) -> bool:
-        return bool((n - n_kept - n_removed) * FAR**2 * variance <= room)
+        return bool((n - n_kept - n_removed) * SETTINGS.distance**2 * variance <= room)
 
-    # The continuation has removed about as many as the surrogate would. Of many rows that is often
-    # clear enough; of a few, each one counts.
-    known = arrival.n_removed if n > SKETCH_ROWS else None
-    if known is not None and right(known, CLEARLY * room):
+    # The continuation has removed about as many as the surrogate would: close enough, often, if
+    # there are many rows.
+    known = reached.n_removed if n > SUBSPACE.sketch_rows else None
+    if known is not None and right(known, SETTINGS.clear * room):
         return True
-    P = arrival.subspace.seen_from(arrival.center, target)
-    h = 1.0 - surrogate.minimise(SubspaceSolver(P, LOOSE_GAP, draw=oracle.draw)).weights
+    P = reached.subspace.scaled_projections(reached.center, target)
+    h = 1.0 - surrogate.minimise(SubspaceSolver(P, SETTINGS.gap, draw=oracle.draw)).weights
     return right(count(surrogate.nonzero(h)), room)

@@ -1,4 +1,4 @@
-"""Sigma is known: continuation and Algorithm 1, or Algorithm 1 as published."""
+"""Fit with a given sigma: continuation and Algorithm 1, or Algorithm 1 as published."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from inlier._internal.arrays import (
     some,
     total,
 )
+from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
 from inlier.data import Rotation, Table, WorkingFrame
 from inlier.data.checks import check_range, largest_distance
@@ -35,19 +36,29 @@ from inlier.results.records import Step
 from inlier.results.result import RobustMeanResult
 from inlier.results.rules import Multiplier
 
-# Rows at such multiples (in square) of the budget and of the median distance leave before the fit.
-ABSURD_BUDGETS = 1e6
-ABSURD_MEDIANS = 100.0
-# Where the kept rows exceed the budget a little, it is lowered by a little more, and again.
-MOST_REPAIRS = 5
-REPAIR_MARGIN = 0.01
-# By more than this part of it a budget is exceeded in a direction that the search has overlooked.
-GROSS = 0.1
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Limits of a fit with a given sigma."""
+
+    far_budgets: float = 1e6
+    far_medians: float = 100.0
+    """Rows beyond both multiples, of the budget and of the squared median distance, are set aside
+    before the fit: they would only cost precision."""
+    repairs: int = 5
+    repair_margin: float = 0.01
+    """Where the kept rows exceed the budget slightly, it is lowered by the excess and this margin,
+    so many times."""
+    missed: float = 0.1
+    """A relative excess above this means that the search has missed a direction."""
+
+
+SETTINGS = FitSettings()
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How the problem is solved."""
+    """Algorithm, surrogate and stopping criteria of a fit."""
 
     algorithm: str
     surrogate: Surrogate
@@ -57,7 +68,7 @@ class FitOptions:
 
 
 class WarmStart(NamedTuple):
-    """Where an earlier fit has ended."""
+    """Rows and directions of an earlier fit."""
 
     support: Rows
     directions: Array
@@ -75,22 +86,18 @@ def fit_with_sigma(
     callback: Callable[[Step], object] | None,
     known: WarmStart | None = None,
 ) -> RobustMeanResult:
-    """Fit with a known bound.
+    """Fit with a given sigma.
 
     Parameters
     ----------
-    whole : Table
     sigma, c1 : float
         The budget is c1^2 n sigma^2.
     center : array of shape (d,)
-        Where to start.
+        First centre.
     central : bool
-        Whether a better start may be found in the coordinates of the rows.
-    options : FitOptions
-    random : numpy.random.Generator
-    callback : callable, optional
+        Whether the geometric median may replace it in the coordinates of the rows' span.
     known : WarmStart, optional
-        Go on from there, instead of lowering the budget step by step.
+        Start from there instead of the continuation.
     """
     n, d = whole.shape
     variance = (c1 * sigma) * (c1 * sigma)
@@ -98,15 +105,14 @@ def fit_with_sigma(
     prune = options.prune
     distances = whole.sq_distances(center)
     typical = check_range(whole, center, distances, c1 * sigma * float(np.sqrt(n)))
-    # A row that the budget cannot keep and that is far from where rows are only costs precision.
-    far = float(np.sqrt(max(ABSURD_BUDGETS * budget, ABSURD_MEDIANS * typical**2)))
+    far = float(np.sqrt(max(SETTINGS.far_budgets * budget, SETTINGS.far_medians * typical**2)))
     if prune is not None:
         far = min(far, float(theory.far_radius(sigma, d, prune)))
     largest = largest_distance(whole.dtype)
     if far > largest and some((distances > largest**2) & (distances <= far**2)):
         raise ValueError(
             f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
-            "their distances are no numbers any more. Measure X and sigma in other units."
+            "their distances overflow. Measure X and sigma in other units."
         )
     near = distances <= far**2
     n_near = count(near)
@@ -134,31 +140,30 @@ def fit_with_sigma(
         spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     else:
         if known is None:
-            arrival = continuation(oracle, first, distances, budget, notify)
+            reached = continuation(oracle, first, distances, budget, notify)
         else:
             kept = among(double(known.support)[None, :], near)[0, :]
-            arrival = ContinuationResult(first, kept, _subspace(known.directions, frame, first))
-        fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
-        if known is not None and every(fit.best.removed):  # too far from where that fit has ended
-            arrival = continuation(oracle, first, distances, budget, notify)
-            fit, spectrum = _finished(oracle, options, arrival, budget, variance, tolerance, notify)
+            reached = ContinuationResult(first, kept, _subspace(known.directions, frame, first))
+        fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
+        if known is not None and every(fit.best.removed):  # the warm start was too far away
+            reached = continuation(oracle, first, distances, budget, notify)
+            fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
 
     best = fit.best
     kept = ~best.removed
-    own = _weights(best)
-    location = frame.mean(own, best.mean)
-    # Where no row leaves, each of the kept ones fits into what all of them need.
+    weights = _weights(best)
+    location = frame.mean(weights, best.mean)
     radius = np.inf if frame.complete else far
-    there = _multiplier(best, table, first, radius, max(budget, spectrum.bound))
-    multiplier = there if frame.rotation is None else _restored(there, frame.rotation)
-    # The data are needed once more in all columns where a row has left before the fit, and where
-    # the kept rows are so far from the start that their distances are rounded away there.
-    on_table, rule, mean = table, there, best.mean
-    blurred = frame.rotation is not None and some(kept)
-    blurred = blurred and _is_blurred(best.mean, spectrum, count(kept))
-    if blurred:
-        spectrum = spectrum_of_kept(frame.near_rows, own, location, None)
-    if blurred or not frame.complete:
+    working = _multiplier(best, table, first, radius, max(budget, spectrum.bound))
+    multiplier = working if frame.rotation is None else _restored(working, frame.rotation)
+    # The certificate needs the original data if a row was set aside, or if the kept rows are so far
+    # from the first centre that the rotation has rounded their distances away.
+    on_table, rule, mean = table, working, best.mean
+    rounded = frame.rotation is not None and some(kept)
+    rounded = rounded and _is_rounded(best.mean, spectrum, count(kept))
+    if rounded:
+        spectrum = spectrum_of_kept(frame.near_rows, weights, location, None)
+    if rounded or not frame.complete:
         on_table, rule, mean = whole, multiplier, location
     xp = namespace(kept)
     support = frame.of_all_rows(kept, False)
@@ -175,14 +180,14 @@ def fit_with_sigma(
         tolerance=tolerance,
     )
     h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
-    if on_table is table and there.directions is not None and there.reweighting is None:
+    if on_table is table and working.directions is not None and working.reweighting is None:
         scores = best.scores
     else:
         scores = rule.scores(on_table)
     return RobustMeanResult(
         location=whole.to_device(location.astype(whole.dtype)),
         support=support,
-        weights=frame.of_all_rows(own, 0.0),
+        weights=frame.of_all_rows(weights, 0.0),
         indicator=frame.of_all_rows(h, 1.0),
         scores=scores,
         sigma=sigma,
@@ -197,40 +202,40 @@ def fit_with_sigma(
     )
 
 
-def _finished(
+def _refined(
     oracle: Oracle,
     options: FitOptions,
-    arrival: ContinuationResult,
+    reached: ContinuationResult,
     budget: float,
     variance: float,
     tolerance: float,
     notify: Callable[[Step], None],
 ) -> tuple[Fit, Spectrum]:
-    """Algorithm 1 where the continuation arrived, and the spectrum of what is kept."""
+    """Run Algorithm 1 from the end of the continuation; return it with the kept rows' spectrum."""
     surrogate, max_iter = options.surrogate, options.max_iter
-    m = max(1.0, total(arrival.weights))
+    m = max(1.0, total(reached.weights))
 
     def tight(n_kept: int | None) -> float:
         return variance * (m if n_kept is None else n_kept)
 
     allowed: Callable[[int | None], float] = tight
-    step1 = SubspaceStep(oracle, surrogate, arrival.subspace)
-    fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
+    step1 = SubspaceStep(oracle, surrogate, reached.subspace)
+    fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
-    if not tightening_was_right(surrogate, oracle, arrival, budget, n_kept, variance):
+    if not tightening_was_right(surrogate, oracle, reached, budget, n_kept, variance):
         allowed = _constant(budget)
-        step1 = SubspaceStep(oracle, surrogate, arrival.subspace)
-        fit = alternate(step1, oracle, arrival.center, allowed, max_iter, notify)
+        step1 = SubspaceStep(oracle, surrogate, reached.subspace)
+        fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
     spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     lowered = budget
-    for _ in range(MOST_REPAIRS):
+    for _ in range(SETTINGS.repairs):
         top = float(spectrum.values[0])
         if top <= budget * (1.0 + tolerance):
             break
-        center = arrival.center
-        if top <= budget * (1.0 + GROSS):
-            # The slack of the search has been spent. Search below the budget by what was exceeded.
-            lowered *= (1.0 - REPAIR_MARGIN) * budget / top
+        center = reached.center
+        if top <= budget * (1.0 + SETTINGS.missed):
+            # The slack of the search was used up: lower the budget by the excess.
+            lowered *= (1.0 - SETTINGS.repair_margin) * budget / top
             center, allowed = fit.best.mean, _constant(lowered)
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = SubspaceStep(oracle, surrogate, subspace)
@@ -246,9 +251,9 @@ def _subspace(directions: Array, frame: WorkingFrame, center: Array) -> Subspace
     return Subspace(basis, table.project(center, basis), center)
 
 
-def _is_blurred(mean: Array, spectrum: Spectrum, m: int) -> bool:
-    """Whether the Gram matrix about the start has lost half of the digits of the kept rows."""
-    half = float(np.sqrt(np.finfo(np.float64).eps))
+def _is_rounded(mean: Array, spectrum: Spectrum, m: int) -> bool:
+    """Return whether the Gram matrix about the start has lost half of the kept rows' digits."""
+    half = float(np.sqrt(EPS))
     return bool(np.sqrt(spectrum.bound / m) < np.sqrt(half) * np.linalg.norm(mean))
 
 
@@ -257,14 +262,14 @@ def _constant(budget: float) -> Callable[[int | None], float]:
 
 
 def _weights(best: StepSolution) -> Rows:
-    """Those whose mean is the location: of the kept rows, or 1 - h where none is kept."""
+    """Return the weights of the location: of the kept rows, or 1 - h if none is kept."""
     return 1.0 - best.h if every(best.removed) else double(~best.removed)
 
 
-def _restored(there: Multiplier, rotation: Rotation) -> Multiplier:
-    """From the coordinates of the rows' span to those of the data."""
-    return there.turned(
-        rotation.directions, center=rotation.points(there.center), start=rotation.center
+def _restored(rule: Multiplier, rotation: Rotation) -> Multiplier:
+    """Return a rule in the coordinates of the data instead of the rows' span."""
+    return rule.turned(
+        rotation.directions, center=rotation.points(rule.center), start=rotation.center
     )
 
 
@@ -274,15 +279,9 @@ def _multiplier(
     kept = ~best.removed
     if every(kept):
         return Multiplier(best.mean, None, np.empty(0), room, 1.0, start, radius)
-    rule = Multiplier(
-        best.center,
-        best.directions,
-        best.prices,
-        best.budget,
-        -1.0,  # below every score, if no row is kept
-        start,
-        reweighting=best.reweighting,
-    )
+    V, prices, below_all = best.directions, best.prices, -1.0
+    rule = Multiplier(best.center, V, prices, best.budget, below_all, start)
+    rule = replace(rule, reweighting=best.reweighting)
     if some(kept):
         q = best.scores if rule.reweighting is None else rule.scores(table)
         rule = replace(rule, threshold=_threshold(q, kept))
@@ -290,9 +289,9 @@ def _multiplier(
 
 
 def _threshold(q: Rows, kept: Rows) -> float:
-    """Half way between the scores of the kept and of the removed.
+    """Return the midpoint between the scores of the kept and of the removed rows.
 
-    Where they overlap, as after re-weighted l1, it is where the fewest are on the wrong side.
+    Where they overlap, as after re-weighted l1, minimise the number of misclassified rows.
     """
     xp = namespace(q)
     highest_kept = highest(xp.where(kept, q, -np.inf))
@@ -301,7 +300,7 @@ def _threshold(q: Rows, kept: Rows) -> float:
         order = xp.argsort(q)
         ascending, signs = xp.take(q, order), xp.take(double(kept), order)
         wrong = xp.cumulative_sum(1.0 - signs) + xp.sum(signs) - xp.cumulative_sum(signs)
-        # A cut is between two different scores, or beyond the last.
+        # Cut between two different scores, or beyond the last.
         apart = xp.concat([ascending[1:] > ascending[:-1], ascending[:1] > -np.inf])
         at = int(xp.argmin(xp.where(apart, wrong, np.inf)))
         highest_kept = float(ascending[at])

@@ -1,7 +1,8 @@
-"""Where a fit may start, beside the coordinate-wise median: the geometric median."""
+"""The geometric median: a robust starting point that does not depend on the axes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,16 +11,24 @@ from inlier._internal.arrays import count, median, namespace, total
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
 
-# Rows nearer than this to a point, in median distances, are taken to be at it: sparse tables know
-# distances only to the square root of the precision.
-AT = 1e-8
-# A row this near may be the median itself, which the iterates would only approach.
-NEAR = 1e-2
-# A start need not be good, but must not depend on the order or the unit of the rows.
-START_TOL = 1e-10
-START_ITER = 200
-# Past steps that an extrapolated one is made of.
-MEMORY = 5
+
+@dataclass(frozen=True)
+class WeiszfeldSettings:
+    """Tolerances of the geometric median; distances are in units of the median distance."""
+
+    coincident: float = 1e-8
+    """A row this near coincides with the point: a sparse table resolves distances only to the
+    square root of the precision."""
+    candidate: float = 1e-2
+    """A row this near may be the median itself, which the iterates would only approach."""
+    start_tol: float = 1e-10
+    start_iter: int = 200
+    """For the start of a fit, which must not depend on the order or the unit of the rows."""
+    history: int = 5
+    """Past steps of the Anderson extrapolation."""
+
+
+SETTINGS = WeiszfeldSettings()
 
 
 class GeometricMedianPoint(NamedTuple):
@@ -27,90 +36,91 @@ class GeometricMedianPoint(NamedTuple):
 
     location: Array
     distances: Rows
-    """Of the rows from it."""
+    """Distances of the rows from the location."""
     residual: float
-    """Norm of the smallest subgradient of the mean distance at the location: at most 1, and 0 at
-    the minimum."""
+    """Norm of the smallest subgradient of the mean distance: at most 1, and 0 at the minimum."""
     n_iter: int
     converged: bool
 
 
-class _Look(NamedTuple):
-    """What a pair of passes says about a point."""
+class _Evaluation(NamedTuple):
+    """Distances, subgradient and Weiszfeld step at a point: two passes."""
 
     center: Array
     distances: Rows
     step: Array
     residual: float
     rounding: float
-    """What the residual cannot be told from zero below, in the precision of the data."""
+    """Residuals below this are rounding, in the precision of the data."""
     unit: float
 
 
 def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> GeometricMedianPoint:
-    """The point with the smallest sum of distances to the rows.
+    """Minimise the sum of distances to the rows.
 
-    Weiszfeld's iteration with the correction of Vardi and Zhang (2000, section 2) for
-    an iterate that coincides with rows; two passes an iteration. It is stopped by the condition
-    for a minimum: the mean of the unit vectors to all rows, less what rows at the point can hold,
-    is at most `tol` long, or as short as the precision of the data can tell. The mean distance is
-    then within `tol` times the distance to the minimiser of the smallest.
+    Weiszfeld's iteration with the correction of Vardi and Zhang (2000, section 2) for an iterate
+    that coincides with rows; two passes an iteration. It stops when the smallest subgradient of
+    the mean distance has norm at most `tol`, or is rounding. The mean distance then exceeds the
+    minimum by at most `tol` times the distance to the minimiser.
 
-    Weiszfeld's steps alone can take thousands of iterations near a row. So a row that an iterate
-    comes near to is tested itself, and steps are extrapolated from the last few (Anderson 1965) or,
-    where that does not help, made longer and longer, as long as the sum of distances falls. Rows
-    too far away to square pull nowhere.
+    Weiszfeld's steps alone can take thousands of iterations near a row. So a nearby row is tested
+    itself. Steps are extrapolated from the last few (Anderson 1965) or, where that fails, doubled
+    while the sum of distances decreases. Rows whose squared distance overflows have no weight.
     """
-    now = _look(table, table.median())
+    now = _evaluate(table, table.median())
     tested: set[int] = set()
-    past: list[_Look] = []
+    past: list[_Evaluation] = []
     stretch = 1.0
     n_iter = 1
-    while not _done(now, tol) and n_iter < max_iter and now.unit < np.inf:
+    while not _is_minimum(now, tol) and n_iter < max_iter and now.unit < np.inf:
         nearest = int(namespace(now.distances).argmin(now.distances))
-        if AT < float(now.distances[nearest]) / now.unit < NEAR and nearest not in tested:
+        if (
+            SETTINGS.coincident < float(now.distances[nearest]) / now.unit < SETTINGS.candidate
+            and nearest not in tested
+        ):
             tested.add(nearest)
-            row = _look(table, table.some(np.array([nearest]))[0].astype(np.float64))
+            row = _evaluate(table, table.some(np.array([nearest]))[0].astype(np.float64))
             n_iter += 1
-            if _done(row, tol):
+            if _is_minimum(row, tol):
                 now = row
                 break
-        past = [*past, now][-MEMORY - 1 :]
+        past = [*past, now][-SETTINGS.history - 1 :]
         trials = [_extrapolated(past)] if len(past) > 1 else []
         trials += [now.center + stretch * now.step] if stretch > 1.0 else []
         for trial in trials:
-            after = _look(table, trial)
+            after = _evaluate(table, trial)
             n_iter += 1
-            if _better(after, now):
+            if _improves(after, now):
                 break
             past = []
         else:
             stretch = 1.0
-            after = _look(table, now.center + now.step)
+            after = _evaluate(table, now.center + now.step)
             n_iter += 1
-        if not past:  # steps are too uneven to extrapolate, or too short: rows nearly on a line
+        if not past:  # extrapolation failed: rows nearly on a line
             stretch *= 2.0
         now = after
-    return GeometricMedianPoint(now.center, now.distances, now.residual, n_iter, _done(now, tol))
+    return GeometricMedianPoint(
+        now.center, now.distances, now.residual, n_iter, _is_minimum(now, tol)
+    )
 
 
 def central_point(table: Table) -> tuple[Array, Rows]:
-    """Where to start among few rows: their geometric median, roughly, and squared distances."""
-    found = geometric_median(table, START_TOL, START_ITER)
+    """Return the geometric median, roughly, and the squared distances of the rows from it."""
+    found = geometric_median(table, SETTINGS.start_tol, SETTINGS.start_iter)
     return found.location, found.distances**2
 
 
-def _look(table: Table, center: Array) -> _Look:
+def _evaluate(table: Table, center: Array) -> _Evaluation:
     distances = table.sq_distances(center) ** 0.5
     unit = median(distances)
-    # Distances whose squares have lost their digits count as none.
+    # Smaller distances have squares that underflow.
     none = float(np.sqrt(np.finfo(table.dtype).tiny))
     if not none < unit < np.inf:
-        # Half of the rows at one point outweigh all others; of rows too far to square nothing is
-        # known.
+        # Half of the rows at one point outweigh all others; squares that overflow say nothing.
         residual = 0.0 if unit <= none else 1.0
-        return _Look(center, distances, np.zeros_like(center), residual, 0.0, unit)
-    apart = distances > AT * unit
+        return _Evaluation(center, distances, np.zeros_like(center), residual, 0.0, unit)
+    apart = distances > SETTINGS.coincident * unit
     xp = namespace(distances)
     inverse = xp.where(apart, 1.0 / xp.where(apart, distances, 1.0), 0.0)
     pull = table.combine(center, inverse[None, :])[0]
@@ -119,27 +129,27 @@ def _look(table: Table, center: Array) -> _Look:
     step = pull * (excess / (strength * total(inverse))) if excess > 0.0 else 0.0 * pull
     far_off = float(np.linalg.norm(center)) / unit * np.finfo(np.float64).eps
     rounding = 8.0 * (float(np.finfo(table.dtype).eps) + far_off)
-    return _Look(center, distances, step, excess / table.shape[0], rounding, unit)
+    return _Evaluation(center, distances, step, excess / table.shape[0], rounding, unit)
 
 
-def _done(look: _Look, tol: float) -> bool:
-    return look.residual <= max(tol, look.rounding)
+def _is_minimum(at: _Evaluation, tol: float) -> bool:
+    return at.residual <= max(tol, at.rounding)
 
 
-def _better(new: _Look, old: _Look) -> bool:
-    """Whether the sum of distances is smaller; where rounding hides that, the residual."""
+def _improves(new: _Evaluation, old: _Evaluation) -> bool:
+    """Return whether the sum of distances is smaller or, within rounding, the residual."""
     xp = namespace(new.distances)
     known = xp.isfinite(new.distances) & xp.isfinite(old.distances)
-    # Row by row, because beside one distant row the sum does not show the others.
+    # Row by row, because one distant row would round away the differences of the others.
     change = float(xp.mean(new.distances[known] - old.distances[known]))
     noise = old.rounding * old.unit
     return change < -noise or (change <= noise and new.residual < old.residual)
 
 
-def _extrapolated(past: list[_Look]) -> Array:
-    """Where the steps would vanish, if they were linear in the point."""
-    points = np.array([look.center for look in past])
-    steps = np.array([look.step for look in past])
+def _extrapolated(past: list[_Evaluation]) -> Array:
+    """Return the point at which the steps would vanish if they were linear (Anderson)."""
+    points = np.array([at.center for at in past])
+    steps = np.array([at.step for at in past])
     differences = np.diff(steps, axis=0)
     mix = np.linalg.lstsq(differences.T, steps[-1], rcond=1e-10)[0]
     extrapolated: Array = points[-1] + steps[-1] - mix @ (np.diff(points, axis=0) + differences)

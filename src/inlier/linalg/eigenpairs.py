@@ -1,16 +1,17 @@
-"""The largest eigenvalues of a weighted second moment A^T W A, by block Krylov iteration.
+"""Largest eigenpairs of a weighted second moment A^T W A, by block Krylov iteration.
 
-The matrix is seen only through `Table.moment`, one pass for each block. The rows seen along the
-Krylov basis come out of the same passes, so the Ritz vectors arrive with the data along them.
+The matrix is applied by `Table.moment`, one pass for each block. The same pass returns the rows
+projected onto the Krylov basis, so each Ritz vector comes with the data along it.
 
 A Ritz value bounds the largest eigenvalue from below, and its residual only says that some
-eigenvalue is near. The bound from above is randomised: `upper_bound`.
+eigenvalue is near. The upper bound is randomised: `upper_bound`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,32 +21,58 @@ from inlier._internal.arrays import double, mixed
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
 
-# Directions whose squared length falls below this after orthogonalisation are rounding.
-NULL = 1e-10
-# Up to this many columns, the whole spectrum is as cheap as a few Krylov steps.
-DENSE = 256
-MOST_PASSES = 60
-# The upper bound of the rows that are kept in the end may exceed the Ritz value by this fraction,
-# and may take so many passes: with a flat spectrum the excess falls with the square of the passes.
-CLOSE = 0.1
-CLOSE_PASSES = 12
-# So many where the bound is held against a limit and does not yet decide.
-DECIDING_PASSES = 24
-# Random directions in the block of a search for an upper bound, beside warm ones.
-PROBES = 8
-WARM = 4
-# The chance that an upper bound does not hold, over the draw of these directions.
-FAILURE = 1e-9
-# Squared length of the part of the random directions in any one direction, which it falls below
-# with that chance.
-SHORTEST = float(chi2.ppf(FAILURE, PROBES))
-# Candidates for the bound, as multiples of the Ritz value.
-CANDIDATES = 1.0 + np.geomspace(1e-4, 1e4, 65)
+
+@dataclass(frozen=True)
+class EigenSettings:
+    """Block sizes and tolerances of the eigensolver; `make bench` counts the passes they cost."""
+
+    null: float = 1e-10
+    """Squared length below which an orthogonalised direction is rounding."""
+    dense: int = 256
+    """Columns up to which a dense eigendecomposition is as cheap as a few Krylov steps."""
+    block: int = 8
+    fresh: int = 2
+    """Random directions in each warm block, so that no eigenvector is missed for good."""
+    max_passes: int = 60
+    grown: float = 0.05
+    squared_residual: float = 0.01
+    residual: float = 0.1
+    """Stopping test of `accurately`, in units of the error. A Ritz value may grow by `grown` in two
+    passes; its residual may be `residual`, or in square `squared_residual` of the value."""
+    rough_residual: float = 1e-3
+    rough_passes: int = 8
+    """Stopping test of `closely`: the residual relative to the Ritz value, or so many passes."""
+    excess: float = 0.1
+    bound_passes: int = 12
+    """An upper bound may exceed the Ritz value by this fraction, or stop after so many passes: on
+    a flat spectrum the excess falls with the square of the passes."""
+    deciding_passes: int = 24
+    """Passes allowed where the bound is compared with a limit and has not decided yet."""
+    probes: int = 8
+    warm: int = 4
+    """Random and warm directions in the starting block of a search for an upper bound."""
+    failure: float = 1e-9
+    """Probability, over the random directions, that an upper bound does not hold."""
+    grid: tuple[float, float, int] = (1e-4, 1e4, 65)
+    """Candidates for the bound: relative excess over the Ritz value, first, last and number."""
+
+    @cached_property
+    def shortest(self) -> float:
+        """Squared norm that a standard normal `probes`-vector falls below with p = `failure`."""
+        return float(chi2.ppf(self.failure, self.probes))
+
+    @cached_property
+    def candidates(self) -> Array:
+        """The candidates for the bound, as multiples of the Ritz value."""
+        return np.asarray(1.0 + np.geomspace(*self.grid))
+
+
+SETTINGS = EigenSettings()
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The largest Ritz pairs of A^T W A at some centre and weights, in descending order."""
+    """The largest Ritz pairs of A^T W A at one centre and weights, in descending order."""
 
     values: Array
     vectors: Array
@@ -55,32 +82,32 @@ class Spectrum:
     residuals: Array
     """||M v - theta v|| for each pair: an eigenvalue lies within it of theta."""
     drift: Array
-    """A^T w: the weighted mean seen from the centre, times sum(w)."""
+    """A^T w: the offset of the weighted mean from the centre, times sum(w)."""
     bound: float = np.inf
-    """No eigenvalue is larger."""
+    """Upper bound on all eigenvalues."""
     failure: float = 0.0
-    """The chance, over random directions, that the bound does not hold; 0 if it is exact."""
+    """Probability, over random directions, that the bound does not hold; 0 if it is exact."""
 
 
 def row_norms(rows: Array) -> Array:
-    """Return the lengths of rows whose squares may overflow."""
+    """Return the norms of rows whose squares may overflow."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
     unit = np.where(largest > 0.0, largest, 1.0)
     return np.asarray(unit * np.linalg.norm(rows / unit[:, None], axis=1))
 
 
 def orthonormal_rows(rows: Array, against: Array) -> Array:
-    """An orthonormal basis of what `rows` add to the span of the orthonormal rows `against`.
+    """Return an orthonormal basis of the part of `rows` orthogonal to the basis `against`.
 
-    What adds nothing is dropped: on flat spectra a Krylov block loses rank, and normalising the
+    Null directions are dropped: on flat spectra a Krylov block loses rank, and normalising the
     remainder would turn rounding into a direction.
     """
     length = row_norms(rows)
     rows = rows[length > 0.0] / length[length > 0.0, None]
-    for _ in range(2):  # the second time removes what rounding left of the first
+    for _ in range(2):  # twice is enough (Kahan and Parlett)
         rows = rows - (rows @ against.T) @ against
         values, vectors = np.linalg.eigh(rows @ rows.T)
-        kept = values > NULL
+        kept = values > SETTINGS.null
         rows = (vectors[:, kept] / np.sqrt(values[kept])).T @ rows
     return rows
 
@@ -95,25 +122,23 @@ def top_eigenpairs(
     count: int,
     probes: int = 0,
 ) -> Spectrum:
-    """The largest eigenpairs of A^T W A.
+    """Compute the largest eigenpairs of A^T W A.
 
     Block Krylov iteration with full orthogonalisation and Rayleigh-Ritz; one pass for each block.
 
     Parameters
     ----------
-    table : Table
     center, weights : array
         A = Y - 1 center^T and W = diag(weights).
     start : array of shape (b, d)
-        Where to look first; b is the size of the blocks.
+        The first block; b is the size of the blocks.
     settled : callable
-        Given the values, the residuals and the upper bound so far, whether they are good enough.
-    max_passes : int
+        Stopping test on the values, the residuals and the upper bound.
     count : int
-        The most pairs that are returned.
+        Most pairs to return.
     probes : int
-        How many of the last rows of `start` are standard normal and independent of the matrix; an
-        upper bound follows from them.
+        Number of last rows of `start` that are standard normal and independent of the matrix. They
+        yield an upper bound.
     """
     block = basis = orthonormal_rows(start, np.empty((0, start.shape[1])))
     projections: list[Rows] = []
@@ -145,31 +170,29 @@ def top_eigenpairs(
     projected = mixed(first, projections[0])
     for part, projection in zip(others, projections[1:], strict=True):
         projected += mixed(part, projection)
-    return Spectrum(
-        values, vectors, double(projected), residuals, drift, bound, FAILURE if probes else 0.0
-    )
+    failure = SETTINGS.failure if probes else 0.0
+    return Spectrum(values, vectors, double(projected), residuals, drift, bound, failure)
 
 
 def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> float:
-    """A bound on the largest eigenvalue that fails with probability `FAILURE`.
+    """Return a bound on the largest eigenvalue that fails with probability `SETTINGS.failure`.
 
     Let G be standard normal, d x r, and independent of the matrix M. If u is an eigenvalue with
     eigenvector v, then v^T (u - M) = 0, so that for every X
 
         || G - (u - M) X ||  >=  || G^T v ||,
 
-    whose square has the chi-squared distribution with r degrees of freedom, whatever v is. So with
-    the X of Galerkin's method in a subspace that holds G, every u is excluded for which the left
-    side is shorter than such a variable is with probability 1 - `FAILURE`. Its residual is a
-    rational function whose poles are the Ritz values, and falls beyond them; it is looked at on a
-    grid.
+    whose square has the chi-squared distribution with r degrees of freedom, whatever v is. Take the
+    X of Galerkin's method in a subspace that contains G. Every u is excluded for which the squared
+    left side is below the `SETTINGS.failure` quantile. The left side is a rational function of u
+    with its poles at the Ritz values, and decreases beyond them; it is evaluated on a grid.
 
     Parameters
     ----------
     values, basis, images : array
         Ritz values, ascending, the Ritz vectors (K x d), and M applied to them.
     probes : array of shape (r, K)
-        The columns of G along the Ritz vectors, which span them.
+        The columns of G in the basis of Ritz vectors, which spans them.
     """
     top = float(values[-1])
     if top <= 0.0:
@@ -177,40 +200,40 @@ def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> fl
     scaled = values / top
     outside = (images - values[:, None] * basis) / top
     coupling = outside @ outside.T
-    weights = probes / (CANDIDATES[:, None, None] - scaled)
+    candidates = SETTINGS.candidates
+    weights = probes / (candidates[:, None, None] - scaled)
     squared = np.linalg.eigvalsh(weights @ coupling @ weights.transpose(0, 2, 1))[:, -1]
-    possible = np.flatnonzero(squared >= SHORTEST)
+    possible = np.flatnonzero(squared >= SETTINGS.shortest)
     first = possible[-1] + 1 if len(possible) else 0
-    return float(top * CANDIDATES[first]) if first < len(CANDIDATES) else np.inf
+    return float(top * candidates[first]) if first < len(candidates) else np.inf
 
 
-class Draw(NamedTuple):
-    """What decides which rows stand for all."""
+class RowSampling(NamedTuple):
+    """Seed and row order of a subsample."""
 
     seed: int
     order: Rows
-    """Of the rows along some direction, so that it does not matter in which they come."""
+    """Row indices sorted along a random direction, so that the order of the input is irrelevant."""
 
 
 class Oracle:
-    """Answers, again and again, what the largest eigenpairs are as centre and weights change.
+    """Compute the largest eigenpairs again and again, as centre and weights change.
 
-    Each answer starts from the Ritz vectors of the last, with two random directions beside them
-    so that none is overlooked for ever.
+    Each call starts from the Ritz vectors of the last one and from fresh random directions.
 
     Parameters
     ----------
-    table : Table
-    random : numpy.random.Generator
     block : int
         Size of the Krylov blocks.
     """
 
-    def __init__(self, table: Table, random: np.random.Generator, block: int = 8) -> None:
+    def __init__(
+        self, table: Table, random: np.random.Generator, block: int = SETTINGS.block
+    ) -> None:
         self.table = table
         self.block = min(block, table.shape[1])
         self._random = random
-        self._draw: Draw | None = None
+        self._sampling: RowSampling | None = None
         self._last = np.empty((0, table.shape[1]))
 
     def __call__(
@@ -222,8 +245,8 @@ class Oracle:
         warm: int | None = None,
         probes: int = 0,
     ) -> Spectrum:
-        """The largest eigenpairs, until they are settled; see `top_eigenpairs`."""
-        old = self._last[: max(0, self.block - 2) if warm is None else warm]
+        """Compute the largest eigenpairs until they are settled; see `top_eigenpairs`."""
+        old = self._last[: max(0, self.block - SETTINGS.fresh) if warm is None else warm]
         fresh = probes or self.block - len(old)
         start = np.concatenate([old, self._random.standard_normal((fresh, self.table.shape[1]))])
         spectrum = top_eigenpairs(
@@ -232,21 +255,21 @@ class Oracle:
         self._last = spectrum.vectors
         return spectrum
 
-    def draw(self) -> Draw:
-        """How to draw rows that stand for all; in one pass, when a fit first looks at only some."""
-        if self._draw is None:
+    def draw(self) -> RowSampling:
+        """Return the sampling of rows of this fit; costs one pass the first time."""
+        if self._sampling is None:
             seed = int(self._random.integers(1 << 62))
-            self._draw = Draw(seed, self.table.order(self._random))
-        return self._draw
+            self._sampling = RowSampling(seed, self.table.order(self._random))
+        return self._sampling
 
     def accurately(
-        self, center: Array, weights: Rows, error: float, dense: int = DENSE
+        self, center: Array, weights: Rows, error: float, dense: int = SETTINGS.dense
     ) -> Spectrum:
-        """The largest eigenvalue to within an error; up to `dense` columns, densely.
+        """Compute the largest eigenvalue to within an error; up to `dense` columns, densely.
 
-        Ritz values only grow, and their error, about residual^2 / gap, is far smaller than the
-        residual. So the iteration ends when the largest has grown by little in two passes and its
-        residual is small, though not as small as the error.
+        Ritz values only grow. Their error, about residual^2 / gap, is far below the residual. So
+        the iteration stops when the largest has settled and its residual is small, though not as
+        small as the error.
         """
         if self.table.shape[1] <= dense:
             return self.densely(center, weights, self.block)
@@ -255,11 +278,11 @@ class Oracle:
         def settled(values: Array, residuals: Array, bound: float) -> bool:
             history.append(float(values[0]))
             grown = history[-1] - history[-3] if len(history) > 2 else np.inf
-            residual = float(residuals[0])
-            close = grown <= 0.05 * error and residual**2 <= 0.01 * error * float(values[0])
-            return close or residual <= 0.1 * error
+            residual, squared = float(residuals[0]), SETTINGS.squared_residual * error
+            close = grown <= SETTINGS.grown * error and residual**2 <= squared * float(values[0])
+            return close or residual <= SETTINGS.residual * error
 
-        return self(center, weights, settled, MOST_PASSES)
+        return self(center, weights, settled, SETTINGS.max_passes)
 
     def bounded(
         self,
@@ -268,31 +291,32 @@ class Oracle:
         limit: float | None = None,
         max_passes: int | None = None,
     ) -> Spectrum:
-        """The largest eigenvalue between two bounds that are close, or exactly.
+        """Compute close lower and upper bounds on the largest eigenvalue, or the exact value.
 
-        With a limit, until it is also known on which side of it the eigenvalue lies.
+        With a limit, continue until the eigenvalue is known to lie above or below it.
         """
-        if self.table.shape[1] <= DENSE:
+        if self.table.shape[1] <= SETTINGS.dense:
             return self.densely(center, weights, self.block)
 
         def settled(values: Array, residuals: Array, bound: float) -> bool:
             low = float(values[0])
             if limit is not None and low > limit:
                 return True
-            return bound <= (1.0 + CLOSE) * low and (limit is None or bound <= limit)
+            return bound <= (1.0 + SETTINGS.excess) * low and (limit is None or bound <= limit)
 
         if max_passes is None:
-            max_passes = CLOSE_PASSES if limit is None else DECIDING_PASSES
-        return self(center, weights, settled, max_passes, WARM, PROBES)
+            max_passes = SETTINGS.bound_passes if limit is None else SETTINGS.deciding_passes
+        return self(center, weights, settled, max_passes, SETTINGS.warm, SETTINGS.probes)
 
     def closely(self, center: Array, weights: Rows) -> Spectrum:
-        """The largest eigenpairs as closely as a few passes can tell, or densely."""
-        if self.table.shape[1] <= DENSE:
+        """Compute the largest eigenpairs roughly, in a few passes, or densely."""
+        if self.table.shape[1] <= SETTINGS.dense:
             return self.densely(center, weights, self.block)
-        return self(center, weights, lambda v, r, bound: r[0] <= 1e-3 * v[0], 8)
+        rough = SETTINGS.rough_residual
+        return self(center, weights, lambda v, r, _: r[0] <= rough * v[0], SETTINGS.rough_passes)
 
     def densely(self, center: Array, weights: Rows, count: int) -> Spectrum:
-        """So many of the largest eigenpairs, from the whole spectrum: two passes."""
+        """Compute the `count` largest eigenpairs by a dense eigendecomposition: two passes."""
         scatter, drift = self.table.scatter(center, weights)
         values, vectors = np.linalg.eigh(scatter)
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
@@ -300,3 +324,9 @@ class Oracle:
         bound = max(0.0, float(values[0] + residuals[0]))
         projected = self.table.project(center, vectors)
         return Spectrum(values, vectors, projected, residuals, drift, bound)
+
+
+# Names that other folders import.
+Draw = RowSampling
+DENSE, PROBES, WARM = SETTINGS.dense, SETTINGS.probes, SETTINGS.warm
+DECIDING_PASSES = SETTINGS.deciding_passes

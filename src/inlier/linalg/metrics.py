@@ -1,8 +1,8 @@
-"""In which units rows are compared: the scatter matrix that takes the place of the identity.
+"""The metric of a fit: the scatter matrix that replaces the identity.
 
 The paper bounds the second moment of the kept rows by a multiple of the identity. With a scatter
-matrix L L^T the bound is a multiple of that, which is the paper's problem in the coordinates
-L^-1 y; sigma is then a number without a unit.
+matrix L L^T the bound is a multiple of that matrix. This is the paper's problem in the coordinates
+L^-1 y, in which sigma has no unit.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from inlier._internal.typing import Array
 from inlier.data import FilledTable, Metric, Table
 from inlier.data.medians import column_medians
 
+# Ratio of column scales above which distances depend on little but the largest columns.
 UNEVEN = 100.0
 
 
 def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric | None:
-    """The coordinates for an argument `scatter`; None for those of the data."""
+    """Return the metric for an argument `scatter`; None for the identity."""
     d = table.shape[1]
     if isinstance(scatter, str):
         if scatter in ("auto", "identity"):
@@ -71,7 +72,7 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
 
 
 def _check_scales(metric: Metric, dtype: np.dtype[Any], found: str) -> None:
-    """Whether rows can be divided by what they vary by, and what they vary by be squared."""
+    """Raise if dividing rows by the scales, or squaring the scales, would overflow."""
     limits = np.finfo(dtype)
     least, most = max(1e4 * float(limits.tiny), 1e-150), min(1e-8 * float(limits.max), 1e150)
     scales = metric.factor if metric.factor.ndim == 1 else np.diag(metric.factor)
@@ -105,11 +106,9 @@ def _as_numbers(scatter: Any) -> Array:
 
 
 def unevenness(rows: Array) -> float:
-    """How many times as much as the quietest column the loudest one varies, in some rows.
+    """Return the ratio of the largest to the smallest median absolute deviation of the columns.
 
-    By their median absolute deviations; columns that do not vary do not count, nor do cells that
-    are missing. Above `UNEVEN`
-    distances see little but the loud ones.
+    Constant columns and missing cells are ignored.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         scales = _column_medians(np.abs(rows - _column_medians(rows)))
@@ -118,30 +117,29 @@ def unevenness(rows: Array) -> float:
 
 
 def _column_medians(rows: Array) -> Array:
-    """The median of each column, NaN for one that is all missing."""
+    """Return the median of each column; NaN for a column without values."""
     if not np.isnan(rows).any():
         return np.asarray(np.median(rows, axis=0))
-    there = [column[~np.isnan(column)] for column in rows.T]
-    return np.array([np.median(x) if len(x) else np.nan for x in there])
+    present = [column[~np.isnan(column)] for column in rows.T]
+    return np.array([np.median(x) if len(x) else np.nan for x in present])
 
 
 def _scales_of_cells(table: FilledTable, scales: Array) -> Array:
-    """The scales of columns with missing cells, from all cells that are there.
+    """Return the scales of columns with missing cells, from the cells that are present.
 
-    In the place of the others stand medians, which do not vary.
+    The missing ones hold medians, which do not vary.
     """
     scales = scales.copy()
     for j in np.flatnonzero(table.gaps.counts):
-        own = table.deviation_from_median(int(j))
-        scales[j] = own if own > 0.0 else scales[j]
+        scales[j] = table.deviation_from_median(int(j)) or scales[j]
     return scales
 
 
 def _column_scales(rows: Array) -> tuple[Array, Array]:
-    """The median of each column and its median absolute deviation, of at most a few hundred rows.
+    """Return the median and the median absolute deviation of each column, for a few hundred rows.
 
-    A column of which more than half is one value has the mean absolute deviation instead; one that
-    does not vary at all keeps its unit.
+    Where more than half of a column is one value, the mean absolute deviation replaces it; a
+    constant column has scale 1.
     """
     with np.errstate(over="ignore"):
         center = column_medians(rows)

@@ -1,1 +1,1 @@
-"""The convex problem: the most weight whose scatter stays within a budget."""
+"""The convex problems over the packing set: the weights whose scatter satisfies a budget."""

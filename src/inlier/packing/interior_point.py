@@ -3,12 +3,12 @@
     min_w  1/2 sum_i s_i (w_i - t_i)^2    s.t.   0 <= w <= 1,   P diag(w) P^T <= I
 
 P (k x n) holds the rows along k directions in units of the budget; the k x k multiplier S of the
-matrix constraint is what the outer loop needs. A step costs one weighted Gram matrix of the
+matrix constraint goes to the outer loop. A step costs one weighted Gram matrix of the
 k (k + 1) / 2 products of coordinates, and no step touches the data.
 
-The search direction is Nesterov and Todd's, with Mehrotra's predictor and corrector. The number
-of steps hardly depends on the data: a semismooth Newton method takes fewer on easy data but crawls
-when outliers are copies of each other, because its Hessian then loses rank.
+The search direction is Nesterov and Todd's, with Mehrotra's predictor and corrector. The number of
+steps hardly depends on the data. A semismooth Newton method takes fewer on easy data but stalls if
+outliers are copies of each other, because its Hessian then loses rank.
 """
 
 from __future__ import annotations
@@ -20,20 +20,37 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
 from inlier.packing.problem import Projection, scores, second_moment
 
-# How much of the way to the boundary a step may go.
-BACK_OFF = 0.99
-FEASIBLE = 1e-7
-# A weight leans on a bound if it is closer to it than this, and than its multiplier is to zero.
-LEANING = 1e-2
-# Once this close to feasible the slack is recomputed from w: updating it piles up rounding.
-RESET = 1e-6
+
+@dataclass(frozen=True)
+class InteriorPointSettings:
+    """Constants of the interior point method; tests/test_convex.py compares it with cvxpy."""
+
+    back_off: float = 0.99
+    """Fraction of the longest feasible step that is taken."""
+    feasible: float = 1e-7
+    """Largest violation of the matrix constraint in a solution."""
+    active: float = 1e-2
+    """A bound is active if its slack is below this, and below its multiplier."""
+    reset: float = 1e-6
+    """Violation below which the slack matrix is recomputed from w, because updates accumulate
+    rounding."""
+    centering: int = 3
+    """Mehrotra's exponent of the reduction of complementarity."""
+    interior: float = 0.9
+    price: float = 0.1
+    """Start: the second moment is at most `interior`, multipliers are `price` of the gradient."""
+    max_iter: int = 60
+
+
+SETTINGS = InteriorPointSettings()
 
 
 class Direction(NamedTuple):
-    """A step of all variables; S and Z in the scaled coordinates."""
+    """A step of all variables; S and Z in scaled coordinates."""
 
     S: Array
     Z: Array
@@ -45,7 +62,7 @@ class Direction(NamedTuple):
 
 @dataclass(frozen=True)
 class Iterate:
-    """A strictly interior point, from which a similar problem takes a few steps only."""
+    """A strictly interior point; a warm start for similar problems."""
 
     S: Array
     """k x k multiplier of the matrix constraint."""
@@ -55,33 +72,33 @@ class Iterate:
     """Scores of the rows under S."""
     w: Array
     v: Array
-    """1 - w, kept apart because it would cancel."""
+    """1 - w, stored because the difference would cancel."""
     a: Array
     """Multiplier of w >= 0."""
     b: Array
     """Multiplier of w <= 1."""
 
     def weights(self) -> Array:
-        """w, with the weights that lean on a bound put exactly there."""
-        w = np.where(self.w < np.minimum(self.a, LEANING), 0.0, self.w)
-        return np.where(self.v < np.minimum(self.b, LEANING), 1.0, w)
+        """Return w with active bounds attained exactly."""
+        w = np.where(self.w < np.minimum(self.a, SETTINGS.active), 0.0, self.w)
+        return np.where(self.v < np.minimum(self.b, SETTINGS.active), 1.0, w)
 
 
 @lru_cache(maxsize=128)
 def _pairs(k: int) -> tuple[Any, Any, Array]:
-    """Indices of the upper triangle, and the factors that make its inner product Frobenius's."""
+    """Return the indices of the upper triangle and the factors of the Frobenius product on it."""
     i, j = np.triu_indices(k)
     return i, j, np.where(i == j, 1.0, np.sqrt(2.0))
 
 
 def _reach(x: Array, dx: Array) -> float:
-    """The longest step for which x + step dx >= 0."""
+    """Return the longest step for which x + step dx >= 0."""
     worst = float(np.min(dx / x))
     return np.inf if worst >= 0.0 else -1.0 / worst
 
 
 def _reach_psd(diagonal: Array, D: Array) -> float:
-    """The longest step for which diag(diagonal) + step D is positive semidefinite."""
+    """Return the longest step for which diag(diagonal) + step D is positive semidefinite."""
     root = 1.0 / np.sqrt(diagonal)
     worst = float(np.linalg.eigvalsh(D * root[:, None] * root)[0])
     return np.inf if worst >= 0.0 else -1.0 / worst
@@ -93,7 +110,7 @@ class _Newton:
     def __init__(self, P: Array, problem: Projection, z: Iterate, G: Array) -> None:
         root_S, root_Z = np.linalg.cholesky(z.S), np.linalg.cholesky(z.Z)
         _, self.sigma, rotation = np.linalg.svd(root_Z.T @ root_S)
-        # R^T Z R = R^-1 S R^-T = diag(sigma): the coordinates in which both cones look alike.
+        # Nesterov-Todd scaling: R^T Z R = R^-1 S R^-T = diag(sigma).
         self.R = (root_S @ rotation.T) / np.sqrt(self.sigma)
         self.Q = self.R.T @ P
         self.z = z
@@ -110,7 +127,7 @@ class _Newton:
         self.factored = cholesky(system, lower=True, overwrite_a=True, check_finite=False)
 
     def direction(self, to_zero: Any, to_one: Any, complementarity: Array) -> Direction:
-        """The step to the given products a w, b v (divided by w, v) and, scaled, S Z."""
+        """Solve for the step to given products a w, b v (divided by w, v) and, scaled, S Z."""
         i, j, factor = _pairs(len(self.sigma))
         rest = to_zero - to_one - self.slope
         C = 2.0 * complementarity / (self.sigma[:, None] + self.sigma)
@@ -125,19 +142,14 @@ class _Newton:
         return Direction(S, C - S, q, w, a, b)
 
     def reach(self, d: Direction) -> float:
-        """How far one can go before a variable changes sign."""
+        """Return the longest step that keeps every variable positive."""
         z = self.z
-        return min(
-            _reach_psd(self.sigma, d.S),
-            _reach_psd(self.sigma, d.Z),
-            _reach(z.w, d.w),
-            _reach(z.v, -d.w),
-            _reach(z.a, d.a),
-            _reach(z.b, d.b),
-        )
+        bounded = ((z.w, d.w), (z.v, -d.w), (z.a, d.a), (z.b, d.b))
+        cones = [_reach_psd(self.sigma, D) for D in (d.S, d.Z)]
+        return min(*cones, *(_reach(x, dx) for x, dx in bounded))
 
     def predictor_corrector(self) -> Iterate:
-        """The next iterate."""
+        """Return the next iterate."""
         z, sigma = self.z, self.sigma
         k, n = self.Q.shape
         squared = np.diag(sigma * sigma)
@@ -149,46 +161,32 @@ class _Newton:
             + float((z.a + step * d.a) @ (z.w + step * d.w))
             + float((z.b + step * d.b) @ (z.v - step * d.w))
         )
-        mu = now / (k + 2 * n) * (max(ahead, 0.0) / now) ** 3
+        mu = now / (k + 2 * n) * (max(ahead, 0.0) / now) ** SETTINGS.centering
         crossed = (d.S @ d.Z + d.Z @ d.S) / 2.0
         d = self.direction(
-            (mu - d.a * d.w) / z.w,
-            (mu + d.b * d.w) / z.v,
-            mu * np.eye(k) - squared - crossed,
+            (mu - d.a * d.w) / z.w, (mu + d.b * d.w) / z.v, mu * np.eye(k) - squared - crossed
         )
-        step = min(1.0, BACK_OFF * self.reach(d))
+        step = min(1.0, SETTINGS.back_off * self.reach(d))
         inverse_R = np.linalg.inv(self.R)
-        return Iterate(
-            S=z.S + step * (self.R @ d.S @ self.R.T),
-            Z=z.Z + step * (inverse_R.T @ d.Z @ inverse_R),
-            q=z.q + step * d.q,
-            w=z.w + step * d.w,
-            v=z.v - step * d.w,
-            a=z.a + step * d.a,
-            b=z.b + step * d.b,
-        )
+        S = z.S + step * (self.R @ d.S @ self.R.T)
+        Z = z.Z + step * (inverse_R.T @ d.Z @ inverse_R)
+        q, w, v = z.q + step * d.q, z.w + step * d.w, z.v - step * d.w
+        return Iterate(S, Z, q, w, v, z.a + step * d.a, z.b + step * d.b)
 
 
 def _start(P: Array, problem: Projection) -> Iterate:
     k, n = P.shape
     w = np.full(n, 0.5)
     top = float(np.linalg.eigvalsh(second_moment(P, w))[-1])
-    w *= min(1.0, 0.9 / top) if top > 0.0 else 1.0
+    w *= min(1.0, SETTINGS.interior / top) if top > 0.0 else 1.0
     size = np.einsum("ij,ij->j", P, P)
     pull = float(np.mean(problem.s * np.abs(problem.t)))
-    price = 0.1 * pull / max(float(np.mean(size)), np.finfo(np.float64).tiny)
+    price = SETTINGS.price * pull / max(float(np.mean(size)), TINY)
     q = price * size
     slope = problem.s * (w - problem.t) + q
-    push = 0.1 * float(np.mean(np.abs(slope)))
-    return Iterate(
-        S=price * np.eye(k),
-        Z=np.eye(k) - second_moment(P, w),
-        q=q,
-        w=w,
-        v=1.0 - w,
-        a=np.maximum(slope, 0.0) + push / w,
-        b=np.maximum(-slope, 0.0) + push / (1.0 - w),
-    )
+    push = SETTINGS.price * float(np.mean(np.abs(slope)))
+    a, b = np.maximum(slope, 0.0) + push / w, np.maximum(-slope, 0.0) + push / (1.0 - w)
+    return Iterate(price * np.eye(k), np.eye(k) - second_moment(P, w), q, w, 1.0 - w, a, b)
 
 
 def solve(
@@ -196,34 +194,32 @@ def solve(
     problem: Projection,
     gap_tol: float,
     start: Iterate | None = None,
-    max_iter: int = 60,
+    max_iter: int = SETTINGS.max_iter,
 ) -> Iterate:
     """Solve the projection over the packing set of P.
 
     Parameters
     ----------
     P : array of shape (k, n)
-    problem : Projection
     gap_tol : float
-        Stop when the duality gap is below it and the constraint is met to 1e-7.
+        Stop when the duality gap is below it and the constraint holds to `SETTINGS.feasible`.
     start : Iterate, optional
-        The answer to a similar problem in the same subspace.
-    max_iter : int
+        Solution of a similar problem in the same subspace.
 
     Returns
     -------
     Iterate
-        The last point. In finite precision it may stop a little short of `gap_tol`; the caller's
-        own certificate shows that.
+        The last point. In finite precision it may stop short of `gap_tol`; the certificate of the
+        caller shows that.
     """
     z = _start(P, problem) if start is None else start
     eye = np.eye(len(P))
     for _ in range(max_iter):
         G = eye - second_moment(P, z.w)
         infeasible = float(np.abs(G - z.Z).max())
-        if infeasible <= FEASIBLE and problem.gap(z.w, z.q, z.S, G) <= gap_tol:
+        if infeasible <= SETTINGS.feasible and problem.gap(z.w, z.q, z.S, G) <= gap_tol:
             break
-        if 0.0 < infeasible < RESET and float(np.linalg.eigvalsh(G)[0]) > 0.0:
+        if 0.0 < infeasible < SETTINGS.reset and float(np.linalg.eigvalsh(G)[0]) > 0.0:
             z = replace(z, Z=G)
         try:
             z = _Newton(P, problem, z, G).predictor_corrector()

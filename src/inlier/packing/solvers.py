@@ -1,4 +1,4 @@
-"""The paper's convex problems on a user's table, at a centre and a budget of their own."""
+"""Public functions: the paper's convex problems at a given centre and budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inlier.data.checks import check_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.packing.full_space import FullSpaceSolver, Solution
 
-# With a small budget the multiplier has a high rank: look for many eigenvectors at a time.
+# Size of the Krylov blocks: with a small budget the multiplier has a high rank.
 SOLVER_BLOCK = 16
 
 
@@ -28,7 +28,7 @@ def solve_l1(
     max_steps: int = 100,
     random_state: int | np.random.Generator | None = 0,
 ) -> Solution:
-    """The l1 problem of the paper at a fixed centre and budget: a (weighted) packing SDP.
+    """Solve the l1 problem of the paper at a fixed centre and budget: a (weighted) packing SDP.
 
         min sum_i u_i h_i   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
 
@@ -49,7 +49,7 @@ def solve_l1(
     max_steps : int
         Most proximal steps, of up to 40 passes each.
     random_state : int, Generator or None
-        Of the random directions with which eigenvectors are looked for.
+        Seed of the eigensolver's starting vectors.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def solve_least_squares(
     max_steps: int = 100,
     random_state: int | np.random.Generator | None = 0,
 ) -> Solution:
-    """The step of re-weighted l2: least squares with a semidefinite constraint (appendix).
+    """Solve the step of re-weighted l2: least squares with a semidefinite constraint (appendix).
 
         min sum_i u_i^2 h_i^2   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
 
@@ -98,7 +98,7 @@ def project(
     max_steps: int = 100,
     random_state: int | np.random.Generator | None = 0,
 ) -> Solution:
-    """The weighted projection onto the packing set, of which the other problems are made.
+    """Compute the weighted projection onto the packing set, to which the others reduce.
 
         min 1/2 sum_i s_i (w_i - t_i)^2   s.t.  0 <= w <= 1,  lambda_max( sum_i w_i a_i a_i^T ) <= B
 

@@ -1,11 +1,11 @@
-"""The engine: the weighted projection onto the packing set, and the cutting planes around it.
+"""The weighted projection onto the packing set within a subspace, and cutting planes around it.
 
     project(t, s):   min_w  1/2 sum_i s_i (w_i - t_i)^2   s.t.  w in W(x, B)
 
-The dual optimum has low rank, so a problem is solved within a subspace of few directions, where it
-costs no pass; then an oracle looks for a direction of the whole space in which the answer breaks
-the budget. If there is one it joins the subspace and the problem is solved again. A subspace
-relaxes the constraint: what cannot be kept there cannot be kept at all.
+The dual optimum has low rank, so a problem is solved within a subspace of few directions, at the
+cost of no pass. Then an oracle searches the whole space for a direction in which the solution
+violates the budget. A violating direction joins the subspace, and the problem is solved again. A
+subspace relaxes the constraint: rows that cannot be kept there cannot be kept at all.
 """
 
 from __future__ import annotations
@@ -18,61 +18,87 @@ import numpy as np
 
 from inlier._internal.arrays import among, highest, like, namespace, on_host, some, total
 from inlier._internal.typing import Array, Rows
-from inlier.linalg.eigenpairs import Draw, Oracle, Spectrum
+from inlier.linalg.eigenpairs import Oracle, RowSampling, Spectrum
 from inlier.packing import interior_point as interior
 from inlier.packing.problem import Projection, Subspace, scores, second_moment
 
-# A row this many times (in square) farther out than the budget allows for one row has no weight.
-HOPELESS = 1e8
-# One proximal step this long solves the packing SDP to a relative error of 1 / (2 LONG).
-LONG = 1e7
-# Of more rows than these a sketch stands for all: what it says of the k x k multiplier is as
-# precise as the search needs, and the search looks at all rows. A problem that need not be solved
-# closely makes do with fewer, so many for each direction.
-SKETCH_ROWS = 1 << 12
-SKETCH_LOOSELY = 1 << 10
-LOOSE = 1e-3
-# Less than the error of a sketch; relative to the objective at w = 0.
-SKETCH_GAP = 5e-3
-# Above the budget by this much, the multiplier that a sketch gave is raised.
-SKETCH_SLACK = 1e-3
-# To within this part of itself. By hand, because scipy's root finders leave a cycle of references
-# behind that keeps what they looked at in the memory of a device.
-SKETCH_RAISE = 5e-3
+
+@dataclass(frozen=True)
+class SubspaceSettings:
+    """Limits of the subspace solver; `make bench-scale` measured the sizes of the subsample."""
+
+    excluded: float = 1e8
+    """A row whose squared norm exceeds the budget by this factor has no weight: it would spoil the
+    arithmetic of the others."""
+    full_step: float = 1e7
+    """A proximal step this long solves the packing SDP to a relative error of half its inverse."""
+    sketch_rows: int = 1 << 12
+    """Above this many rows, solve on a weighted subsample; the budget is still checked on all
+    rows."""
+    sketch_rows_loose: int = 1 << 10
+    loose: float = 1e-3
+    """A problem with at least this tolerance takes a smaller subsample: so many for each k."""
+    sketch_gap: float = 5e-3
+    """Duality gap of a subsample, below its sampling error; relative to the objective at w = 0."""
+    sketch_slack: float = 1e-3
+    """Excess over the budget on all rows above which the multiplier of a subsample is raised."""
+    sketch_raise: float = 5e-3
+    """Relative precision to which it is raised."""
+    reweighting_tol: float = 1e-2
+    reweighting_floor: float = 1e-3
+    """Tolerance of least squares that another re-weighting follows, and the objective per row below
+    which gaps are no longer relative to it."""
+    root_iter: int = 200
+
+
+@dataclass(frozen=True)
+class CuttingPlaneSettings:
+    """When the oracle may stop; `make bench` counts the passes."""
+
+    trim: float = 1e-6
+    """Directions with a smaller share of the multiplier leave the subspace."""
+    violated: float = 0.5
+    """A violation is certain when the residual is below this part of the excess."""
+    missed: float = 0.3
+    """Feasibility is likely when residual^2 / gap, the estimated error of the Ritz value, is below
+    this part of the slack."""
+
+
+SETTINGS = SubspaceSettings()
+PLANES = CuttingPlaneSettings()
 
 
 @dataclass(frozen=True)
 class SubspaceSolution:
-    """The solution of a problem within a subspace."""
+    """Solution of a problem within a subspace."""
 
     weights: Rows
     S: Array
     """k x k multiplier of the matrix constraint."""
     iterate: interior.Iterate | None = None
-    """Where the solution of a similar problem may start."""
+    """Warm start for a similar problem."""
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """A few rows that stand for all of them, each for as many as it takes to be fair."""
+    """A subsample of the rows, with inverse probabilities as weights."""
 
     rows: Rows
-    """Their indices."""
+    """Indices of the sampled rows."""
     copies: Array
-    """How many rows each stands for."""
+    """Number of rows that each represents."""
 
     @classmethod
-    def of(cls, size: Rows, count: int, draw: Draw | None = None) -> Sketch:
-        """Rows drawn one by one from strata; half of the chance is in proportion to their size.
+    def of(cls, size: Rows, count: int, draw: RowSampling | None = None) -> Sketch:
+        """Sample one row from each stratum; half of its probability is proportional to its size.
 
-        So a row that takes much of the budget is there, however few are like it, and the sketch of
-        a sum of sizes has a relative error of about one over the root of the count. In the order
-        of a draw, the same rows are chosen in whatever order they come.
+        So a row that takes much of the budget is sampled, however few are like it, and a sum of
+        sizes has a relative error of about 1 / sqrt(count). The sample does not depend on the
+        order of the rows.
         """
+        xp, n = namespace(size), size.shape[0]
         if draw is None:
-            draw = Draw(0, namespace(size).argsort(size))
-        xp = namespace(size)
-        n = size.shape[0]
+            draw = RowSampling(0, xp.argsort(size))
         whole = xp.clip(xp.sum(size), float(np.finfo(np.float64).tiny), None)
         chance = 0.5 / n + size * (0.5 / whole)
         edges = xp.cumulative_sum(xp.take(chance, draw.order))
@@ -82,35 +108,34 @@ class Sketch:
         return cls(rows, 1.0 / (count * on_host(xp.take(chance, rows))))
 
     def sampled(self, *rows: Rows) -> Array:
-        """What belongs to the sketched rows, on the host: waits once for all."""
+        """Gather entries of the sampled rows on the host, with one device synchronisation."""
         xp = namespace(rows[0])
         return on_host(xp.concat([xp.take(x, self.rows, axis=-1) for x in rows], axis=0))
 
     def problem(self, problem: Projection) -> Projection:
-        """The problem that these rows are left with."""
+        """Restrict a problem to the subsample."""
         t, s = self.sampled(problem.t[None, :], problem.s[None, :])
         return Projection(t, s * self.copies)
 
 
-# The duality gap that a problem may be left with, given the weights where it starts, if any.
+# Tolerance on the duality gap, given the problem and the weights of its warm start, if any.
 Gap = Callable[[Projection, Rows | None], float]
 
 
 class SubspaceSolver:
-    """Solves problems over the packing set of the rows P that are seen along k directions.
+    """Solve problems over the packing set of rows projected onto k directions.
 
     Parameters
     ----------
     P : Rows of shape (k, n)
         In units of the budget.
     tol : float
-        Duality gap, relative to the objective at w = 0. With more than `SKETCH_ROWS` rows it is the
-        gap of a sketch, whose answer meets the budget of all rows and may be short of the optimum.
+        Duality gap, relative to the objective at w = 0. Above `sketch_rows` rows it is the gap of a
+        subsample; the solution satisfies the budget of all rows and may be short of the optimum.
     exactly : bool
-        Look at all rows, however many there are. A proximal step of full length always does:
-        where it ends hangs on every row.
+        Use all rows, however many there are. A full proximal step always does.
     draw : callable
-        Asked how to draw the rows that stand for all, if it comes to that.
+        Returns the row sampling; called only if a subsample is needed.
     """
 
     def __init__(
@@ -118,7 +143,7 @@ class SubspaceSolver:
         P: Rows,
         tol: float,
         exactly: bool = False,
-        draw: Callable[[], Draw | None] = lambda: None,
+        draw: Callable[[], RowSampling | None] = lambda: None,
     ) -> None:
         self.P, self.tol, self.exactly, self.draw = P, tol, exactly, draw
         xp = namespace(P)
@@ -126,17 +151,18 @@ class SubspaceSolver:
         self.last: SubspaceSolution | None = None
         self._size = xp.sum(P * P, axis=0)
 
-    def packing(self, u: Rows, tau: float = LONG) -> SubspaceSolution:
-        """The packing SDP with weights u: one proximal step of length tau from w = 1."""
+    def packing(self, u: Rows, tau: float = SETTINGS.full_step) -> SubspaceSolution:
+        """Solve the packing SDP with weights u by one proximal step of length tau from w = 1."""
         problem = Projection.proximal(u, self.ones, tau)
         gap = self.tol * total(u)
-        return self._project(problem, lambda *_: gap, None, self.exactly or tau >= LONG)
+        exactly = self.exactly or tau >= SETTINGS.full_step
+        return self._project(problem, lambda *_: gap, None, exactly)
 
     def least_squares(self, u: Rows, loosely: bool = False) -> SubspaceSolution:
-        """The constrained least squares with weights u, from where the last one ended."""
+        """Solve the constrained least squares with weights u, warm-started from the last one."""
         problem = Projection.least_squares(u)
-        tol = max(self.tol, 1e-2) if loosely else self.tol
-        least = 1e-3 * u.shape[0]
+        tol = max(self.tol, SETTINGS.reweighting_tol) if loosely else self.tol
+        least = SETTINGS.reweighting_floor * u.shape[0]
 
         def gap(solved: Projection, w: Rows | None) -> float:
             value = solved.scale if w is None else solved.objective(w)
@@ -146,28 +172,27 @@ class SubspaceSolver:
         return self.last
 
     def project(self, t: Rows, s: Rows) -> SubspaceSolution:
-        """The weighted projection of t in the metric s."""
+        """Project t onto the packing set in the metric s."""
         return self._project(
             Projection(t, s), lambda solved, _: self.tol * solved.scale, None, self.exactly
         )
 
     @cached_property
     def _sketch(self) -> Sketch:
-        """The rows that stand for all."""
-        k = max(2, self.P.shape[0])
-        enough = SKETCH_LOOSELY * k if self.tol >= LOOSE else SKETCH_ROWS
-        return Sketch.of(self._size, min(SKETCH_ROWS, enough), self.draw())
+        k, most = max(2, self.P.shape[0]), SETTINGS.sketch_rows
+        enough = SETTINGS.sketch_rows_loose * k if self.tol >= SETTINGS.loose else most
+        return Sketch.of(self._size, min(most, enough), self.draw())
 
     @cached_property
     def _sketched(self) -> Array:
-        """P of these rows."""
+        """P of the subsample."""
         return self._sketch.sampled(self.P) * np.sqrt(self._sketch.copies)
 
     @cached_property
-    def _hopeless(self) -> Rows | None:
-        """The rows that are too far out for any weight, if there are some."""
-        hopeless = self._size > HOPELESS
-        return hopeless if some(hopeless) else None
+    def _excluded(self) -> Rows | None:
+        """The rows too far out for any weight, if there are any."""
+        excluded = self._size > SETTINGS.excluded
+        return excluded if some(excluded) else None
 
     def _project(
         self, problem: Projection, gap: Gap, start: SubspaceSolution | None, exactly: bool
@@ -175,35 +200,38 @@ class SubspaceSolver:
         xp, k = namespace(self.P), self.P.shape[0]
         if k == 0:
             return SubspaceSolution(xp.clip(problem.t, 0.0, 1.0), np.empty((0, 0)))
-        if self._hopeless is not None:
-            return self._without(self._hopeless, problem, gap, exactly)
+        if self._excluded is not None:
+            return self._without(self._excluded, problem, gap, exactly)
         if k == 1:
-            return self._along(problem, gap, start)
+            return self._scalar(problem, gap, start)
         warm = None if start is None else start.iterate
         known = None if warm is None else warm.weights()
-        if exactly or self.ones.shape[0] <= SKETCH_ROWS:
-            few = Projection(on_host(problem.t), on_host(problem.s))
-            iterate = interior.solve(on_host(self.P), few, gap(few, known), warm)
+        if exactly or self.ones.shape[0] <= SETTINGS.sketch_rows:
+            host = Projection(on_host(problem.t), on_host(problem.s))
+            iterate = interior.solve(on_host(self.P), host, gap(host, known), warm)
             return SubspaceSolution(like(iterate.weights(), self.P), iterate.S, iterate)
-        few = self._sketch.problem(problem)
-        gap_tol = max(gap(few, known), SKETCH_GAP * few.scale)
-        iterate = interior.solve(self._sketched, few, gap_tol, warm)
+        sketch = self._sketch.problem(problem)
+        gap_tol = max(gap(sketch, known), SETTINGS.sketch_gap * sketch.scale)
+        iterate = interior.solve(self._sketched, sketch, gap_tol, warm)
         return SubspaceSolution(*self._lifted(problem, iterate.S), iterate)
 
-    def _along(
+    def _scalar(
         self, problem: Projection, gap: Gap, start: SubspaceSolution | None
     ) -> SubspaceSolution:
-        """One direction: the exact solution, from that of the sketch if there is one."""
+        """Solve for one direction exactly, starting from the subsample if there is one."""
         first = 1.0 if start is None else float(start.S[0, 0])
         gap_tol = gap(problem, None if start is None else start.weights)
-        if self.ones.shape[0] > SKETCH_ROWS:
+        if self.ones.shape[0] > SETTINGS.sketch_rows:
             size = self._sketched[0] ** 2
             first, _ = _root(size, self._sketch.problem(problem), gap_tol, first)
         multiplier, w = _root(self._size, problem, gap_tol, first)
         return SubspaceSolution(w, np.array([[multiplier]]))
 
     def _lifted(self, problem: Projection, S: Array) -> tuple[Rows, Array]:
-        """All weights under the multiplier of a sketch, which is raised to meet the budget."""
+        """Raise the multiplier of a subsample until the weights of all rows satisfy the budget.
+
+        By bisection: scipy's root finders leave reference cycles that hold device memory.
+        """
         q = scores(self.P, S)
 
         def excess(factor: float) -> float:
@@ -211,52 +239,52 @@ class SubspaceSolver:
             return float(np.linalg.eigvalsh(second_moment(self.P, w))[-1]) - 1.0
 
         low, high = 1.0, 1.0
-        while excess(high) > SKETCH_SLACK:
+        while excess(high) > SETTINGS.sketch_slack:
             low, high = high, 1.1 * high
-        while high - low > SKETCH_RAISE * low:
+        while high - low > SETTINGS.sketch_raise * low:
             middle = (low + high) / 2.0
-            low, high = (middle, high) if excess(middle) > SKETCH_SLACK else (low, middle)
+            low, high = (middle, high) if excess(middle) > SETTINGS.sketch_slack else (low, middle)
         return problem.weights(high * q), high * S
 
     def _without(
-        self, hopeless: Rows, problem: Projection, gap: Gap, exactly: bool
+        self, excluded: Rows, problem: Projection, gap: Gap, exactly: bool
     ) -> SubspaceSolution:
-        """Solve for the other rows; then price the hopeless ones out, at next to no cost to those.
+        """Solve for the other rows, then raise the multiplier until excluded rows have no weight.
 
-        A direction p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
+        A term p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
         """
         xp = namespace(self.P)
-        rest = SubspaceSolver(xp.where(hopeless, 0.0, self.P), self.tol, draw=self.draw)
-        target = Projection(xp.where(hopeless, 0.0, problem.t), problem.s)
-        answer = rest._project(target, gap, None, exactly)
-        far = among(self.P, hopeless)
+        rest = SubspaceSolver(xp.where(excluded, 0.0, self.P), self.tol, draw=self.draw)
+        target = Projection(xp.where(excluded, 0.0, problem.t), problem.s)
+        solution = rest._project(target, gap, None, exactly)
+        far = among(self.P, excluded)
         far = far / xp.sum(far * far, axis=0)
-        price = 2.0 * max(1.0, highest(scores(rest.P, answer.S)))
-        weights = xp.where(hopeless, 0.0, answer.weights)
-        return SubspaceSolution(weights, answer.S + price * on_host(far @ far.T))
+        price = 2.0 * max(1.0, highest(scores(rest.P, solution.S)))
+        weights = xp.where(excluded, 0.0, solution.weights)
+        return SubspaceSolution(weights, solution.S + price * on_host(far @ far.T))
 
 
 def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[float, Rows]:
-    """One direction: the root of the decreasing  sum_i p_i^2 clip(t_i - x p_i^2 / s_i, 0, 1) - 1.
+    """Find the root of the decreasing  sum_i p_i^2 clip(t_i - x p_i^2 / s_i, 0, 1) - 1.
 
-    Newton's method inside a bracket; the function is piecewise linear.
+    The dual problem for one direction. Safeguarded Newton on a piecewise linear function.
     """
     xp = namespace(p2)
     steep = p2 / problem.s
     low, high = 0.0, np.inf
     x = first if first > 0.0 else 1.0
-    for _ in range(200):
+    for _ in range(SETTINGS.root_iter):
         free = problem.t - x * steep
         w = xp.clip(free, 0.0, 1.0)
         curvature = xp.where(w == free, p2 * steep, 0.0)
-        spent, slope = on_host(xp.stack([p2 @ w, xp.sum(curvature)])).tolist()  # one wait for both
+        spent, slope = on_host(xp.stack([p2 @ w, xp.sum(curvature)])).tolist()  # one transfer
         over = spent - 1.0
         newton = x + over / slope if slope > 0.0 else np.inf
-        # Of the duality gap only the complementarity |over| x is not zero.
-        settled = abs(over) * x <= gap_tol and over <= interior.FEASIBLE
+        # The duality gap is the complementarity |over| x.
+        settled = abs(over) * x <= gap_tol and over <= interior.SETTINGS.feasible
         if over < 0.0 and low == 0.0 and (settled or not 0.0 < newton < x):
             free = xp.clip(problem.t, 0.0, 1.0)
-            if float(p2 @ free) <= 1.0:  # the constraint binds nothing
+            if float(p2 @ free) <= 1.0:  # the constraint is inactive
                 return 0.0, free
         if settled:
             break
@@ -270,15 +298,15 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
 
 
 @dataclass(frozen=True)
-class Solved:
-    """A problem solved in the whole space, as closely as the oracle was asked to look."""
+class CuttingPlaneSolution:
+    """Solution in the whole space, to the slack that the oracle was given."""
 
     weights: Rows
     S: Array
     """Multiplier in the subspace; diagonal."""
     subspace: Subspace
     checked: Rows
-    """The weights for which the budget was checked, and their spectrum."""
+    """The weights for which the budget was verified, and their spectrum."""
     spectrum: Spectrum
 
 
@@ -290,54 +318,53 @@ def cutting_planes(
     subspace: Subspace,
     *,
     first: SubspaceSolution | None = None,
-    checked: Callable[[Rows, SubspaceSolution], Rows] = lambda P, answer: answer.weights,
+    checked: Callable[[Rows, SubspaceSolution], Rows] = lambda P, solution: solution.weights,
     slack: float,
     max_passes: int,
     max_rounds: int,
-    trim: float = 1e-6,
-) -> Solved:
-    """Solve within a subspace, extend it by what breaks the budget, until nothing does.
+    trim: float = PLANES.trim,
+) -> CuttingPlaneSolution:
+    """Solve within a subspace, and extend it by violating directions until there are none.
 
     Parameters
     ----------
     reduced : callable
         Solves the problem for given rows P.
-    oracle : Oracle
     center, budget
         The packing set W(center, budget).
     subspace : Subspace
         The first directions.
     first : SubspaceSolution, optional
-        The answer within these, if it is known.
+        The solution within these, if it is known.
     checked : callable
-        The weights for which the budget has to hold, given the rows P and the answer.
+        Maps the rows P and a solution to the weights for which the budget has to hold.
     slack : float
-        The relative amount by which the budget may be exceeded.
+        Relative excess over the budget that is allowed.
     max_passes : int
-        The most passes that the oracle may take for one answer.
+        Most passes of the oracle in one round.
     max_rounds : int
-        The most times that the problem is solved.
+        Most times that the problem is solved.
     trim : float
-        Directions whose share of the multiplier is below it leave the subspace.
+        Directions with a smaller share of the multiplier leave the subspace.
     """
     limit = budget * (1.0 + slack)
 
     def settled(values: Array, residuals: Array, bound: float) -> bool:
         theta, residual = float(values[0]), float(residuals[0])
         if theta > limit:
-            return residual <= 0.5 * (theta - budget)
-        # What has not been found yet lies above theta by about residual^2 / gap.
+            return residual <= PLANES.violated * (theta - budget)
+        # The largest eigenvalue exceeds theta by about residual^2 / gap.
         gap = max(theta - float(values[-1]), residual)
         room = max(limit - theta, slack * budget)
-        return theta + residual < limit or residual**2 <= 0.3 * room * gap
+        return theta + residual < limit or residual**2 <= PLANES.missed * room * gap
 
     for n_round in range(1, max_rounds + 1):
-        P = subspace.seen_from(center, budget)
-        answer = reduced(P) if first is None or n_round > 1 else first
-        weights = checked(P, answer)
+        P = subspace.scaled_projections(center, budget)
+        solution = reduced(P) if first is None or n_round > 1 else first
+        weights = checked(P, solution)
         spectrum = oracle(center, weights, settled, max_passes)
-        trimmed, S = subspace.trimmed(answer.S, P, trim)
+        trimmed, S = subspace.trimmed(solution.S, P, trim)
         if spectrum.values[0] <= limit or n_round == max_rounds:
             break
         subspace = trimmed.extended(spectrum, spectrum.values > budget, center)
-    return Solved(answer.weights, S, trimmed, weights, spectrum)
+    return CuttingPlaneSolution(solution.weights, S, trimmed, weights, spectrum)

@@ -5,7 +5,7 @@
     re-weighted l2    min sum_i (u_i - u_i w_i)^2  the constrained least squares of its appendix
 
 over w = 1 - h. The last two minimise sum_i h_i^p, 0 < p < 1, by re-weighting: the smoothed penalty
-is replaced by its tangent, in h or in h^2, where h stands now.
+is majorised by its tangent, in h or in h^2, at the current h.
 """
 
 from __future__ import annotations
@@ -18,50 +18,49 @@ import numpy as np
 
 from inlier._internal.arrays import highest, namespace
 from inlier._internal.typing import Rows
-from inlier.packing.subspace import LONG
+from inlier.packing import subspace
 
 SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
 
-# How much |h|^p is smoothed in the successive re-weightings: a few of them, as in the paper. The
-# first makes all rows equal; below the last the penalty begins to keep weak outliers that the
-# slack of the budget can pay for (docs/engine.md).
+# Smoothing of |h|^p in the successive re-weightings: a few of them, as in the paper. The first
+# makes all weights equal. Below the last, weak outliers are kept (benchmarks/choices.py).
 SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
-# An h below this is zero but for rounding.
+# An h below this is zero up to rounding.
 ZERO = 1e-6
 
 
 class Weighted(Protocol):
-    """An answer with the weights w = 1 - h."""
+    """A solution with the weights w = 1 - h."""
 
     @property
     def weights(self) -> Rows:
         """In [0, 1], one for each row."""
 
 
-AnswerT = TypeVar("AnswerT", bound=Weighted, covariant=True)
+SolutionT = TypeVar("SolutionT", bound=Weighted, covariant=True)
 
 
-class Solver(Protocol[AnswerT]):
-    """Where the convex problems are solved: within a subspace, or in the whole space."""
+class Solver(Protocol[SolutionT]):
+    """A solver of the convex problems, within a subspace or in the whole space."""
 
     ones: Rows
     """A weight of 1 for each row."""
 
-    def packing(self, u: Rows, tau: float = ...) -> AnswerT:
-        """max sum_i u_i w_i."""
+    def packing(self, u: Rows, tau: float = ...) -> SolutionT:
+        """Solve max sum_i u_i w_i."""
 
-    def least_squares(self, u: Rows, loosely: bool = ...) -> AnswerT:
-        """min sum_i (u_i - u_i w_i)^2; loosely, if another re-weighting follows."""
+    def least_squares(self, u: Rows, loosely: bool = ...) -> SolutionT:
+        """Solve min sum_i (u_i - u_i w_i)^2; loosely, if another re-weighting follows."""
 
 
 class Surrogate(Protocol):
-    """What stands for ||h||_0."""
+    """A surrogate of ||h||_0."""
 
-    def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
-        """Its minimiser over the packing set."""
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
+        """Minimise the surrogate over the packing set."""
 
     def nonzero(self, h: Rows) -> Rows:
-        """The rows that count as removed."""
+        """Return the mask of the removed rows."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +70,12 @@ class L1:
     Parameters
     ----------
     tau : float
-        Length of the proximal step: the default reaches the optimum, a short one goes near it.
+        Length of the proximal step: the default reaches the optimum, a short one approaches it.
     """
 
-    tau: float = LONG
+    tau: float = subspace.SETTINGS.full_step
 
-    def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
         return solver.packing(solver.ones, self.tau)
 
@@ -91,14 +90,14 @@ class ReweightedL1:
 
     p: float
 
-    def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
         h = solver.ones
         for eps in SMOOTHING:
             u = (h + eps) ** (self.p - 1.0)
-            answer = solver.packing(u / highest(u))
-            h = 1.0 - answer.weights
-        return answer
+            solution = solver.packing(u / highest(u))
+            h = 1.0 - solution.weights
+        return solution
 
     def nonzero(self, h: Rows) -> Rows:
         """See `Surrogate.nonzero`."""
@@ -111,46 +110,45 @@ class ReweightedL2:
 
     p: float
 
-    def minimise(self, solver: Solver[AnswerT]) -> AnswerT:
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
         h = solver.ones
         for eps in SMOOTHING:
             u = (h * h + eps) ** (self.p / 4.0 - 0.5)
-            answer = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
-            h = 1.0 - answer.weights
-        return answer
+            solution = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
+            h = 1.0 - solution.weights
+        return solution
 
     def nonzero(self, h: Rows) -> Rows:
-        """The rows on the concave side of the penalty, from which they are sent away.
+        """Return the mask of the rows in the concave part of the penalty.
 
-        (h^2 + eps)^(p/2) turns from convex to concave at h = sqrt(eps / (1 - p)); on the convex
-        side a row is held at an h that vanishes with eps.
+        (h^2 + eps)^(p/2) has its inflection at h = sqrt(eps / (1 - p)); in the convex part h
+        vanishes with eps.
         """
-        return h > self._turning_point
+        return h > self._inflection
 
     @property
-    def _turning_point(self) -> float:
+    def _inflection(self) -> float:
         return float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
 
     def removed_from(self, earlier: Iterable[Rows]) -> Rows:
-        """The score under the last multiplier from which a row counts as removed.
+        """Return the score under the last multiplier above which a row is removed.
 
         At the optimum of a re-weighting h_i = q_i / (2 u_i^2), if that is below 1. So the scores of
-        a row under the multipliers before the last say what its u is in the end, be it a row of
-        the fit or another one.
+        a row under the earlier multipliers determine its last u, also for a new row.
         """
         h: Rows = 1.0
         for eps, q in zip(SMOOTHING, earlier, strict=False):
             h = namespace(q).clip(q / self._curvature(h, eps), 0.0, 1.0)
-        return self._curvature(h, SMOOTHING[-1]) * self._turning_point
+        return self._curvature(h, SMOOTHING[-1]) * self._inflection
 
     def _curvature(self, h: Rows, eps: float) -> Rows:
-        """2 u^2."""
+        """Return 2 u^2."""
         return 2.0 * (h * h + eps) ** (self.p / 2.0 - 1.0)
 
 
 def surrogate(name: SurrogateName, p: float) -> Surrogate:
-    """The surrogate of that name; at p = 1 the re-weightings are the l1 problem itself."""
+    """Return the surrogate of that name; at p = 1 re-weighting is the l1 problem itself."""
     if name == "l1" or p == 1.0:
         return L1()
     return ReweightedL1(p) if name == "reweighted-l1" else ReweightedL2(p)

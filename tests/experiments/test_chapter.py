@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inlier.datasets import SettingB, digits
 from inlier.experiments import sweeps
-from inlier.experiments.part import PrintableTable, Setup, number, tidy
+from inlier.experiments.chapter import PrintableTable, Setup, number, tidy
 from studies import NAN, Cells, made_up
 
 # -- Tables ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Every table and figure of the paper, beside the printed figures, and what lies beyond them."""
+"""Reproduce every table and figure of the paper beside the printed figures, and more."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from inlier._internal.validation import check_whole
-from inlier.comparison.run import check_n_jobs
+from inlier.comparison.plan import check_n_jobs
 from inlier.comparison.store import Store
 from inlier.datasets import read_images
 from inlier.experiments import cost, figures, optimality, pictures, price, sweeps, tables
-from inlier.experiments.page import write
-from inlier.experiments.part import Chapter, Setup, Watch
+from inlier.experiments.chapter import Chapter, Setup, Watch
+from inlier.experiments.output import write
 
 # In the order of the page.
 EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {
@@ -36,16 +36,7 @@ STORE = "fits.sqlite"
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What was made.
-
-    Attributes
-    ----------
-    folder : Path
-    files : tuple of Path
-    worse : tuple of str
-        Cells of ours that are worse than the paper's.
-    seconds : float
-    """
+    """The files written by `reproduce`, and cells of our methods that are worse than printed."""
 
     folder: Path
     files: tuple[Path, ...] = field(repr=False)
@@ -66,16 +57,16 @@ def reproduce(
 ) -> Reproduction:
     """Run the paper's experiments, and others, and write a page with all tables and figures.
 
-    Finished fits are kept in the folder, in ``fits.sqlite`` and, where they are timed,
-    ``fits-timed.sqlite``: after an interruption only what is missing is done, and the half minute
-    of "figures", "l0" and "price". Pass `fresh` after a change of the code.
+    Finished fits are kept in the folder, in ``fits.sqlite`` and, if timed, ``fits-timed.sqlite``:
+    after an interruption only missing fits are run, and the half minute of "figures", "l0" and
+    "price". Pass `fresh` after a change of the code.
 
     Parameters
     ----------
     folder : path
-        Where to write; made, if it does not exist. Results from before are replaced.
+        Output folder, created if needed. Earlier results are replaced.
     trials : int, default=20
-        Draws of each cell of the paper's tables; 20, as there. Trial i has the seed i.
+        Draws of each cell of the paper's tables; 20, as in the paper. Trial i has the seed i.
     quick : bool, default=False
         Single draws, few cells, and no Table 6, in less than a minute.
     only : iterable of str, optional
@@ -84,11 +75,11 @@ def reproduce(
         A folder of pictures or an .npz file, in place of scikit-image's faces; see
         `inlier.datasets.read_images`.
     fresh : bool, default=False
-        Forget the fits of an earlier run.
+        Discard the fits of an earlier run.
     n_jobs : int, default=-1
-        Trials at a time; -1 for one on each core.
+        Number of parallel trials; -1 for one on each core.
     watch : callable, optional
-        Called with the name of a stage, how many of its steps are done, and of how many.
+        Called with the name of a stage, the number of steps done, and their total number.
 
     Returns
     -------
@@ -110,17 +101,17 @@ def reproduce(
     setup = Setup(trials, quick, check_n_jobs(n_jobs), store, watch, pictures_of_user)
     if fresh:
         for path in (store, setup.timed_store):
-            with Store(path):  # it complains, if it is something else
+            with Store(path):  # refuses any other file
                 path.unlink()
     resumed = store.exists() or setup.timed_store.exists()
     begin = time.monotonic()
-    parts = [run(setup) for run in chosen.values()]
+    chapters = [run(setup) for run in chosen.values()]
     seconds = time.monotonic() - begin
     how = f"Made by `{_command(trials, quick, None if only is None else list(chosen), faces)}`"
     if not resumed:
         how += f" in {seconds / 60.0:.1f} minutes in {setup.n_jobs} processes"
-    files = write(folder, parts, how)
-    worse = tuple(cell for part in parts for cell in part.worse)
+    files = write(folder, chapters, how)
+    worse = tuple(cell for chapter in chapters for cell in chapter.worse)
     return Reproduction(folder, tuple(files), worse, seconds)
 
 
@@ -146,7 +137,7 @@ def _check_extras() -> None:
 
 
 def _command(trials: int, quick: bool, only: list[str] | None, faces: Any) -> str:
-    """The command that makes the same."""
+    """Return the equivalent command line."""
     words = ["inlier", "reproduce"]
     words += ["--quick"] if quick else []
     words += ["--trials", str(trials)] if trials != 20 else []

@@ -2,18 +2,18 @@
 
 import pytest
 
-from inlier.experiments import EXPERIMENTS, page, reproduce
-from inlier.experiments.part import Chapter, Drawing
+from inlier.experiments import EXPERIMENTS, output, reproduce
+from inlier.experiments.chapter import Chapter, Drawing
 
 
 def test_results_without_fits_can_be_read(tmp_path):
     pandas = pytest.importorskip("pandas")
-    path = page._write_lines(tmp_path / "results.csv", [])
+    path = output._write_lines(tmp_path / "results.csv", [])
     assert len(pandas.read_csv(path)) == 0
 
 
 def test_the_command_is_escaped_in_html():
-    assert "<faces>" not in page._html([], "Made by `inlier reproduce --faces <faces>`")
+    assert "<faces>" not in output._html([], "Made by `inlier reproduce --faces <faces>`")
 
 
 class Half:

@@ -10,13 +10,21 @@ import pytest
 
 from cases import cases
 from inlier.datasets import SettingB
-from inlier.experiments import EXPERIMENTS, Reproduction, optimality, part, price, reproduce, tables
-from inlier.experiments.columns import COLUMNS
-from inlier.experiments.part import number
+from inlier.experiments import (
+    EXPERIMENTS,
+    Reproduction,
+    chapter,
+    optimality,
+    price,
+    reproduce,
+    tables,
+)
+from inlier.experiments.chapter import number
+from inlier.experiments.methods import COLUMNS
 from studies import Cells, Watched, shrink
 
 # The function of that name stands before the module.
-MODULE = importlib.import_module("inlier.experiments.reproduce")
+MODULE = importlib.import_module("inlier.experiments.reproduction")
 
 
 # -- All of it, on small data ---------------------------------------------------------------------
@@ -224,7 +232,7 @@ def test_workers_find_the_same(tmp_path, few, monkeypatch):
     monkeypatch.setattr(tables, "QUICK_NUMBERS", (6,))
     options = {"quick": True, "only": ["tables"]}
     reproduce(tmp_path / "here", n_jobs=1, **options)
-    monkeypatch.setattr(part, "TIMEOUT", 60.0)
+    monkeypatch.setattr(chapter, "TIMEOUT", 60.0)
     reproduce(tmp_path / "there", n_jobs=2, **options)
     here, there = (
         [{**line, "seconds": ""} for line in results(path)]

@@ -1,9 +1,9 @@
-"""The columns of the tables: what they are held against, and how they look."""
+"""The columns of the tables: what they are held against, and how they style."""
 
 import re
 
 from inlier.datasets import printed_tables
-from inlier.experiments.columns import COLUMNS, contenders
+from inlier.experiments.methods import COLUMNS, methods_of
 
 
 def test_what_columns_are_held_against():
@@ -32,7 +32,7 @@ def test_methods_look_different():
 
 
 def test_contenders_are_methods():
-    chosen = contenders(("inlier", "paper-lp-reweighted-l1"))
+    chosen = methods_of(("inlier", "paper-lp-reweighted-l1"))
     assert list(chosen) == ["inlier", "paper-lp-reweighted-l1"]
     estimator = chosen["paper-lp-reweighted-l1"].make(sigma=1.0)
     assert (estimator.algorithm, estimator.surrogate) == ("paper", "reweighted-l1")

@@ -1,9 +1,10 @@
-"""Where the rows of a trial come from: a table, a sample with its truth, or a model."""
+"""The rows of a trial: a fixed table, with or without labels, or a draw from a model."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import joblib  # type: ignore[import-untyped]
@@ -15,62 +16,47 @@ from inlier.datasets import Sample
 
 
 @dataclass(frozen=True, eq=False)
-class UnlabelledRows:
-    """Rows of which nobody knows the truth; a draw of them is the same as they."""
+class FixedRows:
+    """The same rows in every trial; `mean` and `is_outlier` are None without labels."""
 
-    X: Any
-
-    trials = 1
-    mean = None
-    is_outlier = None
-
-    def draw(self, seed: int | None) -> Any:
-        """Always the same."""
-        return self
-
-    def identity(self) -> str:
-        """The same text for the same rows."""
-        return str(joblib.hash(self.X))
-
-    def __str__(self) -> str:
-        n, d = self.X.shape
-        return f"a table of {n} x {d}"
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledRows:
-    """Rows of which one knows the good ones."""
-
-    sample: Sample
+    sample: Any
 
     trials = 1
 
+    @property
+    def truth_known(self) -> bool:
+        """Whether the rows have labels."""
+        return self.sample.mean is not None
+
     def draw(self, seed: int | None) -> Any:
-        """Always the same."""
+        """Return the rows."""
         return self.sample
 
     def identity(self) -> str:
-        """The same text for the same rows and the same truth."""
-        return str(joblib.hash((self.sample.X, self.sample.mean, self.sample.is_outlier)))
+        """Return the same text for the same rows and labels."""
+        s = self.sample
+        return str(joblib.hash((s.X, s.mean, s.is_outlier) if self.truth_known else s.X))
 
     def __str__(self) -> str:
-        return f"{self.sample!r}"
+        n, d = self.sample.X.shape
+        return repr(self.sample) if self.truth_known else f"a table of {n} x {d}"
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Rows that are drawn anew in each trial."""
+    """New rows in every trial."""
 
     model: Any
 
     trials = 20
+    truth_known = True
 
     def draw(self, seed: int | None) -> Any:
-        """The sample of a seed."""
+        """Draw the sample of a seed."""
         return self.model.sample(seed)
 
     def identity(self) -> str:
-        """The parameters, in full."""
+        """Return all parameters."""
         kind = type(self.model)
         if "__repr__" not in {name for base in kind.__mro__[:-1] for name in vars(base)}:
             raise ValueError(
@@ -84,11 +70,11 @@ class Model:
         return f"{self.model}"
 
 
-Source = UnlabelledRows | LabelledRows | Model
+TrialData = FixedRows | Model
 
 
-def checked(drawn: Any) -> Any:
-    """A draw whose truth fits its rows."""
+def check_sample(drawn: Any) -> Any:
+    """Return a draw whose mean and labels fit its rows."""
     n, d = drawn.X.shape
     for name, shape in (("mean", (d,)), ("is_outlier", (n,))):
         value = getattr(drawn, name)
@@ -97,11 +83,11 @@ def checked(drawn: Any) -> Any:
     return drawn
 
 
-def source_of(data: Any) -> Source:
-    """What the first argument of `compare` is."""
+def as_trial_data(data: Any) -> TrialData:
+    """Interpret the first argument of `compare`."""
     if isinstance(data, Sample):
         check_table(data.X, "data.X")
-        return LabelledRows(data)
+        return FixedRows(data)
     # A data frame has a method `sample` as well.
     is_table = issparse(data) or hasattr(data, "to_numpy") or hasattr(data, "__array__")
     if not is_table and callable(getattr(data, "sample", None)):
@@ -111,4 +97,4 @@ def source_of(data: Any) -> Source:
                 "SettingA(n=1000, d=50, alpha=0.1)."
             )
         return Model(data)
-    return UnlabelledRows(check_table(data, "data"))
+    return FixedRows(SimpleNamespace(X=check_table(data, "data"), mean=None, is_outlier=None))

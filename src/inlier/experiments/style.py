@@ -1,4 +1,4 @@
-"""How figures look: one style, the same colour for the same method everywhere."""
+"""The style of figures: one colour and marker for each method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inlier._internal.atomic import replacing
-from inlier.experiments.columns import COLUMNS
+from inlier.experiments.methods import COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,14 +28,14 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": 8.0,
     "lines.markersize": 4.5,
     "lines.linewidth": 1.3,
-    "svg.hashsalt": "inlier",  # the same file from the same figures
+    "svg.hashsalt": "inlier",  # reproducible files
 }
 GOOD, BAD = "#4477AA", "#CC3311"
 DPI = 200
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Unknown to pyplot, so that nobody has to close it."""
+    """Return a figure that pyplot does not manage and nobody has to close."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -43,7 +43,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Figures made inside have the style."""
+    """Apply the style within a context."""
     from matplotlib import rc_context
 
     with rc_context(STYLE):
@@ -51,7 +51,7 @@ def styled() -> Iterator[None]:
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """As PNG and as SVG."""
+    """Save as PNG and as SVG."""
     paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
     with styled():
         for path in paths:
@@ -67,7 +67,7 @@ def lines(
     values: Mapping[str, Sequence[float]],
     zero: float | None = None,
 ) -> None:
-    """A line for each method over the places; what is 0 stands on the line `zero`, as a marker."""
+    """Plot a line for each method over `places`; values of 0 are drawn at the height `zero`."""
     for name, of_method in values.items():
         column = COLUMNS[name]
         shown = [zero if zero is not None and value <= zero else value for value in of_method]
@@ -86,13 +86,13 @@ def lines(
 
 
 def floor_of(values: Iterable[float]) -> float:
-    """Where 0 stands on a logarithmic axis: half a decade below all others."""
+    """Return the position of 0 on a logarithmic axis: half a decade below all other values."""
     positive = [value for value in values if 0.0 < value < math.inf]
     return 10.0 ** (math.floor(math.log10(min(positive)) * 2.0) / 2.0 - 0.5) if positive else 0.1
 
 
 def zero_tick(panels: Sequence[Axes], zero: float) -> None:
-    """Ticks in plain digits on the logarithmic axis of all panels, and one for 0 below a break."""
+    """Set plain ticks on the logarithmic axis of all panels, with 0 below a break."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     axes = panels[0]
@@ -109,7 +109,16 @@ def zero_tick(panels: Sequence[Axes], zero: float) -> None:
         each.axhline(zero * 10.0**0.25, color="0.6", lw=0.8, ls=":")
 
 
+def log_ticks(axes: Axes, ticks: Sequence[float]) -> None:
+    """Make the x axis logarithmic, with plain labels at the given ticks only."""
+    from matplotlib.ticker import NullLocator
+
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+
+
 def legend_beside(figure: Figure, axes: Any) -> None:
-    """One legend for all panels, to the right of them."""
+    """Draw one legend for all panels, to the right of them."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center", handlelength=2.2)

@@ -5,13 +5,13 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inlier.experiments import look
+from inlier.experiments import style
 from studies import NAN
 
 
 @given(st.lists(st.one_of(st.floats(1e-6, 1e6), st.sampled_from([0.0, NAN, math.inf]))))
 def test_zero_stands_below_all_others(values):
-    floor = look.floor_of(values)
+    floor = style.floor_of(values)
     positive = [value for value in values if 0.0 < value < math.inf]
     assert floor > 0.0
     if positive:
@@ -19,8 +19,8 @@ def test_zero_stands_below_all_others(values):
 
 
 def drawn_at(values):
-    axes = look.new_figure(3, 3).subplots()
-    look.lines(axes, range(len(values)), {"inlier": values}, zero=0.1)
+    axes = style.new_figure(3, 3).subplots()
+    style.lines(axes, range(len(values)), {"inlier": values}, zero=0.1)
     return axes.lines[0].get_ydata().tolist()
 
 

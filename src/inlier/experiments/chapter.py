@@ -1,8 +1,8 @@
-"""What an experiment needs, and what it leaves: text, tables, figures and tidy results."""
+"""The setup of an experiment, and its result: text, tables, figures and tidy records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -11,64 +11,60 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from inlier.comparison import Comparison
-from inlier.comparison.run import Plan, carry_out, plan
+from inlier.comparison.plan import Plan, plan
+from inlier.comparison.run import carry_out
 from inlier.comparison.table import COLUMNS
 from inlier.datasets import Images
-from inlier.experiments.columns import contenders
+from inlier.experiments.methods import COLUMNS as METHODS
+from inlier.experiments.methods import methods_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
 
-# Told the name of a stage, how many of its steps are done, and of how many.
+# Called with the name of a stage, the number of steps done, and their total number.
 Watch = Callable[[str, int, int], object]
 
-# One fit may take so long.
+# Seconds for one fit.
 TIMEOUT = 120.0
 
 
 @dataclass(frozen=True)
 class PrintableTable:
-    """A table that can be written in three ways.
-
-    Attributes
-    ----------
-    caption : str
-    head : sequence of str
-    rows : sequence of sequences of str
-    """
+    """A table in Markdown, HTML or LaTeX."""
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
+    @classmethod
+    def by_method(
+        cls, caption: str, head: Sequence[str], cells: Mapping[str, Iterable[str]]
+    ) -> PrintableTable:
+        """Make a table with a row for each method."""
+        return cls(caption, head, [[METHODS[name].label, *row] for name, row in cells.items()])
+
     def markdown(self) -> str:
-        """For docs."""
-        return f"**{self.caption}**\n\n{self._drawn('pipe')}"
+        """Return the table in Markdown."""
+        return f"**{self.caption}**\n\n{self._formatted('pipe')}"
 
     def html(self) -> str:
-        """For browsers."""
-        body = self._drawn("html").removeprefix("<table>")
+        """Return the table in HTML."""
+        body = self._formatted("html").removeprefix("<table>")
         return f"<table>\n<caption>{escape(self.caption)}</caption>{body}"
 
     def latex(self) -> str:
-        """For papers; it needs the package booktabs."""
-        return "\n".join(
-            (
-                r"\begin{table}",
-                r"\centering",
-                rf"\caption{{{_in_latex(self.caption)}}}",
-                self._drawn("latex_booktabs"),
-                r"\end{table}",
-            )
-        )
+        """Return the table in LaTeX, for the package booktabs."""
+        caption = rf"\caption{{{self.caption.translate(_LATEX_ESCAPES)}}}"
+        body = self._formatted("latex_booktabs")
+        return "\n".join((r"\begin{table}", r"\centering", caption, body, r"\end{table}"))
 
-    def _drawn(self, form: str) -> str:
-        from tabulate import tabulate  # an extra, asked for before anything is run
+    def _formatted(self, form: str) -> str:
+        from tabulate import tabulate  # an optional dependency, checked at the start
 
         rows, head = self.rows, self.head
-        if form == "pipe":  # it does not escape its own sign
+        if form == "pipe":  # tabulate does not escape the pipe
             rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
             head = [cell.replace("|", "\\|") for cell in head]
         align = ("left", *("right" for _ in self.head[1:]))
@@ -77,7 +73,7 @@ class PrintableTable:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, its name as a file and what it shows."""
+    """A figure with the name of its file and its caption."""
 
     name: str
     caption: str
@@ -94,9 +90,9 @@ class Chapter:
         Markdown.
     tables, drawings : sequence
     lines : sequence of dict
-        Tidy results, one for each fit.
+        Tidy records, one for each fit.
     worse : sequence of str
-        Cells of ours that are worse than printed.
+        Cells of our own methods that are worse than printed.
     """
 
     title: str
@@ -109,17 +105,17 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Setup:
-    """How experiments are run.
+    """Settings of all experiments.
 
     Attributes
     ----------
     trials : int
         Draws of each cell of the paper's tables.
     quick : bool
-        A look at everything, on less of it.
+        Run every experiment on less data.
     n_jobs : int
     store : Path
-        Of finished fits.
+        The file of finished fits.
     watch : callable
     pictures : Images or None
         The user's faces.
@@ -134,7 +130,7 @@ class Setup:
 
     @property
     def timed_store(self) -> Path:
-        """Of fits that ran one at a time."""
+        """The file of fits that ran one at a time."""
         return self.store.with_stem(f"{self.store.stem}-timed")
 
     def compare(
@@ -145,12 +141,12 @@ class Setup:
         trials: int,
         timed: bool = False,
     ) -> list[Comparison]:
-        """Some methods on some models, each told the truth that it needs.
+        """Compare methods on models, each with the true alpha or sigma if it needs it.
 
-        If seconds matter, fits run one at a time, since they would share the memory's bandwidth,
-        and none is taken from a run in which they did not.
+        Timed fits run one at a time, since they would share the memory bandwidth, and have a store
+        of their own.
         """
-        plans: list[Plan] = [plan(model, contenders(names), trials=trials) for model in models]
+        plans: list[Plan] = [plan(model, methods_of(names), trials=trials) for model in models]
         return carry_out(
             plans,
             n_jobs=1 if timed else self.n_jobs,
@@ -162,7 +158,7 @@ class Setup:
     def each(
         self, stage: str, function: Callable[..., T], arguments: Sequence[tuple[Any, ...]]
     ) -> list[T]:
-        """A function of each of some arguments, in parallel."""
+        """Apply a function to each tuple of arguments, in parallel."""
         calls = (delayed(function)(*of_one) for of_one in arguments)
         self.watch(stage, 0, len(arguments))
         found = []
@@ -172,13 +168,13 @@ class Setup:
         return found
 
 
-# Of the tidy results: what a comparison knows of a fit, but for messages, and where it belongs.
-OF_FIT = COLUMNS[1:-1]
-RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", "sigma_factor", *OF_FIT)
+# Columns of the tidy records: the experiment, and all fields of a fit except messages.
+FIT_COLUMNS = COLUMNS[1:-1]
+RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", "sigma_factor", *FIT_COLUMNS)
 
 
 def tidy(experiment: str, model: Any, comparison: Comparison) -> list[dict[str, Any]]:
-    """A line for each fit."""
+    """Return a record for each fit."""
     about = {
         "experiment": experiment,
         "data": getattr(model, "name", type(model).__name__),
@@ -188,27 +184,31 @@ def tidy(experiment: str, model: Any, comparison: Comparison) -> list[dict[str, 
         "sigma_factor": getattr(model, "factor", 1.0),
     }
     return [
-        {**about, **{name: getattr(record, name) for name in OF_FIT}}
+        {**about, **{name: getattr(record, name) for name in FIT_COLUMNS}}
         for record in comparison.records
     ]
 
 
+def tidy_all(
+    experiment: str, models: Sequence[Any], comparisons: Sequence[Comparison]
+) -> list[dict[str, Any]]:
+    """Return a record for each fit of several comparisons."""
+    pairs = zip(models, comparisons, strict=True)
+    return [line for model, found in pairs for line in tidy(experiment, model, found)]
+
+
 def draws(trials: int) -> str:
-    """In words."""
+    """Return the number of draws in words."""
     return "one draw" if trials == 1 else f"{trials} draws"
 
 
 def number(value: float | None) -> str:
-    """Three digits; "-" where there is none."""
+    """Format with three digits; "-" for a missing value."""
     if value is None or value != value:
         return "-"
     return f"{value:.0f}" if value >= 1000.0 else f"{value:.3g}"
 
 
-# What means something else in LaTeX.
 _LATEX: dict[str, str | int | None] = {sign: f"\\{sign}" for sign in "&%#_${}"}
 _LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-
-
-def _in_latex(text: str) -> str:
-    return text.translate(str.maketrans(_LATEX))
+_LATEX_ESCAPES = str.maketrans(_LATEX)

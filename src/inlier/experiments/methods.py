@@ -1,4 +1,4 @@
-"""The methods side by side, each with its name, its place in the paper and its look in figures."""
+"""The methods of the experiments: labels, columns of the paper's tables, and figure styles."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Column:
     method : Method
     label : str
     color, marker : str
-        The same in all figures. Colours are Paul Tol's "muted" ones, which colour-blind readers can
-        tell apart.
+        The same in all figures. Colours are Paul Tol's "muted" scheme, safe for colour-blind
+        readers.
     printed : str or None
-        The column of the paper's tables that it is.
+        The column of the paper's tables.
     against : str or None
-        The one that it is judged by, if it is not the same.
+        The column it is judged by, if another one.
     is_ours : bool
         Whether the reproduction fails if a cell is worse than printed.
     """
@@ -38,13 +38,13 @@ class Column:
 
     @property
     def name(self) -> str:
-        """In results."""
+        """The name in results."""
         return self.method.name
 
     def held_against(self, printed: Mapping[str, float]) -> float | None:
-        """The printed figure that a cell is judged by, if there is one."""
+        """Return the printed error that a cell is judged by, if there is one."""
         by = self.against or self.printed
-        if by == "lp" and by not in printed:  # where the paper has no lp, it has l1
+        if by == "lp" and by not in printed:  # Table 6 has l1 only
             by = "l1"
         return None if by is None else printed.get(by)
 
@@ -75,15 +75,15 @@ COLUMNS = {
         Column(_KNOWN["paper-l1"], "l1", "#AA4499", "P", "l1"),
         Column(_KNOWN["paper-lp"], "lp", "#332288", "s", "lp"),
         Column(_REWEIGHTED_L1, "lp by re-weighted l1", "#117733", "D", against="lp"),
-        Column(_KNOWN["inlier-sigma"], "inlier, told sigma", "#882255", "o", None, "lp", True),
-        Column(_KNOWN["inlier"], "inlier, told nothing", "#CC6677", "*", None, "lp", True),
+        Column(_KNOWN["inlier-sigma"], "inlier, sigma given", "#882255", "o", None, "lp", True),
+        Column(_KNOWN["inlier"], "inlier, no parameters", "#CC6677", "*", None, "lp", True),
     )
 }
 
-# Those of the paper's tables; for pictures it has the plain ones as well.
+# The paper has the mean and the median for pictures only.
 IN_TABLES = tuple(name for name in COLUMNS if name not in ("mean", "coordinate-median"))
 
 
-def contenders(names: tuple[str, ...]) -> dict[str, Method]:
-    """The methods of some columns, as `compare` takes them."""
+def methods_of(names: tuple[str, ...]) -> dict[str, Method]:
+    """Return the methods of some columns in the form that `compare` takes."""
     return {name: COLUMNS[name].method for name in names}

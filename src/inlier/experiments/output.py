@@ -1,4 +1,4 @@
-"""What is written: a page with all tables and figures, and the results behind them."""
+"""Write a page with all tables and figures, and the records behind them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from inlier._internal.atomic import replacing
 from inlier._internal.csv_text import writing
-from inlier.experiments.look import save
-from inlier.experiments.part import RESULT_COLUMNS, Chapter
+from inlier.experiments.chapter import RESULT_COLUMNS, Chapter
+from inlier.experiments.style import save
 
 VERSIONS = ("inlier", "numpy", "scipy", "scikit-learn", "matplotlib", "scikit-image")
 PAGE, TABLES, RESULTS = "README.md", "tables", "results.csv"
@@ -28,27 +28,27 @@ td { white-space: nowrap; }
 """
 
 
-def write(folder: Path, parts: Sequence[Chapter], how: str) -> list[Path]:
-    """The page, its figures, the tables in two more ways, and the results behind them.
+def write(folder: Path, chapters: Sequence[Chapter], how: str) -> list[Path]:
+    """Write the page, its figures, the tables in HTML and LaTeX, and the tidy records.
 
     Parameters
     ----------
     folder : Path
-    parts : sequence of Part
+    chapters : sequence of Chapter
     how : str
         The command, in Markdown.
     """
     files = []
-    for part in parts:
-        for drawing in part.drawings:
+    for chapter in chapters:
+        for drawing in chapter.drawings:
             files += save(drawing.figure, folder / drawing.name)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in VERSIONS)
     about = (
         f"{how}, with Python {platform.python_version()}, {versions}. Draws have the seeds 0, 1, "
         "2, ... in all experiments."
     )
-    every = [table for part in parts for table in part.tables]
-    page = "\n\n".join(["# The paper, reproduced", about, *map(_chapter, parts)])
+    every = [table for chapter in chapters for table in chapter.tables]
+    page = "\n\n".join(["# The paper, reproduced", about, *map(_markdown, chapters)])
     contents = {
         PAGE: page + "\n",
         f"{TABLES}.html": _html([table.html() for table in every], about),
@@ -58,13 +58,14 @@ def write(folder: Path, parts: Sequence[Chapter], how: str) -> list[Path]:
         with replacing(folder / name) as unfinished:
             unfinished.write_text(content, encoding="utf-8")
         files.append(folder / name)
-    return [*files, _write_lines(folder / RESULTS, [line for part in parts for line in part.lines])]
+    lines = [line for chapter in chapters for line in chapter.lines]
+    return [*files, _write_lines(folder / RESULTS, lines)]
 
 
-def _chapter(part: Chapter) -> str:
-    pieces = [f"## {part.title}", part.text]
-    pieces += [f"![{drawing.caption}]({drawing.name}.svg)" for drawing in part.drawings]
-    pieces += [table.markdown() for table in part.tables]
+def _markdown(chapter: Chapter) -> str:
+    pieces = [f"## {chapter.title}", chapter.text]
+    pieces += [f"![{drawing.caption}]({drawing.name}.svg)" for drawing in chapter.drawings]
+    pieces += [table.markdown() for table in chapter.tables]
     return "\n\n".join(pieces)
 
 
@@ -82,7 +83,7 @@ def _html(tables_in_html: Sequence[str], about: str) -> str:
 
 
 def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
-    """Tidy: a line for each fit, a column for each thing that is known about it."""
+    """Write tidy records: a line for each fit."""
     with writing(path) as out:
         out.writerow(RESULT_COLUMNS)
         out.writerows([line.get(column, "") for column in RESULT_COLUMNS] for line in lines)
