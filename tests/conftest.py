@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from inlier.data import arrays
+from inlier.data.settings import SETTINGS as TABLES
 from libraries import Library, on_a_device
 from symmetric_fits import SMALL, fitted
 
@@ -34,7 +35,7 @@ def torch() -> Any:
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A device takes all rows at once; what is put together from blocks has to be the same."""
     if request.param == "many blocks":
-        small = replace(arrays.SETTINGS, device_elements=1, device_copied=1, wide_elements=1)
+        small = replace(TABLES, device_elements=1, device_copied=1, wide_elements=1)
         monkeypatch.setattr(arrays, "SETTINGS", small)
     return request.param
 

@@ -10,7 +10,7 @@ from cases import cases
 from dense_cases import Case, assert_near, real_numbers, whole_numbers
 from inlier.data import arrays as dense_module
 from inlier.data import as_table
-from inlier.data.settings import SETTINGS
+from inlier.data.settings import SETTINGS as TABLES
 
 # -- blocks ---------------------------------------------------------------------------------------
 
@@ -19,7 +19,7 @@ from inlier.data.settings import SETTINGS
 @cases("order", ["C", "F"])
 @cases("n", [2, 15, 16, 17, 31, 32, 33, 49])
 def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
-    small = replace(SETTINGS, block_bytes=1, min_block_rows=16, wide_elements=2 * n)
+    small = replace(TABLES, block_bytes=1, min_block_rows=16, wide_elements=2 * n)
     monkeypatch.setattr(dense_module, "SETTINGS", small)
     Case(np.asarray(whole_numbers((n, 7)), dtype=dtype, order=order), k=2).check_all()
 
@@ -27,13 +27,13 @@ def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
 @cases("d", [1, 2, 3, 4, 5])
 @cases("n", [11, 12, 13])
 def test_blocks_of_few_elements(monkeypatch, n, d):
-    small = replace(SETTINGS, block_bytes=12 * 8, min_block_rows=1, wide_elements=30)
+    small = replace(TABLES, block_bytes=12 * 8, min_block_rows=1, wide_elements=30)
     monkeypatch.setattr(dense_module, "SETTINGS", small)
     Case(real_numbers((n, d)), k=1).check_all()
 
 
 def test_callable_weights_see_every_block_once(monkeypatch):
-    small = replace(SETTINGS, block_bytes=1, min_block_rows=16)
+    small = replace(TABLES, block_bytes=1, min_block_rows=16)
     monkeypatch.setattr(dense_module, "SETTINGS", small)
     case = Case(real_numbers((50, 4)))
     starts = []

@@ -31,7 +31,7 @@ def test_columns_that_are_too_long_to_sort_have_the_same_median(library, blocks,
     X = np.random.default_rng(2).standard_normal((TABLES.sample_rows + 100, 5))
     X[:, 1] = np.round(X[:, 1])
     X[:, 2] = 3.0
-    monkeypatch.setattr(arrays, "SETTINGS", replace(TABLES, sorted_elements=0))
+    monkeypatch.setattr(arrays, "SETTINGS", replace(arrays.SETTINGS, sorted_elements=0))
     expected = np.median(X, axis=0)
     for mask in (np.ones(len(X), dtype=bool), np.arange(len(X)) % 10 > 0):
         table = as_table(library(X))

@@ -31,7 +31,7 @@ def test_methods_look_different():
     assert all(re.fullmatch("#[0-9A-Fa-f]{6}", column.color) for column in columns)
 
 
-def test_methods_of_columns():
+def test_contenders_are_methods():
     chosen = methods_of(("inlier", "paper-lp-reweighted-l1"))
     assert list(chosen) == ["inlier", "paper-lp-reweighted-l1"]
     estimator = chosen["paper-lp-reweighted-l1"].make(sigma=1.0)

@@ -23,6 +23,7 @@ from inlier.experiments.chapter import number
 from inlier.experiments.methods import COLUMNS
 from studies import Cells, Watched, shrink
 
+# The function of that name stands before the module.
 MODULE = importlib.import_module("inlier.experiments.reproduction")
 
 

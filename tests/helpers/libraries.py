@@ -106,28 +106,28 @@ class Verbs:
 
     def check_all(self, table: Table, numpy: Table, deep: bool = True) -> None:
         """Of two tables with the same rows; `deep`, also of what is made of them."""
-        beside, n = table.to_device, numpy.shape[0]
+        to_device, n = table.to_device, numpy.shape[0]
         w, C = self.weights[:n], self.coefficients[:, :n]
         c, V = self.center, self.basis
         ahead = table.n_passes - numpy.n_passes
         assert table.shape == numpy.shape and table.dtype == numpy.dtype
         self.check_rows(table.project(c, V), numpy.project(c, V))
         for drift in (True, False):
-            own = table.moment(c, beside(w), V, drift)
+            own = table.moment(c, to_device(w), V, drift)
             other = numpy.moment(c, w, V, drift)
             self.check_rows(own.projection, other.projection)
             self.check(own.image, other.image)
             self.check(own.drift, other.drift)
-        own = table.moment(c, lambda rows, seen: beside(w)[rows] / (1.0 + seen[0, :] ** 2), V)
+        own = table.moment(c, lambda rows, seen: to_device(w)[rows] / (1.0 + seen[0, :] ** 2), V)
         other = numpy.moment(c, lambda rows, seen: w[rows] / (1.0 + seen[0] ** 2), V)
         self.check_rows(own.projection, other.projection)
         self.check(own.image, other.image)
-        for own, other in zip(table.scatter(c, beside(w)), numpy.scatter(c, w), strict=True):
+        for own, other in zip(table.scatter(c, to_device(w)), numpy.scatter(c, w), strict=True):
             self.check(own, other)
-        for own, other in zip(table.squares(c, beside(w)), numpy.squares(c, w), strict=True):
+        for own, other in zip(table.squares(c, to_device(w)), numpy.squares(c, w), strict=True):
             self.check(own, other)
-        self.check(table.combine(c, beside(C)), numpy.combine(c, C))
-        self.check(table.mean(beside(w), c), numpy.mean(w, c))
+        self.check(table.combine(c, to_device(C)), numpy.combine(c, C))
+        self.check(table.mean(to_device(w), c), numpy.mean(w, c))
         self.check(table.mean(table.rows(0.0), c), c)
         self.check(table.median(), numpy.median())
         for seed in range(2):
@@ -144,9 +144,9 @@ class Verbs:
         if not deep:
             return
         mask = self.mask[:n]
-        self.check_all(table.take(beside(mask)), numpy.take(mask), deep=False)
+        self.check_all(table.take(to_device(mask)), numpy.take(mask), deep=False)
         again = mask[: int(mask.sum())]
-        twice = table.take(beside(mask)).take(beside(again))
+        twice = table.take(to_device(mask)).take(to_device(again))
         self.check_all(twice, numpy.take(mask).take(again), deep=False)
         for factor in (self.scales, self.factor):
             metric = Metric(c, factor)

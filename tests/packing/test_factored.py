@@ -17,7 +17,7 @@ def test_the_projection_is_that_of_cvxpy():
     start = 0.1 * rng.standard_normal((5, 5))
     found = project(as_table(case.X), case.center, budget, Projection(t, s), start, 500)
     best, w = reference.optimum(case.A, budget, reference.weighted_distance(t, s))
-    assert found.easy
+    assert found.converged
     np.testing.assert_allclose(found.weights, w, atol=1e-4)
     np.testing.assert_allclose(found.q, np.square(case.A @ found.R.T).sum(axis=1) / budget)
     # The multiplier proves it: its dual objective is the optimum.
@@ -30,7 +30,7 @@ def test_a_solver_that_was_stopped_says_so():
     problem = Projection(np.ones(40), np.ones(40))
     start = 0.1 * np.random.default_rng(0).standard_normal((5, 5))
     stopped = project(as_table(case.X), case.center, case.budget(0.3), problem, start, 2)
-    assert not stopped.easy
+    assert not stopped.converged
 
 
 def test_directions_that_vanish_leave_and_those_beyond_the_limit_enter():

@@ -11,8 +11,8 @@ import reference
 from cases import cases
 from convex import Problem, rows_along
 from inlier.packing.problem import Projection
+from inlier.packing.subspace import SETTINGS as SUBSPACE
 from inlier.packing.subspace import (
-    SETTINGS,
     Sketch,
     SubspaceSolution,
     SubspaceSolver,
@@ -93,9 +93,9 @@ SKETCHES = [(k, seed) for k in (1, 2, 4) for seed in range(4)]
 def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     P, u = rows_in_units_of_the_budget(k, seed)
     size = np.square(P).sum(axis=0)
-    sketch = Sketch.of(size, SETTINGS.sketch_rows)
+    sketch = Sketch.of(size, SUBSPACE.sketch_rows)
     # A sum of sizes has a relative error of about one over the root of the count.
-    error = 4.0 / np.sqrt(SETTINGS.sketch_rows)
+    error = 4.0 / np.sqrt(SUBSPACE.sketch_rows)
     for w in (np.ones_like(u), u):
         seen = sketch.sampled(P)
         all_rows = (P * w) @ P.T
@@ -104,7 +104,7 @@ def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     assert sketch.copies.sum() == pytest.approx(P.shape[1], rel=error)
 
 
-@pytest.mark.parametrize("count", [16, 256, SETTINGS.sketch_rows])
+@pytest.mark.parametrize("count", [16, 256, SUBSPACE.sketch_rows])
 def test_heavy_rows_are_always_in_a_sketch(count):
     rng = np.random.default_rng(0)
     n = 20_000
@@ -138,7 +138,7 @@ ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, 
     ),
     "full step": lambda within, u: (
         within.packing(u),
-        Projection.proximal(u, np.ones_like(u), SETTINGS.full_step),
+        Projection.proximal(u, np.ones_like(u), SUBSPACE.full_step),
     ),
 }
 
@@ -147,7 +147,7 @@ ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, 
 @cases(("k", "seed"), SKETCHES)
 def test_a_sketch_solves_the_problem_of_all_rows(k, seed, name):
     P, u = rows_in_units_of_the_budget(k, seed)
-    assert P.shape[1] > SETTINGS.sketch_rows
+    assert P.shape[1] > SUBSPACE.sketch_rows
     tol = 1e-5
     by_sketch, problem = ASKED[name](SubspaceSolver(P, tol), u)
     exactly, _ = ASKED[name](SubspaceSolver(P, tol, exactly=True), u)
@@ -179,7 +179,7 @@ def test_what_a_sketch_solves_is_that_of_numpy(library, k, name):
 
 
 def test_few_rows_need_no_sketch():
-    P, u = rows_in_units_of_the_budget(2, 0, n=SETTINGS.sketch_rows)
+    P, u = rows_in_units_of_the_budget(2, 0, n=SUBSPACE.sketch_rows)
     by_default, exactly = (
         SubspaceSolver(P, 1e-5, exactly=e).least_squares(u) for e in (False, True)
     )

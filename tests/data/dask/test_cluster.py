@@ -111,7 +111,7 @@ def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):
         np.testing.assert_array_equal(result.support, expected.support)
         np.testing.assert_allclose(result.location, expected.location, rtol=0.0, atol=1e-12)
         assert result.n_passes == expected.n_passes
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
 
 
 def test_a_fit_by_the_address_of_a_scheduler(cluster):
