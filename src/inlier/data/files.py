@@ -1,8 +1,8 @@
 """Tables in files: larger than memory, read block by block, one block ahead.
 
-`FileTable` does the passes, and knows of a file only what its `Source` tells: how to go through all
-rows in order, and how to look up a few. A pass reads with one thread while it computes with
-another; what it holds is three blocks, and what is made of a cache-sized part of one of them.
+`FileTable` does the passes. Its `Source` reads all rows in order, or a few of them. A pass reads
+with one thread while it computes with another. It holds three blocks, and what is made of a
+cache-sized part of one of them.
 """
 
 from __future__ import annotations
@@ -47,9 +47,13 @@ class FileTable(BlockTable):
         What the data are called in messages.
     memory : int
         Upper bound, in bytes, for the blocks that are held and for what is made of them.
+    checked : bool
+        Whether the rows that are used are known to be finite.
     """
 
-    def __init__(self, source: Source, name: str = "X", memory: int = MEMORY) -> None:
+    def __init__(
+        self, source: Source, name: str = "X", memory: int = MEMORY, checked: bool = False
+    ) -> None:
         n, d = _checked_shape(source, name)
         super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
         self._source = source
@@ -58,7 +62,7 @@ class FileTable(BlockTable):
         self._kept: Mask | None = None
         self._metrics: tuple[Metric, ...] = ()
         # Shared with the tables that `take` and `in_metric` make of this one.
-        self._checked = [False]
+        self._checked = [checked]
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         """See `BlockTable._run`."""
@@ -215,19 +219,21 @@ class FileTable(BlockTable):
 
 
 def open_file(X: Any, name: str = "X", memory: int = MEMORY) -> FileTable:
-    """A table that is read block by block.
+    """Open a table that is read block by block.
 
     Parameters
     ----------
     X : path, numpy.memmap, or object of zarr, h5py or pyarrow
-        A path leads to a `.npy`, `.zarr`, HDF5 (`file.h5`, or `file.h5::dataset`) or Parquet file,
-        or to a folder of Parquet files.
+        A path leads to a file of any format that is read (`file.h5::dataset` names an array), or to
+        a folder of Parquet files.
     name : str
         What the data are called in messages.
     memory : int
-        Upper bound, in bytes, for the blocks that are held and for what is made of them.
+        Upper bound, in bytes, for the blocks that are held and for what is made of them. Text,
+        Parquet and Arrow files that fit into it are loaded.
     """
-    return FileTable(open_source(X, name), name, memory)
+    _check_memory(memory)
+    return FileTable(open_source(X, name, memory), name, memory)
 
 
 def _checked_shape(source: Source, name: str) -> tuple[int, int]:
@@ -249,10 +255,13 @@ def _checked_shape(source: Source, name: str) -> tuple[int, int]:
     return n, d
 
 
-def _checked_memory(memory: Any, d: int, name: str) -> int:
+def _check_memory(memory: Any) -> None:
     right = isinstance(memory, numbers.Integral) and not isinstance(memory, bool | np.bool_)
     if not right or memory < 1:
         raise ValueError(f"memory must be a whole number of bytes >= 1, but is {memory!r}.")
+
+
+def _checked_memory(memory: int, d: int, name: str) -> int:
     if memory < ENTRY_BYTES * d:
         raise ValueError(
             f"memory={memory} is too little to compute with one row of {name}, which has {d} "
