@@ -34,7 +34,10 @@ class FitOptions:
         if self.p is not None and self.sigma is None:
             raise ValueError("--p needs --sigma. Give it too, or leave --p out.")
         if self.assume != "auto" and self.sigma is not None:
-            raise ValueError("--assume and --sigma exclude each other. Leave one of them out.")
+            raise ValueError(
+                f"--assume {self.assume} is for an unknown bound: leave --sigma out, or leave "
+                "--assume out."
+            )
         result = robust_mean(
             X,
             sigma=self.sigma,

@@ -74,9 +74,9 @@ class TextFile:
     def lines(self) -> Generator[bytes]:
         """Yield the lines with their ends, without a byte order mark; UTF-16 becomes UTF-8."""
         wide = self.encoding == "utf-16"
-        with self.open() as file:
-            stored = "utf-16" if wide else "latin-1"
-            for i, line in enumerate(io.TextIOWrapper(file, stored, newline="")):
+        stored = "utf-16" if wide else "latin-1"
+        with io.TextIOWrapper(self.open(), stored, newline="") as lines:
+            for i, line in enumerate(lines):
                 raw = line.encode("utf-8" if wide else "latin-1")
                 yield raw.removeprefix(BOM) if i == 0 else raw
 
