@@ -17,7 +17,6 @@ from inlier.data import Metric
 from inlier.data import files as files_module
 from inlier.data.arrays import DenseTable
 from inlier.data.files import FileTable, open_file
-from inlier.data.sources.arrow import ParquetSource
 from inlier.data.sources.sliced import SlicedSource
 
 SHAPE = (37, 6)
@@ -363,19 +362,6 @@ def test_views_are_no_pass():
     views(table)
     assert not array.reads.any()
     assert table.n_passes == 0
-
-
-def test_a_few_rows_of_parquet_do_not_read_all_groups(tmp_path, monkeypatch):
-    table = open_file(parquet(numbers(SHAPE, np.float64), tmp_path), memory=SMALL)
-    read = []
-    original = ParquetSource._of_group
-    monkeypatch.setattr(
-        ParquetSource,
-        "_of_group",
-        lambda self, file, j, rows: read.append(j) or original(self, file, j, rows),
-    )
-    table.some(np.array([30, 12, 13]))
-    assert read == [1, 2]
 
 
 # -- entries that are not finite ------------------------------------------------------------------

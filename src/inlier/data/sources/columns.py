@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import working_precision
+from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources.base import Source, arrow
-from inlier.data.sources.content import TEXT, Content, ReadOptions, Reason, ReasonKind, holds
+from inlier.data.sources.content import (
+    BLOCK_BYTES,
+    TEXT,
+    Content,
+    ReadOptions,
+    Reason,
+    ReasonKind,
+    holds,
+)
+from inlier.data.sources.npy import SpooledSource
 
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN"),
@@ -50,7 +59,7 @@ class Columns(Content):
         names: tuple[str, ...],
         options: ReadOptions,
         *,
-        reasons: dict[int, Reason | None] | None = None,
+        reasons: Mapping[int, Reason | None] | None = None,
         cells: Any = None,
         notes: tuple[str, ...] = (),
     ) -> None:
@@ -95,8 +104,6 @@ class StreamedColumns(Content):
     options : ReadOptions
     batches : callable
         Yield some columns, or all, in record batches.
-    source : callable
-        Return some columns as a source of rows.
     reasons : dict
         By column number, where types do not decide.
     cells : callable, optional
@@ -110,23 +117,23 @@ class StreamedColumns(Content):
         names: tuple[str, ...],
         options: ReadOptions,
         batches: Batches,
-        source: Callable[[list[int]], Source],
         *,
-        reasons: dict[int, Reason | None],
+        reasons: Mapping[int, Reason | None],
         cells: Batches | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.schema, self.n = without_views(schema), n
         self.names, self.options, self.notes = names, options, notes
-        self._batches, self._cells, self._source = batches, cells or batches, source
+        self._batches, self._cells = batches, cells or batches
         self.reasons = tuple(
             reasons[j] if j in reasons else reason_of_type(kind)
             for j, kind in enumerate(self.schema.types)
         )
 
     def numbers(self, columns: list[int]) -> Source:
-        """See `Content.numbers`."""
-        return self._source(columns)
+        """See `Content.numbers`. They are written to a temporary file."""
+        schema = arrow().schema([self.schema.field(j) for j in columns])
+        return spooled(self._batches(columns), schema)
 
     def words(self, column: int) -> Array:
         """See `Content.words`. What is missing is empty."""
@@ -188,6 +195,20 @@ def to_numpy(batch: Any, dtype: np.dtype[Any]) -> Array:
     for j, column in enumerate(batch.columns):
         out[:, j] = column.cast(kind, safe=False).to_numpy(zero_copy_only=False)
     return out
+
+
+def spooled(batches: Iterator[Any], schema: Any, name: str = "X") -> Source:
+    """Write the numbers of record batches to a temporary file, and return it as a source."""
+    dtype = numeric_dtype(schema, name)
+    height = max(1, BLOCK_BYTES // (len(schema) * dtype.itemsize))
+    blocks = (
+        to_numpy(batch.slice(rows.start, height), dtype)
+        for batch in batches
+        for rows in pieces(len(batch), height)
+    )
+    source = SpooledSource(blocks, len(schema), dtype)
+    arrow().default_memory_pool().release_unused()
+    return source
 
 
 def _words(cells: Any) -> Array:

@@ -17,18 +17,10 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from inlier._internal.errors import Argument, ArgumentError
-from inlier.data.sources.base import Source, arrow, listed, opening
-from inlier.data.sources.columns import (
-    MISSING,
-    Columns,
-    NumberDetector,
-    StreamedColumns,
-    numeric_dtype,
-    to_numpy,
-)
+from inlier.data.sources.base import arrow, listed, opening
+from inlier.data.sources.columns import MISSING, Columns, NumberDetector, StreamedColumns
 from inlier.data.sources.content import Content, Format, ReadOptions, Reason, distinct, holds
 from inlier.data.sources.location import CHUNK_BYTES, Location
-from inlier.data.sources.npy import SpooledSource
 
 # In the order of preference, where a file could be read with several.
 DELIMITERS = ("\t", ";", "|", ",", " ")
@@ -43,7 +35,7 @@ COPIES = 4
 BLOCK_BYTES, MOST_BLOCK_BYTES = 1 << 20, 1 << 30
 BLOCK_RECORDS = 1 << 12
 # pyarrow reads several blocks ahead.
-STREAMED_BLOCK_BYTES = 1 << 22
+STREAMED_BLOCK_BYTES = 1 << 20
 TRAILING = holds("nothing: the lines end in a delimiter")
 
 
@@ -184,12 +176,8 @@ def load(location: Location, options: ReadOptions) -> Content:
             arrays = [detectors[j].convert(batch.column(i)) for i, j in enumerate(chosen)]
             yield pa.record_batch(arrays, schema=pa.schema([schema.field(j) for j in chosen]))
 
-    def source(columns: list[int]) -> Source:
-        dtype = numeric_dtype([schema.field(j) for j in columns])
-        return SpooledSource((to_numpy(b, dtype) for b in batches(columns)), len(columns), dtype)
-
     return StreamedColumns(
-        schema, layout.n, names, options, batches, source, cells=layout.batches, **described
+        schema, layout.n, names, options, batches, cells=layout.batches, **described
     )
 
 
