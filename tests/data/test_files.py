@@ -507,22 +507,10 @@ def test_memory_for_one_row(tmp_path):
     open_file(path, memory=384).sq_distances(np.zeros(6))
 
 
-@pytest.mark.parametrize("shape", [(5,), (), (2, 3, 4)])
-def test_two_dimensions(tmp_path, shape):
-    with pytest.raises(ValueError, match=r"^data='.*' must hold a table .* has shape"):
-        open_file(npy(np.zeros(shape), tmp_path), "data")
-
-
 @pytest.mark.parametrize("shape", [(1, 5), (0, 5), (5, 0)])
 def test_at_least_two_rows(tmp_path, shape):
     with pytest.raises(ValueError, match=r"^data must have at least 2 rows and 1 column, but has"):
         open_file(npy(np.zeros(shape), tmp_path), "data")
-
-
-@pytest.mark.parametrize("dtype", [complex, "U3", "datetime64[s]", object])
-def test_real_numbers(tmp_path, dtype):
-    with pytest.raises(ValueError, match=r"^data=.* must hold real numbers, but its array"):
-        open_file(npy(np.zeros((5, 2), int).astype(dtype), tmp_path), "data")
 
 
 def test_a_column_of_words():
@@ -557,13 +545,6 @@ def test_unknown_suffix(tmp_path):
         open_file([[1, 2]], "data")
 
 
-def test_a_file_that_is_cut_off(tmp_path):
-    path = npy(numbers(SHAPE, np.float64), tmp_path)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match="is cut off: 1904 bytes are announced, and 1804"):
-        open_file(path)
-
-
 def test_which_dataset(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "two.h5", "w") as file:
@@ -573,13 +554,6 @@ def test_which_dataset(tmp_path):
     with pytest.raises(ValueError, match=r"has no such table, but 'a', 'b'"):
         open_file(f"{tmp_path}/two.h5::c")
     assert open_file(f"{tmp_path}/two.h5::b").shape == (4, 2)
-
-
-def test_which_array_of_zarr(tmp_path):
-    path = zarr_group(numbers(SHAPE, np.float64), tmp_path)
-    assert open_file(f"{path}::table").shape == SHAPE
-    with pytest.raises(ValueError, match=r"its array has shape \(37,\)"):
-        open_file(f"{path}::ids")
 
 
 # -- memory ---------------------------------------------------------------------------------------

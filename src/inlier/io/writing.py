@@ -22,7 +22,7 @@ from inlier._internal.typing import Array, Mask
 from inlier.data.sources import text
 from inlier.data.sources.arrow import PARQUET_SUFFIXES
 from inlier.data.sources.base import arrow, listed, opening
-from inlier.data.sources.columns import Columns, StreamedColumns
+from inlier.data.sources.columns import Columns
 from inlier.data.sources.content import Content
 from inlier.io.reading import LoadedTable, Original
 
@@ -168,7 +168,7 @@ def _write_text(original: Original, rows: Mask, suffix: str, out: BinaryIO) -> N
         _copy_text(original, rows, out)
     else:
         content = _loaded(original, rows)
-        assert isinstance(content, Columns | StreamedColumns)
+        assert isinstance(content, Columns)
         _write_cells(content, rows, str(delimiter), out)
 
 
@@ -192,9 +192,7 @@ def _copy_text(original: Original, rows: Mask, out: BinaryIO) -> None:
         raise ValueError(f"{location} had {len(rows)} rows when it was read, and has {n} now.")
 
 
-def _write_cells(
-    content: Columns | StreamedColumns, rows: Mask, delimiter: str, out: BinaryIO
-) -> None:
+def _write_cells(content: Columns, rows: Mask, delimiter: str, out: BinaryIO) -> None:
     """Write the cells of some rows with another delimiter; none becomes a formula."""
     with io.TextIOWrapper(out, encoding="utf-8", newline="") as file:
         writer = Writer(file, delimiter=delimiter, lineterminator="\n")

@@ -13,7 +13,7 @@ from inlier.data.sources.base import Source, arrow, opening, package
 from inlier.data.sources.columns import (
     Batches,
     Columns,
-    StreamedColumns,
+    in_batches,
     is_numeric,
     numeric_dtype,
     spooled,
@@ -161,11 +161,11 @@ def _content(
     index = [name for name in about.get("index_columns", ()) if isinstance(name, str)]
     numeric = [is_numeric(kind) for kind in schema.types]
     reasons = {j: INDEX for j, name in enumerate(names) if name in index and numeric[j]}
-    if not location.fits(COPIES * size):
-        return StreamedColumns(schema, n, names, options, batches, reasons=reasons, notes=notes)
-    with opening("a folder of files with the same columns", location.label, arrow().ArrowInvalid):
+    table = None
+    if location.fits(COPIES * size):
         table = arrow().Table.from_batches(batches(None), schema)
-    return Columns(table, names, options, reasons=reasons, notes=notes)
+        batches = in_batches(table)
+    return Columns(schema, n, names, options, batches, table=table, reasons=reasons, notes=notes)
 
 
 def parquet_files(folder: Path) -> list[Path]:

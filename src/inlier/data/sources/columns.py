@@ -39,61 +39,7 @@ Batches = Callable[[list[int] | None], Iterator[Any]]
 
 
 class Columns(Content):
-    """A table of Arrow in memory.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    names : tuple of str
-        Distinct ones.
-    options : ReadOptions
-    reasons : dict
-        By column number, where types do not decide.
-    cells : pyarrow.Table, optional
-        The same table as it was written, if it was text.
-    """
-
-    def __init__(
-        self,
-        table: Any,
-        names: tuple[str, ...],
-        options: ReadOptions,
-        *,
-        reasons: Mapping[int, Reason | None] | None = None,
-        cells: Any = None,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        self.schema = without_views(table.schema)
-        self.table = table if self.schema is table.schema else table.cast(self.schema)
-        self.cells = self.table if cells is None else cells
-        self.n = table.num_rows
-        self.names, self.options, self.notes = names, options, notes
-        known = reasons or {}
-        self.reasons = tuple(
-            known[j] if j in known else _reason(column)
-            for j, column in enumerate(self.table.columns)
-        )
-
-    def numbers(self, columns: list[int]) -> Array:
-        """See `Content.numbers`."""
-        dtype = numeric_dtype([self.schema.field(j) for j in columns])
-        return to_numpy(self.table.select(columns), dtype)
-
-    def words(self, column: int) -> Array:
-        """See `Content.words`. What is missing is empty."""
-        return _words(self.cells.column(column))
-
-    def tables(self, rows: Mask) -> Iterator[Any]:
-        """See `Content.tables`. Schema and metadata stay."""
-        yield self.table.filter(arrow().array(rows))
-
-    def texts(self, rows: Mask) -> Iterator[Any]:
-        """Yield some rows as they were written."""
-        yield self.cells.filter(arrow().array(rows))
-
-
-class StreamedColumns(Content):
-    """A table of Arrow that is read batch by batch.
+    """Columns of Arrow, in batches of a table in memory or of a file.
 
     Parameters
     ----------
@@ -102,12 +48,12 @@ class StreamedColumns(Content):
     names : tuple of str
         Distinct ones.
     options : ReadOptions
-    batches : callable
-        Yield some columns, or all, in record batches.
-    reasons : dict
+    batches, cells : callable
+        Yield some columns, or all, in record batches: typed, and as they were written.
+    table : pyarrow.Table, optional
+        If all is in memory.
+    reasons : mapping
         By column number, where types do not decide.
-    cells : callable, optional
-        Like `batches`, as it was written, if it was text.
     """
 
     def __init__(
@@ -119,20 +65,31 @@ class StreamedColumns(Content):
         batches: Batches,
         *,
         reasons: Mapping[int, Reason | None],
+        table: Any = None,
         cells: Batches | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.schema, self.n = without_views(schema), n
         self.names, self.options, self.notes = names, options, notes
-        self._batches, self._cells = batches, cells or batches
+        self._table, self._batches, self._cells = table, batches, cells or batches
         self.reasons = tuple(
-            reasons[j] if j in reasons else reason_of_type(kind)
-            for j, kind in enumerate(self.schema.types)
+            reasons[j] if j in reasons else self._reason(j) for j in range(len(names))
         )
 
-    def numbers(self, columns: list[int]) -> Source:
-        """See `Content.numbers`. They are written to a temporary file."""
+    def _reason(self, j: int) -> Reason | None:
+        """Return why a column is not used as numbers; text in memory is looked through."""
+        reason = reason_of_type(self.schema.types[j])
+        if reason is not TEXT or self._table is None:
+            return reason
+        detector = NumberDetector()
+        detector.update(self._table.column(j).cast(self.schema.types[j]))
+        return detector.reason or holds("text, although its cells are numbers")
+
+    def numbers(self, columns: list[int]) -> Array | Source:
+        """See `Content.numbers`. Those of a file are written to a temporary one."""
         schema = arrow().schema([self.schema.field(j) for j in columns])
+        if self._table is not None:
+            return to_numpy(self._table.select(columns), numeric_dtype(schema))
         return spooled(self._batches(columns), schema)
 
     def words(self, column: int) -> Array:
@@ -140,12 +97,17 @@ class StreamedColumns(Content):
         return np.concatenate([_words(batch.column(0)) for batch in self._cells([column])])
 
     def tables(self, rows: Mask) -> Iterator[Any]:
-        """See `Content.tables`."""
+        """See `Content.tables`. Schema and metadata stay."""
         return _gathered(self._batches(None), rows, self.schema)
 
     def texts(self, rows: Mask) -> Iterator[Any]:
         """Yield some rows as they were written."""
         return _gathered(self._cells(None), rows, None)
+
+
+def in_batches(table: Any) -> Batches:
+    """Return a function that yields the batches of a table in memory."""
+    return lambda columns: iter((table if columns is None else table.select(columns)).to_batches())
 
 
 def _gathered(batches: Iterator[Any], rows: Mask, schema: Any) -> Iterator[Any]:
@@ -154,13 +116,14 @@ def _gathered(batches: Iterator[Any], rows: Mask, schema: Any) -> Iterator[Any]:
     held: list[Any] = []
     start = 0
     for batch in batches:
+        batch = batch if schema is None or batch.schema == schema else batch.cast(schema)
         kept = batch.filter(pa.array(rows[start : start + len(batch)]))
         start += len(batch)
         if held and sum(part.nbytes for part in (*held, kept)) > TABLE_BYTES:
-            yield pa.Table.from_batches(held)
+            yield pa.Table.from_batches(held, schema)
             held = []
-        held.append(kept if schema is None or kept.schema == schema else kept.cast(schema))
-    yield pa.Table.from_batches(held, schema if not held else None)
+        held.append(kept)
+    yield pa.Table.from_batches(held, schema)
 
 
 def without_views(schema: Any) -> Any:
@@ -247,7 +210,6 @@ class NumberDetector:
         """What fits if commas are decimal points; None as long as there are none."""
         self._thousands = True
         self._n_wrong, self._first = 0, (0, "")
-        self._last: tuple[Any, Any] = (None, None)
         self.n = self.n_missing = 0
 
     def update(self, cells: Any) -> None:
@@ -255,19 +217,18 @@ class NumberDetector:
         present = cells
         before = self._kinds
         if before and not self._na_values:
-            self._kinds = self._castable(cells, cells, before)
+            self._kinds = _castable(cells, before)
         if self._na_values or not self._kinds:  # most columns are clean
             present = self._without_missing(cells)
             self.n_missing += present.null_count
-            self._kinds = self._castable(cells, present, before)
+            self._kinds = _castable(present, before)
         if not self._kinds:
             self._count_wrong(present)
             if self._comma_kinds is None:
                 self._comma_kinds = before
             if self._comma_kinds:
                 self._thousands &= _may_be_thousands(cells)
-                points = _with_points(present)
-                self._comma_kinds = self._castable(cells, points, self._comma_kinds)
+                self._comma_kinds = _castable(_with_points(present), self._comma_kinds)
         self.n += len(cells)
 
     @property
@@ -298,30 +259,10 @@ class NumberDetector:
 
     def convert(self, cells: Any) -> Any:
         """Return cells in the type of the column."""
-        seen, values = self._last
-        if seen is cells and values.type == self.kind:
-            return values
         if self.reason is not None:
             return cells
         present = self._without_missing(cells)
         return (_with_points(present) if self.decimal_commas else present).cast(self.kind)
-
-    def _castable(self, cells: Any, present: Any, kinds: list[str]) -> list[str]:
-        """Return the types that the cells fit; they are kept in the first of them."""
-        pa = arrow()
-        out = []
-        for kind in kinds:
-            if kind == "double" and "int64" in out:
-                out.append(kind)
-                continue
-            try:
-                values = present.cast(pa.type_for_alias(kind))
-            except pa.ArrowInvalid:
-                continue
-            if not out:
-                self._last = (cells, values)
-            out.append(kind)
-        return out
 
     def _without_missing(self, cells: Any) -> Any:
         pa, compute = arrow(), arrow("pyarrow.compute")
@@ -339,6 +280,20 @@ class NumberDetector:
             first = compute.index(wrong, True).as_py()
             self._first = (self.n + first, present[first].as_py())
         self._n_wrong += count
+
+
+def _castable(cells: Any, kinds: list[str]) -> list[str]:
+    """Return the types that all cells fit."""
+    pa = arrow()
+    out: list[str] = []
+    for kind in kinds:
+        try:
+            if not (kind == "double" and "int64" in out):
+                cells.cast(pa.type_for_alias(kind))
+            out.append(kind)
+        except pa.ArrowInvalid:
+            continue
+    return out
 
 
 def _with_points(cells: Any) -> Any:
@@ -359,16 +314,6 @@ def is_numeric(kind: Any) -> bool:
     types = arrow().types
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     return any(test(kind) for test in tests)
-
-
-def _reason(column: Any) -> Reason | None:
-    """Why a column is not used as numbers: text is looked through."""
-    reason = reason_of_type(column.type)
-    if reason is TEXT:
-        detector = NumberDetector()
-        detector.update(column)
-        return detector.reason or holds("text, although its cells are numbers")
-    return reason
 
 
 def reason_of_type(kind: Any) -> Reason | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from inlier._internal.errors import Argument, ArgumentError
 from inlier.data.sources.base import arrow, opening, pick
-from inlier.data.sources.columns import Columns, NumberDetector
+from inlier.data.sources.columns import Columns, NumberDetector, in_batches
 from inlier.data.sources.content import Format, ReadOptions, Reason, distinct
 from inlier.data.sources.location import Location
 
@@ -138,7 +138,16 @@ def _typed(
                 values, reasons[j] = detector.convert(values), detector.reason
         out.append(values)
     table = pa.table(out, names=list(names))
-    return Columns(table, names, options, reasons=reasons, notes=notes)
+    return Columns(
+        table.schema,
+        len(table),
+        names,
+        options,
+        in_batches(table),
+        table=table,
+        reasons=reasons,
+        notes=notes,
+    )
 
 
 FORMAT = Format(

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from inlier._internal.errors import Argument, ArgumentError
 from inlier.data.sources.base import arrow, listed, opening
-from inlier.data.sources.columns import MISSING, Columns, NumberDetector, StreamedColumns
+from inlier.data.sources.columns import MISSING, Columns, NumberDetector, in_batches
 from inlier.data.sources.content import Content, Format, ReadOptions, Reason, distinct, holds
 from inlier.data.sources.location import CHUNK_BYTES, Location
 
@@ -163,11 +163,6 @@ def load(location: Location, options: ReadOptions) -> Content:
             f"The header leaves columns without a name. They are called {listed(unnamed)}."
         )
     options = replace(options, delimiter=layout.delimiter, header=layout.header)
-    described: Any = {"reasons": reasons, "notes": tuple(notes)}
-    if layout.cells is not None:
-        pairs = zip(detectors, layout.columns, strict=True)
-        table = pa.table([found.convert(column) for found, column in pairs], names=list(names))
-        return Columns(table, names, options, cells=layout.cells, **described)
     schema = pa.schema([(name, found.kind) for name, found in zip(names, detectors, strict=True)])
 
     def batches(columns: list[int] | None) -> Iterator[Any]:
@@ -176,8 +171,17 @@ def load(location: Location, options: ReadOptions) -> Content:
             arrays = [detectors[j].convert(batch.column(i)) for i, j in enumerate(chosen)]
             yield pa.record_batch(arrays, schema=pa.schema([schema.field(j) for j in chosen]))
 
-    return StreamedColumns(
-        schema, layout.n, names, options, batches, cells=layout.batches, **described
+    table = None if layout.cells is None else pa.Table.from_batches(batches(None), schema)
+    return Columns(
+        schema,
+        layout.n,
+        names,
+        options,
+        batches if table is None else in_batches(table),
+        table=table,
+        cells=layout.batches,
+        reasons=reasons,
+        notes=tuple(notes),
     )
 
 
@@ -204,6 +208,8 @@ class Layout:
         # Most mistakes are near the top, and Arrow prepares every column before it finds one.
         self._check_widths(SAMPLE)
         self.header = options.header
+        self.cells: Any = None
+        self.titles: list[str] = []
         self.notes: tuple[str, ...] = ()
         self._na_values = options.na_values or ()
         # A block becomes a chunk of every column: of a wide table it should hold many records. If
@@ -225,19 +231,17 @@ class Layout:
         )
 
     def _detect(self) -> None:
-        self.n = 0
+        """Look at all cells; those of a text that was loaded are kept."""
+        self.n, self.titles = 0, []
         self.cells = None
-        self.titles: list[str] = []
-        if self.text.data is not None:
-            with self._arrow_file() as file:
-                self.cells = arrow("pyarrow.csv").read_csv(file, *self._arrow_options(None))
-            self._begin(self.cells)
-            self.cells = self.cells.slice(int(bool(self.header)))
-            self.columns = self.cells.columns
-            self._update(self.columns)
-        else:
-            for batch in self.batches(None):
-                self._update(batch.columns)
+        held = []
+        for batch in self.batches(None):
+            self.n += len(batch)
+            for detector, column in zip(self.detectors, batch.columns, strict=True):
+                detector.update(column)
+            if self.text.data is not None:
+                held.append(batch)
+        self.cells = arrow().Table.from_batches(held) if held else None
 
     def _begin(self, cells: Any) -> None:
         """Find out from the first records whether there is a header."""
@@ -251,11 +255,6 @@ class Layout:
         commas = self.delimiter != ","
         self.detectors = [NumberDetector(self._na_values, commas) for _ in self.names]
 
-    def _update(self, columns: list[Any]) -> None:
-        self.n += len(columns[0])
-        for detector, column in zip(self.detectors, columns, strict=True):
-            detector.update(column)
-
     @property
     def ends_in_delimiter(self) -> bool:
         """Whether the last column has neither a name nor a cell."""
@@ -264,6 +263,9 @@ class Layout:
 
     def batches(self, columns: list[int] | None) -> Iterator[Any]:
         """Yield the cells of some columns, without the header."""
+        if self.cells is not None:
+            yield from in_batches(self.cells)(columns)
+            return
         with self._arrow_file() as file:
             skip = None
             for batch in arrow("pyarrow.csv").open_csv(file, *self._arrow_options(columns)):
