@@ -30,7 +30,7 @@ READ_BYTES = 1 << 23
 # What an entry of a part takes: as it is read (at most 16 bytes, twice), and in double precision as
 # it is cast, centred, transformed and multiplied.
 ENTRY_BYTES = 64
-# Of the memory: three blocks (one that is read, one that was, one that is looked at) take half.
+# Of the memory: three blocks (being read, waiting, and in use) take half.
 SHARES = 6
 
 
@@ -76,7 +76,7 @@ class FileTable(BlockTable):
         """How many rows of a block are computed with at a time."""
         d = self.shape[1]
         height = max(least, cached_rows(d, self.dtype))
-        # If few are kept, as many more are looked at.
+        # If few rows are kept, a part covers more of the file.
         height = height * self._source.shape[0] // max(1, self.shape[0])
         return max(1, min(height, self._memory // (ENTRY_BYTES * d)))
 
@@ -93,14 +93,14 @@ class FileTable(BlockTable):
                         inside = self._kept[first + part.start : first + part.stop]
                         piece = piece if inside.all() else piece[inside]
                     if len(piece):
-                        yield slice(start, start + len(piece)), self._seen(piece)
+                        yield slice(start, start + len(piece)), self._transformed(piece)
                         start += len(piece)
         self._checked[0] = True
 
     def _read_ahead(self) -> Generator[tuple[int, Array]]:
         """The blocks as they are stored, with the number of their first row.
 
-        While one is looked at, the next is read by a thread, which ends with this generator.
+        While one is in use, a thread reads the next; it ends with this generator.
         """
         blocks = self._source.blocks(self._block_rows())
         reader = ThreadPoolExecutor(1, thread_name_prefix="inlier-read")
@@ -134,8 +134,8 @@ class FileTable(BlockTable):
     def _native(self, block: Array) -> Array:
         return block if block.dtype.isnative else block.astype(block.dtype.newbyteorder("="))
 
-    def _seen(self, rows: Array) -> Array:
-        """Rows of the file in the coordinates of this table."""
+    def _transformed(self, rows: Array) -> Array:
+        """Return rows of the file in the coordinates of this table."""
         for metric in self._metrics:
             rows = metric.rows(rows, self.dtype)
         return rows
@@ -154,7 +154,7 @@ class FileTable(BlockTable):
         """See `Table.some`."""
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
-        return self._seen(self._rows_at(rows, slice(None)))
+        return self._transformed(self._rows_at(rows, slice(None)))
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""
