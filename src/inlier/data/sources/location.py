@@ -157,7 +157,8 @@ def _not_found(path: Path, label: str) -> str:
     if path.is_symlink():
         return f"{label} is a link that leads to no file: {os.readlink(path)!r}."
     siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    return f"{label}: there is no such file.{close_matches(path.name, siblings)}"
+    advice = close_matches(path.name, siblings) or " Give the path of a table."
+    return f"{label}: there is no such file.{advice}"
 
 
 def _read_pipe(stream: Any, location: Location) -> Location:
