@@ -1,4 +1,4 @@
-"""The command line, `inlier`: it reads arguments and shows progress; the work is done elsewhere.
+"""The command line, `inlier`.
 
 Nothing here may take time to import: until `main` has run, Ctrl-C ends in a traceback.
 """
@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# What ends a job. Those that are ignored stay so: `nohup` has the last word about its job.
+# Signals that end a job. Those that are ignored, as by `nohup`, stay so.
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
 
 def main() -> None:
-    """What the command `inlier` runs."""
+    """Run the command `inlier`."""
     for number in ENDING:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _leave_at_once)
@@ -38,7 +38,7 @@ def main() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let what ends a job be an exception: there are files to be tidied up."""
+    """Raise an exception when a job is ended, so that files are cleaned up."""
     ours = [number for number in ENDING if signal.getsignal(number) is _leave_at_once]
     for number in ours:
         softly = signal.default_int_handler if number == signal.SIGINT else _leave
@@ -51,10 +51,10 @@ def interruptible() -> Iterator[None]:
 
 
 def _leave_at_once(number: int, _: Any) -> None:
-    """Nothing is open yet, or any more; an exception amid an import might be taken for another."""
+    """Exit without an exception, which an import might take for another; no file is open."""
     os._exit(128 + number)
 
 
 def _leave(number: int, _: Any) -> None:
-    """An exit as any other: nothing is left half written."""
+    """Exit by an exception: nothing is left half written."""
     sys.exit(128 + number)

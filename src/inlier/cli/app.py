@@ -33,4 +33,4 @@ def inlier_(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """The mean of the good rows of a contaminated table, and which rows are bad."""
+    """Robust mean estimation: the mean of the good rows of a table, and which rows are bad."""

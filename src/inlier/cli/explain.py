@@ -1,4 +1,4 @@
-"""`inlier explain`: why a row of a file was kept or removed."""
+"""`inlier explain`: explain why a row of a file was kept or removed."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import typer
 from rich.console import Console
 
 from inlier.cli import options as opt
-from inlier.cli.choice import FitChoices
+from inlier.cli.fit_options import FitOptions
+from inlier.cli.fitting import Fitted, fit_frame, read_frame, row_names
 from inlier.cli.record import as_text, explanation_record
-from inlier.cli.terminal import Output, complaints, progress
+from inlier.cli.terminal import Output, progress, reporting_errors
 from inlier.cli.verdict import show_explanation
-from inlier.cli.work import Fitted, fit_frame, row_names, separated, size_of
-from inlier.io import LoadedTable, read
+from inlier.io import LoadedTable
 
 
 def explain(
+    context: typer.Context,
     file: opt.File,
     row: Annotated[
         str,
         typer.Option(
-            help="Which row: its number, counted from 1 without the header, or, with --id-column, "
-            "its name."
+            help="Row to explain: its number, counted from 1 without the header, or its name with "
+            "--id-column."
         ),
     ],
     columns: opt.Columns = None,
@@ -38,7 +39,7 @@ def explain(
     key: opt.Key = None,
     table: opt.Table = None,
     query: opt.Query = None,
-    max_bytes: opt.MaxBytes = opt.MOST,
+    max_bytes: opt.MaxBytes = opt.DEFAULT_MAX_BYTES,
     sigma: opt.Sigma = None,
     assume: opt.AssumeChoice = opt.Assume.auto,
     scatter: opt.ScatterChoice = opt.ScatterName.auto,
@@ -50,33 +51,17 @@ def explain(
     seed: opt.Seed = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Why a row got its score: directions and features, whose parts add up to it.
+    """Explain the score of a row by directions and features, whose contributions add up to it.
 
-    Exit codes: 0 done; 2 a wrong argument or a file that cannot be used; 130 interrupted.
+    Exit codes: 0 success; 2 wrong argument or unusable file; 130 interrupted.
     """
     errors = Console(stderr=True)
-    with complaints(errors):
+    with reporting_errors(errors):
         with progress(errors, quiet=False) as tell:
-            frame = read(
-                file,
-                columns=separated(columns),
-                exclude=separated(exclude),
-                id_column=id_column,
-                group_by=group_by,
-                missing=missing.value,
-                na_values=separated(na_values),
-                delimiter=delimiter,
-                header=header,
-                key=key,
-                table=table,
-                query=query,
-                max_bytes=size_of(max_bytes),
-            )
+            frame = read_frame(context.params)
             position = _position(frame, row)
-            choice = FitChoices(
-                sigma, assume.value, scatter.value, p, seed, keep, drop, threshold, point
-            )
-            fits, _ = fit_frame(frame, tell, choice)
+            options = FitOptions.parsed(context.params)
+            fits, _ = fit_frame(frame, tell, options)
         fit = _fit_of(fits, position, row)
         explanation = fit.result.explain(int(np.flatnonzero(fit.rows == position)[0]))
         if json:
@@ -88,7 +73,7 @@ def explain(
 
 
 def _position(frame: LoadedTable, row: str) -> int:
-    """Where a row is in the table."""
+    """Return the position of a row in the table."""
     if frame.names is not None:
         found = np.flatnonzero(frame.names == row)
         if len(found) > 1:

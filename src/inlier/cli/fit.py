@@ -1,4 +1,4 @@
-"""`inlier fit`: one command on any file."""
+"""`inlier fit`: fit the table in a file."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from rich.console import Console
 
 from inlier._internal.atomic import check_place
 from inlier.cli import options as opt
-from inlier.cli.choice import FitChoices
+from inlier.cli.fit_options import FitOptions
+from inlier.cli.fitting import Fitted, fit_frame, read_frame
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
-from inlier.cli.terminal import Output, complaints, progress
+from inlier.cli.terminal import Output, progress, reporting_errors
 from inlier.cli.verdict import show
-from inlier.cli.work import Fitted, fit_frame, separated, size_of
-from inlier.io import LoadedTable, check_target, read, write
+from inlier.io import LoadedTable, check_target, write
 
 
 def fit(
+    context: typer.Context,
     file: opt.File,
     columns: opt.Columns = None,
     exclude: opt.Exclude = None,
@@ -34,7 +35,7 @@ def fit(
     key: opt.Key = None,
     table: opt.Table = None,
     query: opt.Query = None,
-    max_bytes: opt.MaxBytes = opt.MOST,
+    max_bytes: opt.MaxBytes = opt.DEFAULT_MAX_BYTES,
     sigma: opt.Sigma = None,
     assume: opt.AssumeChoice = opt.Assume.auto,
     scatter: opt.ScatterChoice = opt.ScatterName.auto,
@@ -47,70 +48,57 @@ def fit(
     mean: Annotated[
         Path | None,
         typer.Option(
-            help="Write the means (CSV): of the kept rows, of all, the medians.",
+            help="Write the means and medians of the columns to a CSV file.",
             rich_help_panel=opt.WRITING,
         ),
     ] = None,
     rows: Annotated[
         Path | None,
-        typer.Option(help="Write each row's verdict and score (CSV).", rich_help_panel=opt.WRITING),
+        typer.Option(
+            help="Write the verdict and score of each row to a CSV file.",
+            rich_help_panel=opt.WRITING,
+        ),
     ] = None,
     clean: Annotated[
         Path | None,
         typer.Option(
-            help="Write the kept rows, in order and untouched: .csv, .parquet, .feather, .npy.",
+            help="Write the kept rows, unchanged, to a .csv, .parquet, .feather or .npy file.",
             rich_help_panel=opt.WRITING,
         ),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            help="Write a page that explains the answer (HTML).", rich_help_panel=opt.WRITING
-        ),
+        typer.Option(help="Write a report to an HTML file.", rich_help_panel=opt.WRITING),
     ] = None,
     image: Annotated[
         str | None,
         typer.Option(
             metavar="HEIGHTxWIDTH",
-            help="Each row is a grey image: show them in the report.",
+            help="Show rows as grey images in the report.",
             rich_help_panel=opt.WRITING,
         ),
     ] = None,
     json: Annotated[
         str | None,
         typer.Option(
-            help="Write everything as JSON; - for standard output.", rich_help_panel=opt.WRITING
+            help="Write the result as JSON; - for standard output.", rich_help_panel=opt.WRITING
         ),
     ] = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """The mean of the good rows of a table, and which rows are bad.
+    """Estimate the mean of the good rows of a table, and find the bad rows.
 
-    Exit codes: 0 done; 1 done, but the fit did not converge (it says why); 2 a wrong argument or
-    a file that cannot be used; 130 interrupted. Rows are counted from 1, without the header.
+    Exit codes: 0 success; 1 the fit did not converge; 2 wrong argument or unusable file; 130
+    interrupted. Rows are counted from 1, without the header.
     """
     errors = Console(stderr=True)
-    with complaints(errors), progress(errors, quiet) as tell:
+    with reporting_errors(errors), progress(errors, quiet) as tell:
         shape = _image_shape(image)
         targets = {"--mean": mean, "--rows": rows, "--clean": clean, "--report": report}
         if json not in (None, "-"):
             targets["--json"] = Path(str(json))
         _check_targets(targets, file)
-        frame = read(
-            file,
-            columns=separated(columns),
-            exclude=separated(exclude),
-            id_column=id_column,
-            group_by=group_by,
-            missing=missing.value,
-            na_values=separated(na_values),
-            delimiter=delimiter,
-            header=header,
-            key=key,
-            table=table,
-            query=query,
-            max_bytes=size_of(max_bytes),
-        )
+        frame = read_frame(context.params)
         if clean is not None:
             check_target(frame, clean)
         if shape is not None and shape[0] * shape[1] != len(frame.columns):
@@ -118,18 +106,16 @@ def fit(
                 f"--image {image} has {shape[0] * shape[1]} pixels, but the table has "
                 f"{len(frame.columns)} columns."
             )
-        choice = FitChoices(
-            sigma, assume.value, scatter.value, p, seed, keep, drop, threshold, point
-        )
-        fits, notes = fit_frame(frame, tell, choice)
+        options = FitOptions.parsed(context.params)
+        fits, notes = fit_frame(frame, tell, options)
         source = "standard input" if file == "-" else file
-        tell("looking at the result", None)
+        tell("summarising", None)
         for one in fits:
-            one.result.summary  # noqa: B018 - worked out here, while there is a sign of progress
+            one.result.summary  # noqa: B018 - computed here, while progress is shown
         tell("writing", None)
         _write(frame, fits, notes, targets, source, shape)
         text = as_text(as_record(frame, fits, notes, source)) if json == "-" else ""
-    with complaints(errors):
+    with reporting_errors(errors):
         if text:
             sys.stdout.write(text)
         elif not quiet:
@@ -157,7 +143,7 @@ def _image_shape(text: str | None) -> tuple[int, int] | None:
 
 
 def _check_targets(targets: dict[str, Path | None], file: str) -> None:
-    """Better before a fit than after."""
+    """Raise if an output file cannot be written."""
     wanted = {name: check_place(path, name) for name, path in targets.items() if path is not None}
     for name, given in targets.items():
         if str(given) == "-":

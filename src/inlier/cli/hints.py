@@ -1,27 +1,27 @@
-"""What about the columns of a table may lead a fit astray."""
+"""Hints about columns that may mislead a fit."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from inlier.cli.choice import FitChoices
+from inlier.cli.fit_options import FitOptions
 from inlier.io import LoadedTable
 from inlier.linalg.metrics import UNEVEN, unevenness
 
-# So many rows tell whether a column has but two values, and how much it varies; of very many
-# columns that is not worth the memory.
-LOOK_ROWS = 2000
+# Rows that decide whether a column has only two values, and how much it varies; tables with very
+# many columns are not checked, because of the memory.
+SAMPLE_ROWS = 2000
 MOST_COLUMNS = 5000
 
 
-def hints_about(frame: LoadedTable, choice: FitChoices) -> list[str]:
-    """What about the columns may lead a fit astray."""
+def hints_about(frame: LoadedTable, options: FitOptions) -> list[str]:
+    """Return hints about the columns of a table."""
     hints = []
-    if any("no number" in note for note in frame.notes):
-        hints.append("Cells that stand for missing values can be named with --na-values.")
+    if frame.has_malformed:
+        hints.append("Markers of missing values can be named with --na-values.")
     if len(frame.columns) > MOST_COLUMNS:
         return hints
-    some = np.asarray(frame.X[:LOOK_ROWS], dtype=np.float64)
+    some = frame.head(SAMPLE_ROWS).astype(np.float64)
     two = [
         name
         for name, column in zip(frame.columns, some.T, strict=True)
@@ -33,7 +33,7 @@ def hints_about(frame: LoadedTable, choice: FitChoices) -> list[str]:
             f"Columns with two values only: {shown}. Rows with the rarer one may look like a "
             "group; --exclude leaves such columns out."
         )
-    if choice.sigma is not None and choice.scatter == "auto":
+    if options.sigma is not None and options.scatter == "auto":
         ratio = unevenness(some)
         if ratio >= UNEVEN:
             hints.append(

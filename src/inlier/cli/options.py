@@ -1,15 +1,15 @@
-"""The options that several commands have: how a file is read, and how it is fitted."""
+"""Options that several commands share: how a file is read, and how it is fitted."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from inlier.io import FORMATS, MOST_BYTES
+from inlier.io import FORMATS, MAX_BYTES
 
-# As shells have it.
+# Exit codes.
 INTERRUPTED = 130
 MISUSED = 2
 NOT_CONVERGED = 1
@@ -22,7 +22,7 @@ FORMATS_LISTED = ", ".join(format.name for format in FORMATS)
 
 
 class Missing(StrEnum):
-    """What to do about missing values."""
+    """Treatments of missing values."""
 
     auto = "auto"
     error = "error"
@@ -31,7 +31,7 @@ class Missing(StrEnum):
 
 
 class Assume(StrEnum):
-    """What is assumed of the good rows."""
+    """Assumptions on the good rows."""
 
     auto = "auto"
     symmetric = "symmetric"
@@ -39,152 +39,120 @@ class Assume(StrEnum):
 
 
 class ScatterName(StrEnum):
-    """In which units rows are compared."""
+    """Units in which rows are compared."""
 
     auto = "auto"
     identity = "identity"
     diagonal = "diagonal"
 
 
+DEFAULT_MAX_BYTES = f"{MAX_BYTES >> 30}G"
+
+
+def _option(panel: str, help: str, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, **settings)
+
+
 File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help=f"The table: {FORMATS_LISTED}. The suffix tells, or the first bytes; - is standard "
-        "input.",
+        help=f"Table to read: {FORMATS_LISTED}. The suffix decides, or the first bytes; - for "
+        "standard input.",
         show_default=False,
     ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Use these columns only: names, numbers from 0, patterns such as 'gene_*', separated "
-        "by commas.",
-        rich_help_panel=READING,
+    _option(
+        READING,
+        "Columns to use: names, numbers from 0 or patterns such as 'gene_*', separated by commas.",
     ),
 ]
-Exclude = Annotated[
-    list[str] | None, typer.Option(help="Leave these columns out.", rich_help_panel=READING)
-]
-IdColumn = Annotated[
-    str | None, typer.Option(help="The column that names the rows.", rich_help_panel=READING)
-]
+Exclude = Annotated[list[str] | None, _option(READING, "Columns to leave out.")]
+IdColumn = Annotated[str | None, _option(READING, "Column with the names of the rows.")]
 GroupBy = Annotated[
-    str | None,
-    typer.Option(help="Fit the rows of each value of this column apart.", rich_help_panel=READING),
+    str | None, _option(READING, "Fit the rows of each value of this column separately.")
 ]
 MissingValues = Annotated[
     Missing,
-    typer.Option(
+    _option(
+        READING,
+        "Missing values: judge each row by the values it has (auto), refuse the file (error), drop "
+        "the rows (drop), or impute the median of the column (impute-robust).",
         "--missing",
-        help="Missing values: judge each row by the values that it has, refuse the file, leave "
-        "their rows out, or take the median of the column for a value. Only auto leaves them out "
-        "of the mean of their column.",
-        rich_help_panel=READING,
     ),
 ]
 NaValues = Annotated[
     list[str] | None,
-    typer.Option(
-        help="What else stands for a missing value in a text, separated by commas.",
-        rich_help_panel=READING,
-    ),
+    _option(READING, "Additional markers of missing values in a text, separated by commas."),
 ]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(help="What separates the cells of a text; found out.", rich_help_panel=READING),
-]
+Delimiter = Annotated[str | None, _option(READING, "Delimiter; detected by default.")]
 Header = Annotated[
     bool | None,
-    typer.Option(
+    _option(
+        READING,
+        "Whether the first line is a header; detected by default.",
         "--header/--no-header",
-        help="Whether the first line holds names; found out.",
         show_default=False,
-        rich_help_panel=READING,
     ),
 ]
-Key = Annotated[
-    str | None,
-    typer.Option(help="The array in a .npz, .mat, HDF5 or Zarr file.", rich_help_panel=READING),
-]
-Table = Annotated[
-    str | None, typer.Option(help="The table of an SQLite file.", rich_help_panel=READING)
-]
+Key = Annotated[str | None, _option(READING, "Array in a .npz, .mat, HDF5 or Zarr file.")]
+Table = Annotated[str | None, _option(READING, "Table in an SQLite file.")]
 Query = Annotated[
-    str | None,
-    typer.Option(help="Or a query, such as 'SELECT a, b FROM t'.", rich_help_panel=READING),
+    str | None, _option(READING, "SQL query of an SQLite file, such as 'SELECT a, b FROM t'.")
 ]
 MaxBytes = Annotated[
     str,
-    typer.Option(
+    _option(
+        READING,
+        "Memory for data that are loaded, such as 500M or 8G. Larger text, Parquet and Arrow files "
+        "are streamed; larger pipes and query results are refused.",
         metavar="SIZE",
-        help="Read no more than this into memory, such as 500M or 8G: of a text, a pipe, what is "
-        "packed, or a query's answer.",
-        rich_help_panel=READING,
     ),
 ]
-MOST = f"{MOST_BYTES >> 30}G"
 Sigma = Annotated[
     float | None,
-    typer.Option(
-        help="A bound on how much good rows vary in any direction, if you know one.",
-        rich_help_panel=FITTING,
+    _option(
+        FITTING,
+        "Bound on the standard deviation of the good rows in any direction, if known.",
     ),
 ]
 AssumeChoice = Annotated[
     Assume,
-    typer.Option(
+    _option(
+        FITTING,
+        "Assumption on the good rows, without --sigma: symmetric about one centre, or nothing.",
         "--assume",
-        help="What good rows are, where --sigma is not known: symmetric for noise about one "
-        "centre, nothing for rows that may be skewed or in classes.",
-        rich_help_panel=FITTING,
     ),
 ]
 ScatterChoice = Annotated[
     ScatterName,
-    typer.Option(
+    _option(
+        FITTING,
+        "Units of comparison; with --sigma, diagonal for columns in different units.",
         "--scatter",
-        help="Units of comparison; with --sigma, diagonal for columns in different units.",
-        rich_help_panel=FITTING,
     ),
 ]
 Power = Annotated[
-    float | None,
-    typer.Option(
-        "--p", help="The power of the surrogate (0.5); needs --sigma.", rich_help_panel=FITTING
-    ),
+    float | None, _option(FITTING, "Power of the surrogate; 0.5 by default. Needs --sigma.", "--p")
 ]
 Keep = Annotated[
     list[int] | None,
-    typer.Option(
-        help="Put a group back that is good: its number in the verdict, from 1. Give it several "
-        "times for several.",
-        rich_help_panel=FITTING,
-    ),
+    _option(FITTING, "Put a removed group back, by its number in the verdict. Repeatable."),
 ]
 Drop = Annotated[
     list[int] | None,
-    typer.Option(
-        help="Remove a suspect that is bad: its number in the verdict, from 1. Give it several "
-        "times for several.",
-        rich_help_panel=FITTING,
-    ),
+    _option(FITTING, "Remove a suspect, by its number in the verdict. Repeatable."),
 ]
 Threshold = Annotated[
-    float | None,
-    typer.Option(
-        help="Remove the rows with a higher score, whatever the fit says.",
-        rich_help_panel=FITTING,
-    ),
+    float | None, _option(FITTING, "Remove the rows whose score is above this threshold.")
 ]
 Point = Annotated[
-    int | None,
-    typer.Option(
-        help="Take this point of the path in the report, not the chosen one.",
-        rich_help_panel=FITTING,
-    ),
+    int | None, _option(FITTING, "Use this point of the path in the report, counted from 0.")
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, help="Of the random directions.", rich_help_panel=FITTING)
+    int,
+    _option(FITTING, "Seed of the eigensolver's starting vectors and of row sampling.", min=0),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]

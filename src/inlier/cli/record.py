@@ -1,4 +1,4 @@
-"""A fit as JSON and as tables of text: docs/command-line.md describes the fields."""
+"""Write a fit as JSON and CSV; docs/command-line.md describes the fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from inlier._internal.arrays import on_host
 from inlier._internal.atomic import replacing
 from inlier._internal.csv_text import writing
-from inlier.cli.work import Fitted
+from inlier.cli.fitting import Fitted
 from inlier.io import LoadedTable
 from inlier.results.explanation import Explanation
 from inlier.results.summary import Summary
@@ -25,7 +25,7 @@ ALPHAS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
 def as_record(
     frame: LoadedTable, fits: list[Fitted], notes: list[str], source: str
 ) -> dict[str, Any]:
-    """All that is known, in lists and numbers."""
+    """Return the result as JSON fields."""
     return {
         "schema": SCHEMA,
         "version": version("inlier"),
@@ -127,7 +127,7 @@ def _fit_record(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
 
 
 def explanation_record(explanation: Explanation, frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
-    """Why a row got its score."""
+    """Return the explanation of a row as JSON fields."""
     position = fit.rows[explanation.row]
     return {
         "row": int(frame.rows[position]) + 1,
@@ -156,18 +156,18 @@ def explanation_record(explanation: Explanation, frame: LoadedTable, fit: Fitted
 
 
 def write_json(record: dict[str, Any], path: Path) -> None:
-    """Under another name first."""
+    """Write JSON to a file."""
     with replacing(path) as unfinished:
         unfinished.write_text(as_text(record), encoding="utf-8")
 
 
 def as_text(record: dict[str, Any]) -> str:
-    """One object, and a line break."""
+    """Format as JSON."""
     return json.dumps(record, allow_nan=False, indent=1) + "\n"
 
 
 def write_means(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
-    """One line for each column, or for each group and column."""
+    """Write a CSV line for each column, or for each group and column."""
     by_group = frame.groups is not None
     heads = ["column", "mean", "plain_mean", "median", "deviation", "standard_error"]
     with writing(path) as out:
@@ -181,7 +181,7 @@ def write_means(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
 
 
 def write_rows(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
-    """One line for each row, in the order of the file."""
+    """Write a CSV line for each row, in the order of the file."""
     n = len(frame.rows)
     scores = np.full(n, np.nan)
     kept = np.ones(n, dtype=np.bool_)
@@ -201,7 +201,7 @@ def write_rows(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
 
 
 def _number(value: float) -> float | None:
-    """JSON knows neither infinity nor NaN."""
+    """Replace infinity and NaN, which JSON does not have."""
     return float(value) if np.isfinite(value) else None
 
 

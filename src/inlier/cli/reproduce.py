@@ -1,4 +1,4 @@
-"""`inlier reproduce`: the paper's tables and figures, with a progress bar for each."""
+"""`inlier reproduce`: regenerate the tables and figures of the paper."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ WORSE = 1
 
 def reproduce(
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("out/reproduce"),
-    trials: Annotated[int, typer.Option(min=1, help="Draws of each cell of the tables.")] = 20,
+    trials: Annotated[int, typer.Option(min=1, help="Draws for each cell of the tables.")] = 20,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Single draws, few cells, no Table 6: a minute.")
+        bool,
+        typer.Option("--quick", help="Single draws of few cells, without Table 6."),
     ] = False,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="One of tables, figures, faces, l0, alpha, sigma, dimension, price, cost. "
-            "Give it several times for several."
+            help="Only one of tables, figures, faces, l0, alpha, sigma, dimension, price, cost. "
+            "Repeatable."
         ),
     ] = None,
     faces: Annotated[
         Path | None,
         typer.Option(
-            help="Your pictures: a folder (FEI, or good/ and bad/) or an .npz of X and y."
+            help="Pictures to use: a folder (FEI, or good/ and bad/) or an .npz of X and y."
         ),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget what an earlier run has done.")
+        bool, typer.Option("--fresh", help="Discard the results of an earlier run.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="Trials at a time; -1 for one on each core.")] = -1,
+    jobs: Annotated[int, typer.Option(help="Parallel trials; -1 for one on each core.")] = -1,
 ) -> None:
-    """Regenerate every table and figure of the paper beside the printed figures, and more.
+    """Regenerate the tables and figures of the paper, beside the printed figures.
 
     Writes a page (README.md), tables (Markdown, HTML, LaTeX), figures (PNG, SVG) and tidy results
-    (CSV). After an interruption the same command goes on where it stopped. The exit code is 1 if a
-    cell of ours is worse than the printed one.
+    (CSV). After an interruption the same command resumes. The exit code is 1 if a cell of ours is
+    worse than the printed one.
     """
     console = Console(stderr=True)
     try:

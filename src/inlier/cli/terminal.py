@@ -1,9 +1,8 @@
-"""What a terminal gets to see: progress, and what went wrong in one line."""
+"""Terminal output: progress, and errors in one line."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,17 +12,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from inlier._internal.errors import Argument, ArgumentError
 from inlier.cli import interruptible
 from inlier.cli.options import INTERRUPTED, MISUSED
 from inlier.results.records import Step
 
-# Of the functions behind the commands; each is an option here.
-ARGUMENTS = (
-    *("columns", "exclude", "id_column", "group_by", "missing", "na_values", "delimiter", "header"),
-    *("key", "table", "query", "max_bytes", "sigma", "assume", "scatter", "p", "threshold"),
-    "point",
-)
-QUOTES = "\"'"
+# Arguments that are not called like their options.
+OPTIONS = {"path": "clean", "random_state": "seed"}
 
 
 class Output(Console):
@@ -38,13 +33,13 @@ class Output(Console):
 
 
 def printable(text: str) -> str:
-    """Text as it is, not as markup; without what a terminal would obey."""
+    """Escape markup, and replace control characters."""
     return escape("".join(c if c.isprintable() else "\ufffd" for c in text))
 
 
 @contextmanager
-def complaints(console: Console) -> Iterator[None]:
-    """What goes wrong is said in one line, with an exit code."""
+def reporting_errors(console: Console) -> Iterator[None]:
+    """Print an error in one line, and exit with its code."""
     try:
         with interruptible():
             yield
@@ -52,31 +47,25 @@ def complaints(console: Console) -> Iterator[None]:
         console.print("Interrupted. No file was left half written.")
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
-        # Who reads our output has gone; nobody is left to complain to.
+        # The reader of our output has gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except (ValueError, ImportError, OSError, MemoryError) as error:
-        text = _spoken(str(error)) or type(error).__name__
+        spelled = error.spelled(as_option) if isinstance(error, ArgumentError) else str(error)
+        text = spelled or type(error).__name__
         console.print(f"Error: {text}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(MISUSED) from None
 
 
-def _spoken(text: str) -> str:
-    """Arguments as they are called here: missing="drop" is --missing drop."""
-
-    def option(found: re.Match[str]) -> str:
-        return f"--{found[1].replace('_', '-')} {found[2].strip(QUOTES)}"
-
-    names = "|".join(ARGUMENTS)
-    text = re.sub(rf'\b({names})=("[^"]*"|\'[^\']*\'|\.\.\.|[\w-]+)', option, text)
-    text = re.sub(rf"^({names}) ", lambda found: f"--{found[1].replace('_', '-')} ", text)
-    text = re.sub(rf"\bleave ({names}) out", lambda found: f"leave --{found[1]} out", text)
-    return re.sub(r"^path=", "--clean ", text)
+def as_option(argument: Argument) -> str:
+    """Spell an argument as on the command line: missing="drop" is --missing drop."""
+    name = OPTIONS.get(argument.name, argument.name).replace("_", "-")
+    return f"--{name}" if argument.value in (None, ...) else f"--{name} {argument.value}"
 
 
 @contextmanager
 def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | None], None]]:
-    """Says on a terminal what is going on, and how far it is."""
+    """Show the progress on a terminal."""
     with Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),

@@ -1,4 +1,4 @@
-"""A fit in a few lines for people."""
+"""Print the verdict of a fit, or the explanation of a row."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from rich.console import Console
 from rich.table import Table
 
+from inlier.cli.fitting import Fitted
 from inlier.cli.terminal import printable
-from inlier.cli.work import Fitted
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 
@@ -29,7 +29,7 @@ def show(console: Console, fit: Fitted) -> None:
     console.print(printable(summary.statement()), soft_wrap=True)
     if summary.remarks:
         label = "[yellow]Note:[/yellow] " if fit.weak or not summary.converged else ""
-        console.print(label + printable(_as_options(summary.remarks)), soft_wrap=True)
+        console.print(label + printable(summary.remarks), soft_wrap=True)
     for i, group in enumerate(summary.groups):
         console.print(
             printable(f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"),
@@ -41,20 +41,8 @@ def show(console: Console, fit: Fitted) -> None:
     console.print(_worst_rows(summary))
 
 
-def _as_options(remarks: str) -> str:
-    """What can be done here in place of Python."""
-    for word, here in (
-        ("result.groups", "the groups"),
-        ("result.keep", "--keep"),
-        ("result.drop", "--drop"),
-        ("Pass sigma", "Give --sigma"),
-    ):
-        remarks = remarks.replace(word, here)
-    return remarks
-
-
 def headline(summary: Summary) -> str:
-    """How many rows are left."""
+    """Say how many rows are kept."""
     n, removed = summary.n, summary.n_removed
     if removed == 0:
         return f"Kept all {n:,} rows."
@@ -106,7 +94,7 @@ def _worst_rows(summary: Summary) -> Table:
 
 
 def _reasons(summary: Summary, explanation: Explanation) -> list[str]:
-    """The gross cells of a row in words, a line for each; if there are none, its features."""
+    """List the gross cells of a row; if there are none, its features."""
     cells = summary.cells_of(explanation.row)
     if cells:
         shown = [str(replace(c, name=shortened(c.name, LONGEST))) for c in cells[:FEATURES]]

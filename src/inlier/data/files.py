@@ -1,8 +1,8 @@
 """Tables in files: larger than memory, read block by block, one block ahead.
 
-`FileTable` does the passes, and knows of a file only what its `Source` tells: how to go through all
-rows in order, and how to look up a few. A pass reads with one thread while it computes with
-another; what it holds is three blocks, and what is made of a cache-sized part of one of them.
+`FileTable` does the passes. Its `Source` reads all rows in order, or a few of them. A pass reads
+with one thread while it computes with another. It holds three blocks, and what is made of a
+cache-sized part of one of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ READ_BYTES = 1 << 23
 # What an entry of a part takes: as it is read (at most 16 bytes, twice), and in double precision as
 # it is cast, centred, transformed and multiplied.
 ENTRY_BYTES = 64
-# Of the memory: three blocks (one that is read, one that was, one that is looked at) take half.
+# Of the memory: three blocks (being read, waiting, and in use) take half.
 SHARES = 6
 
 
@@ -47,9 +47,13 @@ class FileTable(BlockTable):
         What the data are called in messages.
     memory : int
         Upper bound, in bytes, for the blocks that are held and for what is made of them.
+    checked : bool
+        Whether the rows that are used are known to be finite.
     """
 
-    def __init__(self, source: Source, name: str = "X", memory: int = MEMORY) -> None:
+    def __init__(
+        self, source: Source, name: str = "X", memory: int = MEMORY, checked: bool = False
+    ) -> None:
         n, d = _checked_shape(source, name)
         super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
         self._source = source
@@ -58,7 +62,7 @@ class FileTable(BlockTable):
         self._kept: Mask | None = None
         self._metrics: tuple[Metric, ...] = ()
         # Shared with the tables that `take` and `in_metric` make of this one.
-        self._checked = [False]
+        self._checked = [checked]
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         """See `BlockTable._run`."""
@@ -72,7 +76,7 @@ class FileTable(BlockTable):
         """How many rows of a block are computed with at a time."""
         d = self.shape[1]
         height = max(least, cached_rows(d, self.dtype))
-        # If few are kept, as many more are looked at.
+        # If few rows are kept, a part covers more of the file.
         height = height * self._source.shape[0] // max(1, self.shape[0])
         return max(1, min(height, self._memory // (ENTRY_BYTES * d)))
 
@@ -89,14 +93,14 @@ class FileTable(BlockTable):
                         inside = self._kept[first + part.start : first + part.stop]
                         piece = piece if inside.all() else piece[inside]
                     if len(piece):
-                        yield slice(start, start + len(piece)), self._seen(piece)
+                        yield slice(start, start + len(piece)), self._transformed(piece)
                         start += len(piece)
         self._checked[0] = True
 
     def _read_ahead(self) -> Generator[tuple[int, Array]]:
         """The blocks as they are stored, with the number of their first row.
 
-        While one is looked at, the next is read by a thread, which ends with this generator.
+        While one is in use, a thread reads the next; it ends with this generator.
         """
         blocks = self._source.blocks(self._block_rows())
         reader = ThreadPoolExecutor(1, thread_name_prefix="inlier-read")
@@ -130,8 +134,8 @@ class FileTable(BlockTable):
     def _native(self, block: Array) -> Array:
         return block if block.dtype.isnative else block.astype(block.dtype.newbyteorder("="))
 
-    def _seen(self, rows: Array) -> Array:
-        """Rows of the file in the coordinates of this table."""
+    def _transformed(self, rows: Array) -> Array:
+        """Return rows of the file in the coordinates of this table."""
         for metric in self._metrics:
             rows = metric.rows(rows, self.dtype)
         return rows
@@ -150,7 +154,7 @@ class FileTable(BlockTable):
         """See `Table.some`."""
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
-        return self._seen(self._rows_at(rows, slice(None)))
+        return self._transformed(self._rows_at(rows, slice(None)))
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""
@@ -215,19 +219,21 @@ class FileTable(BlockTable):
 
 
 def open_file(X: Any, name: str = "X", memory: int = MEMORY) -> FileTable:
-    """A table that is read block by block.
+    """Open a table that is read block by block.
 
     Parameters
     ----------
     X : path, numpy.memmap, or object of zarr, h5py or pyarrow
-        A path leads to a `.npy`, `.zarr`, HDF5 (`file.h5`, or `file.h5::dataset`) or Parquet file,
-        or to a folder of Parquet files.
+        A path leads to a file of any format that is read (`file.h5::dataset` names an array), or to
+        a folder of Parquet files.
     name : str
         What the data are called in messages.
     memory : int
-        Upper bound, in bytes, for the blocks that are held and for what is made of them.
+        Upper bound, in bytes, for the blocks that are held and for what is made of them. Text,
+        Parquet and Arrow files that fit into it are loaded.
     """
-    return FileTable(open_source(X, name), name, memory)
+    _check_memory(memory)
+    return FileTable(open_source(X, name, memory), name, memory)
 
 
 def _checked_shape(source: Source, name: str) -> tuple[int, int]:
@@ -249,10 +255,13 @@ def _checked_shape(source: Source, name: str) -> tuple[int, int]:
     return n, d
 
 
-def _checked_memory(memory: Any, d: int, name: str) -> int:
+def _check_memory(memory: Any) -> None:
     right = isinstance(memory, numbers.Integral) and not isinstance(memory, bool | np.bool_)
     if not right or memory < 1:
         raise ValueError(f"memory must be a whole number of bytes >= 1, but is {memory!r}.")
+
+
+def _checked_memory(memory: int, d: int, name: str) -> int:
     if memory < ENTRY_BYTES * d:
         raise ValueError(
             f"memory={memory} is too little to compute with one row of {name}, which has {d} "

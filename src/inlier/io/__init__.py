@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from inlier.io.base import MOST_BYTES
-from inlier.io.formats import FORMATS
+from inlier.data.sources.formats import FORMATS
+from inlier.data.sources.location import MAX_BYTES
 from inlier.io.reading import LoadedTable, read
 from inlier.io.writing import TARGETS, check_target, write
 
-__all__ = ["FORMATS", "MOST_BYTES", "TARGETS", "LoadedTable", "check_target", "read", "write"]
+__all__ = ["FORMATS", "MAX_BYTES", "TARGETS", "LoadedTable", "check_target", "read", "write"]

@@ -1,4 +1,4 @@
-"""A file becomes a table of numbers, and what belongs to them."""
+"""Read the table of numbers in a file, and what belongs to its rows."""
 
 from __future__ import annotations
 
@@ -11,20 +11,47 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_choice, check_whole
-from inlier.io.base import MOST_BYTES, Original, Place, ReadOptions, place_of, reading
-from inlier.io.columns import Names, choose
-from inlier.io.formats import check_options, recognise
-from inlier.io.missing import CHOICES, settle
+from inlier.data import Table
+from inlier.data.base import MEMORY
+from inlier.data.files import ENTRY_BYTES, FileTable
+from inlier.data.sources.base import Source
+from inlier.data.sources.content import Content, Format, ReadOptions, Reason, ReasonKind, reading
+from inlier.data.sources.formats import check_options, recognise
+from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
+from inlier.io.columns import Names, choose_columns
+from inlier.io.missing import CHOICES, handle_missing
+
+
+@dataclass(frozen=True)
+class Original:
+    """The file that a table was read from, to write its rows unchanged."""
+
+    format: Format
+    location: Location
+    options: ReadOptions
+    names: tuple[str, ...]
+    reasons: tuple[Reason | None, ...]
+    schema: Any
+    answer: Content | None = None
+    """What a query gave: it may give something else the next time."""
+
+    def load(self) -> Content:
+        """Read it again: its text is not held while its numbers are fitted."""
+        if self.answer is not None:
+            return self.answer
+        with reading(self.location, self.format):
+            return self.format.load(self.location, self.options)
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedTable:
-    """A table that was read from a file: numbers, and what belongs to them.
+    """A table that was read from a file.
 
     Attributes
     ----------
-    X : array of shape (n, d), memory map, zarr array or HDF5 dataset
-        What `inlier.robust_mean` takes; with NaN for what is missing, if that was asked for.
+    X : array of shape (n, d) or Table
+        What `inlier.robust_mean` takes; a `Table` if it is streamed. With NaN for what is missing,
+        if that was asked for.
     columns : tuple of str
         Names of the d columns; "x0", "x1", ... where the file has none.
     rows : array of shape (n,)
@@ -41,13 +68,15 @@ class LoadedTable:
         How many entries are medians of their columns.
     n_dropped : int
         How many rows of the file were left out, because entries were missing.
+    has_malformed : bool
+        Whether a column was left out for a few cells that are not numbers.
     original : Original
         For `inlier.io.write`.
     stamp : tuple of int
         Of the file when it was read: it must not change before its rows are written.
     """
 
-    X: Any
+    X: Array | Table
     columns: tuple[str, ...]
     rows: Array
     n_read: int
@@ -56,8 +85,22 @@ class LoadedTable:
     notes: tuple[str, ...]
     n_imputed: int
     n_dropped: int
+    has_malformed: bool
     original: Original = field(repr=False)
     stamp: tuple[int, ...] = field(default=(), repr=False)
+
+    def take(self, rows: Array) -> Array | Table:
+        """Return some rows, by their numbers in the table."""
+        if not isinstance(self.X, Table):
+            return self.X[rows]
+        kept = np.zeros(self.X.shape[0], np.bool_)
+        kept[rows] = True
+        return self.X.take(kept)
+
+    def head(self, n: int) -> Array:
+        """Return the first rows as an array."""
+        rows = np.arange(min(n, self.X.shape[0]))
+        return np.asarray(self.X.some(rows) if isinstance(self.X, Table) else self.X[rows])
 
 
 def read(
@@ -74,47 +117,52 @@ def read(
     table: str | None = None,
     query: str | None = None,
     na_values: Sequence[str] | None = None,
-    max_bytes: int = MOST_BYTES,
+    max_bytes: int = MAX_BYTES,
 ) -> LoadedTable:
-    """The numbers of a file, of any format in `FORMATS`.
+    """Read the numbers of a file, of any format in `FORMATS`.
 
-    The columns that hold numbers are used, and the notes say which others there are. Arrays in
-    .npy, HDF5 and zarr files stay in them, if no columns are chosen and none of their entries is
-    missing.
+    Columns of numbers are used, and the notes name the others. Arrays in .npy, HDF5, Zarr and
+    MATLAB 7.3 files stay in them, and are streamed: each pass reads them block by block. Text,
+    Parquet and Arrow files are streamed if they do not fit into `max_bytes`. The numbers of a
+    streamed text or Arrow file are written once to a temporary file, 8 bytes for each, in the
+    folder of the environment variable TMPDIR; it is removed with the table.
 
     Parameters
     ----------
     path : str or path
-        Its suffix tells the format or, if it has none, its first bytes do. Text may be packed by
-        gzip. "-" is standard input, which is read into memory.
+        The suffix decides the format or, if it is unknown, the first bytes do. Text may be
+        compressed by gzip. "file.h5::table" names an array, as `key` does. "-" is standard input,
+        which is read into memory.
     columns, exclude : list of str or int, optional
-        Which columns to use, and which not: names, numbers from 0, or patterns such as "gene_*".
+        Columns to use and to leave out: names, numbers from 0, or patterns such as "gene_*".
     id_column, group_by : str or int, optional
-        Columns of text that belong to the rows, and are not used as numbers.
+        Names and groups of the rows; these columns are not used as numbers.
     missing : {"error", "auto", "drop", "impute-robust"}
-        What to do about entries that are missing, NaN or infinite: refuse the file, leave their
-        rows out, or put the median of their column in their place. With "auto" missing entries
-        become NaN, which `inlier.robust_mean` takes for missing; infinity is refused, and columns
-        and rows without any entry are left out, with a note.
+        Treatment of entries that are missing, NaN or infinite: refuse the file, leave their rows
+        out, or replace them by the median of their column. With "auto" missing entries become
+        NaN, which `inlier.robust_mean` takes for missing; infinity is refused, and columns and
+        rows without any entry are left out, with a note. A table with gaps is held in memory for
+        "auto" and "impute-robust", and must fit into `max_bytes`.
     delimiter : str, optional
-        For text: what stands between cells. By default it is found out.
+        Delimiter of a text; detected by default.
     header : bool, optional
-        For text: whether the first record holds names. By default it does if it is all text, or
-        text above numbers.
+        Whether the first line of a text is a header; detected by default: it is if it is all text,
+        or text above numbers.
     key : str, optional
-        For .npz, .mat, HDF5 and zarr: the name of the array.
+        Name of the array in a .npz, .mat, HDF5 or Zarr file.
     table, query : str, optional
-        For SQLite: the name of the table, or a SELECT.
+        Name of the table in an SQLite file, or a SELECT statement.
     na_values : list of str, optional
-        For text: what else stands for a missing value.
+        Additional markers of missing values in a text.
     max_bytes : int
-        So much may be held in memory as a whole: of a text, of what comes from a pipe or is packed,
-        of the tables in other files, and of a query's answer, which may take no more steps either.
-        Arrays in .npy, HDF5 and zarr files that stay there may be larger.
+        Bound on the memory for what is loaded: a text takes four times its size, a Parquet or Arrow
+        table twice its size. Larger ones are streamed; what comes from a pipe, other compressed
+        files, .npz and MATLAB files and the answer to a query are refused. A query may take no more
+        steps either.
 
     Returns
     -------
-    Frame
+    LoadedTable
 
     Raises
     ------
@@ -124,26 +172,33 @@ def read(
         If the package that reads the format is not there.
     """
     check_choice(missing, "missing", CHOICES)
+    check_whole(max_bytes, "max_bytes")
+    path, key_in_path = split_key(path)
     options = ReadOptions(
-        delimiter, header, key, table, query, tuple(na_values) if na_values else None
+        delimiter, header, key or key_in_path, table, query, tuple(na_values or ()) or None
     )
-    place = place_of(path, check_whole(max_bytes, "max_bytes"))
-    format = recognise(place)
-    check_options(options, format, place)
-    with reading(place, format):
-        stamp = place.stamp
-        content = format.load(place, options)
-        _check_rows(content.n, "rows", place)
-        choice = choose(content, place, columns, exclude, id_column, group_by)
+    location = locate(path, max_bytes)
+    format = recognise(location)
+    check_options(options, format, location)
+    with reading(location, format):
+        stamp = location.stamp
+        content = format.load(location, options)
+        _check_rows(content.n, "rows", location)
+        choice = choose_columns(content, location, columns, exclude, id_column, group_by)
         names = tuple(content.names[j] for j in choice.numbers)
-        whole = settle(content.numbers(choice.numbers), missing, names, place)
-        _check_rows(whole.X.shape[0], "rows without missing values", place)
+        whole = handle_missing(content.numbers(choice.numbers), missing, names, location)
+        _check_rows(int(whole.rows.sum()), "rows without missing values", location)
         ids, groups = (
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
+    X: Any = whole.X
+    if isinstance(X, Source):
+        memory = max(min(MEMORY, max_bytes), ENTRY_BYTES * X.shape[1])
+        X = FileTable(X, location.label, memory, checked=True)
+        X = X if whole.rows.all() else X.take(whole.rows)
     return LoadedTable(
-        X=whole.X,
+        X=X,
         columns=tuple(names[j] for j in whole.columns),
         rows=np.flatnonzero(whole.rows),
         n_read=content.n,
@@ -152,9 +207,10 @@ def read(
         notes=(*content.notes, *choice.notes, *whole.notes),
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),
+        has_malformed=any(r.kind is ReasonKind.MALFORMED for r in choice.left_out.values()),
         original=Original(
             format,
-            place,
+            location,
             content.options,
             content.names,
             content.reasons,
@@ -165,6 +221,6 @@ def read(
     )
 
 
-def _check_rows(n: int, what: str, place: Place) -> None:
+def _check_rows(n: int, what: str, location: Location) -> None:
     if n < 2:
-        raise ValueError(f"{place} must have at least 2 {what}, but has {n}.")
+        raise ValueError(f"{location} must have at least 2 {what}, but has {n}.")

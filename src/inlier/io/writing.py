@@ -1,12 +1,14 @@
-"""The good rows of a file, untouched, in a new file."""
+"""Write the good rows of a file, unchanged, to a new file."""
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,23 +16,25 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from inlier._internal.atomic import check_place, replacing
-from inlier._internal.csv_text import BEFORE, FORMULA, NUMBER, harmless
-from inlier._internal.typing import Mask
-from inlier.data.sources.arrow import PARQUET
-from inlier.io import npy, text
-from inlier.io.base import ArrayContent, Content, Original, arrow, listed
-from inlier.io.reading import LoadedTable
-from inlier.io.tabular import Columns
+from inlier._internal.csv_text import BEFORE, FORMULA, NUMBER, Writer, harmless
+from inlier._internal.errors import Argument, ArgumentError
+from inlier._internal.typing import Array, Mask
+from inlier.data.sources import text
+from inlier.data.sources.arrow import PARQUET_SUFFIXES
+from inlier.data.sources.base import arrow, listed, opening
+from inlier.data.sources.columns import Columns
+from inlier.data.sources.content import Content
+from inlier.io.reading import LoadedTable, Original
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
-ARROW = (*PARQUET, ".feather", ".arrow", ".ipc")
+ARROW = (*PARQUET_SUFFIXES, ".feather", ".arrow", ".ipc")
 ARRAYS = (".npy", ".npz")
 TARGETS = (*DELIMITED, *(f"{suffix}.gz" for suffix in DELIMITED), *ARROW, *ARRAYS)
-"""How the names of files end that can be written."""
+"""Suffixes of the files that can be written."""
 
 
 def write(frame: LoadedTable, kept: Mask, path: str | PathLike[str]) -> None:
-    """Write some rows of a file to another: in order, with all of their columns, untouched.
+    """Write some rows of a file to another, in order, with all columns, unchanged.
 
     Text with the same delimiter is copied byte for byte, Arrow and Parquet tables keep their schema
     and metadata, and arrays their dtype. Other formats are converted; in a text that is not a copy,
@@ -40,7 +44,7 @@ def write(frame: LoadedTable, kept: Mask, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    frame : Frame
+    frame : LoadedTable
         What `read` gave. Its file is read again.
     kept : array of bool of shape (n,)
         Which rows of ``frame.X`` to write.
@@ -59,9 +63,9 @@ def write(frame: LoadedTable, kept: Mask, path: str | PathLike[str]) -> None:
             f"kept must be a mask of {len(frame.rows)} rows, but has shape {kept.shape} and dtype "
             f"{kept.dtype}."
         )
-    place = frame.original.place
-    if place.stamp != frame.stamp:
-        raise ValueError(f"{place} has changed since it was read. Read it again.")
+    location = frame.original.location
+    if location.stamp != frame.stamp:
+        raise ValueError(f"{location} has changed since it was read. Read it again.")
     rows = np.zeros(frame.n_read, bool)
     rows[frame.rows[kept]] = True
     suffix = _suffix(path)
@@ -72,16 +76,15 @@ def write(frame: LoadedTable, kept: Mask, path: str | PathLike[str]) -> None:
             elif suffix in ARRAYS:
                 _write_array(frame.original, rows, suffix, out)
             else:
-                _write_table(_loaded(frame.original, rows).arrow(rows), suffix, out)
+                _write_tables(_loaded(frame.original, rows).tables(rows), suffix, out)
     except _arrow_errors() as error:
-        raise ValueError(
-            f"path={str(path)!r} could not be written with the columns of {place}: {error}. "
-            "Choose another format."
+        raise ArgumentError(
+            Argument("path", str(path)),
+            f" cannot hold the columns of {location}: {error}. Choose another format.",
         ) from None
 
 
 def _arrow_errors() -> tuple[type[Exception], ...]:
-    """What pyarrow raises, if it is there."""
     try:
         return (arrow().ArrowException,)
     except ImportError:
@@ -89,11 +92,11 @@ def _arrow_errors() -> tuple[type[Exception], ...]:
 
 
 def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
-    """Raise if the rows of a file could not be written to a path: better before a fit than after.
+    """Raise if the rows of a file could not be written to a path.
 
     Parameters
     ----------
-    frame : Frame
+    frame : LoadedTable
     path : str or path
 
     Raises
@@ -106,35 +109,37 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     """
     check_place(path)
     suffix, original = _suffix(path), frame.original
-    where = f"path={str(path)!r}"
+    where = Argument("path", str(path))
     if suffix not in (*DELIMITED, *ARROW, *ARRAYS):
-        raise ValueError(
-            f"{where} ends in {suffix!r}, which cannot be written. Choose one of "
-            f"{', '.join(TARGETS)}."
+        raise ArgumentError(
+            where,
+            f" ends in {suffix!r}, which cannot be written. Choose one of {', '.join(TARGETS)}.",
         )
     if Path(path).name.lower().endswith(".gz") and suffix not in DELIMITED:
-        raise ValueError(f"{where}: only text is packed by gzip. Leave out .gz.")
+        raise ArgumentError(where, ": only text is compressed by gzip. Leave out .gz.")
     words = [name for name, why in zip(original.names, original.reasons, strict=True) if why]
     if suffix in ARRAYS and words:
-        raise ValueError(
-            f"{where} can hold numbers only, but {original.place} has other columns too: "
-            f"{listed(words)}. Write a .csv or .parquet file."
+        raise ArgumentError(
+            where,
+            f" can hold numbers only, but {original.location} has other columns too: "
+            f"{listed(words)}. Write a .csv or .parquet file.",
         )
     if suffix not in ARRAYS:
         _check_types(original, suffix, where)
 
 
-def _check_types(original: Original, suffix: str, where: str) -> None:
-    """Whether a format knows the types of the columns: a table without rows tells."""
+def _check_types(original: Original, suffix: str, where: Argument) -> None:
+    """Raise if a format does not know the types of the columns, by writing no rows."""
     pa = arrow()
     if original.schema is None or original.format is text.FORMAT:
         return
     try:
-        _write_table(original.schema.empty_table(), suffix, io.BytesIO())
+        _write_tables([original.schema.empty_table()], suffix, io.BytesIO())
     except pa.ArrowException as error:
-        raise ValueError(
-            f"{where} cannot hold the columns of {original.place}: {error}. Write a "
-            f"{'.parquet' if suffix in DELIMITED else '.feather'} file."
+        raise ArgumentError(
+            where,
+            f" cannot hold the columns of {original.location}: {error}. Write a "
+            f"{'.parquet' if suffix in DELIMITED else '.feather'} file.",
         ) from None
 
 
@@ -146,56 +151,98 @@ def _suffix(path: str | PathLike[str]) -> str:
 def _loaded(original: Original, rows: Mask) -> Content:
     content = original.load()
     if content.n != len(rows) or content.names != original.names:
-        raise ValueError(f"{original.place} has changed since it was read. Read it again.")
+        raise ValueError(f"{original.location} has changed since it was read. Read it again.")
     return content
 
 
 def _write_text(original: Original, rows: Mask, suffix: str, out: BinaryIO) -> None:
-    options, place = original.options, original.place
+    options, location = original.options, original.location
     if original.format is not text.FORMAT:
-        _write_table(_loaded(original, rows).arrow(rows), suffix, out)
+        _write_tables(_loaded(original, rows).tables(rows), suffix, out)
         return
     # A .csv file may have semicolons; it keeps them unless it becomes another kind of file.
-    kinds = {kind for kind in place.suffixes if kind in text.FORMAT.suffixes}
+    kinds = {kind for kind in location.suffixes if kind in text.FORMAT.suffixes}
     alike = suffix in kinds or suffix == ".txt" or (suffix == ".csv" and not kinds)
     delimiter = options.delimiter if alike else DELIMITED[suffix]
     if delimiter == options.delimiter:
-        text.copy(place, options, rows, out)
+        _copy_text(original, rows, out)
     else:
         content = _loaded(original, rows)
         assert isinstance(content, Columns)
-        text.write(content, rows, str(delimiter), out)
+        _write_cells(content, rows, str(delimiter), out)
+
+
+def _copy_text(original: Original, rows: Mask, out: BinaryIO) -> None:
+    """Copy the header and some records byte for byte, formulas included."""
+    location = original.location
+    file = text.open_text(location)
+    pending: list[bytes] = []
+    n = -1 if original.options.header else 0
+    if file.encoding == "utf-8" and location.read(len(text.BOM)) == text.BOM:
+        out.write(text.BOM)
+    with opening("the text that it was", location.label, csv.Error):
+        reader, _ = text.records(file, original.options.delimiter or ",", pending)
+        for record in reader:
+            if record:
+                if n < 0 or (n < len(rows) and rows[n]):
+                    out.writelines(pending)
+                n += 1
+            pending.clear()
+    if n != len(rows):
+        raise ValueError(f"{location} had {len(rows)} rows when it was read, and has {n} now.")
+
+
+def _write_cells(content: Columns, rows: Mask, delimiter: str, out: BinaryIO) -> None:
+    """Write the cells of some rows with another delimiter; none becomes a formula."""
+    with io.TextIOWrapper(out, encoding="utf-8", newline="") as file:
+        writer = Writer(file, delimiter=delimiter, lineterminator="\n")
+        if content.options.header:
+            writer.writerow(content.names)
+        for table in content.texts(rows):
+            for batch in table.to_batches():
+                cells = (column.to_pylist() for column in batch.columns)
+                writer.writerows(zip(*cells, strict=True))
 
 
 def _write_array(original: Original, rows: Mask, suffix: str, out: BinaryIO) -> None:
     content = _loaded(original, rows)
+    dtype, blocks = content.arrays(rows)
     shape = (int(rows.sum()), len(content.names))
-    if isinstance(content, ArrayContent):
-        blocks, dtype = content.kept(rows), np.dtype(content.array.dtype)
-    else:
-        numbers = content.numbers(list(range(shape[1])))
-        blocks, dtype = iter([numbers[rows]]), numbers.dtype
     if suffix == ".npy":
-        npy.write(blocks, shape, dtype, out)
+        _write_npy(blocks, shape, dtype, out)
         return
     key = f"{original.options.key or 'X'}.npy"
     with zipfile.ZipFile(out, "w") as archive, archive.open(key, "w", force_zip64=True) as member:
-        npy.write(blocks, shape, dtype, member)
+        _write_npy(blocks, shape, dtype, member)
 
 
-def _write_table(table: Any, suffix: str, out: Any) -> None:
-    if suffix in PARQUET:
-        arrow("pyarrow.parquet").write_table(table, out)
+def _write_npy(blocks: Iterable[Array], shape: tuple[int, int], dtype: Any, out: Any) -> None:
+    """Write rows in blocks, as `numpy.save` would write all of them."""
+    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False}
+    np.lib.format.write_array_header_1_0(out, {**described, "shape": shape})
+    for block in blocks:
+        out.write(np.ascontiguousarray(block, dtype).tobytes())
+
+
+def _write_tables(tables: Iterable[Any], suffix: str, out: Any) -> None:
+    """Write one Arrow table, or several one after the other."""
+    tables = (_harmless(table) for table in tables) if suffix in DELIMITED else iter(tables)
+    first = next(tables)
+    if suffix in PARQUET_SUFFIXES:
+        writer = arrow("pyarrow.parquet").ParquetWriter(out, first.schema)
     elif suffix in DELIMITED:
-        csv = arrow("pyarrow.csv")
-        csv.write_csv(_harmless(table), out, csv.WriteOptions(delimiter=DELIMITED[suffix]))
+        csv_ = arrow("pyarrow.csv")
+        options = csv_.WriteOptions(delimiter=DELIMITED[suffix])
+        writer = csv_.CSVWriter(out, first.schema, write_options=options)
     else:
-        with arrow("pyarrow.ipc").new_file(out, table.schema) as file:
-            file.write_table(table)
+        writer = arrow("pyarrow.ipc").new_file(out, first.schema)
+    with writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
 
 
 def _harmless(table: Any) -> Any:
-    """A table whose text and names no spreadsheet takes for formulas."""
+    """Quote text and names that a spreadsheet would take for formulas."""
     pa, compute = arrow(), arrow("pyarrow.compute")
     out = []
     for column in table.columns:

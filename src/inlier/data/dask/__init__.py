@@ -7,7 +7,7 @@ workers, so that one of each comes back, and not one for each chunk.
 
 from __future__ import annotations
 
-from inlier.data.dask.opening import open_dask
+from inlier.data.dask.row_chunks import open_dask
 from inlier.data.dask.table import DaskTable
 
 __all__ = ["DaskTable", "open_dask"]

@@ -1,4 +1,4 @@
-"""Where tasks are run."""
+"""Run tasks on a cluster or on threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from inlier.data.dask.graphs import Graph
 from inlier.data.dask.libraries import dask, get_scheduler, imported, threaded_get
-from inlier.data.dask.working import working
+from inlier.data.dask.worker_settings import worker_settings
 
 # A graph holds the weights of all rows. Dask warns of large graphs, because most are mistakes.
 LARGEST_GRAPH = "1 TiB"
@@ -16,7 +16,7 @@ Get = Callable[..., Any]
 
 
 class Workers:
-    """Where tasks are run: by a `distributed` client, or by threads of this process.
+    """Run tasks by a `distributed` client, or by threads of this process.
 
     Parameters
     ----------
@@ -28,22 +28,22 @@ class Workers:
         self.client = _connected(client)
 
     def persist(self, collection: Any) -> Any:
-        """The same collection, computed; a client remembers how, and can do it again."""
+        """Compute a collection and keep it; a client can recompute what a worker loses."""
         if self.client is not None:
             return self.client.persist(collection)
-        with working():
+        with worker_settings():
             return collection.persist(scheduler=_local_get())
 
     def results(self, graph: Graph, keys: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-        """The keys and what was computed for them, in any order."""
+        """Yield the keys and their results, in any order."""
         if self.client is None:
-            with working():
+            with worker_settings():
                 yield from zip(keys, _local_get()(graph, list(keys)), strict=True)
             return
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST_GRAPH}):
             futures = self.client.get(graph, list(keys), sync=False)
         # Results are fetched while others are computed, and past the scheduler, which would hold a
-        # copy of what was seen of all rows.
+        # copy of the projections of all rows.
         direct = True if self.client.direct_to_workers is None else None
         finished = imported("distributed").as_completed(futures, loop=self.client.loop)
         for batch in finished.batches():
@@ -53,7 +53,7 @@ class Workers:
 
 
 def _connected(client: Any) -> Any:
-    """The client to use, or None for threads."""
+    """Return the client to use, or None for threads."""
     if isinstance(client, str):
         return imported("distributed").Client(client, set_as_default=False)
     if client is None:
@@ -68,6 +68,6 @@ def _connected(client: Any) -> Any:
 
 
 def _local_get() -> Get:
-    """Threads, unless the user has set another scheduler of this machine."""
+    """Return the threaded scheduler, unless another local one is configured."""
     get: Get = get_scheduler() or threaded_get
     return get

@@ -1,4 +1,4 @@
-"""Graphs: which task needs what, and what goes with it."""
+"""Task graphs of Dask, and the arrays that are sent with a task."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from inlier.data.passes import Combine, Distances, Histogram, Pass, Project, Sca
 # How many sums one task of the tree adds up.
 FAN_IN = 8
 # Passes of which only one kind of result has to travel; of any other both do.
-SEEN_ONLY = (Project, Distances)
+PROJECTION_ONLY = (Project, Distances)
 SUMS_ONLY = (Combine, ScatterPass, Squares, Histogram)
 
 Graph = dict[Any, Any]
 
 
-class Own:
-    """Arrays that go with one task. They are not hashed: no other task has the same."""
+class TaskArrays:
+    """Arrays that are sent with one task. They are not hashed: no other task has the same."""
 
     def __init__(self, arrays: Iterable[Array]) -> None:
         self.arrays = [np.ascontiguousarray(x) for x in arrays]  # which travel without a copy
@@ -33,26 +33,26 @@ class Own:
 
 
 def unique(label: str) -> str:
-    """A name that no other graph has."""
+    """Return a name that no other graph has."""
     return f"inlier-{label}-{uuid.uuid4().hex}"
 
 
 def kinds_of(work: Pass) -> str:
-    """What of the results of a pass has to travel."""
-    if type(work) in SEEN_ONLY:
-        return "seen"
+    """Return which results of a pass have to be sent: projections, sums or both."""
+    if type(work) in PROJECTION_ONLY:
+        return "projected"
     return "sums" if type(work) in SUMS_ONLY else "both"
 
 
-def picked(graph: Graph, name: str, keys: Sequence[Any], place: int) -> list[Any]:
-    """One part of what each task returned."""
+def select_output(graph: Graph, name: str, keys: Sequence[Any], place: int) -> list[Any]:
+    """Add tasks that select one output of each task."""
     for key in keys:
         graph[name, key[1]] = (getitem, key, place)
     return [(name, key[1]) for key in keys]
 
 
 def tree(graph: Graph, name: str, keys: Sequence[Any]) -> Any:
-    """The key of the sum of what all these tasks return."""
+    """Add a tree of sums, and return the key of the total."""
     level = 0
     while len(keys) > 1:
         sums = []

@@ -1,4 +1,4 @@
-"""What Dask consists of, loaded by name: not everybody has it."""
+"""Modules of Dask, which are optional."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inlier._internal.optional import optional
 
 
 def imported(module: str) -> Any:
-    """A module that the extra brings."""
+    """Import a module of the extra."""
     return optional(module, "For data held by Dask", "dask")
 
 

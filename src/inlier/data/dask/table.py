@@ -1,4 +1,4 @@
-"""The table: the verbs, as graphs."""
+"""A table of Dask chunks: each pass is a task graph."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ from inlier.data.arrays import WIDE_ELEMENTS
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.dask.cluster import Workers
-from inlier.data.dask.graphs import Graph, Own, kinds_of, picked, tree, unique
+from inlier.data.dask.graphs import Graph, TaskArrays, kinds_of, select_output, tree, unique
 from inlier.data.dask.libraries import da, ensure_dict
-from inlier.data.dask.tasks import complaint, gram_of, in_metric_of, pass_over, rows_at, rows_kept
+from inlier.data.dask.tasks import (
+    gram_of,
+    in_metric_of,
+    non_finite_message,
+    pass_over,
+    rows_at,
+    rows_kept,
+)
 from inlier.data.passes import Pass, Project
 
 
@@ -29,10 +36,10 @@ class DaskTable(BlockTable):
         With chunks of known lengths.
     name : str
         What messages call it.
-    cluster : Cluster
-        Where tasks are run.
+    cluster : Workers
+        Which run the tasks.
     kept : mask of shape (n,), optional
-        The rows that are looked at.
+        The rows that are kept.
     checked : bool
         Whether it is known that the data hold neither NaN nor infinity.
     """
@@ -65,16 +72,16 @@ class DaskTable(BlockTable):
         self._checked = checked
 
     def _run(self, work: Pass, *inputs: Any, kinds: str | None = None) -> tuple[Any, list[Array]]:
-        """See `BlockTable._run`; `kinds` of results are "seen", "sums" or "both"."""
+        """See `BlockTable._run`; `kinds` of results are "projected", "sums" or "both"."""
         if any(callable(x) for x in inputs):
-            return self._weighed(work, inputs[0])
+            return self._run_twice(work, inputs[0])
         self.n_passes += 1
         name = unique(type(work).__name__.lower())
         kinds = kinds or kinds_of(work)
         graph = self._graph()
         graph[f"{name}-work"] = work
         for i in self._nonempty():
-            own = Own(x[..., self._rows_of_chunk(i)] for x in inputs)
+            own = TaskArrays(x[..., self._rows_of_chunk(i)] for x in inputs)
             first = None if self._checked else int(self._firsts[i])
             chunk, mask = self._keys(i)
             graph[name, i] = (
@@ -84,19 +91,24 @@ class DaskTable(BlockTable):
         try:
             results = self._collected(graph, name, kinds)
         except (ValueError, RuntimeWarning):
-            self._complain()
+            self._check_finite()
             raise
         self._checked = True
         return results
 
-    def _complain(self) -> None:
-        """Raise if the data hold NaN or infinity, and name the first, whichever a task found."""
+    def _check_finite(self) -> None:
+        """Raise if the data hold NaN or infinity, and name the first."""
         if self._checked:
             return
         name = unique("check")
         graph = self._graph()
         for i in self._nonempty():
-            graph[name, i] = (complaint, self._keys(i)[0], self._name, int(self._firsts[i]))
+            graph[name, i] = (
+                non_finite_message,
+                self._keys(i)[0],
+                self._name,
+                int(self._firsts[i]),
+            )
         found = dict(self._cluster.results(graph, [(name, i) for i in self._nonempty()]))
         for i in self._nonempty():
             if found[name, i] is not None:
@@ -104,13 +116,15 @@ class DaskTable(BlockTable):
         self._checked = True
 
     def _collected(self, graph: Graph, name: str, kinds: str) -> tuple[Any, list[Array]]:
-        """What the tasks saw of their rows, put together, and the sum of their sums."""
+        """Gather the projections of all rows, and the sum of the sums."""
         done = [(name, i) for i in self._nonempty()]
-        seen_keys = picked(graph, f"{name}-seen", done, 0) if kinds == "both" else done
-        sum_keys = picked(graph, f"{name}-sums", done, 1) if kinds == "both" else done
-        wanted = [] if kinds == "sums" else list(seen_keys)
+        projected_keys = (
+            select_output(graph, f"{name}-projected", done, 0) if kinds == "both" else done
+        )
+        sum_keys = select_output(graph, f"{name}-sums", done, 1) if kinds == "both" else done
+        wanted = [] if kinds == "sums" else list(projected_keys)
         top = None
-        if kinds != "seen":
+        if kinds != "projected":
             top = tree(graph, f"{name}-tree", sum_keys)
             wanted.append(top)
         out: Array | None = None
@@ -124,11 +138,11 @@ class DaskTable(BlockTable):
             out[..., self._rows_of_chunk(key[1])] = value
         return out, sums
 
-    def _weighed(self, work: Any, weights: Callable[..., Any]) -> tuple[Any, list[Array]]:
-        """A pass with weights that depend on what is seen: a function is not sent to the chunks."""
+    def _run_twice(self, work: Any, weights: Callable[..., Any]) -> tuple[Any, list[Array]]:
+        """Run a pass whose weights depend on projections: a function is not sent to the chunks."""
         projected, _ = self._run(Project(work.view, work.basis, work.shift))
         w = weights(slice(0, self.shape[0]), projected)
-        # The chunks see their rows again: that is faster than to send them what was seen.
+        # Chunks project their rows again, which is faster than sending the projections.
         return projected, self._run(work, w, kinds="sums")[1]
 
     def some(self, rows: Array) -> Array:
@@ -140,7 +154,7 @@ class DaskTable(BlockTable):
         graph = dict(ensure_dict(self._X.__dask_graph__()))
         home = np.searchsorted(self._firsts, rows, side="right") - 1
         for i in np.unique(home):
-            own = Own([rows[home == i] - self._firsts[i]])
+            own = TaskArrays([rows[home == i] - self._firsts[i]])
             graph[name, int(i)] = (rows_at, (self._X.name, int(i), 0), own)
         wanted = [(name, int(i)) for i in np.unique(home)]
         out = np.empty((len(rows), self.shape[1]), dtype=self._X.dtype)
@@ -157,7 +171,7 @@ class DaskTable(BlockTable):
     def in_metric(self, metric: Metric) -> Table:
         """See `Table.in_metric`. The new coordinates are computed once."""
         self.n_passes += 1
-        self._complain()  # which does nothing after another pass
+        self._check_finite()  # which does nothing after another pass
         rows = self._mapped("in-metric", self.dtype, in_metric_of, metric)
         # Finite rows seen in a metric may still overflow, and that is found by the next pass.
         table = DaskTable(self._cluster.persist(rows), self._name, self._cluster)
@@ -174,26 +188,26 @@ class DaskTable(BlockTable):
         edges = np.concatenate([[0], np.cumsum(columns.chunks[1])])
         keys = []
         for j, (low, high) in enumerate(pairwise(edges)):
-            graph[name, j] = (gram_of, (columns.name, 0, j), Own([center[low:high]]))
+            graph[name, j] = (gram_of, (columns.name, 0, j), TaskArrays([center[low:high]]))
             keys.append((name, j))
         top = tree(graph, f"{name}-tree", keys)
         try:
             ((_, (gram,)),) = self._cluster.results(graph, [top])
         except (ValueError, RuntimeWarning):
-            self._complain()
+            self._check_finite()
             raise
         self._checked = True
         return np.asarray(gram)
 
     def _graph(self) -> Graph:
-        """How the chunks, and which of their rows are looked at, are made."""
+        """Return the graph of the chunks and of the masks of kept rows."""
         graph = dict(ensure_dict(self._X.__dask_graph__()))
         if self._masks is not None:
             graph.update(ensure_dict(self._masks.__dask_graph__()))
         return graph
 
     def _keys(self, i: int) -> tuple[Any, Any]:
-        """Of a chunk, and of its mask."""
+        """Return the keys of a chunk and of its mask."""
         return (self._X.name, i, 0), None if self._masks is None else (self._masks.name, i)
 
     def _nonempty(self) -> list[int]:
@@ -203,7 +217,7 @@ class DaskTable(BlockTable):
         return slice(int(self._starts[i]), int(self._starts[i + 1]))
 
     def _mapped(self, label: str, dtype: Any, change: Callable[..., Array], argument: Any) -> Any:
-        """A Dask array of what a function makes of the rows that are looked at, not yet made."""
+        """Return a lazy Dask array of a function of the kept rows."""
         name = unique(label)
         graph = self._graph()
         graph[f"{name}-argument"] = argument

@@ -1,4 +1,4 @@
-"""What is done on the workers, with one chunk."""
+"""Tasks that workers run on one chunk."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric
-from inlier.data.dask.graphs import Own
-from inlier.data.dask.working import working
+from inlier.data.dask.graphs import TaskArrays
+from inlier.data.dask.worker_settings import worker_settings
 from inlier.data.finite import check_finite
 from inlier.data.passes import Pass
 
@@ -19,24 +19,24 @@ def pass_over(
     work: Pass,
     block: Array,
     kept: Array | None,
-    own: Own,
+    own: TaskArrays,
     kinds: str,
     name: str,
     first: int | None,
 ) -> Any:
-    """A pass over one chunk: what is seen of its rows, its sums, or both."""
+    """Run a pass over one chunk: return the projections of its rows, its sums, or both."""
     # NaN in one chunk must not make another one warn.
-    with working(), np.errstate(invalid="ignore" if first is not None else None):
+    with worker_settings(), np.errstate(invalid="ignore" if first is not None else None):
         if first is not None:
             check_finite(block, name, first)
         projected, sums = DenseTable(block, kept)._run(work, *own.arrays)
     if kinds == "sums":
         return sums
-    return projected if kinds == "seen" else (projected, sums)
+    return projected if kinds == "projected" else (projected, sums)
 
 
-def complaint(block: Array, name: str, first: int) -> str | None:
-    """What there is to say against a chunk: that it holds NaN or infinity."""
+def non_finite_message(block: Array, name: str, first: int) -> str | None:
+    """Return the message that a chunk holds NaN or infinity, if it does."""
     try:
         check_finite(block, name, first)
     except ValueError as error:
@@ -44,13 +44,13 @@ def complaint(block: Array, name: str, first: int) -> str | None:
     return None
 
 
-def rows_at(block: Array, own: Own) -> Array:
-    """Some rows, by their numbers in the chunk."""
+def rows_at(block: Array, own: TaskArrays) -> Array:
+    """Return some rows, by their numbers in the chunk."""
     return np.asarray(block[own.arrays[0]])
 
 
 def rows_kept(_: None, block: Array, kept: Array | None, name: str, first: int | None) -> Array:
-    """The rows that are looked at."""
+    """Return the rows that are kept."""
     if first is not None:
         check_finite(block, name, first)
     return block if kept is None else block[kept]
@@ -59,14 +59,14 @@ def rows_kept(_: None, block: Array, kept: Array | None, name: str, first: int |
 def in_metric_of(
     metric: Metric, block: Array, kept: Array | None, name: str, first: int | None
 ) -> Array:
-    """These rows in other coordinates."""
-    with working():
+    """Return the rows that are kept in other coordinates."""
+    with worker_settings():
         rows = rows_kept(None, block, kept, name, first)
         projected: Any = DenseTable(rows).in_metric(metric)
     return np.asarray(projected._Y)
 
 
-def gram_of(block: Array, own: Own) -> list[Array]:
-    """The products of all rows in some columns."""
-    with working():
+def gram_of(block: Array, own: TaskArrays) -> list[Array]:
+    """Return the Gram matrix of all rows in some columns."""
+    with worker_settings():
         return [DenseTable(block).gram(own.arrays[0])]

@@ -1,23 +1,34 @@
-"""Where the rows of a table in a file come from; one file for each way of storing them."""
+"""Readers of files, one for each format, and the rows that they give."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from inlier.data.sources import arrow, chunked, npy
-from inlier.data.sources.base import KNOWN, Source
+from inlier.data.sources.base import Source
+from inlier.data.sources.content import ReadOptions, reading
+from inlier.data.sources.formats import check_options, recognise
+from inlier.data.sources.location import MAX_BYTES, locate, split_key
 
 __all__ = ["Source", "open_source"]
 
 
-def open_source(X: Any, name: str) -> Source:
-    """The source of what `inlier.data.files.open_file` takes."""
+def open_source(X: Any, name: str, max_bytes: int = MAX_BYTES) -> Source:
+    """Open what `inlier.data.files.open_file` takes.
+
+    Parameters
+    ----------
+    X : path, numpy.memmap, or object of zarr, h5py or pyarrow
+    name : str
+        What messages call it.
+    max_bytes : int
+        Larger files are streamed, or refused where their format cannot be.
+    """
     if isinstance(X, str | os.PathLike):
-        return _at_path(X, name)
+        return _open_path(X, name, max_bytes)
     if isinstance(X, np.memmap):
         return npy.of_map(X)
     library = type(X).__module__.partition(".")[0]
@@ -25,27 +36,17 @@ def open_source(X: Any, name: str) -> Source:
         return arrow.of_arrow(X, name)
     if library in ("zarr", "h5py"):
         return chunked.of_chunks(X, name)
-    raise TypeError(f"{name} must be {KNOWN}, but is of type {type(X).__name__}.")
-
-
-def _at_path(X: str | os.PathLike[str], name: str) -> Source:
-    text, key = os.fspath(X), ""
-    if not os.path.exists(text):
-        text, _, key = text.partition("::")
-    path = Path(text)
-    where = f"{name}={text!r}"
-    if not path.exists():
-        raise FileNotFoundError(f"{where}: there is no such file. Give the path of {KNOWN}.")
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
-        return npy.open_npy(path, where)
-    if suffix == ".zarr":
-        return chunked.open_zarr(path, key, where)
-    if suffix in chunked.HDF5:
-        return chunked.open_hdf5(path, key, where)
-    if suffix in arrow.PARQUET or path.is_dir():
-        return arrow.open_parquet(path, where)
-    raise ValueError(
-        f"{where} ends in {suffix!r}, which is not read block by block. Give {KNOWN}, or load it "
-        "into memory."
+    raise TypeError(
+        f"{name} must be a path, a memory map, or data of zarr, h5py or pyarrow, but is of type "
+        f"{type(X).__name__}."
     )
+
+
+def _open_path(path: str | os.PathLike[str], name: str, max_bytes: int) -> Source:
+    text, key = split_key(path)
+    location = locate(text, max_bytes, f"{name}={text!r}", "memory")
+    format = recognise(location)
+    options = ReadOptions(key=key)
+    check_options(options, format, location)
+    with reading(location, format):
+        return format.load(location, options).source(str(location))

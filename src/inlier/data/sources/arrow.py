@@ -1,41 +1,50 @@
-"""Columns, each of which has a type of its own: Arrow and Parquet."""
+"""Arrow and Parquet: columns, each of which has a type of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
+import json
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from inlier._internal.arrays import working_precision
 from inlier._internal.typing import Array
-from inlier.data.sources.base import KNOWN, Source, opening, package
+from inlier.data.sources.base import Source, arrow, opening, package
+from inlier.data.sources.columns import (
+    Batches,
+    Columns,
+    in_batches,
+    is_numeric,
+    numeric_dtype,
+    spooled,
+    to_numpy,
+)
+from inlier.data.sources.content import BLOCK_BYTES, INDEX, Content, Format, ReadOptions, distinct
+from inlier.data.sources.location import Location
 
-PARQUET = (".parquet", ".pq")
-# So much of a group of rows is decoded at a time, to look up a few.
-LOOK_BYTES = 1 << 23
+PARQUET_SUFFIXES = (".parquet", ".pq")
+PARQUET_MAGIC, IPC_MAGIC = b"PAR1", b"ARROW1"
+# A table that is loaded is held as columns, and as an array.
+COPIES = 2
 
 
 class ArrowSource(Source):
-    """Tables and datasets of pyarrow.
+    """A table or dataset of pyarrow.
 
     Parameters
     ----------
     data : pyarrow.Table or pyarrow.dataset.Dataset
     n : int
-        How many rows there are.
+        Number of rows.
     name : str
-        What the data are called in messages.
+        What messages call it.
     """
 
     by_columns = False
 
     def __init__(self, data: Any, n: int, name: str) -> None:
         self.data = data
-        self.dtype = _dtype(data.schema, name)
+        self.dtype = numeric_dtype(data.schema, name)
         self.shape = (n, len(data.schema))
 
     def blocks(self, height: int) -> Generator[Array]:
@@ -48,83 +57,30 @@ class ArrowSource(Source):
             )
         for batch in batches:
             if len(batch):
-                yield _numbers(batch, self.dtype)
+                yield to_numpy(batch, self.dtype)
 
     def some(self, rows: Array, columns: slice) -> Array:
         """See `Source.some`."""
-        return _numbers(self.data.take(rows), self.dtype)[:, columns]
+        return to_numpy(self.data.take(rows), self.dtype)[:, columns]
 
 
-class ParquetSource(Source):
-    """Parquet files one after the other, each opened when it is its turn.
-
-    Parameters
-    ----------
-    files : sequence of callable
-        Each makes a context in which a `pyarrow.parquet.ParquetFile` is open.
-    name : str
-        What the data are called in messages.
-    """
-
-    by_columns = False
-
-    def __init__(
-        self, files: Sequence[Callable[[], AbstractContextManager[Any]]], name: str
-    ) -> None:
-        self.files = files
-        self.groups: list[tuple[int, int, int]] = []
-        """File, number in the file and length of each group of rows that is stored in one piece."""
-        schemas = []
-        for i, opened in enumerate(files):
-            with opened() as file:
-                schemas.append(file.schema_arrow)
-                self.groups += [
-                    (i, j, file.metadata.row_group(j).num_rows)
-                    for j in range(file.metadata.num_row_groups)
-                ]
-        for schema in schemas:
-            if schema.names != schemas[0].names:
-                raise ValueError(
-                    f"{name} is a folder of Parquet files with different columns: "
-                    f"{schemas[0].names} and {schema.names}. Write them with the same."
-                )
-        self.dtype = np.result_type(*[_dtype(schema, name) for schema in schemas])
-        self.shape = (sum(length for *_, length in self.groups), len(schemas[0]))
-
-    def blocks(self, height: int) -> Generator[Array]:
-        """See `Source.blocks`."""
-        for opened in self.files:
-            with opened() as file:
-                for batch in file.iter_batches(batch_size=height):
-                    yield _numbers(batch, self.dtype)
-
-    def some(self, rows: Array, columns: slice) -> Array:
-        """See `Source.some`. Groups of rows in which none is wanted are not read."""
-        found: list[Array] = []
-        start = 0
-        for i, j, length in self.groups:
-            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, start + length)]
-            if len(inside):
-                with self.files[i]() as file:
-                    found += self._of_group(file, j, inside - start)
-            start += length
-        return np.concatenate(found)[:, columns]
-
-    def _of_group(self, file: Any, group: int, rows: Array) -> Iterator[Array]:
-        """Rows of a group by their numbers in it, without holding all of it."""
-        height = max(1, LOOK_BYTES // (self.shape[1] * self.dtype.itemsize))
-        start = 0
-        for batch in file.iter_batches(batch_size=height, row_groups=[group]):
-            low, high = np.searchsorted(rows, [start, start + len(batch)])
-            if low < high:
-                yield _numbers(batch.take(rows[low:high] - start), self.dtype)
-            start += len(batch)
+def parquet_batches(file: Any, columns: list[int] | None) -> Iterator[Any]:
+    """Yield some columns of a Parquet file in batches."""
+    names = file.schema_arrow.names
+    height = max(1, BLOCK_BYTES // (8 * max(1, len(names))))
+    if columns is None:
+        yield from file.iter_batches(batch_size=height)
+        return
+    unique = len(set(names)) == len(names)
+    chosen = [names[j] for j in columns] if unique else columns
+    batches = file.iter_batches(batch_size=height, columns=chosen if unique else None)
+    yield from (batch.select(chosen) for batch in batches)
 
 
 def of_arrow(X: Any, name: str) -> Source:
-    """An object of pyarrow that can be read more than once."""
+    """Read an object of pyarrow that can be read more than once."""
     if isinstance(X, package("pyarrow.parquet", name).ParquetFile):
-        return ParquetSource([lambda: nullcontext(X)], name)
+        return spooled(parquet_batches(X, None), X.schema_arrow, name)
     if isinstance(X, package("pyarrow.dataset", name).Dataset):
         return ArrowSource(X, X.count_rows(), name)
     if hasattr(X, "to_batches") and hasattr(X, "num_rows"):
@@ -135,44 +91,95 @@ def of_arrow(X: Any, name: str) -> Source:
     )
 
 
-def open_parquet(path: Path, name: str) -> Source:
-    """A Parquet file, or those of a folder, in the order of their names."""
-    parquet = package("pyarrow.parquet", name)
-    files = sorted(p for p in path.iterdir() if p.suffix in PARQUET) if path.is_dir() else [path]
-    if not files:
-        raise ValueError(f"{name} is a folder without .parquet files. Give {KNOWN}.")
+def load_parquet(location: Location, options: ReadOptions) -> Content:
+    """Load a Parquet file, or those of a folder in the order of their names, or stream them."""
+    pa, parquet = arrow(), arrow("pyarrow.parquet")
+    label, path = location.label, location.path
+    raw = location.read() if path is None or location.gzipped else None
+    files = parquet_files(path) if path is not None and path.is_dir() else [path]
 
-    def opener(file: Path) -> Callable[[], AbstractContextManager[Any]]:
+    def opened(file: Path | None) -> Any:
         # Through a small buffer: otherwise the compressed columns of a group are held as a whole.
-        return lambda: parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 16)
+        source = file if raw is None else pa.BufferReader(raw)
+        return parquet.ParquetFile(source, pre_buffer=False, buffer_size=1 << 16)
 
-    with opening("a Parquet file", name, import_module("pyarrow").ArrowInvalid):
-        return ParquetSource([opener(file) for file in files], name)
-
-
-def _dtype(schema: Any, name: str) -> np.dtype[Any]:
-    """A floating point type that holds all columns, because entries may be missing."""
-    types = import_module("pyarrow").types
-    kinds: list[Any] = []
-    for field in schema:
-        if types.is_decimal(field.type):
-            kinds.append(np.float64)
-        elif types.is_integer(field.type) or types.is_floating(field.type):
-            kinds.append(field.type.to_pandas_dtype())
-        elif types.is_boolean(field.type):
-            kinds.append(np.bool_)
-        else:
+    schemas, n, size = [], 0, 0
+    for part in files:
+        name = label if part is None or part is path else f"{part.name!r} in {label}"
+        with opening("a Parquet file", name, pa.ArrowException, OSError), opened(part) as file:
+            about = file.metadata
+            schemas.append(file.schema_arrow)
+            n += about.num_rows
+            size += sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+    for schema in schemas:
+        if schema.names != schemas[0].names:
             raise ValueError(
-                f"{name} must hold real numbers, but its column {field.name!r} has type "
-                f"{field.type}. Select or encode the numeric columns first."
+                f"{label} is a folder of Parquet files with different columns: "
+                f"{schemas[0].names} and {schema.names}. Write them with the same."
             )
-    return working_precision(np.result_type(*kinds).name if kinds else "float64")
+
+    def batches(columns: list[int] | None) -> Iterator[Any]:
+        for part in files:
+            with opened(part) as file:
+                yield from parquet_batches(file, columns)
+
+    return _content(schemas[0], n, size, batches, location, options)
 
 
-def _numbers(batch: Any, dtype: np.dtype[Any]) -> Array:
-    """The columns of a batch as one array; what is missing becomes NaN."""
-    kind = import_module("pyarrow").from_numpy_dtype(dtype)
-    out = np.empty((batch.num_columns, batch.num_rows), dtype)
-    for values, column in zip(out, batch.columns, strict=True):
-        values[:] = column.cast(kind, safe=False).to_numpy(zero_copy_only=False)
-    return out.T
+def load_ipc(location: Location, options: ReadOptions) -> Content:
+    """Load an Arrow file or stream (both are called .arrow), or stream it."""
+    pa, ipc = arrow(), arrow("pyarrow.ipc")
+    whole = location.read(len(IPC_MAGIC)) == IPC_MAGIC
+    raw = location.read() if location.path is None or location.gzipped else None
+
+    @contextmanager
+    def opened() -> Iterator[Any]:
+        # A record batch may be as large as the file: those that are not compressed stay in it.
+        source = pa.memory_map(str(location.path)) if raw is None else pa.BufferReader(raw)
+        with source:
+            yield (ipc.open_file if whole else ipc.open_stream)(source)
+
+    def batches(columns: list[int] | None) -> Iterator[Any]:
+        with opened() as file:
+            stored = map(file.get_batch, range(file.num_record_batches)) if whole else iter(file)
+            yield from stored if columns is None else (batch.select(columns) for batch in stored)
+
+    with opening("an Arrow or Feather file", location.label, pa.ArrowException, OSError):
+        with opened() as file:
+            schema = file.schema
+        sizes = [(len(batch), batch.nbytes) for batch in batches(None)]
+    n, size = (sum(column) for column in zip((0, 0), *sizes, strict=True))
+    return _content(schema, n, size, batches, location, options)
+
+
+def _content(
+    schema: Any, n: int, size: int, batches: Batches, location: Location, options: ReadOptions
+) -> Content:
+    """Load batches if they fit into memory; the index of a data frame is not used as numbers."""
+    names, notes = distinct(list(schema.names))
+    about = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    index = [name for name in about.get("index_columns", ()) if isinstance(name, str)]
+    numeric = [is_numeric(kind) for kind in schema.types]
+    reasons = {j: INDEX for j, name in enumerate(names) if name in index and numeric[j]}
+    table = None
+    if location.fits(COPIES * size):
+        table = arrow().Table.from_batches(batches(None), schema)
+        batches = in_batches(table)
+    return Columns(schema, n, names, options, batches, table=table, reasons=reasons, notes=notes)
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """List the Parquet files of a folder."""
+    parts = (path for path in folder.iterdir() if not path.name.startswith("."))
+    return sorted(p for p in parts if p.suffix.lower() in PARQUET_SUFFIXES and p.is_file())
+
+
+PARQUET = Format(
+    "Parquet", PARQUET_SUFFIXES, load_parquet, begins=lambda head: head.startswith(PARQUET_MAGIC)
+)
+IPC = Format(
+    "Arrow or Feather",
+    (".arrow", ".feather", ".ipc"),
+    load_ipc,
+    begins=lambda head: head.startswith(IPC_MAGIC),
+)

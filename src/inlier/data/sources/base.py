@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from inlier._internal.errors import Argument, ArgumentError
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
 
-KNOWN = "a .npy, .zarr, .h5 or .parquet file, or a folder of .parquet files"
-
 
 class Source(ABC):
-    """Where the rows come from.
+    """Rows of numbers that are read in blocks.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Source(ABC):
     dtype : numpy dtype
         Of the blocks, in any byte order.
     stored : tuple of int
-        How many rows and columns are stored in one piece that can only be read as a whole.
+        Rows and columns of a stored chunk, which can only be read as a whole.
     by_columns : bool
         Whether `some` reads only the columns that are asked for.
     """
@@ -36,25 +36,91 @@ class Source(ABC):
 
     @abstractmethod
     def blocks(self, height: int) -> Generator[Array]:
-        """All rows in order, in blocks of at most so many rows.
+        """Yield all rows in order, in blocks of at most so many rows.
 
-        A block belongs to who asked for it. What was opened is closed with the generator.
+        The caller owns the block. What was opened is closed with the generator.
         """
 
     @abstractmethod
     def some(self, rows: Array, columns: slice) -> Array:
-        """A few rows, at least one, by their numbers, which increase."""
+        """Return a few rows, at least one, by their numbers, which increase."""
+
+
+class SelectedColumns(Source):
+    """Some columns of a source, by their numbers."""
+
+    by_columns = False
+
+    def __init__(self, source: Source, columns: list[int]) -> None:
+        self.source = source
+        self.columns = columns
+        self.shape = (source.shape[0], len(columns))
+        self.dtype = source.dtype
+        self.stored = (source.stored[0], 1)
+
+    def blocks(self, height: int) -> Generator[Array]:
+        """See `Source.blocks`. All columns are read: a block has fewer rows for it."""
+        height = max(1, height * self.shape[1] // self.source.shape[1])
+        with closing(self.source.blocks(height)) as blocks:
+            for block in blocks:
+                yield block[:, self.columns]
+
+    def some(self, rows: Array, columns: slice) -> Array:
+        """See `Source.some`."""
+        return self.source.some(rows, slice(None))[:, self.columns][:, columns]
 
 
 def package(module: str, name: str) -> Any:
-    """A module that reads files."""
+    """Import a module that reads files."""
     return optional(module, f"To read {name}", "files")
+
+
+def arrow(module: str = "pyarrow") -> Any:
+    """Import a module of pyarrow."""
+    return optional(module, "To read or write such a file", "cli")
 
 
 @contextmanager
 def opening(kind: str, name: str, *errors: type[Exception]) -> Iterator[None]:
-    """Say which file it is, and what it should have been, if its library cannot read it."""
+    """Name the file, and what it should have been, if its library cannot read it."""
     try:
         yield
     except errors as error:
         raise ValueError(f"{name} is not {kind}: {error}") from None
+
+
+def pick(found: Iterable[str], key: str | None, name: str, argument: str = "key") -> str:
+    """Return the table of a file that is named, or the only one."""
+    names = sorted(found)
+    if key is not None:
+        if key not in names:
+            raise ArgumentError(
+                Argument(argument, key),
+                f": {name} has no such table, but {listed(names) or 'none'}."
+                f"{close_matches(key, names)}",
+            )
+        return key
+    if not names:
+        raise ValueError(f"{name} holds no table.")
+    if len(names) > 1:
+        path = f", or as in 'file::{names[0]}'" if argument == "key" else ""
+        raise ArgumentError(
+            f"{name} holds {len(names)} tables: {listed(names)}. Name one with ",
+            Argument(argument, ...),
+            f"{path}.",
+        )
+    return names[0]
+
+
+def close_matches(name: str, names: Iterable[str]) -> str:
+    """Ask for the names that one may be a misspelling of."""
+    near = get_close_matches(name, list(names), n=3)
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """List up to ten names, or the first five and their number."""
+    shown = [repr(name) for name in names]
+    if len(shown) <= 10:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:5])}, ... ({len(shown)} in all)"

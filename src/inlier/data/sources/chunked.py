@@ -1,70 +1,84 @@
-"""Arrays in chunks, alone or in groups: zarr and HDF5."""
+"""Arrays in chunks, alone or in groups: Zarr and HDF5."""
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from inlier.data.sources.base import Source, opening, package
+from inlier.data.sources.base import Source, opening, package, pick
+from inlier.data.sources.content import ArrayContent, Format, ReadOptions
+from inlier.data.sources.location import Location
 from inlier.data.sources.sliced import SlicedSource
 
-HDF5 = (".h5", ".hdf5", ".hdf")
+HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+# One of these is in every folder of zarr.
+ZARR_MARKS = ("zarr.json", ".zgroup", ".zarray")
 
 
-def open_zarr(path: Path, key: str, name: str) -> Source:
-    """A folder of zarr, and which of its arrays."""
-    zarr = package("zarr", name)
-    with opening("a folder of zarr", name, OSError, ValueError):
-        found = zarr.open(str(path), mode="r")
-    return of_chunks(found[_key(found, key, name)] if key else found, name)
+def load_zarr(location: Location, options: ReadOptions) -> ArrayContent:
+    """Open the array that is named, or the only one with two dimensions."""
+    zarr = package("zarr", location.label)
+    path = location.local_path
+    broken = (OSError, ValueError, KeyError, zipfile.BadZipFile)
+    with opening("a folder or a zip file of zarr", location.label, *broken):
+        store: Any = str(path) if path.is_dir() else zarr.storage.ZipStore(path, mode="r")
+        array = zarr.open(store, mode="r")
+        tables = None if hasattr(array, "shape") else tables_of(array, options.key)
+    if tables is not None:
+        options = replace(options, key=pick(tables, options.key, location.label))
+        array = array[options.key]
+    return ArrayContent(SlicedSource(lambda: nullcontext(array)), location, options)
 
 
-def open_hdf5(path: Path, key: str, name: str) -> Source:
-    """An HDF5 file, and which of its datasets."""
-    h5py = package("h5py", name)
-    with opening("an HDF5 file", name, OSError), h5py.File(path, "r") as file:
-        key = _key(file, key, name)
+def load_hdf5(location: Location, options: ReadOptions) -> ArrayContent:
+    """Open the dataset that is named, or the only one with two dimensions."""
+    broken = (OSError, RuntimeError, KeyError)
+    with opening("a whole HDF5 file", location.label, *broken), open_hdf5(location) as file:
+        tables = tables_of(file, options.key)
+    key = pick(tables, options.key, location.label)
 
     @contextmanager
-    def opened() -> Iterator[Any]:
-        with h5py.File(path, "r") as file:
+    def dataset() -> Iterator[Any]:
+        with open_hdf5(location) as file:
             yield file[key]
 
-    return SlicedSource(opened)
+    return ArrayContent(SlicedSource(dataset), location, replace(options, key=key))
+
+
+def open_hdf5(location: Location) -> Any:
+    """Open an HDF5 file for reading."""
+    return package("h5py", location.label).File(location.local_path, "r")
 
 
 def of_chunks(X: Any, name: str) -> Source:
-    """An array of zarr, a dataset of HDF5, or a group that holds just one."""
-    array = X if hasattr(X, "shape") else X[_key(X, "", name)]
+    """Read an array of zarr, a dataset of HDF5, or a group that holds just one."""
+    array = X if hasattr(X, "shape") else X[pick(tables_of(X), None, name)]
     return SlicedSource(lambda: nullcontext(array))
 
 
-def _key(group: Any, key: str, name: str) -> str:
-    """Which table of a group is meant: the one that is named, or the only one."""
-    if key and not hasattr(group, "shape") and _is_table(group.get(key)):
-        return key
-    tables = _tables(group)
-    if key:
-        raise ValueError(f"{name} has no table {key!r}, but {tables}.")
-    if len(tables) != 1:
-        raise ValueError(
-            f"{name} is a group that holds {len(tables)} tables: {tables}. Name one of them, as in "
-            "'file.h5::table'."
-        )
-    return tables[0]
-
-
-def _tables(group: Any) -> list[str]:
-    """The names of the tables in a group, and in the groups in it."""
+def tables_of(group: Any, key: str | None = None) -> list[str]:
+    """List the tables in a group and its groups, and the array that is asked for."""
     items: list[tuple[str, Any]] = []
     if hasattr(group, "visititems"):
-        group.visititems(lambda key, item: items.append((key, item)))
-    elif hasattr(group, "members"):
+        group.visititems(lambda name, item: items.append((name, item)))
+    else:
         items = list(group.members(max_depth=None))
-    return sorted(key for key, item in items if _is_table(item))
+    shapes = {name: getattr(item, "shape", None) for name, item in items}
+    return [
+        name
+        for name, shape in shapes.items()
+        if shape is not None and (len(shape) == 2 or name == key)
+    ]
 
 
-def _is_table(item: Any) -> bool:
-    return len(getattr(item, "shape", None) or ()) == 2
+ZARR = Format("Zarr", (".zarr", ".zarr.zip", ".zip"), load_zarr, ("key",))
+HDF5 = Format(
+    "HDF5",
+    (".h5", ".hdf5", ".hdf"),
+    load_hdf5,
+    ("key",),
+    lambda head: head.startswith(HDF5_MAGIC),
+)

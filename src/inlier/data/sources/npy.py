@@ -1,11 +1,14 @@
-"""Files of numpy, and memory maps."""
+"""NumPy files, memory maps, and temporary files of numbers."""
 
 from __future__ import annotations
 
+import io
 import math
 import mmap
 import os
-from collections.abc import Generator
+import tempfile
+import weakref
+from collections.abc import Generator, Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,14 +18,26 @@ import numpy as np
 from inlier._internal.arrays import pieces
 from inlier._internal.typing import Array
 from inlier.data.sources.base import Source, opening
+from inlier.data.sources.content import ArrayContent, Format, ReadOptions
+from inlier.data.sources.location import Location
 from inlier.data.sources.sliced import SlicedSource
+
+MAGIC = b"\x93NUMPY"
+
+
+def load(location: Location, options: ReadOptions) -> ArrayContent:
+    """Open a .npy file; one that is compressed or comes from a pipe is loaded. Never unpickle."""
+    if location.path is not None and not location.gzipped:
+        return ArrayContent(open_npy(location.path, location.label), location, options)
+    raw = io.BytesIO(location.read())
+    with opening("a file of numpy.save", location.label, ValueError, OSError):
+        return ArrayContent(np.lib.format.read_array(raw, allow_pickle=False), location, options)
 
 
 class RawSource(Source):
-    """Rows one after the other in a file, as numpy writes them.
+    """Contiguous rows of a file, as numpy writes them.
 
-    They are read, not mapped: a memory map would have to find each page first, and keeps what it
-    has seen.
+    They are read, not mapped: a map costs a page fault for each page, and its pages stay resident.
 
     Parameters
     ----------
@@ -30,7 +45,7 @@ class RawSource(Source):
     shape : tuple of int
     dtype : numpy dtype
     offset : int
-        Where the first row begins.
+        Of the first row.
     """
 
     def __init__(
@@ -70,8 +85,38 @@ class RawSource(Source):
         return block
 
 
+class SpooledSource(RawSource):
+    """Rows that were written once to a temporary file, which is removed with this object.
+
+    Parameters
+    ----------
+    blocks : iterable of array
+    d : int
+    dtype : numpy dtype
+    """
+
+    def __init__(self, blocks: Iterable[Array], d: int, dtype: np.dtype[Any]) -> None:
+        handle, path = tempfile.mkstemp(prefix="inlier-", suffix=".raw")
+        self._remove = weakref.finalize(self, Path(path).unlink, missing_ok=True)
+        n = 0
+        try:
+            with open(handle, "wb") as file:
+                for block in blocks:
+                    file.write(np.ascontiguousarray(block, dtype).data)
+                    n += len(block)
+        except BaseException as error:
+            self._remove()
+            if isinstance(error, OSError):
+                raise OSError(
+                    f"The numbers could not be written to a temporary file in "
+                    f"{tempfile.gettempdir()!r}: {error.strerror}. Set TMPDIR to another folder."
+                ) from None
+            raise
+        super().__init__(Path(path), (n, d), dtype, 0)
+
+
 def open_npy(path: Path, name: str) -> Source:
-    """A file of `numpy.save`."""
+    """Open a file of `numpy.save`."""
     with opening("a file of numpy.save", name, ValueError), open(path, "rb") as file:
         shape, in_columns, dtype = _header(file)
         offset = file.tell()
@@ -100,7 +145,7 @@ def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 def of_map(X: np.memmap[Any, Any]) -> Source:
-    """A memory map: through its file, if it is certain to hold the same numbers."""
+    """Read a memory map through its file, if that is certain to hold the same numbers."""
     # A part of a map keeps its file's name, but not where in the file it begins, and a map that
     # is copied as it is written to (mode "c") differs from its file.
     whole = isinstance(X.base, mmap.mmap) and X.flags.c_contiguous and X.mode != "c"
@@ -109,3 +154,6 @@ def of_map(X: np.memmap[Any, Any]) -> Source:
         if path.stat().st_size >= X.offset + X.nbytes:
             return RawSource(path, X.shape, X.dtype, X.offset)
     return SlicedSource(lambda: nullcontext(X))
+
+
+FORMAT = Format("NumPy", (".npy",), load, begins=lambda head: head.startswith(MAGIC))

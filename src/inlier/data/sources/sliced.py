@@ -1,4 +1,4 @@
-"""Anything that can be opened and sliced."""
+"""Arrays that are opened and sliced."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from inlier.data.sources.base import Source
 
 
 class SlicedSource(Source):
-    """Zarr arrays, HDF5 datasets, and memory maps that are not rows one after the other.
+    """Zarr arrays, HDF5 datasets, arrays in memory, and memory maps that are not contiguous.
 
     Parameters
     ----------
     opened : callable
-        Makes a context in which the array is open.
+        Return a context in which the array is open.
     """
 
     def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
@@ -27,7 +27,7 @@ class SlicedSource(Source):
         with opened() as X:
             self.shape = tuple(X.shape or ())
             self.dtype = np.dtype(X.dtype)
-            # A shard of zarr holds many chunks, and is written and found as a whole.
+            # A shard of zarr holds many chunks, and is stored as a whole.
             stored = getattr(X, "shards", None) or getattr(X, "chunks", None)
         if stored and len(stored) == 2:
             self.stored = (int(stored[0]), int(stored[1]))
@@ -52,4 +52,4 @@ class SlicedSource(Source):
 
 def _sliced(X: Any, rows: slice, columns: slice) -> Array:
     block = np.asarray(X[rows, columns])
-    return block.copy() if isinstance(X, np.memmap) else block  # it is now that a map is read
+    return block.copy() if isinstance(X, np.ndarray) else block  # a view; maps are read now

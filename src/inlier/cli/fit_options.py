@@ -1,9 +1,9 @@
-"""How to fit, and what to choose in place of the answer."""
+"""Options of a fit, and of what is chosen in place of its answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from inlier.api import Assumption, robust_mean
@@ -12,8 +12,8 @@ from inlier.results.result import RobustMeanResult
 
 
 @dataclass(frozen=True)
-class FitChoices:
-    """How to fit, and what to choose in place of the answer."""
+class FitOptions:
+    """Options of a fit, and of what is chosen in place of its answer."""
 
     sigma: float | None
     assume: Assumption
@@ -25,8 +25,20 @@ class FitChoices:
     threshold: float | None
     point: int | None
 
+    @classmethod
+    def parsed(cls, given: dict[str, Any]) -> FitOptions:
+        """Return the options of a command."""
+        return cls(**{field.name: given[field.name] for field in fields(cls)})
+
     def fit(self, X: Any, callback: Callable[[Step], object]) -> RobustMeanResult:
-        """The answer, or what was chosen in its place."""
+        """Fit a table, and choose as the options say."""
+        if self.p is not None and self.sigma is None:
+            raise ValueError("--p needs --sigma. Give it too, or leave --p out.")
+        if self.assume != "auto" and self.sigma is not None:
+            raise ValueError(
+                f"--assume {self.assume} is for an unknown bound: leave --sigma out, or leave "
+                "--assume out."
+            )
         result = robust_mean(
             X,
             sigma=self.sigma,
@@ -48,7 +60,7 @@ class FitChoices:
 
 
 def _indices(option: str, numbers: list[int] | None, count: int, what: str) -> list[int]:
-    """Where in a list the numbered ones are, the last first."""
+    """Return positions in a list from numbers that count from 1, the last first."""
     wanted = sorted(set(numbers or ()), reverse=True)
     for number in wanted:
         if not 1 <= number <= count:

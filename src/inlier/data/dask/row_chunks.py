@@ -1,4 +1,4 @@
-"""What comes in: an array or a dataframe, whose chunks may be anything."""
+"""Convert Dask arrays and dataframes to arrays in chunks of rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inlier.data.dask.table import DaskTable
 
 
 def open_dask(X: Any, name: str = "X", client: Any = None, persist: bool = True) -> DaskTable:
-    """The table of a Dask array or dataframe.
+    """Open a Dask array or dataframe as a table.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def open_dask(X: Any, name: str = "X", client: Any = None, persist: bool = True)
 
 
 def _as_array(X: Any, name: str) -> Any:
-    """A Dask array of real numbers, with two axes."""
+    """Return a Dask array of real numbers with two axes."""
     if isinstance(X, da.Array):
         array = X
     elif hasattr(X, "to_dask_array") and getattr(X, "ndim", 0) == 2:
@@ -61,7 +61,7 @@ def _as_array(X: Any, name: str) -> Any:
 
 
 def _common_dtype(frame: Any, name: str) -> Any:
-    """A dataframe of which all columns have the same dtype."""
+    """Cast all columns of a dataframe to one dtype."""
     dtypes = [_numpy_dtype(x) for x in frame.dtypes]
     wrong = [
         f"{column!r} ({dtype})"
@@ -78,7 +78,7 @@ def _common_dtype(frame: Any, name: str) -> Any:
 
 
 def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
-    """The dtype that holds a column of a dataframe, if that holds real numbers."""
+    """Return the dtype that holds a column, if that holds real numbers."""
     known = getattr(dtype, "numpy_dtype", dtype)
     if not isinstance(known, np.dtype) or known.kind not in "biuf":
         return None
@@ -86,7 +86,7 @@ def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
 
 
 def _in_one_column(X: Any, name: str) -> Any:
-    """Chunked along the rows only."""
+    """Rechunk along the rows only."""
     if X.shape[1] == 0 or np.isnan(X.shape[1]):
         raise ValueError(
             f"{name} must have at least 1 column, and a known number of them, but has shape "
@@ -96,7 +96,7 @@ def _in_one_column(X: Any, name: str) -> Any:
 
 
 def _with_lengths(X: Any, cluster: Workers) -> Any:
-    """With the length of each chunk, counted where it is not known."""
+    """Count the rows of each chunk where that is not known."""
     if not any(np.isnan(x) for x in X.chunks[0]):
         return X
     name = unique("length")

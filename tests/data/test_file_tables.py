@@ -17,7 +17,6 @@ from inlier.data import Metric
 from inlier.data import files as files_module
 from inlier.data.arrays import DenseTable
 from inlier.data.files import FileTable, open_file
-from inlier.data.sources.arrow import ParquetSource
 from inlier.data.sources.sliced import SlicedSource
 
 SHAPE = (37, 6)
@@ -94,6 +93,19 @@ def hdf5_dataset(X: np.ndarray, folder: Path) -> Any:
     return file.create_dataset("table", data=X)
 
 
+def csv(X: np.ndarray, folder: Path) -> Path:
+    with open(folder / "table.csv", "w") as file:
+        file.writelines(",".join(map(repr, row)) + "\n" for row in X.tolist())
+    return folder / "table.csv"
+
+
+def feather(X: np.ndarray, folder: Path) -> Path:
+    from pyarrow.feather import write_feather
+
+    write_feather(arrow_table(X), folder / "table.feather", chunksize=8)
+    return folder / "table.feather"
+
+
 def arrow_table(X: np.ndarray, folder: Path | None = None) -> Any:
     pyarrow = pytest.importorskip("pyarrow")
     return pyarrow.table({f"c{j}": column for j, column in enumerate(X.T)})
@@ -143,6 +155,8 @@ HOMES: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "hdf5": hdf5,
     "hdf5, named": lambda X, folder: f"{hdf5(X, folder)}::inner/table",
     "hdf5, dataset": hdf5_dataset,
+    "csv": csv,
+    "feather": feather,
     "arrow": arrow_table,
     "parquet": parquet,
     "parquet, folder": parquet_folder,
@@ -350,19 +364,6 @@ def test_views_are_no_pass():
     assert table.n_passes == 0
 
 
-def test_a_few_rows_of_parquet_do_not_read_all_groups(tmp_path, monkeypatch):
-    table = open_file(parquet(numbers(SHAPE, np.float64), tmp_path))
-    read = []
-    original = ParquetSource._of_group
-    monkeypatch.setattr(
-        ParquetSource,
-        "_of_group",
-        lambda self, file, j, rows: read.append(j) or original(self, file, j, rows),
-    )
-    table.some(np.array([30, 12, 13]))
-    assert read == [1, 2]
-
-
 # -- entries that are not finite ------------------------------------------------------------------
 
 
@@ -506,22 +507,10 @@ def test_memory_for_one_row(tmp_path):
     open_file(path, memory=384).sq_distances(np.zeros(6))
 
 
-@pytest.mark.parametrize("shape", [(5,), (), (2, 3, 4)])
-def test_two_dimensions(tmp_path, shape):
-    with pytest.raises(ValueError, match=r"^data must be a table .* has shape"):
-        open_file(npy(np.zeros(shape), tmp_path), "data")
-
-
 @pytest.mark.parametrize("shape", [(1, 5), (0, 5), (5, 0)])
 def test_at_least_two_rows(tmp_path, shape):
     with pytest.raises(ValueError, match=r"^data must have at least 2 rows and 1 column, but has"):
         open_file(npy(np.zeros(shape), tmp_path), "data")
-
-
-@pytest.mark.parametrize("dtype", [complex, "U3", "datetime64[s]", object])
-def test_real_numbers(tmp_path, dtype):
-    with pytest.raises(ValueError, match=r"^data must hold real numbers, but has dtype"):
-        open_file(npy(np.zeros((5, 2), int).astype(dtype), tmp_path), "data")
 
 
 def test_a_column_of_words():
@@ -547,56 +536,24 @@ def test_no_such_file(tmp_path):
 
 
 def test_unknown_suffix(tmp_path):
-    (tmp_path / "table.csv").write_text("1,2\n3,4\n")
-    with pytest.raises(ValueError, match=r"^data='.*' ends in '.csv'.*Give a .npy"):
-        open_file(tmp_path / "table.csv", "data")
-    with pytest.raises(ValueError, match=r"folder without .parquet files"):
+    (tmp_path / "table.xlsx").write_bytes(b"PK\x03\x04\0\0\0\0")
+    with pytest.raises(ValueError, match=r"^data='.*' is of no known format"):
+        open_file(tmp_path / "table.xlsx", "data")
+    with pytest.raises(ValueError, match=r"is a folder, and neither of zarr nor of Parquet files"):
         open_file(tmp_path, "data")
-    with pytest.raises(TypeError, match=r"^data must be a .npy.*but is of type list"):
+    with pytest.raises(TypeError, match=r"^data must be a path.*but is of type list"):
         open_file([[1, 2]], "data")
-
-
-@pytest.mark.parametrize("suffix", [".npy", ".h5", ".parquet"])
-def test_files_that_are_something_else(tmp_path, suffix):
-    (tmp_path / f"table{suffix}").write_bytes(b"something else, and long enough for any header")
-    with pytest.raises(ValueError, match=r"^data='.*' is not a"):
-        open_file(tmp_path / f"table{suffix}", "data")
-
-
-def test_a_file_that_is_cut_off(tmp_path):
-    path = npy(numbers(SHAPE, np.float64), tmp_path)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match="is cut off: 1904 bytes are announced, and 1804"):
-        open_file(path)
 
 
 def test_which_dataset(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "two.h5", "w") as file:
         file["a"] = file["b"] = np.zeros((4, 2))
-    with pytest.raises(ValueError, match=r"holds 2 tables: \['a', 'b'\]. Name one of them"):
+    with pytest.raises(ValueError, match=r"holds 2 tables: 'a', 'b'. Name one .*'file::a'"):
         open_file(tmp_path / "two.h5")
-    with pytest.raises(ValueError, match=r"has no table 'c', but \['a', 'b'\]"):
+    with pytest.raises(ValueError, match=r"has no such table, but 'a', 'b'"):
         open_file(f"{tmp_path}/two.h5::c")
     assert open_file(f"{tmp_path}/two.h5::b").shape == (4, 2)
-
-
-def test_which_array_of_zarr(tmp_path):
-    path = zarr_group(numbers(SHAPE, np.float64), tmp_path)
-    assert open_file(f"{path}::table").shape == SHAPE
-    with pytest.raises(ValueError, match=r"has no table 'ids', but \['table'\]"):
-        open_file(f"{path}::ids")
-    (tmp_path / "empty.zarr").mkdir()
-    with pytest.raises(ValueError, match=r"^data='.*' is not a folder of zarr"):
-        open_file(tmp_path / "empty.zarr", "data")
-
-
-@pytest.mark.parametrize(("package", "file"), [("zarr", "t.zarr"), ("h5py", "t.h5")])
-def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, package, file):
-    (tmp_path / file).mkdir()
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=rf'{package} is needed: pip install "inlier\[files\]"'):
-        open_file(tmp_path / file)
 
 
 # -- memory ---------------------------------------------------------------------------------------

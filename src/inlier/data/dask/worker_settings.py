@@ -1,4 +1,4 @@
-"""What holds in a process while tasks are at work: one thread for each, and memory used again."""
+"""Settings of a worker process while tasks run: one BLAS thread for each, and memory reused."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from typing import Any
 
 from inlier.data.dask.libraries import ThreadpoolController
 
-# Numbers of glibc's malloc.h. Workers are started with the variable set; that also makes every
-# array above the second threshold one that the system has to find pages for.
+# Parameters of glibc's malloc.h. Dask starts workers with the variable set, which also fixes the
+# mmap threshold: every array above it gets new pages.
 TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 MMAP_DEFAULT = 128 * 1024
 KEPT_BYTES = 32 * 1024 * 1024
 
 
-class _Working:
-    """What holds in a process while at least one of its tasks is at work.
+class _WorkerSettings:
+    """Limit BLAS to one thread and reuse freed memory while at least one task runs.
 
-    Linear algebra keeps to one thread, and memory that was freed is used again. Settings that each
-    task made and took back on its own would outlast all tasks, or end too early.
+    The first task of a process sets the limits and the last one restores them.
     """
 
     def __init__(self) -> None:
@@ -51,10 +50,10 @@ class _Working:
 
 
 def _reuse_memory(on: bool) -> None:
-    """Let glibc keep what is freed; or give it back to the system, as Dask tells its workers to.
+    """Let glibc keep freed memory, or return it to the system, which is Dask's setting.
 
-    Each small block makes a temporary array. If its pages come anew from the system each time, a
-    pass takes up to four times as long.
+    Each block makes a temporary array. With new pages each time a pass takes up to four times as
+    long.
     """
     trim = os.environ.get(TRIM_VARIABLE)
     if trim is None or (mallopt := _mallopt()) is None:
@@ -65,7 +64,7 @@ def _reuse_memory(on: bool) -> None:
 
 @cache
 def _mallopt() -> Any:
-    """The function of glibc, if this is glibc."""
+    """Return `mallopt` of glibc, if there is one."""
     return getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
 
 
@@ -74,4 +73,4 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-working = _Working()
+worker_settings = _WorkerSettings()

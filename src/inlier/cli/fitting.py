@@ -1,4 +1,4 @@
-"""What the commands do with a table: fit all of its rows, or each of its groups."""
+"""Fit all rows of a table, or each of its groups."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from inlier.cli.choice import FitChoices
+from inlier.cli.fit_options import FitOptions
 from inlier.cli.hints import hints_about
-from inlier.io import LoadedTable
-from inlier.io.base import listed
+from inlier.data import Table
+from inlier.data.sources.base import listed
+from inlier.io import LoadedTable, read
 from inlier.results.records import Step, WeakEvidenceWarning
 from inlier.results.result import RobustMeanResult
 
@@ -40,14 +41,14 @@ class Fitted:
 
 
 def separated(values: Sequence[str] | None) -> list[str] | None:
-    """The values of an option that was given several times, or with commas."""
+    """Split the values of an option that was given several times, or with commas."""
     if not values:
         return None
     return [part.strip() for value in values for part in value.split(",")]
 
 
 def size_of(text: str) -> int:
-    """A number of bytes, as people write it: 500M is 500 times 1024 squared."""
+    """Parse a number of bytes: 500M is 500 times 1024 squared."""
     found = re.fullmatch(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     size = int(found[1]) << (10 * " KMGT".index(found[2].upper() or " ")) if found else 0
     if size < 1:
@@ -55,11 +56,21 @@ def size_of(text: str) -> int:
     return size
 
 
+def read_frame(given: dict[str, Any]) -> LoadedTable:
+    """Read the file of a command, with its options."""
+    options: dict[str, Any] = {
+        name: separated(given[name]) for name in ("columns", "exclude", "na_values")
+    }
+    plain = ("id_column", "group_by", "missing", "delimiter", "header", "key", "table", "query")
+    options |= {name: given[name] for name in plain}
+    return read(given["file"], max_bytes=size_of(given["max_bytes"]), **options)
+
+
 def fit_frame(
-    frame: LoadedTable, tell: Callable[[str, Step | None], None], choice: FitChoices
+    frame: LoadedTable, tell: Callable[[str, Step | None], None], options: FitOptions
 ) -> tuple[list[Fitted], list[str]]:
-    """Fit all rows of a table, or each of its groups; and what there is to say about that."""
-    notes = hints_about(frame, choice)
+    """Fit all rows of a table, or each of its groups; return the fits, and notes on them."""
+    notes = hints_about(frame, options)
     names = row_names(frame)
 
     def fitted(group: str | None, rows: Any, X: Any) -> Fitted:
@@ -67,7 +78,7 @@ def fit_frame(
         tell(what, None)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            result = choice.fit(X, lambda step: tell(what, step))
+            result = options.fit(X, lambda step: tell(what, step))
         # Where cells are missing, the table of the fit is a copy without gaps: none is made anew.
         table = result.known_data().table
         result = result.with_data(table, columns=frame.columns, names=names[rows])
@@ -76,15 +87,15 @@ def fit_frame(
 
     if frame.groups is None:
         return [fitted(None, np.arange(len(names)), frame.X)], notes
-    X = np.asarray(frame.X[:])
     fits = []
     for group in sorted(set(frame.groups.tolist())):
         rows = np.flatnonzero(frame.groups == group)
         if len(rows) < 2:
             notes.append(f"Group {group!r} has one row only: it was kept, and not judged.")
             continue
-        own = X[rows]
-        _check_group(own, frame.columns, group)
+        own = frame.take(rows)
+        if not isinstance(own, Table):  # what is streamed has no gaps
+            _check_group(own, frame.columns, group)
         fits.append(fitted(group, rows, own))
     if not fits:
         raise ValueError(
@@ -94,7 +105,7 @@ def fit_frame(
 
 
 def _check_group(X: Any, columns: tuple[str, ...], group: str) -> None:
-    """A column of the file may have no value in the rows of a group."""
+    """Raise if a column has no value in the rows of a group."""
     empty = [name for name, gone in zip(columns, np.isnan(X).all(axis=0), strict=True) if gone]
     if empty:
         raise ValueError(
@@ -104,7 +115,7 @@ def _check_group(X: Any, columns: tuple[str, ...], group: str) -> None:
 
 
 def row_names(frame: LoadedTable) -> Any:
-    """What the rows are called: by the id column, or by their numbers, counted from 1."""
+    """Return the names of the rows: the id column, or their numbers, counted from 1."""
     if frame.names is not None:
         return frame.names
     return np.array([f"row {number + 1}" for number in frame.rows])

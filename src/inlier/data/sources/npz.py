@@ -9,29 +9,30 @@ from dataclasses import replace
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.data.sources.base import opening
-from inlier.io.base import ArrayContent, Format, Place, ReadOptions, picked
+from inlier.data.sources.base import opening, pick
+from inlier.data.sources.content import ArrayContent, Format, ReadOptions
+from inlier.data.sources.location import Location
 
 MAGIC = b"PK\x03\x04"
 
 
-def load(place: Place, options: ReadOptions) -> ArrayContent:
+def load(location: Location, options: ReadOptions) -> ArrayContent:
     """Read the array that is named, or the only one with two dimensions. Nothing is unpickled."""
     tables: dict[str, Array] = {}
     pickled = []
     broken = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError)
     kind = "a file of numpy.savez"
-    with opening(kind, str(place), *broken):
-        if place.read(len(MAGIC)) != MAGIC:
+    with opening(kind, location.label, *broken):
+        if location.read(len(MAGIC)) != MAGIC:
             raise ValueError("it does not begin as one.")
-        with place.open() as file, zipfile.ZipFile(file) as archive:
+        with location.open() as file, zipfile.ZipFile(file) as archive:
             sizes = {
                 item.filename.removesuffix(".npy"): item.file_size for item in archive.infolist()
             }
-    place.check_size(sizes.get(options.key, 0) if options.key else sum(sizes.values()))
+    location.check_size(sizes.get(options.key, 0) if options.key else sum(sizes.values()))
     with (
-        opening(kind, str(place), *broken),
-        place.open() as file,
+        opening(kind, location.label, *broken),
+        location.open() as file,
         np.load(file, allow_pickle=False) as found,
     ):
         for name in found.files:
@@ -49,9 +50,9 @@ def load(place: Place, options: ReadOptions) -> ArrayContent:
                 tables[name] = array
     if not tables or options.key in pickled:
         objects = ", but pickled objects, which are not loaded" if pickled else ""
-        raise ValueError(f"{place} holds no array with two dimensions{objects}.")
-    key = picked(tables, options.key, place)
-    return ArrayContent(np.asanyarray(tables[key]), place, replace(options, key=key))
+        raise ValueError(f"{location} holds no array with two dimensions{objects}.")
+    key = pick(tables, options.key, location.label)
+    return ArrayContent(np.asanyarray(tables[key]), location, replace(options, key=key))
 
 
 FORMAT = Format(

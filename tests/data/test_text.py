@@ -1,0 +1,244 @@
+"""Delimited text, loaded and streamed."""
+
+import gzip
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyarrow import parquet
+
+from file_writers import GENES, KEPT, NAMES, X, numbers_of, text
+from inlier.data import Table
+from inlier.io import read, write
+
+
+@pytest.fixture(params=["loaded", "streamed"], autouse=True)
+def how(request, monkeypatch):
+    """Texts are loaded or, as if they were too large for that, streamed."""
+    if request.param == "streamed":
+        monkeypatch.setattr("inlier.data.sources.text.COPIES", 1 << 60)
+    return request.param
+
+
+def test_what_is_streamed_leaves_no_file_behind(tmp_path, how, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    frame = read(text(tmp_path, GENES))
+    assert isinstance(frame.X, Table) is (how == "streamed")
+    assert len(os.listdir(tmp_path / "temporary")) == (how == "streamed")
+    del frame
+    assert os.listdir(tmp_path / "temporary") == []
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " ", "   "])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_delimiters_and_headers_are_found(tmp_path, delimiter, header, end):
+    rows = [[repr(x) for x in row] for row in X.tolist()]
+    lines = [delimiter.join(row) for row in ([list(NAMES), *rows] if header else rows)]
+    frame = read(text(tmp_path, end.join(lines), "table.txt"))
+    np.testing.assert_array_equal(numbers_of(frame), X)
+    assert frame.columns == (NAMES if header else ("x0", "x1", "x2"))
+    for path, kept in (("all.txt", np.ones(7, bool)), ("some.txt", KEPT)):
+        write(frame, kept, tmp_path / path)
+        some = np.array(lines)[np.concatenate([np.ones(int(header), bool), kept])]
+        assert (tmp_path / path).read_bytes().decode() == end.join(some)
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "header"),
+    [
+        ("a,b\n1,2\n3,4\n", ("a", "b"), None),
+        ("1,2\n3,4\n", ("x0", "x1"), None),
+        ("1,2\n3,4\n5,6\n", ("1", "2"), True),
+        (",a\n0,2\n1,4\n", ("x0", "a"), None),
+        ("name,2019\nu,1\nv,2\n", ("x1",), None),
+        ("name,y\nu,1\nv,2\n", ("y",), None),
+        ("u,1\nv,2\n", ("x1",), None),
+        ("NA,2\n3,4\n5,6\n", ("x0", "x1"), None),
+    ],
+)
+def test_headers(tmp_path, content, columns, header):
+    frame = read(text(tmp_path, content), header=header, missing="impute-robust")
+    assert frame.columns == columns
+
+
+@pytest.mark.parametrize("kept", [np.ones(3, bool), np.array([True, False, True])])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_text_is_copied_byte_for_byte(tmp_path, kept, end, last, mark, suffix):
+    records = [
+        mark + b'"na,me", a ,note,<script>',
+        b'"new\r\nline, and ""quotes""",1.50,2020-01-01,007',
+        "Zürich, 2e0,,-0".encode(),
+        b'5" pipe,+3,"",1_000'.replace(b"1_000", b"10"),
+    ]
+    raw = end.join(records) + (end if last else b"")
+    frame = read(text(tmp_path, raw, f"t{suffix}"), id_column="na,me")
+    assert frame.columns == ("a", "<script>")
+    assert frame.names.tolist() == ['new\r\nline, and "quotes"', "Zürich", '5" pipe']
+    np.testing.assert_array_equal(numbers_of(frame), [[1.5, 7], [2, 0], [3, 10]])
+    write(frame, kept, tmp_path / f"out{suffix}")
+    out = (tmp_path / f"out{suffix}").read_bytes()
+    out = gzip.decompress(out) if suffix == ".csv.gz" else out
+    chosen = [records[0]] + [r for r, k in zip(records[1:], kept, strict=True) if k]
+    assert out == end.join(chosen) + (end if last else b"")
+
+
+def test_a_file_may_be_replaced_by_its_good_rows(tmp_path):
+    path = text(tmp_path, "a;b\n1;x\n2;y\n3;z\n")
+    write(read(path), np.array([True, False, True]), path)
+    assert path.read_text() == "a;b\n1;x\n3;z\n"
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+def test_another_delimiter(tmp_path):
+    path = text(tmp_path, 'a;b;c\n1.50;"x;y";\n2;"t\tt";007\n')
+    write(read(path, columns=["a"]), np.ones(2, bool), tmp_path / "out.tsv")
+    assert (tmp_path / "out.tsv").read_text() == 'a\tb\tc\n1.50\tx;y\t\n2\t"t\tt"\t007\n'
+
+
+def test_text_becomes_typed_columns(tmp_path):
+    path = text(tmp_path, "a,b,c,d\n1,1.5,x,True\n2,,y,False\n3,2.5,z,True\n")
+    write(read(path, exclude=["b"]), np.array([True, True, False]), tmp_path / "out.parquet")
+    assert parquet.read_table(tmp_path / "out.parquet").to_pylist() == [
+        {"a": 1, "b": 1.5, "c": "x", "d": True},
+        {"a": 2, "b": None, "c": "y", "d": False},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "note"),
+    [("utf-8", None), ("utf-8-sig", None), ("latin-1", "Latin-1"), ("utf-16", "UTF-16")],
+)
+def test_encodings(tmp_path, encoding, note):
+    content = "größe;ort\n1;Köln\n2;Århus\n"
+    frame = read(text(tmp_path, content.encode(encoding)), group_by="ort")
+    assert frame.columns == ("größe",)
+    assert frame.groups.tolist() == ["Köln", "Århus"]
+    assert (frame.notes == ()) if note is None else note in frame.notes[0]
+    write(frame, np.ones(2, bool), tmp_path / "out.csv")
+    written = "utf-8" if encoding == "utf-16" else encoding
+    assert (tmp_path / "out.csv").read_bytes() == content.encode(written)
+
+
+def test_names_that_are_the_same(tmp_path):
+    frame = read(text(tmp_path, "a,a,a.1,a\n1,2,3,4\n5,6,7,8\n"))
+    assert frame.columns == ("a", "a.2", "a.1", "a.3")
+    assert "renamed: 'a.2', 'a.3'" in frame.notes[0]
+    assert read(text(tmp_path, "a,a\n1,2\n3,4\n")).columns == ("a", "a.1")
+
+
+def test_lines_that_end_in_a_delimiter(tmp_path):
+    for content in ("a,b,\n1,2,\n3,4,\n", "1,2,\n3,4,\n"):
+        frame = read(text(tmp_path, content))
+        np.testing.assert_array_equal(numbers_of(frame), [[1, 2], [3, 4]])
+        assert "end in a delimiter" in " ".join(frame.notes)
+
+
+def test_blank_lines_are_no_records(tmp_path):
+    frame = read(text(tmp_path, "\na,b\n\n1,2\n\n\n3,4\n5,6\n\n"))
+    np.testing.assert_array_equal(numbers_of(frame), [[1, 2], [3, 4], [5, 6]])
+    write(frame, np.array([False, True, True]), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "a,b\n3,4\n5,6\n"
+
+
+def test_a_late_cell_is_no_surprise(tmp_path):
+    n = 200_000  # several of pyarrow's blocks
+    lines = [f"{i},{i / 2}" for i in range(n)]
+    lines[-3] = f"{n - 3},oops"
+    frame = read(text(tmp_path, "a,b\n" + "\n".join(lines)))
+    assert frame.columns == ("a",)
+    said = f"1 of {n} cells is no number, the first 'oops' in row {n - 2}"
+    assert frame.notes == (f"Column 'b' was left out: {said}.",)
+
+
+def test_records_longer_than_a_block(tmp_path):
+    wide = np.arange(20_000.0).reshape(2, -1)
+    path = text(tmp_path, "\n".join(",".join(map(str, row)) for row in wide))
+    np.testing.assert_array_equal(numbers_of(read(path)), wide)
+    long = "y" * (3 << 20)
+    frame = read(text(tmp_path, f'a,b\n1,x\n2,"{long}"\n'), id_column="b")
+    assert frame.names[1] == long
+
+
+def test_long_cells_are_copied(tmp_path):
+    cell = "x" * 300_000
+    path = text(tmp_path, f"id,a\n{cell},1\nb,2\n{cell},3\n")
+    write(read(path), np.array([True, False, True]), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == f"id,a\n{cell},1\n{cell},3\n"
+
+
+def test_as_pandas_reads_it(tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
+    table["whole"] = rng.integers(-(10**6), 10**6, 300)
+    table["text"] = "x"
+    table["bool"] = rng.random(300) < 0.5
+    table.loc[rng.random(300) < 0.1, "c"] = np.nan
+    table.to_csv(tmp_path / "t.csv", index=False)
+    frame = read(tmp_path / "t.csv", missing="drop")
+    expected = table.drop(columns="text").dropna()
+    np.testing.assert_array_equal(numbers_of(frame), expected.to_numpy(float))
+    np.testing.assert_array_equal(frame.rows, expected.index)
+    assert frame.columns == tuple(expected.columns)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("\n\n  \n", "is empty"),
+        ("a,b\n", "at least 2 rows, but has 0"),
+        ("a,b\n1,2\n", "at least 2 rows, but has 1"),
+        ("a,b\n1,2\n3\n4,5\n", "line 3 has 1 cells, but the first record has 2"),
+        ('a,b\n"1\n",2\n3,4,5\n', "line 4 has 3 cells"),
+        ("a b\n1 2\n\n3\n", "line 4 has 1 cells"),
+        ("a,b\nx,y\nu,v\n", "no column of numbers to use. 2 columns"),
+        ("a\nx\ny\n", "no column of numbers to use. Column 'a' was left out: it holds text"),
+        (b"a,b\n1,2\n\0\0,4\n", "is not delimited text: there are zero bytes"),
+        ("a,b\n1,\n,2\n", "missing"),
+    ],
+)
+def test_texts_without_a_table(tmp_path, content, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        read(text(tmp_path, content))
+    assert "table.csv" in str(caught.value)
+
+
+def test_packed_text_is_the_same_each_time(tmp_path):
+    frame = read(text(tmp_path, GENES))
+    for name in ("a.csv.gz", "b.csv.gz"):
+        write(frame, np.ones(2, bool), tmp_path / name)
+    packed = (tmp_path / "a.csv.gz").read_bytes()
+    assert packed == (tmp_path / "b.csv.gz").read_bytes()
+    assert gzip.decompress(packed).decode() == GENES
+
+
+def test_decimal_commas(tmp_path):
+    path = tmp_path / "german.csv"
+    path.write_text("a;b;c\n1,5;2;x\n-0,25;3;y\n1e3;4;z\n;5;w\n")
+    frame = read(path, missing="drop")
+    expected = pd.read_csv(path, sep=";", decimal=",").dropna()[["a", "b"]]
+    np.testing.assert_array_equal(numbers_of(frame), expected.to_numpy())
+    assert any("decimal points in 'a'" in note for note in frame.notes)
+    write(frame, np.ones(3, bool), tmp_path / "clean.csv")
+    assert (tmp_path / "clean.csv").read_text() == "a;b;c\n1,5;2;x\n-0,25;3;y\n1e3;4;z\n"
+
+
+def test_what_may_be_thousands_is_not_guessed(tmp_path):
+    path = tmp_path / "pay.tsv"
+    path.write_text("pay\trate\n52,103\t857\n48,310\t1,022\n")
+    with pytest.raises(ValueError, match="may be decimal points or thousands"):
+        read(path)
+
+
+def test_other_words_for_missing(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("a,b\n1,2\nERR,3\n4,-999\n5,6\n")
+    assert read(path).columns == ("b",)
+    frame = read(path, na_values=["ERR", "-999"], missing="drop")
+    np.testing.assert_array_equal(numbers_of(frame), [[1.0, 2.0], [5.0, 6.0]])

@@ -1,0 +1,110 @@
+"""Large files: `inlier fit` and `robust_mean` within a limit on the memory of the process."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyarrow import csv, parquet, table
+
+import inlier
+from inlier.data import Table
+from inlier.io import read, write
+
+# Of the peak resident memory, of which about 150 MB are imported packages.
+LIMIT = 350 << 10  # kB
+SHAPE = (60_000, 150)
+PEAK = """
+import atexit, sys
+
+def peak():
+    status = open("/proc/self/status").read()
+    print(status.split("VmHWM:")[1].split()[0], file=sys.stderr)
+
+atexit.register(peak)
+"""
+FIT = "from inlier.cli import main; main()"
+ROBUST_MEAN = """
+import json, inlier
+
+result = inlier.robust_mean(inlier.open_table(sys.argv[1], memory=2**25), sigma=1.2)
+fit = dict(is_kept=result.support.tolist(), mean=result.location.tolist())
+print(json.dumps(dict(fits=[fit])))
+"""
+
+
+def run(code, *words):
+    """The result of a program, and its peak memory."""
+    if sys.platform != "linux":
+        pytest.skip("this system does not tell the peak memory of a process")
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PEAK + code, *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, **threads},
+    )
+    assert done.returncode == 0, done.stderr
+    (fit,) = json.loads(done.stdout)["fits"]
+    return fit, int(done.stderr)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    X = np.random.default_rng(0).standard_normal(SHAPE).round(9)
+    X[::10] += 2.0
+    return X
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_fit_keeps_to_its_memory(sample, tmp_path, suffix):
+    path = tmp_path / f"table{suffix}"
+    columns = table({f"c{j}": column for j, column in enumerate(sample.T)})
+    if suffix == ".csv":
+        csv.write_csv(columns, path)
+    else:
+        parquet.write_table(columns, path, row_group_size=10_000)
+    expected = inlier.robust_mean(sample, sigma=1.2)
+    assert not expected.support[::10].any()
+    words = ("fit", path, "--sigma", "1.2", "--json", "-", "--max-bytes")
+    assert run(FIT, *words, "8G")[1] > LIMIT, "loaded, it takes more"
+    for fit, peak in (run(FIT, *words, "32M"), run(ROBUST_MEAN, path)):
+        assert peak < LIMIT
+        np.testing.assert_array_equal(fit["is_kept"], expected.support)
+        np.testing.assert_allclose(fit["mean"], expected.location, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
+def test_options_of_a_streamed_file(tmp_path, name):
+    """Ids, groups, gaps and writing are those of a file that is loaded."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((500, 3)), columns=list("abc"))
+    frame.insert(0, "id", [f"row {i}" for i in range(500)])
+    frame["site"] = ["north", "south"] * 250
+    frame.loc[[3, 77], "b"] = np.nan
+    path = tmp_path / name
+    (frame.to_parquet if name == "t.parquet" else frame.to_csv)(path, index=False)
+    given = {"id_column": "id", "group_by": "site", "columns": ["c", "b"], "missing": "drop"}
+    loaded, streamed = read(path, **given), read(path, max_bytes=1000, **given)
+    assert isinstance(streamed.X, Table) and isinstance(loaded.X, np.ndarray)
+    assert streamed.columns == loaded.columns and streamed.notes == loaded.notes
+    for field in ("rows", "names", "groups"):
+        np.testing.assert_array_equal(getattr(streamed, field), getattr(loaded, field))
+    np.testing.assert_array_equal(streamed.head(600), loaded.X)
+    south = np.flatnonzero(loaded.groups == "south")
+    part = streamed.take(south)
+    np.testing.assert_array_equal(part.some(np.arange(len(south))), loaded.X[south])
+    kept = rng.random(len(loaded.rows)) < 0.5
+    for target in ("out.csv", "out.tsv", "out.parquet", "out.feather"):
+        write(loaded, kept, tmp_path / f"loaded-{target}")
+        write(streamed, kept, tmp_path / target)
+        again = [read(tmp_path / f"{which}{target}", missing="auto") for which in ("loaded-", "")]
+        np.testing.assert_array_equal(again[0].X, again[1].X)
+        assert again[0].columns == again[1].columns == ("a", "b", "c")
+    for missing in ("auto", "impute-robust"):
+        with pytest.raises(ValueError, match=rf"with missing='{missing}' .* Use missing='drop'"):
+            read(path, max_bytes=1000, missing=missing)

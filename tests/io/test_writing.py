@@ -1,0 +1,98 @@
+"""Kept rows are written unchanged."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from file_writers import GENES, KEPT, X, text
+from inlier.io import check_target, read, write
+
+
+@pytest.mark.parametrize("dtype", ["f4", ">f8", "i2", "bool", "f2"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_keep_their_dtype(tmp_path, dtype, order):
+    table = np.asarray(X > 0 if dtype == "bool" else 10 * X).astype(dtype, order=order)
+    np.save(tmp_path / "t.npy", table)
+    frame = read(tmp_path / "t.npy")
+    write(frame, KEPT, tmp_path / "out.npy")
+    np.save(tmp_path / "expected.npy", np.ascontiguousarray(table[KEPT]))
+    assert (tmp_path / "out.npy").read_bytes() == (tmp_path / "expected.npy").read_bytes()
+    write(frame, KEPT, tmp_path / "out.csv")
+    np.testing.assert_allclose(
+        pd.read_csv(tmp_path / "out.csv").to_numpy(float), table[KEPT].astype(float), rtol=1e-6
+    )
+    np.savez(tmp_path / "t.npz", table=table)
+    write(read(tmp_path / "t.npz"), KEPT, tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as written:
+        assert written.files == ["table"]
+        np.testing.assert_array_equal(written["table"], table[KEPT])
+        assert written["table"].dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("out.h5", r"^path=.* ends in '.h5', which cannot be written. Choose one of .csv"),
+        ("out", r"ends in ''"),
+        ("out.parquet.gz", r"only text is compressed by gzip"),
+        ("out.npy", r"numbers only, but .* has other columns too: 'id', 'gene_name'"),
+        ("none/out.csv", r"there is no folder"),
+        ("", r"is a folder"),
+    ],
+)
+def test_targets_that_cannot_be_written(tmp_path, name, message):
+    frame = read(text(tmp_path, GENES))
+    for call in (
+        lambda: check_target(frame, tmp_path / name),
+        lambda: write(frame, np.ones(2, bool), tmp_path / name),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+@pytest.mark.parametrize("kept", [np.ones(3, bool), np.ones(2), np.ones((2, 1), bool)])
+def test_kept_is_a_mask(tmp_path, kept):
+    frame = read(text(tmp_path, GENES))
+    with pytest.raises(ValueError, match=r"^kept must be a mask of 2 rows, but has shape"):
+        write(frame, kept, tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("target", ["out.csv", "out.parquet", "out.tsv"])
+def test_a_file_that_has_changed(tmp_path, target):
+    path = text(tmp_path, GENES)
+    frame = read(path)
+    path.write_text(GENES + "w,7,8,z,9\n")
+    with pytest.raises(ValueError, match=r"table.csv' (had 2 rows|has changed)"):
+        write(frame, np.ones(2, bool), tmp_path / target)
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+def test_a_file_that_was_changed_is_not_written(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n1\n2\n3\n")
+    frame = read(path)
+    path.write_text("a\n7\n8\n9\n")
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(ValueError, match="has changed since it was read"):
+        write(frame, np.ones(3, bool), tmp_path / "out.csv")
+
+
+def test_arrow_files_of_polars(tmp_path):
+    pl = pytest.importorskip("polars")
+    path = tmp_path / "pl.arrow"
+    pl.DataFrame({"x": [1.0, 2.0, 3.0], "name": ["a", "b", "c"]}).write_ipc(path)
+    frame = read(path)
+    write(frame, np.array([True, False, True]), tmp_path / "out.parquet")
+    assert pl.read_parquet(tmp_path / "out.parquet")["name"].to_list() == ["a", "c"]
+
+
+def test_what_is_private_stays_private(tmp_path):
+    path, out = tmp_path / "a.csv", tmp_path / "out.csv"
+    path.write_text("a\n1\n2\n3\n")
+    out.write_text("")
+    out.chmod(0o600)
+    write(read(path), np.ones(3, bool), out)
+    assert out.stat().st_mode & 0o777 == 0o600
