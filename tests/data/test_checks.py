@@ -100,7 +100,7 @@ def test_times_in_arrow_are_no_numbers(kind, fit, tmp_path):
     table = pa.table({"x": [1.0, 2.0, 3.0, 5.0], "when": when})
     pq.write_table(table, tmp_path / "times.parquet")
     for X in (table, tmp_path / "times.parquet"):
-        with pytest.raises(ValueError, match=r"real numbers, but its column 'when' has type .*Sel"):
+        with pytest.raises(ValueError, match=r"real numbers, but .*column 'when' .*Sel"):
             fit(X)
 
 
