@@ -15,7 +15,7 @@ from inlier.cli.hints import hints_about
 from inlier.data import Table
 from inlier.data.sources.base import listed
 from inlier.io import LoadedTable, read
-from inlier.results.records import Step, WeakEvidenceWarning
+from inlier.results.records import Step
 from inlier.results.result import RobustMeanResult
 
 
@@ -30,14 +30,16 @@ class Fitted:
     rows : int array
         Where these rows are in the table.
     result : RobustMeanResult
-    weak : bool
-        Whether the data do not say clearly which rows are bad; the message says why.
     """
 
     group: str | None
     rows: Any
     result: RobustMeanResult
-    weak: bool
+
+    @property
+    def weak(self) -> bool:
+        """Whether the data do not say clearly which rows are bad; the message says why."""
+        return self.result.outcome.weak
 
 
 def separated(values: Sequence[str] | None) -> list[str] | None:
@@ -76,14 +78,13 @@ def fit_frame(
     def fitted(group: str | None, rows: Any, X: Any) -> Fitted:
         what = "fitting" if group is None else f"fitting group {group}"
         tell(what, None)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings():  # the verdict says it
+            warnings.simplefilter("ignore")
             result = options.fit(X, lambda step: tell(what, step))
         # Where cells are missing, the table of the fit is a copy without gaps: none is made anew.
         table = result.known_data().table
         result = result.with_data(table, columns=frame.columns, names=names[rows])
-        weak = any(issubclass(warning.category, WeakEvidenceWarning) for warning in caught)
-        return Fitted(group, rows, result, weak)
+        return Fitted(group, rows, result)
 
     if frame.groups is None:
         return [fitted(None, np.arange(len(names)), frame.X)], notes

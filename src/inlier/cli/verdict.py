@@ -11,6 +11,7 @@ from inlier.cli.fitting import Fitted
 from inlier.cli.terminal import printable
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
+from inlier.results.wording import COMMAND_LINE, remarks
 
 # Features that are named beside a row.
 FEATURES = 3
@@ -27,9 +28,9 @@ def show(console: Console, fit: Fitted) -> None:
     console.print(f"[bold]{printable(headline(summary))}[/bold]", soft_wrap=True)
     console.print(printable(summary.distance()), soft_wrap=True)
     console.print(printable(summary.statement()), soft_wrap=True)
-    if summary.remarks:
+    if said := remarks(fit.result, COMMAND_LINE):
         label = "[yellow]Note:[/yellow] " if fit.weak or not summary.converged else ""
-        console.print(label + printable(summary.remarks), soft_wrap=True)
+        console.print(label + printable(said), soft_wrap=True)
     for i, group in enumerate(summary.groups):
         console.print(
             printable(f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"),

@@ -53,7 +53,7 @@ def at(
         wanted = value if budget is None else result.sigma * float(np.sqrt(value / result.budget))
         if not result.path:
             ratio = wanted / result.sigma
-            check_budget(result.budget * ratio * ratio, f"{name}={value:g}")
+            check_budget(result.budget * ratio * ratio, f"{name}={value}")
             return _solved_again(result, sigma=wanted)
         logs = np.log([max(step.sigma, np.finfo(float).tiny) for step in result.path])
         point = int(np.argmin(np.abs(logs - np.log(wanted))))

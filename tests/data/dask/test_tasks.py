@@ -5,7 +5,7 @@ import pytest
 
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric
-from inlier.data.dask.graphs import Own
+from inlier.data.dask.graphs import TaskArrays
 from inlier.data.dask.tasks import complaint, gram_of, in_metric_of, pass_over, rows_at, rows_kept
 from inlier.data.passes import BlockView, Distances
 
@@ -17,16 +17,18 @@ VIEW = BlockView.about(CENTER, "float64", centred=True)
 
 def test_a_pass_over_a_chunk():
     for kept, rows in ((None, BLOCK), (KEPT, BLOCK[KEPT])):
-        seen = pass_over(Distances(VIEW), BLOCK, kept, Own(()), "seen", "X", 0)
+        seen = pass_over(Distances(VIEW), BLOCK, kept, TaskArrays(()), "seen", "X", 0)
         np.testing.assert_allclose(seen, np.square(rows - CENTER).sum(axis=1))
 
 
 def test_rows_of_a_chunk():
-    np.testing.assert_array_equal(rows_at(BLOCK, Own((np.array([4, 0, 4]),))), BLOCK[[4, 0, 4]])
+    np.testing.assert_array_equal(
+        rows_at(BLOCK, TaskArrays((np.array([4, 0, 4]),))), BLOCK[[4, 0, 4]]
+    )
     assert rows_kept(None, BLOCK, None, "X", 0) is BLOCK
     np.testing.assert_array_equal(rows_kept(None, BLOCK, KEPT, "X", None), BLOCK[KEPT])
     np.testing.assert_allclose(
-        gram_of(BLOCK, Own((CENTER,)))[0], (BLOCK - CENTER) @ (BLOCK - CENTER).T
+        gram_of(BLOCK, TaskArrays((CENTER,)))[0], (BLOCK - CENTER) @ (BLOCK - CENTER).T
     )
 
 
@@ -43,4 +45,4 @@ def test_a_complaint_names_the_row_of_the_table():
     spoilt[7, 2] = np.inf
     assert "row 107, column 2" in complaint(spoilt, "X", 100)
     with pytest.raises(ValueError, match="row 107, column 2"):
-        pass_over(Distances(VIEW), spoilt, None, Own(()), "seen", "X", 100)
+        pass_over(Distances(VIEW), spoilt, None, TaskArrays(()), "seen", "X", 100)
