@@ -1,7 +1,7 @@
 """Every method of the registry on every kind of data: who wins where, and at what cost.
 
-Errors are distances to the mean of the good rows. Methods that need alpha or sigma are told the
-true ones of each draw, but for the last section, where they are told wrong ones. All methods of a
+Errors are distances to the mean of the good rows. Methods that need alpha or sigma are given the
+true ones of each draw, but for the last section, where they are given wrong ones. All methods of a
 draw run in the same process, on one thread.
 
 Finished fits are kept in out/rivals.sqlite: a run that was interrupted goes on where it stopped.
@@ -96,7 +96,7 @@ def harder() -> Iterator[Cell]:
 
 
 def adversaries() -> Iterator[Cell]:
-    """Those who saw the data, or the method; it was told alpha and sigma 1.3, if it asked."""
+    """Those who saw the data, or the method; it was given alpha and sigma 1.3, if it needs them."""
     n, d, alpha = 2000, 100, 0.2
     yield Cell("removes and replaces", AlphaCorruption(n, d, alpha))
     yield Cell("mirrors", Mirrored(n, d, alpha))
@@ -122,7 +122,7 @@ def told_wrong() -> Iterator[Cell]:
     """Setting A, 2000 x 100, alpha 0.2: about half, and about twice, of the truth."""
     model = SettingA(2000, 100, 0.2)
     for alpha, sigma in ((0.1, 0.6), (0.4, 2.4)):
-        yield Cell(f"told alpha {alpha:g}, sigma {sigma:g}", model, dict(alpha=alpha, sigma=sigma))
+        yield Cell(f"given alpha {alpha:g}, sigma {sigma:g}", model, dict(alpha=alpha, sigma=sigma))
 
 
 def section_of_real_data(folder: Path | None) -> Callable[[], Iterator[Cell]]:
@@ -152,7 +152,7 @@ def rows_of(cell: Cell, trials: int, jobs: int) -> dict[str, Row]:
 def table_of_errors(measured: Measured) -> list[str]:
     """A row for each method, a column for each cell; the best are bold."""
     lines = [
-        "| method | told | " + " | ".join(measured) + " |",
+        "| method | given | " + " | ".join(measured) + " |",
         "|---|---|" + "---:|" * len(measured),
     ]
     best = {label: lowest(rows) for label, rows in measured.items()}
@@ -202,7 +202,7 @@ def table_of_winners(measured: Measured) -> list[str]:
     """For each cell who is best, and where we stand."""
     needs = {name: method.needs for name, method in inlier.methods().items()}
     lines = [
-        "| data | best error | reached by | best that is told nothing | inlier | verdict |",
+        "| data | best error | reached by | best without parameters | inlier | verdict |",
         "|---|---:|---|---|---:|---|",
     ]
     for label, rows in measured.items():
