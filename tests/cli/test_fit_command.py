@@ -10,11 +10,11 @@ from contextlib import closing
 import numpy as np
 import pandas as pd
 import pytest
-from commands import bounded, invoke
 from scipy.stats import sem
 
 import inlier
 import inlier.api
+from commands import bounded, invoke
 from inlier._internal.csv_text import harmless
 
 NAMED = ("--id-column", "name", "--exclude", "site")

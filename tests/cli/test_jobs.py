@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import bounded, invoke, refused
 
 import inlier
+from commands import bounded, invoke, refused
 
 
 def test_a_pipe(patients):

@@ -4,9 +4,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from commands import invoke, shell
 
 import inlier.experiments
+from commands import invoke, shell
 from inlier.experiments import EXPERIMENTS, Reproduction
 
 

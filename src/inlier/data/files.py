@@ -73,7 +73,7 @@ class FileTable(BlockTable):
             return collected(parts, self.shape[0], work, inputs)
 
     def _part_rows(self, least: int = 1) -> int:
-        """How many rows of a block are computed with at a time."""
+        """Return how many rows of a block are computed with at a time."""
         d = self.shape[1]
         height = max(least, cached_rows(d, self.dtype))
         # If few rows are kept, a part covers more of the file.
@@ -81,7 +81,7 @@ class FileTable(BlockTable):
         return max(1, min(height, self._memory // (ENTRY_BYTES * d)))
 
     def _parts(self, height: int) -> Generator[tuple[slice, Array]]:
-        """The rows that are kept, in the new coordinates, from at most `height` rows at a time."""
+        """Yield the kept rows in the new coordinates, from at most `height` rows at a time."""
         start = 0
         with closing(self._read_ahead()) as read:
             for first, block in read:
@@ -98,7 +98,7 @@ class FileTable(BlockTable):
         self._checked[0] = True
 
     def _read_ahead(self) -> Generator[tuple[int, Array]]:
-        """The blocks as they are stored, with the number of their first row.
+        """Yield the blocks as they are stored, with the number of their first row.
 
         While one is in use, a thread reads the next; it ends with this generator.
         """
@@ -121,7 +121,7 @@ class FileTable(BlockTable):
             )
 
     def _block_rows(self) -> int:
-        """How many rows are read at a time: whole pieces of what is stored, if they fit."""
+        """Return how many rows are read at a time: whole chunks of the file, if they fit."""
         n, d = self._source.shape
         row = d * self._source.dtype.itemsize
         most = max(1, self._memory // SHARES // row)
@@ -192,13 +192,13 @@ class FileTable(BlockTable):
         return out
 
     def _group_columns(self) -> int:
-        """How many columns of all rows are held at a time: whole pieces, if they fit."""
+        """Return how many columns of all rows are held at a time: whole chunks, if they fit."""
         most = max(1, self._memory // ENTRY_BYTES // self.shape[0])
         stored = self._source.stored[1]
         return most // stored * stored if stored <= most else most
 
     def _look_up(self, columns: slice) -> Array:
-        """Some columns of all rows, where each column has coordinates of its own."""
+        """Return some columns of all rows, where each column has coordinates of its own."""
         n = self._source.shape[0]
         numbers = np.arange(n) if self._kept is None else np.flatnonzero(self._kept)
         rows = self._rows_at(numbers, columns)
@@ -209,7 +209,7 @@ class FileTable(BlockTable):
         return rows
 
     def _columns(self, columns: slice) -> Array:
-        """Some columns of all rows, from a read of the whole file."""
+        """Return some columns of all rows, from a read of the whole file."""
         n, width = self.shape[0], columns.stop - columns.start
         out = np.empty((n, width), self.dtype)
         with closing(self._parts(self._part_rows())) as parts:

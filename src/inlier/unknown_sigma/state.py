@@ -83,7 +83,7 @@ class Near(NamedTuple):
     """Squared, from the centre."""
 
     def sizes(self) -> Rows:
-        """Distances in which no row has a part in its own centre.
+        """Return how far out the rows lie.
 
         With many columns a row is near to a mean merely because it is one of the rows in it. Of m
         independent rows its squared distance is (m - 1) / m of a row's own length, and that of
@@ -103,7 +103,7 @@ class Line(NamedTuple):
     center: float
 
     def sizes(self, side: int) -> Rows:
-        """How far the rows lie on one side of the centre, or on either, for side 0."""
+        """Return how far out the rows lie."""
         offsets = self.rows - self.center
         return abs(offsets) if side == 0 else side * offsets
 

@@ -317,7 +317,7 @@ def is_numeric(kind: Any) -> bool:
 
 
 def reason_of_type(kind: Any) -> Reason | None:
-    """Why a column of a type is not used as numbers."""
+    """Return why a column of a type is not used as numbers."""
     types = arrow().types
     if is_numeric(kind):
         return None
