@@ -242,22 +242,27 @@ def test_a_wrong_seed_is_named(patients, command):
     assert "random_state" not in done.stderr and "Traceback" not in done.stderr
 
 
-def test_only_weak_evidence_is_weak_evidence(patients, monkeypatch):
+def test_only_weak_evidence_is_weak_evidence(patients, tmp_path, monkeypatch):
     """Not each warning that a fit, or a package behind it, may give."""
     honest = inlier.api.robust_mean
 
-    def warned(category):
-        def fit(*arguments, **options):
-            warnings.warn("by a package", category, stacklevel=2)
-            return honest(*arguments, **options)
-
-        monkeypatch.setattr("inlier.cli.fit_options.robust_mean", fit)
-        record = json.loads(invoke("fit", patients, "--json", "-").stdout)
+    def is_weak(path):
+        record = json.loads(invoke("fit", path, "--json", "-").stdout)
         return record["fits"][0]["weak_evidence"]
 
-    assert warned(inlier.WeakEvidenceWarning) is True
-    for category in (DeprecationWarning, FutureWarning, RuntimeWarning, UserWarning):
-        assert warned(category) is False
+    def fit(*arguments, **options):
+        for category in (DeprecationWarning, FutureWarning, RuntimeWarning, UserWarning):
+            warnings.warn("by a package", category, stacklevel=2)
+        return honest(*arguments, **options)
+
+    monkeypatch.setattr("inlier.cli.fit_options.robust_mean", fit)
+    assert is_weak(patients) is False
+    X = np.random.default_rng(0).standard_normal((200, 5))
+    X[:76] = 100.0 + X[:76] ** 3
+    np.savetxt(tmp_path / "t.csv", X, delimiter=",")
+    with pytest.warns(inlier.WeakEvidenceWarning, match="minority"):
+        assert honest(X).support.sum() == 124
+    assert is_weak(tmp_path / "t.csv") is True
 
 
 FORMULAS = (

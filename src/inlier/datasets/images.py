@@ -114,7 +114,8 @@ def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
             f"There is no file or folder {str(path)!r}: give an .npz file or a folder."
         )
     try:
-        with np.load(path, allow_pickle=False) as content:
+        # numpy leaves a damaged file open.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as content:
             missing = {"X", "y"} - set(content.files)
             if missing:
                 raise ValueError(f"it has no {' and no '.join(sorted(missing))}")

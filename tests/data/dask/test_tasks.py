@@ -6,7 +6,14 @@ import pytest
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric
 from inlier.data.dask.graphs import TaskArrays
-from inlier.data.dask.tasks import complaint, gram_of, in_metric_of, pass_over, rows_at, rows_kept
+from inlier.data.dask.tasks import (
+    gram_of,
+    in_metric_of,
+    non_finite_message,
+    pass_over,
+    rows_at,
+    rows_kept,
+)
 from inlier.data.passes import BlockView, Distances
 
 BLOCK = np.random.default_rng(0).standard_normal((20, 3))
@@ -40,9 +47,9 @@ def test_a_chunk_in_other_coordinates():
 
 
 def test_a_complaint_names_the_row_of_the_table():
-    assert complaint(BLOCK, "X", 100) is None
+    assert non_finite_message(BLOCK, "X", 100) is None
     spoilt = BLOCK.copy()
     spoilt[7, 2] = np.inf
-    assert "row 107, column 2" in complaint(spoilt, "X", 100)
+    assert "row 107, column 2" in non_finite_message(spoilt, "X", 100)
     with pytest.raises(ValueError, match="row 107, column 2"):
         pass_over(Distances(VIEW), spoilt, None, TaskArrays(()), "seen", "X", 100)
