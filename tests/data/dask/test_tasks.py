@@ -24,7 +24,7 @@ VIEW = BlockView.about(CENTER, "float64", centred=True)
 
 def test_a_pass_over_a_chunk():
     for kept, rows in ((None, BLOCK), (KEPT, BLOCK[KEPT])):
-        seen = pass_over(Distances(VIEW), BLOCK, kept, TaskArrays(()), "seen", "X", 0)
+        seen = pass_over(Distances(VIEW), BLOCK, kept, TaskArrays(()), "projected", "X", 0)
         np.testing.assert_allclose(seen, np.square(rows - CENTER).sum(axis=1))
 
 
@@ -52,4 +52,4 @@ def test_a_complaint_names_the_row_of_the_table():
     spoilt[7, 2] = np.inf
     assert "row 107, column 2" in non_finite_message(spoilt, "X", 100)
     with pytest.raises(ValueError, match="row 107, column 2"):
-        pass_over(Distances(VIEW), spoilt, None, TaskArrays(()), "seen", "X", 100)
+        pass_over(Distances(VIEW), spoilt, None, TaskArrays(()), "projected", "X", 100)
