@@ -33,7 +33,7 @@ def test_points_of_the_path_are_recomputed(fit):
         if i <= len(result.groups):
             np.testing.assert_array_equal(~kept, gone)
         if i < len(result.groups):
-            assert result.groups[i].budget == pytest.approx(certificate.bound, rel=1e-9)
+            assert result.groups[i].lambda_max_before == pytest.approx(certificate.bound, rel=1e-9)
             gone[result.groups[i].rows] = True
     below, chosen = result.path[-1], result.path[-2]
     assert below.certificate.lambda_max < chosen.certificate.lambda_max

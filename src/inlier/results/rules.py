@@ -164,7 +164,7 @@ class Group(LazyFields):
         Natural logarithm of the chance that good rows alone would show such a group.
     share : float
         p / h: the share of the group that good rows account for, judged by their mirror image.
-    budget : float
+    lambda_max_before : float
         Largest eigenvalue of the scatter of the rows that were kept before the group left.
     metric : Metric, optional
         In which the group was looked for, if not as the data are; its distances are measured there.
@@ -184,7 +184,7 @@ class Group(LazyFields):
     side: int
     log_p: float
     share: float
-    budget: float
+    lambda_max_before: float
     metric: Metric | None = field(default=None, repr=False)
     measure: Measure | None = field(default=None, repr=False)
     ratio: float = 0.0

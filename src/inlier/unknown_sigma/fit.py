@@ -389,7 +389,7 @@ def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Gro
         side=0,
         log_p=early.log_p,
         share=0.0,
-        budget=bound,
+        lambda_max_before=bound,
         measure=early.measure,
     )
 

@@ -132,7 +132,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
         side=group.cut.side,
         log_p=group.cut.log_p,
         share=group.cut.share,
-        budget=found.spectrum.bound,
+        lambda_max_before=found.spectrum.bound,
         ratio=group.ratio,
     )
     if left < SEARCH.majority * members.shape[0] - 1e-9:
