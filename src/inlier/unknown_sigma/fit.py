@@ -60,7 +60,6 @@ def fit_without_sigma(
         What is assumed of the good rows.
     callback : callable, optional
     """
-    n = whole.shape[0]
     steps: list[Step] = []
 
     def notify(step: Step) -> None:
@@ -76,22 +75,108 @@ def fit_without_sigma(
     for group in early:
         near = near & ~group.members
     frame = WorkingFrame.of(whole, near, start, rotates=some(near & (distances > 0.0)))
-    table, first, rotation = frame.table, frame.center, frame.rotation
+    noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
+    search = _search(frame, distances, central, random, noise, metric, assume, sample, notify)
+    answer = _mapped_back(frame, search, early)
+
+    n, chosen = whole.shape[0], answer.path[len(answer.groups)]
+    support = whole.to_device(_mask(n, on_host(chosen.removed)))
+    weights = double(support)
+    # Once more from the data: the search has carried the mean along as distant rows left.
+    known = start if frame.rotation is not None else chosen.location
+    location = whole.mean(weights, known)
+    rule = rule_of(answer.groups, location, max(chosen.budget, answer.least_budget))
+    return RobustMeanResult(
+        location=whole.to_device(location.astype(whole.dtype)),
+        support=support,
+        weights=weights,
+        indicator=1.0 - weights,
+        scores=rule.scores(whole) if answer.scores is None else answer.scores,
+        sigma=chosen.sigma,
+        budget=chosen.budget,
+        certificate=chosen.certificate,
+        rule=rule,
+        history=tuple(steps),
+        n_iter=len(search.found.path),
+        n_passes=whole.n_passes,
+        converged=True,
+        outcome=Outcome(searched=True, findings=tuple(_findings(search, answer, n, assume))),
+        groups=answer.groups,
+        suspects=answer.suspects,
+        path=answer.path,
+    )
+
+
+class _Search(NamedTuple):
+    """How the search for groups ended, in the coordinates of the frame."""
+
+    found: SearchState
+    suspects: list[Suspect]
+    cautious: bool
+    """Whether nothing was assumed of the good rows in the end."""
+    several: bool
+    """Whether the rows fall into several groups."""
+    below: PathPoint | None
+    """A point of the path below the budget of the kept rows."""
+
+
+class _Answer(NamedTuple):
+    """What was found, in the coordinates of the data."""
+
+    groups: tuple[Group, ...]
+    path: tuple[PathPoint, ...]
+    suspects: tuple[Suspect, ...]
+    scores: Rows | None
+    """Where they are known without another pass."""
+    least_budget: float
+    """A row that differs by rounding alone does not exceed it."""
+
+
+def _search(
+    frame: WorkingFrame,
+    distances: Rows,
+    central: bool,
+    random: np.random.Generator,
+    noise: float,
+    metric: bool,
+    assume: str,
+    sample: RowSample | None,
+    notify: Callable[[Step], None],
+) -> _Search:
+    """Search for groups: by symmetry and, unless the rest is noise about one center, with caution.
+
+    Parameters
+    ----------
+    frame : WorkingFrame
+    distances : array of shape (n,)
+        Squared distances of all rows from the first center.
+    central, random, metric, assume
+        See `fit_without_sigma`.
+    noise : float
+        What rounding adds to the coordinates of a row.
+    sample : RowSample or None
+        None where only symmetry is tested, and where no sample of the columns fits.
+    notify : callable
+        Called after each step.
+    """
+    n = frame.whole.shape[0]
+    enough = n >= SAMPLE.fewest_rows
+    table, first = frame.table, frame.center
     distances = frame.of_near_rows(distances)
-    if rotation is not None and central:
+    if frame.rotation is not None and central:
         first, distances = central_point(table)
     oracle = Oracle(table, random)
-    noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
-    turned = sample is None and rotation is not None and n >= SAMPLE.fewest_rows
-    if turned:  # so many columns that only the rows' own coordinates can be looked at
-        sample = RowSample(np.flatnonzero(on_host(near)), _coordinates(table))
-    symmetric = assume == "symmetric" or (assume == "auto" and n >= SAMPLE.fewest_rows)
+    turned = sample is None and frame.rotation is not None and enough
+    if turned:  # so many columns that only the coordinates of the rows' span can be examined
+        sample = RowSample(np.flatnonzero(on_host(frame.near)), _coordinates(table))
+    symmetric = assume == "symmetric" or (assume == "auto" and enough)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
-    # Of a table too large to sample nothing else is known.
-    unknown = sample is None and n >= SAMPLE.fewest_rows and assume == "auto"
-    cautious = assume != "symmetric" and not unknown and not _is_noise(found, near, sample)
     several = False
+    # Nothing else can be tested in a table that is too large to sample.
+    untestable = sample is None and enough and assume == "auto"
+    cautious = assume != "symmetric" and not untestable
+    cautious = cautious and not _is_noise(found, frame.near, sample)
     if cautious:
         if found.groups:
             found = begun(oracle, found.mean, noise, notify)
@@ -99,48 +184,27 @@ def fit_without_sigma(
             judged = _Judged(frame, turned, oracle, sample)
             suspects, several = judged.remove_clear_groups(found, notify)
     found = settled(oracle, found, notify)
-    below = below_the_edge(oracle, found)
-    path = found.path if below is None else [*found.path, below]
-    groups = found.groups
-    # A row that differs by rounding alone breaks no budget.
-    least = n * found.least_variance
+    return _Search(found, suspects, cautious, several, below_the_edge(oracle, found))
+
+
+def _mapped_back(frame: WorkingFrame, search: _Search, early: list[_Early]) -> _Answer:
+    """Map groups, path and suspects from the frame to the data, with the rows that left early."""
+    found, suspects = search.found, search.suspects
+    groups, path = found.groups, [*found.path, *([search.below] if search.below else [])]
+    least = frame.whole.shape[0] * found.least_variance
     scores: Rows = None
+    rotation = frame.rotation
     if rotation is not None:
-        if frame.complete:  # the same there, without another look at all columns
+        if frame.complete:  # without another pass over all columns
             chosen = path[len(groups)]
-            there = rule_of(tuple(groups), chosen.location, max(chosen.budget, least))
-            scores = there.scores(table)
+            rule = rule_of(tuple(groups), chosen.location, max(chosen.budget, least))
+            scores = rule.scores(frame.table)
         groups, path = _restored_groups(groups, rotation), _restored_path(path, rotation)
         restored = _restored_groups([suspect.group for suspect in suspects], rotation)
         suspects = [replace(s, group=g) for s, g in zip(suspects, restored, strict=True)]
     if not frame.complete:
-        groups, path, suspects = _with_early(whole, near, start, early, groups, path, suspects)
-    chosen = path[len(groups)]
-    support = whole.to_device(_mask(n, on_host(chosen.removed)))
-    weights = double(support)
-    # Once more from the data: what was carried along has seen distant rows come and go.
-    location = whole.mean(weights, start if rotation is not None else chosen.location)
-    rule = rule_of(tuple(groups), location, max(chosen.budget, least))
-    findings = _findings(found, groups, suspects, n, assume, cautious, several)
-    return RobustMeanResult(
-        location=whole.to_device(location.astype(whole.dtype)),
-        support=support,
-        weights=weights,
-        indicator=1.0 - weights,
-        scores=rule.scores(whole) if scores is None else scores,
-        sigma=chosen.sigma,
-        budget=chosen.budget,
-        certificate=chosen.certificate,
-        rule=rule,
-        history=tuple(steps),
-        n_iter=len(found.path),
-        n_passes=whole.n_passes,
-        converged=True,
-        outcome=Outcome(searched=True, findings=tuple(findings)),
-        groups=tuple(groups),
-        suspects=tuple(suspects),
-        path=tuple(path),
-    )
+        groups, path, suspects = _with_early(frame, early, groups, path, suspects)
+    return _Answer(tuple(groups), tuple(path), tuple(suspects), scores, least)
 
 
 class _Early(NamedTuple):
@@ -330,15 +394,14 @@ def _restored_path(path: list[PathPoint], rotation: Rotation) -> list[PathPoint]
 
 
 def _with_early(
-    whole: Table,
-    near: Rows,
-    start: Array,
+    frame: WorkingFrame,
     early: list[_Early],
     groups: list[Group],
     path: list[PathPoint],
     suspects: list[Suspect],
 ) -> tuple[list[Group], list[PathPoint], list[Suspect]]:
     """Prepend the rows that left early as groups, and renumber all rows."""
+    whole, near, start = frame.whole, frame.near, frame.origin
     xp, n = namespace(near), near.shape[0]
     rows = xp.nonzero(near)[0]
     gone = xp.nonzero(~near)[0]
@@ -415,25 +478,18 @@ def _point_before(whole: Table, kept: Rows, start: Array, share: float) -> PathP
     )
 
 
-def _findings(
-    found: SearchState,
-    groups: list[Group],
-    suspects: list[Suspect],
-    n: int,
-    assume: str,
-    cautious: bool,
-    several: bool,
-) -> list[Finding]:
+def _findings(search: _Search, answer: _Answer, n: int, assume: str) -> list[Finding]:
     """Return what the numbers of rows do not say, and why the answer may not be trusted."""
+    found, cautious, groups = search.found, search.cautious, answer.groups
     removed = sum(group.size for group in groups)
     minority = Finding(Kind.LARGE_MINORITY, removed, float(n))
     doubts = [minority] if removed >= SEARCH.large * n else []
     if n < SAMPLE.fewest_rows and assume != "symmetric":
         findings = [Finding(Kind.TOO_FEW_ROWS, SAMPLE.fewest_rows)]
-    elif cautious and several:
+    elif cautious and search.several:
         findings = [Finding(Kind.SEVERAL_GROUPS)]
     elif cautious:
-        findings = [Finding(Kind.NOTHING_FOUND)] if not groups and not suspects else []
+        findings = [Finding(Kind.NOTHING_FOUND)] if not groups and not answer.suspects else []
     else:
         findings = _weak_signs(found, bool(groups))
     if not cautious:
