@@ -94,7 +94,8 @@ class DenseTable(BlockTable):
 
     def _view(self, center: Array, centred: bool = False) -> BlockView:
         kernels = fused_kernels() if self._on_cuda else None
-        if kernels is None or not kernels.supports(self._Y):
+        few = kernels is None or self.shape[0] < kernels.FEWEST_ROWS
+        if few or not kernels.supports(self._Y):
             return super()._view(center, centred)
         return replace(super()._view(center, centred=True), fused=True)
 

@@ -15,6 +15,8 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
+# Fewer rows do not fill a device: a program goes through all columns of its rows.
+FEWEST_ROWS = 1 << 12
 # Directions in a tile: the fewest that the tensor cores multiply.
 WIDTH = 16
 # Rows whose sum is held in single precision: as in `inlier.data.products`.
