@@ -94,10 +94,9 @@ class DenseTable(BlockTable):
 
     def _view(self, center: Array, centred: bool = False) -> BlockView:
         kernels = fused_kernels() if self._on_cuda else None
-        few = kernels is None or self.shape[0] < kernels.FEWEST_ROWS
-        if few or not kernels.supports(self._Y):
-            return super()._view(center, centred)
-        return replace(super()._view(center, centred=True), fused=True)
+        if kernels and self.shape[0] >= kernels.FEWEST_ROWS and kernels.supports(self._Y):
+            return replace(super()._view(center, centred=True), fused=True)
+        return super()._view(center, centred)
 
     def _block_rows(self, work: Pass) -> int:
         if self.in_cache:
