@@ -28,7 +28,7 @@ from pages import RESULTS, ROUNDING, figure, write_page
 from real_data import real_data
 
 import inlier
-from inlier.comparison import Row
+from inlier.comparison import ComparisonRow
 from inlier.datasets import (
     AlphaCorruption,
     Attack,
@@ -56,7 +56,7 @@ EQUAL = 1.05
 TIMED = ("A 2000 x 100, 0.2", "A 800 x 400, 0.2", "B 4000 x 2000, 0.2")
 STORE = Path("out") / "rivals.sqlite"
 
-Measured = dict[str, dict[str, Row]]
+Measured = dict[str, dict[str, ComparisonRow]]
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def section_of_real_data(folder: Path | None) -> Callable[[], Iterator[Cell]]:
     return cells
 
 
-def rows_of(cell: Cell, trials: int, jobs: int) -> dict[str, Row]:
+def rows_of(cell: Cell, trials: int, jobs: int) -> dict[str, ComparisonRow]:
     """What each method reaches."""
     STORE.parent.mkdir(parents=True, exist_ok=True)
     found = inlier.compare(
@@ -171,12 +171,12 @@ def table_of_errors(measured: Measured) -> list[str]:
     return lines
 
 
-def lowest(rows: dict[str, Row]) -> float:
+def lowest(rows: dict[str, ComparisonRow]) -> float:
     """The smallest mean error of a method that always had an answer."""
     return min(row.error for row in rows.values() if not row.failures)
 
 
-def as_good(row: Row, best: float) -> bool:
+def as_good(row: ComparisonRow, best: float) -> bool:
     """Whether it is the best but for chance."""
     return not row.failures and row.error <= max(EQUAL * best, ROUNDING)
 

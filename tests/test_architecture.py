@@ -249,3 +249,13 @@ def test_import_is_silent_and_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_no_two_classes_share_a_name():
+    names = [
+        node.name
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert not {name for name in names if names.count(name) > 1}

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from inlier.cli import options as opt
-from inlier.cli.fit_options import FitOptions
+from inlier.cli.fit_options import CommandOptions
 from inlier.cli.fitting import Fitted, fit_frame, read_frame, row_names
 from inlier.cli.record import as_text, explanation_record
 from inlier.cli.terminal import Output, progress, reporting_errors
@@ -60,7 +60,7 @@ def explain(
         with progress(errors, quiet=False) as tell:
             frame = read_frame(context.params)
             position = _position(frame, row)
-            options = FitOptions.parsed(context.params)
+            options = CommandOptions.parsed(context.params)
             fits, _ = fit_frame(frame, tell, options)
         fit = _fit_of(fits, position, row)
         explanation = fit.result.explain(int(np.flatnonzero(fit.rows == position)[0]))

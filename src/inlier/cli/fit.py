@@ -13,7 +13,7 @@ from rich.console import Console
 
 from inlier._internal.atomic import check_place
 from inlier.cli import options as opt
-from inlier.cli.fit_options import FitOptions
+from inlier.cli.fit_options import CommandOptions
 from inlier.cli.fitting import Fitted, fit_frame, read_frame
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
 from inlier.cli.terminal import Output, progress, reporting_errors
@@ -106,7 +106,7 @@ def fit(
                 f"--image {image} has {shape[0] * shape[1]} pixels, but the table has "
                 f"{len(frame.columns)} columns."
             )
-        options = FitOptions.parsed(context.params)
+        options = CommandOptions.parsed(context.params)
         fits, notes = fit_frame(frame, tell, options)
         source = "standard input" if file == "-" else file
         tell("summarising", None)

@@ -12,7 +12,7 @@ from inlier.results.result import RobustMeanResult
 
 
 @dataclass(frozen=True)
-class FitOptions:
+class CommandOptions:
     """Options of a fit, and of what is chosen in place of its answer."""
 
     sigma: float | None
@@ -26,7 +26,7 @@ class FitOptions:
     point: int | None
 
     @classmethod
-    def parsed(cls, given: dict[str, Any]) -> FitOptions:
+    def parsed(cls, given: dict[str, Any]) -> CommandOptions:
         """Return the options of a command."""
         return cls(**{field.name: given[field.name] for field in fields(cls)})
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier.cli.fit_options import FitOptions
+from inlier.cli.fit_options import CommandOptions
 from inlier.cli.hints import hints_about
 from inlier.data import Table
 from inlier.data.sources.base import listed
@@ -69,7 +69,7 @@ def read_frame(given: dict[str, Any]) -> LoadedTable:
 
 
 def fit_frame(
-    frame: LoadedTable, tell: Callable[[str, Step | None], None], options: FitOptions
+    frame: LoadedTable, tell: Callable[[str, Step | None], None], options: CommandOptions
 ) -> tuple[list[Fitted], list[str]]:
     """Fit all rows of a table, or each of its groups; return the fits, and notes on them."""
     notes = hints_about(frame, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inlier.cli.fit_options import FitOptions
+from inlier.cli.fit_options import CommandOptions
 from inlier.io import LoadedTable
 from inlier.linalg.metrics import UNEVEN, unevenness
 
@@ -14,7 +14,7 @@ SAMPLE_ROWS = 2000
 MOST_COLUMNS = 5000
 
 
-def hints_about(frame: LoadedTable, options: FitOptions) -> list[str]:
+def hints_about(frame: LoadedTable, options: CommandOptions) -> list[str]:
     """Return hints about the columns of a table."""
     hints = []
     if frame.has_malformed:

@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 
 from inlier._internal.atomic import replacing
 from inlier._internal.typing import Array
-from inlier.comparison.table import Comparison, Row
+from inlier.comparison.table import Comparison, ComparisonRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,7 +142,7 @@ def _logarithmic(axes: Axes, values: list[float], zero_at: float | None = None) 
     axes.set_xlim(low / 1.6, high * 1.6)
 
 
-def _label(row: Row) -> str:
+def _label(row: ComparisonRow) -> str:
     name = _plain(row.method)
     if not row.failures:
         return name

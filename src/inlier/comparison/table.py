@@ -71,7 +71,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One method over all trials; means and medians are over trials with an estimate.
 
     Attributes
@@ -143,7 +143,7 @@ class Comparison:
         """Return the records of one method."""
         return [record for record in self.records if record.method == method]
 
-    def summary(self) -> list[Row]:
+    def summary(self) -> list[ComparisonRow]:
         """Return one row for each method, ordered by mean error.
 
         If the true mean is unknown, they are ordered by the distance to the other estimates.
@@ -155,14 +155,14 @@ class Comparison:
             others = np.delete(distances[i], i)
             rows.append(_row(name, self.of(name), _nanmedian(others)))
 
-        def place(row: Row) -> tuple[bool, float, float]:
+        def place(row: ComparisonRow) -> tuple[bool, float, float]:
             by = row.error if self.truth_known else row.distance
             seconds = math.inf if math.isnan(row.seconds) else row.seconds
             return row.failures == row.trials, math.inf if math.isnan(by) else by, seconds
 
         return sorted(rows, key=place)
 
-    def by_method(self) -> dict[str, Row]:
+    def by_method(self) -> dict[str, ComparisonRow]:
         """Return the rows of `summary` by the name of the method."""
         return {row.method: row for row in self.summary()}
 
@@ -254,7 +254,7 @@ class Comparison:
         parts = [self.title, table, about, self._remarks(), self.note]
         return "\n\n".join(part for part in parts if part)
 
-    def _cells(self, row: Row) -> dict[str, str]:
+    def _cells(self, row: ComparisonRow) -> dict[str, str]:
         """Return the cells of a row by column."""
         cells = {"method": " ".join(row.method.replace("|", "/").split())}
         if self.truth_known:
@@ -289,13 +289,13 @@ def _number(value: float, form: str = ".3g") -> str:
     return "-" if math.isnan(value) else f"{value:{form}}"
 
 
-def _row(name: str, records: list[Trial], distance: float) -> Row:
+def _row(name: str, records: list[Trial], distance: float) -> ComparisonRow:
     answered = [record for record in records if record.status == "ok"]
     errors = np.array([record.error for record in answered])
     known = len(errors) > 0 and not np.isnan(errors).all()
     exact = [record.exact for record in answered if record.exact is not None]
     several = known and len(errors) > 1
-    return Row(
+    return ComparisonRow(
         method=name,
         error=float(errors.mean()) if known else math.nan,
         error_se=float(errors.std(ddof=1) / math.sqrt(len(errors))) if several else math.nan,

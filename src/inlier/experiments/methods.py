@@ -10,7 +10,7 @@ from inlier.estimators import RobustMean
 
 
 @dataclass(frozen=True)
-class Column:
+class MethodColumn:
     """A method as it appears in tables and figures.
 
     Attributes
@@ -62,21 +62,23 @@ _REWEIGHTED_L1 = Method(
 COLUMNS = {
     column.name: column
     for column in (
-        Column(_KNOWN["mean"], "mean", "#000000", "x", "mean"),
-        Column(
+        MethodColumn(_KNOWN["mean"], "mean", "#000000", "x", "mean"),
+        MethodColumn(
             _KNOWN["coordinate-median"], "coordinate median", "#777777", "+", "coordinate_median"
         ),
-        Column(
+        MethodColumn(
             _KNOWN["iterative-filtering"], "iter. filter", "#DDCC77", "v", "iterative_filtering"
         ),
-        Column(_KNOWN["que"], "QUE", "#88CCEE", "^", "que"),
-        Column(_KNOWN["lrv"], "LRV", "#999933", "<", "lrv"),
-        Column(_KNOWN["cdg"], "CDG", "#44AA99", ">", "cdg"),
-        Column(_KNOWN["paper-l1"], "l1", "#AA4499", "P", "l1"),
-        Column(_KNOWN["paper-lp"], "lp", "#332288", "s", "lp"),
-        Column(_REWEIGHTED_L1, "lp by re-weighted l1", "#117733", "D", against="lp"),
-        Column(_KNOWN["inlier-sigma"], "inlier, sigma given", "#882255", "o", None, "lp", True),
-        Column(_KNOWN["inlier"], "inlier, no parameters", "#CC6677", "*", None, "lp", True),
+        MethodColumn(_KNOWN["que"], "QUE", "#88CCEE", "^", "que"),
+        MethodColumn(_KNOWN["lrv"], "LRV", "#999933", "<", "lrv"),
+        MethodColumn(_KNOWN["cdg"], "CDG", "#44AA99", ">", "cdg"),
+        MethodColumn(_KNOWN["paper-l1"], "l1", "#AA4499", "P", "l1"),
+        MethodColumn(_KNOWN["paper-lp"], "lp", "#332288", "s", "lp"),
+        MethodColumn(_REWEIGHTED_L1, "lp by re-weighted l1", "#117733", "D", against="lp"),
+        MethodColumn(
+            _KNOWN["inlier-sigma"], "inlier, sigma given", "#882255", "o", None, "lp", True
+        ),
+        MethodColumn(_KNOWN["inlier"], "inlier, no parameters", "#CC6677", "*", None, "lp", True),
     )
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier.comparison import Comparison, Row
+from inlier.comparison import Comparison, ComparisonRow
 from inlier.datasets import Images, digits, faces, printed_tables
 from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, number, tidy
 from inlier.experiments.methods import COLUMNS
@@ -53,7 +53,7 @@ def _printed() -> dict[str, float]:
 
 
 def _table(model: Images, comparison: Comparison) -> PrintableTable:
-    def cells(row: Row) -> tuple[str, str, str]:
+    def cells(row: ComparisonRow) -> tuple[str, str, str]:
         exact = "-" if row.exact is None else ("yes" if row.exact else "no")
         return number(row.error), number(row.removed), exact
 

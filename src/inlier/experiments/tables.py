@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inlier.comparison import Comparison, Row
+from inlier.comparison import Comparison, ComparisonRow
 from inlier.datasets import Contamination, SettingA, SettingB, printed_tables
 from inlier.experiments.chapter import Chapter, PrintableTable, Setup, draws, number, tidy
-from inlier.experiments.methods import COLUMNS, IN_TABLES, Column
+from inlier.experiments.methods import COLUMNS, IN_TABLES, MethodColumn
 from inlier.experiments.verdict import Verdict, judge
 
 SETTINGS = {"A": SettingA, "B": SettingB}
@@ -137,7 +137,7 @@ def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> Printa
     )
 
 
-def _verdict(column: Column, row: Row, cell: PrintedCell) -> Verdict | None:
+def _verdict(column: MethodColumn, row: ComparisonRow, cell: PrintedCell) -> Verdict | None:
     """Judge a measured cell; for our own methods a failed draw is a worse one."""
     against = column.held_against(cell.printed)
     if against is None:

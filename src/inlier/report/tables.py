@@ -38,7 +38,7 @@ class Bar(NamedTuple):
     negative: bool
 
 
-class Column(NamedTuple):
+class PageColumn(NamedTuple):
     """A column of a table.
 
     `kind` is "name" (text from the data), "words" or "number"; `sort` is "text", "number", "size"
@@ -50,7 +50,7 @@ class Column(NamedTuple):
     sort: str = ""
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """A cell: what is shown, the exact number, and a bar."""
 
     text: str
@@ -59,11 +59,11 @@ class Cell(NamedTuple):
     css: str = ""
 
 
-class Row(NamedTuple):
+class PageRow(NamedTuple):
     """A row: its head, the cells after it, a word beside the head, and a link."""
 
     head: str
-    cells: Sequence[Cell]
+    cells: Sequence[PageCell]
     tag: str = ""
     href: str = ""
     css: str = ""
@@ -71,12 +71,12 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table, with a name for readers who do not see it."""
 
     caption: str
-    columns: Sequence[Column]
-    rows: Sequence[Row]
+    columns: Sequence[PageColumn]
+    rows: Sequence[PageRow]
     css: str = ""
     label: str = ""
 
@@ -98,7 +98,7 @@ def bars(values: Array, least: float = 0.0) -> list[Bar]:
     return found
 
 
-def means_table(summary: Summary, most: int) -> Table:
+def means_table(summary: Summary, most: int) -> PageTable:
     """List robust mean, plain mean and median of the columns with the largest shift."""
     shift = summary.shift
     size = np.where(np.isnan(shift), np.inf, np.abs(shift))
@@ -109,71 +109,71 @@ def means_table(summary: Summary, most: int) -> Table:
     rows = []
     for j, bar in zip(order, shift_bars, strict=True):
         own = (summary.robust, summary.plain, summary.median, summary.deviation)
-        cells = [Cell(fixed(values[j], digits[j]), float(values[j])) for values in own]
+        cells = [PageCell(fixed(values[j], digits[j]), float(values[j])) for values in own]
         error = float(summary.standard_error[j])
-        cells.append(Cell(fixed(error, finer[j]), error))
-        cells.append(Cell(fixed(shift[j], 2), float(shift[j]), bar))
-        rows.append(Row(summary.column_name(j), cells))
+        cells.append(PageCell(fixed(error, finer[j]), error))
+        cells.append(PageCell(fixed(shift[j], 2), float(shift[j]), bar))
+        rows.append(PageRow(summary.column_name(j), cells))
     numbers = ("robust mean", "plain mean", "median", "deviation", "standard error")
     columns = [
-        Column("column", "name", "text"),
-        *(Column(label, sort="number") for label in numbers),
-        Column("shift", sort="size"),
+        PageColumn("column", "name", "text"),
+        *(PageColumn(label, sort="number") for label in numbers),
+        PageColumn("shift", sort="size"),
     ]
     caption = f"{counted(len(order), 'column')}, the largest shift first."
-    return Table(caption, columns, rows, "features sortable", "Table of columns")
+    return PageTable(caption, columns, rows, "features sortable", "Table of columns")
 
 
-def cells_table(summary: Summary, most: int) -> Table:
+def cells_table(summary: Summary, most: int) -> PageTable:
     """List the gross cells, those that are farthest out if there are many."""
     times = np.array([one.times for one in summary.cells])
     chosen = np.sort(np.argsort(-times, kind="stable")[:most])
     rows = [
-        Row(
+        PageRow(
             summary.row_name(one.row),
             [
-                Cell(one.name),
-                Cell(number(one.value, 6), one.value),
-                Cell(number(one.median, 6), one.median),
-                Cell(one.about, one.times),
-                Cell(one.slip),
+                PageCell(one.name),
+                PageCell(number(one.value, 6), one.value),
+                PageCell(number(one.median, 6), one.median),
+                PageCell(one.about, one.times),
+                PageCell(one.slip),
             ],
         )
         for one in (summary.cells[i] for i in chosen)
     ]
     columns = [
-        Column("row", "name", "text"),
-        Column("column", "name", "text"),
-        Column("value", sort="number"),
-        Column("median", sort="number"),
-        Column("distance", sort="number"),
-        Column("what would explain it", "words", "text"),
+        PageColumn("row", "name", "text"),
+        PageColumn("column", "name", "text"),
+        PageColumn("value", sort="number"),
+        PageColumn("median", sort="number"),
+        PageColumn("distance", sort="number"),
+        PageColumn("what would explain it", "words", "text"),
     ]
     caption = f"{counted(len(rows), 'gross cell')}, by row."
-    return Table(caption, columns, rows, "sortable gross-cells", "Table of cells")
+    return PageTable(caption, columns, rows, "sortable gross-cells", "Table of cells")
 
 
-def path_table(summary: Summary) -> Table:
+def path_table(summary: Summary) -> PageTable:
     """List the points of the path, with the chosen one marked."""
     chosen_sigma = summary.path[min(summary.chosen, len(summary.path) - 1)].sigma
     digits = shared_decimals(np.array([chosen_sigma]))  # an earlier one may be larger by far
     rows = []
     for i, point in enumerate(summary.path):
         cells = [
-            Cell(count(int(point.removed.shape[0]))),
-            Cell(fixed(point.sigma, digits)),
-            Cell(fixed(point.price, 3)),
-            Cell(fixed(point.rank, 2)),
-            Cell(fixed(point.share, 3)),
+            PageCell(count(int(point.removed.shape[0]))),
+            PageCell(fixed(point.sigma, digits)),
+            PageCell(fixed(point.price, 3)),
+            PageCell(fixed(point.rank, 2)),
+            PageCell(fixed(point.share, 3)),
         ]
         tag, css = ("chosen", "is-chosen") if i == summary.chosen else ("", "")
-        rows.append(Row(str(i), cells, tag, css=css))
+        rows.append(PageRow(str(i), cells, tag, css=css))
     labels = ("rows removed", "sigma", "price", "rank", "good share")
-    columns = [Column("point", "words"), *map(Column, labels)]
-    return Table("The points of the path.", columns, rows, label="Table of the path")
+    columns = [PageColumn("point", "words"), *map(PageColumn, labels)]
+    return PageTable("The points of the path.", columns, rows, label="Table of the path")
 
 
-def explanation_table(why: Explanation, digits: Array) -> Table:
+def explanation_table(why: Explanation, digits: Array) -> PageTable:
     """List the parts of a score by feature; the last line has the others, so that they add up."""
     shown = why.features(MOST_FEATURES)
     parts = np.array([feature.contribution for feature in shown])
@@ -182,64 +182,64 @@ def explanation_table(why: Explanation, digits: Array) -> Table:
     for feature, part, bar in zip(shown, parts.tolist(), bars(parts), strict=True):
         expected = fixed(feature.expected, digits[feature.column])
         cells = [
-            Cell(_value(feature, digits), feature.value),
-            Cell(expected, feature.expected),
-            Cell(signed(part, places), part, bar, "part"),
+            PageCell(_value(feature, digits), feature.value),
+            PageCell(expected, feature.expected),
+            PageCell(signed(part, places), part, bar, "part"),
         ]
-        rows.append(Row(feature.name, cells))
+        rows.append(PageRow(feature.name, cells))
     rest = len(why.contributions) - len(shown)
     if rest:
         others = float(np.delete(why.contributions, [one.column for one in shown]).sum())
-        cells = [Cell(signed(others, places), others, css="part")]
-        rows.append(Row(counted(rest, "other column"), cells, css="others", span=3))
-    columns = [Column("feature", "name"), *map(Column, ("value", "expected", "part"))]
-    return Table("", columns, rows, "parts", "Features, by their part in the score")
+        cells = [PageCell(signed(others, places), others, css="part")]
+        rows.append(PageRow(counted(rest, "other column"), cells, css="others", span=3))
+    columns = [PageColumn("feature", "name"), *map(PageColumn, ("value", "expected", "part"))]
+    return PageTable("", columns, rows, "parts", "Features, by their part in the score")
 
 
 def _value(feature: Feature, digits: Array) -> str:
     return "missing" if feature.missing else fixed(feature.value, digits[feature.column])
 
 
-def radius_table(certificate: Certificate) -> Table:
+def radius_table(certificate: Certificate) -> PageTable:
     """List the error radius for some fractions of bad rows, and for those of the statement."""
     fractions = np.array(sorted({*FRACTIONS, *certificate.assumed}))
     found = np.atleast_1d(certificate.error_radius(fractions))
     places = shared_decimals(found)
     rows = [
-        Row(
+        PageRow(
             f"{100.0 * alpha:.3g}%",
-            [Cell(fixed(radius, places) if np.isfinite(radius) else "nothing is known")],
+            [PageCell(fixed(radius, places) if np.isfinite(radius) else "nothing is known")],
             css="is-chosen" if alpha in certificate.assumed else "",
         )
         for alpha, radius in zip(fractions.tolist(), found.tolist(), strict=True)
     ]
-    columns = [Column("bad rows, at most", "words"), Column("error radius")]
-    return Table("How far the mean can be off.", columns, rows, "radii")
+    columns = [PageColumn("bad rows, at most", "words"), PageColumn("error radius")]
+    return PageTable("How far the mean can be off.", columns, rows, "radii")
 
 
-def contents_table(sections: Sequence[tuple[str, Summary]], linked: set[int]) -> Table:
+def contents_table(sections: Sequence[tuple[str, Summary]], linked: set[int]) -> PageTable:
     """List the groups of rows that were fitted apart, with links to their sections."""
     rows = []
     for i, (label, summary) in enumerate(sections):
         removed = summary.n_removed
         offset = summary.offset if removed else 0.0
         cells = [
-            Cell(count(summary.n), summary.n),
-            Cell(count(removed), removed),
-            Cell(percent(removed, summary.n), removed / max(1, summary.n)),
-            Cell(number(offset), offset),
-            Cell(fixed(relative_offset(summary), 1), relative_offset(summary)),
-            Cell("" if summary.converged else "did not converge"),
+            PageCell(count(summary.n), summary.n),
+            PageCell(count(removed), removed),
+            PageCell(percent(removed, summary.n), removed / max(1, summary.n)),
+            PageCell(number(offset), offset),
+            PageCell(fixed(relative_offset(summary), 1), relative_offset(summary)),
+            PageCell("" if summary.converged else "did not converge"),
         ]
-        rows.append(Row(label, cells, href=f"#s{i}" if i in linked else ""))
+        rows.append(PageRow(label, cells, href=f"#s{i}" if i in linked else ""))
     labels = ("rows", "removed", "share", "off", "in deviations")
     columns = [
-        Column("group", "name", "text"),
-        *(Column(label, sort="number") for label in labels),
-        Column("", "words"),
+        PageColumn("group", "name", "text"),
+        *(PageColumn(label, sort="number") for label in labels),
+        PageColumn("", "words"),
     ]
     caption = "Off: how far the plain mean is, also in deviations of the kept rows."
-    return Table(caption, columns, rows, "sortable", "Table of the groups")
+    return PageTable(caption, columns, rows, "sortable", "Table of the groups")
 
 
 def relative_offset(summary: Summary) -> float:
