@@ -239,8 +239,3 @@ class DenseTable(BlockTable):
 
     def rows(self, value: float) -> Rows:
         return self._xp.broadcast_to(self.to_device(np.array([value])), (self.shape[0],))
-
-
-# Names that data/files.py and data/dask import.
-collected = run_blocks
-SORTED_ELEMENTS, WIDE_ELEMENTS = SETTINGS.sorted_elements, SETTINGS.wide_elements

@@ -256,6 +256,3 @@ class Table(Passes):
     def sampled(self, random: np.random.Generator) -> Array:
         """Return a sample of the rows, on the host."""
         return self.some(self.sampled_rows(random))
-
-
-MEMORY = SETTINGS.memory  # the name that data/files.py imports

@@ -17,12 +17,13 @@ import numpy as np
 
 from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data.arrays import SORTED_ELEMENTS, DenseTable, cached_rows, collected
-from inlier.data.base import MEMORY, Metric, Table
+from inlier.data.arrays import DenseTable, cached_rows, run_blocks
+from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import Histogram, Pass
+from inlier.data.settings import SETTINGS
 from inlier.data.sources import Source, open_source
 
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
@@ -52,7 +53,7 @@ class FileTable(BlockTable):
     """
 
     def __init__(
-        self, source: Source, name: str = "X", memory: int = MEMORY, checked: bool = False
+        self, source: Source, name: str = "X", memory: int = SETTINGS.memory, checked: bool = False
     ) -> None:
         n, d = _checked_shape(source, name)
         super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
@@ -70,7 +71,7 @@ class FileTable(BlockTable):
         # Fewer rows than bins are dwarfed by their counts.
         height = self._part_rows(work.n_bins if isinstance(work, Histogram) else 1)
         with closing(self._parts(height)) as parts:
-            return collected(parts, self.shape[0], work, inputs)
+            return run_blocks(parts, self.shape[0], work, inputs)
 
     def _part_rows(self, least: int = 1) -> int:
         """Return how many rows of a block are computed with at a time."""
@@ -159,7 +160,7 @@ class FileTable(BlockTable):
     def median(self, sample: np.random.Generator | None = None) -> Array:
         """See `Table.median`."""
         n, d = self.shape
-        if sample is None and n * d <= min(SORTED_ELEMENTS, self._memory // ENTRY_BYTES):
+        if sample is None and n * d <= min(SETTINGS.sorted_elements, self._memory // ENTRY_BYTES):
             self.n_passes += 1
             return column_medians(self._columns(slice(0, d)))
         return super().median(sample)
@@ -218,7 +219,7 @@ class FileTable(BlockTable):
         return out
 
 
-def open_file(X: Any, name: str = "X", memory: int = MEMORY) -> FileTable:
+def open_file(X: Any, name: str = "X", memory: int = SETTINGS.memory) -> FileTable:
     """Open a table that is read block by block.
 
     Parameters

@@ -3,7 +3,7 @@
 The center is subtracted in registers: no centered copy is made, and rows far from the origin cost
 the same as rows near it. Products run on the tensor cores as three products in TF32, which together
 have the precision of single precision. Needs Triton, which comes with PyTorch for CUDA; without it
-the plain passes are used. `benchmarks/gpu.py` chose the sizes of the tiles on an H200.
+the plain passes are used. `benchmarks/gpu.py` measures the passes of whole fits.
 """
 
 from __future__ import annotations

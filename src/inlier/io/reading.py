@@ -12,8 +12,8 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_choice, check_whole
 from inlier.data import Table
-from inlier.data.base import MEMORY
 from inlier.data.files import ENTRY_BYTES, FileTable
+from inlier.data.settings import SETTINGS
 from inlier.data.sources.base import Source
 from inlier.data.sources.content import Content, Format, ReadOptions, Reason, ReasonKind, reading
 from inlier.data.sources.formats import check_options, recognise
@@ -194,7 +194,7 @@ def read(
         )
     X: Any = whole.X
     if isinstance(X, Source):
-        memory = max(min(MEMORY, max_bytes), ENTRY_BYTES * X.shape[1])
+        memory = max(min(SETTINGS.memory, max_bytes), ENTRY_BYTES * X.shape[1])
         X = FileTable(X, location.label, memory, checked=True)
         X = X if whole.rows.all() else X.take(whole.rows)
     return LoadedTable(

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.unknown_sigma.rounding import rounding_steps
-from inlier.unknown_sigma.settings import TINY
 
 # No cell lies farther out, in units of its column, lest its square overflow.
 FARTHEST = 1e100

@@ -21,11 +21,12 @@ from inlier._internal.arrays import (
     pieces,
     some,
 )
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma import significance
 from inlier.unknown_sigma.pursuit import pursue
-from inlier.unknown_sigma.settings import SEARCH, TINY
+from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import Cut
 from inlier.unknown_sigma.state import Candidate, Line, Near, SearchState, unit
 from inlier.unknown_sigma.whitening import White, whitened

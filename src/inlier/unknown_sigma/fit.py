@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.arrays import count, double, namespace, on_host, some, total
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Fences, Measure, Rotation, Table, WorkingFrame
 from inlier.data.checks import check_range, largest_distance
@@ -309,7 +310,7 @@ class _Judged:
             return 0.0
         along = self.oracle.table.project(mean, offset[None] / length)[0, :]
         deviation = float(np.sqrt(total(double(kept) * along**2) / m))
-        return length * float(np.sqrt(m)) / max(deviation, float(np.finfo(np.float64).tiny))
+        return length * float(np.sqrt(m)) / max(deviation, TINY)
 
     def _found(self, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
         """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
@@ -441,7 +442,7 @@ def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Gro
         size = float(np.abs(offset).max())
         direction = offset / size if size > 0.0 else np.zeros_like(offset)
         mean = start + offset
-    direction /= max(float(np.linalg.norm(direction)), float(np.finfo(np.float64).tiny))
+    direction /= max(float(np.linalg.norm(direction)), TINY)
     return Group(
         kind=early.kind,
         rows=namespace(early.members).nonzero(early.members)[0],
@@ -464,7 +465,7 @@ def _point_before(whole: Table, kept: Rows, start: Array, share: float) -> PathP
         combined = whole.combine(start, (double(kept) / m)[None, :])[0]
         mean = start + np.nan_to_num(combined.astype(np.float64))
     certificate = Certificate.of_rows(whole, kept, mean)
-    budget = max(certificate.budget, float(np.finfo(np.float64).tiny))
+    budget = max(certificate.budget, TINY)
     certificate = replace(certificate, budget=budget)
     return PathPoint(
         budget=budget,

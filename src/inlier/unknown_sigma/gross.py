@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Fences, Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.unknown_sigma.rounding import rounding_steps
-from inlier.unknown_sigma.settings import TINY
 
 
 @dataclass(frozen=True)

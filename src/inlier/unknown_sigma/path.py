@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from inlier._internal.arrays import among, count, double, namespace, some
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle, RowSampling, Spectrum
 from inlier.packing.problem import Subspace, packing_bound, scores
@@ -15,7 +16,7 @@ from inlier.packing.surrogates import L1
 from inlier.results.certificate import Certificate
 from inlier.results.records import PathPoint
 from inlier.results.rules import Multiplier
-from inlier.unknown_sigma.settings import SEARCH, TINY
+from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.state import SearchState, spectrum_of
 
 # The l1 problems are there for their prices: near the optimum will do.

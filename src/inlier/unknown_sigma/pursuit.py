@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
-from inlier.unknown_sigma.settings import SEARCH, TINY
+from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import Cut, centers, mirror_test
 
 # Of a variance that is one but for rounding; its square is still a number.

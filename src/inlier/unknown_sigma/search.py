@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from inlier._internal.arrays import count, double, like, namespace, on_host, smallest, some, total
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle, Spectrum
@@ -15,7 +16,7 @@ from inlier.results.records import Step
 from inlier.results.rules import Group
 from inlier.unknown_sigma.detectors import by_direction, by_distance, by_metric, is_uneven, polished
 from inlier.unknown_sigma.path import point_at
-from inlier.unknown_sigma.settings import SEARCH, TINY
+from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import NOTHING
 from inlier.unknown_sigma.state import Candidate, Near, SearchState, spectrum_of, unit
 from inlier.unknown_sigma.whitening import whitened

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-# The smallest normal number: below every length and variance.
-TINY = float(np.finfo(np.float64).tiny)
-
 
 @dataclass(frozen=True)
 class SearchSettings:

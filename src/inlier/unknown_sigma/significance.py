@@ -32,8 +32,9 @@ from inlier._internal.arrays import (
     on_host,
     some,
 )
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.unknown_sigma.settings import SEARCH, TINY
+from inlier.unknown_sigma.settings import SEARCH
 
 # Standard deviation of a Gaussian over that of its middle half.
 GAUSSIAN_HALF = 2.65

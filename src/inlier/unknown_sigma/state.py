@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.arrays import count, double, namespace
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 from inlier.packing.problem import Subspace
 from inlier.results.records import PathPoint
 from inlier.results.rules import Group
-from inlier.unknown_sigma.settings import SEARCH, TINY
+from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import NOTHING, Cut
 
 

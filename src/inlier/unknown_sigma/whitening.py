@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.arrays import among, count, double, like, namespace, on_host, total
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
-from inlier.unknown_sigma.settings import TINY
 
 # Directions below this fraction of the largest variance hold rounding, or nothing.
 RELATIVE = 1e-10

@@ -10,7 +10,6 @@ import numpy as np
 
 from inlier._internal.arrays import working_precision
 from inlier._internal.typing import Array
-from inlier.data.arrays import WIDE_ELEMENTS
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.dask.cluster import Workers
@@ -25,6 +24,7 @@ from inlier.data.dask.tasks import (
     rows_kept,
 )
 from inlier.data.passes import Pass, Project
+from inlier.data.settings import SETTINGS
 
 
 class DaskTable(BlockTable):
@@ -182,7 +182,7 @@ class DaskTable(BlockTable):
         self.n_passes += 1
         n = self.shape[0]
         rows = self._mapped("rows", self._X.dtype, rows_kept, None)
-        columns = rows.rechunk({0: n, 1: max(1, WIDE_ELEMENTS // n)})
+        columns = rows.rechunk({0: n, 1: max(1, SETTINGS.wide_elements // n)})
         name = unique("gram")
         graph = dict(ensure_dict(columns.__dask_graph__()))
         edges = np.concatenate([[0], np.cumsum(columns.chunks[1])])
