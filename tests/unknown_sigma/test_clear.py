@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from inlier.unknown_sigma.clear import clearest
+from inlier.unknown_sigma.clear import clearest, divided
 from inlier.unknown_sigma.gross import gross_rules
+from inlier.unknown_sigma.symmetry import flat
 
 
 def test_a_gap_that_the_tail_can_reach_is_none():
@@ -26,3 +27,24 @@ def test_the_clearest_group_and_its_ratio():
     np.testing.assert_array_equal(np.flatnonzero(group.members), np.arange(90, 100))
     # Along the diagonal the others reach about sqrt(3) and the group about 10 sqrt(3).
     assert 5.0 < group.ratio < 20.0
+
+
+def test_few_rows_leave_as_a_cluster_and_not_as_a_tail():
+    rng = np.random.default_rng(0)
+    good = rng.uniform(-1.0, 1.0, (45, 1))
+    compact = np.r_[good, 2.2 + 0.1 * rng.uniform(size=(5, 1))]
+    group, _ = clearest(compact, 50)
+    np.testing.assert_array_equal(np.flatnonzero(group.members), np.arange(45, 50))
+    # As far away as before, but each twice as far out as the one before.
+    spread = np.r_[good, 2.2 * 2.0 ** np.arange(5)[:, None]]
+    assert clearest(spread, 50)[0] is None
+
+
+def test_rows_are_divided_into_classes_and_noise_is_not():
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((300, 10))
+    assert flat(divided(noise)) <= 1.0
+    # Three classes along no principal direction of their own.
+    centers = 4.0 * np.eye(10)[:3]
+    classes = noise + centers[rng.integers(3, size=300)]
+    assert flat(divided(classes)) > 1.0

@@ -20,7 +20,7 @@ from inlier._internal.validation import fit_generator
 from inlier.data import Fences, FilledTable, Table
 from inlier.data.filled import middle
 from inlier.unknown_sigma import clear
-from inlier.unknown_sigma.clear import Clear, clearest, is_obvious, is_suspect, principal
+from inlier.unknown_sigma.clear import Clear, clearest, divided, is_obvious, is_suspect, principal
 from inlier.unknown_sigma.gross import Rule, gross_rules
 from inlier.unknown_sigma.settings import SAMPLE
 from inlier.unknown_sigma.symmetry import flat, lopsided
@@ -168,7 +168,7 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
         if lopsided(values) > 1.0:
             return False
         turned = principal(values)
-        return lopsided(turned) <= 1.0 and flat(turned) <= 1.0
+        return max(lopsided(turned), flat(turned), flat(divided(values))) <= 1.0
 
 
 class ClearGroups(NamedTuple):

@@ -35,6 +35,9 @@ class ClearSettings:
     """Charge for each direction that is looked along, as a logarithm of the chance."""
     few: float = 0.12
     """Share of the rows that counts as few; more may be a natural minority."""
+    compact: float = 1.0
+    """A few rows are a cluster if their own spread, as a logarithm of the distance, is at most so
+    many times the gap before them. A group that spreads wider is the tail of skewed rows."""
     few_log_p: float = float(np.log(1e-3))
     large_log_p: float = float(np.log(1e-12))
     few_ratio: float = 1.35
@@ -45,6 +48,8 @@ class ClearSettings:
     class_share: float = 0.25
     class_columns: int = 4
     """In fewer columns a group of more than this share is a class of its own, unless obvious."""
+    class_least: float = 0.1
+    """Share of the rows that a class has at least, where rows that stay are searched for them."""
     left: float = 0.58
     """Share of the rows that must stay."""
     equal: float = 0.01
@@ -56,6 +61,8 @@ class ClearSettings:
     directions: int = 40
     rows_per_direction: int = 8
     turns: int = 3
+    followed: int = 16
+    """Groups that are turned again after the first turn: those that stand out most."""
     share: float = 0.04
     """Of the rows that the smaller part of a large split has at least."""
     rounds: int = 8
@@ -142,6 +149,22 @@ def principal(X: Array) -> Array:
     return np.concatenate([space.rows[:, : space.n_looks] for space in found], axis=1)
 
 
+def divided(X: Array, settings: ClearSettings = SETTINGS) -> Array:
+    """Project the rows on the directions that divide them best into two parts.
+
+    No row has a part in its own direction: noise that was divided in two has one mode all the same.
+    """
+    found = []
+    for space in spaces(X, settings):
+        T = np.asarray(space.rows[:, : space.n_looks].T)
+        least = np.full(len(T), max(4, int(settings.class_least * len(X))))
+        for _ in range(settings.turns):
+            G = _split(T, least)[0]
+            T = _along(space.rows, G)[0]
+        found.append(T.T)
+    return np.concatenate(found, axis=1)
+
+
 def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clear | None, bool]:
     """Find the clearest group.
 
@@ -160,13 +183,14 @@ def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clea
     m = len(X)
     best, merit, blocked = None, 0.0, False
     for space in spaces(X, settings):
-        for members, ratio, way in _candidates(space, settings):
+        for members, ratio, spread, way in _candidates(space, settings):
             k = int(members.sum())
             few = k <= settings.few * n
             if ratio < (settings.few_ratio if few else settings.large_ratio):
                 continue
             log_p = settings.per_direction * space.n_looks - settings.index * k * np.log(ratio)
-            lenient = few or ratio >= settings.obvious_ratio
+            isolated = few and spread <= ratio**settings.compact
+            lenient = isolated or ratio >= settings.obvious_ratio
             if log_p > (settings.few_log_p if lenient else settings.large_log_p):
                 continue
             natural = k > settings.class_share * n and X.shape[1] < settings.class_columns
@@ -192,22 +216,27 @@ def is_suspect(group: Clear, settings: ClearSettings = SETTINGS) -> bool:
 
 def clearness(along: Array, members: Mask) -> float:
     """Divide how far out the nearest member lies by the farthest other row on either side."""
+    return _extent(along, members)[0]
+
+
+def _extent(along: Array, members: Mask) -> tuple[float, float]:
+    """Return the clearness, and how far out the farthest member lies over the nearest."""
     others = along[~members]
     middle = np.median(others)
-    return float((along[members].min() - middle) / max(np.abs(others - middle).max(), TINY))
+    nearest, farthest = along[members].min() - middle, along[members].max() - middle
+    reach = max(np.abs(others - middle).max(), TINY)
+    return float(nearest / reach), float(farthest / max(nearest, TINY))
 
 
-def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, float, Array]]:
-    """Find the groups that some direction shows, each with its clearness and direction."""
+def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, float, float, Array]]:
+    """Find the groups that some direction shows, each with its extent and direction."""
     rows = space.rows
     m = len(rows)
     least = sorted({3, max(4, int(settings.share * m))})
-    groups, sizes = [], []
     starts = space.starts()
-    for k in least:
-        split, found = _split(starts, np.full(len(starts), k))
-        groups.append(split[found])
-        sizes.append(np.full(int(found.sum()), k))
+    fewest = [np.full(len(starts), k) for k in least]
+    split, found = _split(starts, *fewest)
+    groups, sizes = [split[found]], [np.concatenate(fewest)[found]]
     if not space.white:
         order = np.argsort(starts, axis=1, kind="stable")
         for k in (m // 10, m // 4):
@@ -219,8 +248,12 @@ def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, floa
     G, k_least = _distinct(np.concatenate(groups), np.concatenate(sizes))
     if not len(G):
         return []
-    for _ in range(settings.turns):
-        split, found = _split(_along(rows, G)[0], k_least)
+    for turn in range(settings.turns):
+        along = _along(rows, G)[0]
+        if turn:  # only groups that stand out already are worth another turn
+            foremost = np.argsort(-_standing_out(along, G), kind="stable")[: settings.followed]
+            along, G, k_least = along[foremost], G[foremost], k_least[foremost]
+        split, found = _split(along, k_least)
         G, k_least = _distinct(np.where(found[:, None], split, G), k_least)
     for _ in range(2):
         G = _placed(_along(rows, G)[0], G)
@@ -232,21 +265,21 @@ def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, floa
     for t, members, way, rounding in zip(along, G, ways, noise, strict=True):
         k = int(members.sum())
         if 2 < k < m / 2 and t[~members].std() >= settings.rounding * rounding:
-            candidates.append((members, clearness(t, members), way))
+            candidates.append((members, *_extent(t, members), way))
     return candidates
 
 
-def _split(T: Array, least: Array) -> tuple[Array, Mask]:
+def _split(T: Array, *least: Array) -> tuple[Array, Mask]:
     """Split each row of T by the best two-Gaussian classification; True is the smaller part.
 
-    Variances are drawn to the pooled one by four rows. Also whether there is a cut at all.
+    Variances are drawn to the pooled one by four rows. Each `least` gives the fewest rows of a part
+    for every row of T; the splits follow each other. Also whether there is a cut at all.
     """
     k, n = T.shape
     order = np.argsort(T, axis=1, kind="stable")
     a = np.take_along_axis(T, order, axis=1)
     a = a - a[:, n // 2 : n // 2 + 1]
     a /= np.maximum(np.abs(a).max(axis=1, keepdims=True), TINY)
-    steps = np.diff(a, axis=1)
     sums, squares = np.cumsum(a, axis=1), np.cumsum(a * a, axis=1)
     left = np.arange(1, n)[None, :]
     right = n - left
@@ -260,13 +293,17 @@ def _split(T: Array, least: Array) -> tuple[Array, Mask]:
     high = np.maximum((right * high + 4.0 * pooled) / (right + 4.0), floor)
     merit = left * np.log(left / n) + right * np.log(right / n)
     merit = merit - 0.5 * (left * np.log(low) + right * np.log(high))
-    merit[(np.minimum(left, right) < least[:, None]) | (steps <= 0.0)] = -np.inf
-    at = merit.argmax(axis=1)
-    found = merit[np.arange(k), at] > -np.inf
+    merit[np.diff(a, axis=1) <= 0.0] = -np.inf
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.broadcast_to(np.arange(n), (k, n)), axis=1)
-    below = rank <= at[:, None]
-    return np.where((at + 1 <= n - at - 1)[:, None], below, ~below), found
+    splits, found = [], []
+    for fewest in least:
+        among = np.where(np.minimum(left, right) < fewest[:, None], -np.inf, merit)
+        at = among.argmax(axis=1)
+        found.append(among[np.arange(k), at] > -np.inf)
+        below = rank <= at[:, None]
+        splits.append(np.where((at + 1 <= n - at - 1)[:, None], below, ~below))
+    return np.concatenate(splits), np.concatenate(found)
 
 
 def _along(rows: Array, G: Array) -> tuple[Array, Array]:
@@ -284,6 +321,17 @@ def _along(rows: Array, G: Array) -> tuple[Array, Array]:
     outside = m / np.maximum(m - 1.0, 1.0) * (projected + squared / np.maximum(m - 1.0, 1.0))
     lengths = np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), TINY)
     return np.where(G, inside, outside) / lengths, ways
+
+
+def _standing_out(T: Array, G: Array) -> Array:
+    """Divide the distance of each group from the others by how both of them vary."""
+    k = G.sum(axis=1)
+    squares, sums = (np.where(G, values, 0.0).sum(axis=1) for values in (T * T, T))
+    inside = squares / k - (sums / k) ** 2
+    m = T.shape[1] - k
+    rest = T.sum(axis=1) - sums
+    outside = ((T * T).sum(axis=1) - squares) / m - (rest / m) ** 2
+    return np.asarray((sums / k - rest / m) / np.sqrt(np.maximum(inside + outside, TINY)))
 
 
 def _placed(T: Array, G: Array) -> Array:
