@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 
 from inlier._internal.arrays import (
     among,
     count,
     double,
-    evenly_spaced,
     every,
     highest,
-    like,
     median,
-    mixed,
     namespace,
-    on_host,
     pieces,
     some,
 )
@@ -29,7 +26,7 @@ from inlier.unknown_sigma.pursuit import pursue
 from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import Cut
 from inlier.unknown_sigma.state import Candidate, Line, Near, SearchState, unit
-from inlier.unknown_sigma.whitening import White, whitened
+from inlier.unknown_sigma.whitening import White, chosen_rows, whitened
 
 
 def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | None:
@@ -154,23 +151,27 @@ def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]]
 
 
 def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -> Candidate | None:
-    """Find a group along directions that are flat or skewed in the metric of the kept rows."""
-    kept = found.kept
-    white = whitened(oracle, found.mean, kept, found.least_variance)
+    """Find a group along directions that are flat or skewed in the metric of the kept rows.
+
+    The directions come from a sample of the rows, the group from all of them.
+    """
+    white = found.white = whitened(
+        oracle.table, found.mean, found.kept, found.least_variance, random
+    )
     # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
     precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
-    rows = among(white.rows, kept)
-    if rows.shape[1] > SEARCH.most_pursued:
-        projected = mixed(random.standard_normal(rows.shape[0]), rows)
-        some_rows = evenly_spaced(namespace(projected).argsort(projected), SEARCH.most_pursued)
-        rows = namespace(rows).take(rows, like(some_rows, rows), axis=1)
-    looks = pursue(on_host(rows), random)
+    looks = pursue(white.rows, random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
-    clear = [look for look in looks if look[0] < SEARCH.log_level]
-    for log_p, mixing, center, cut in clear[: SEARCH.most_turned]:
-        direction = mixing @ white.whitener
-        length = float(np.linalg.norm(direction))
-        start = Line(direction / length, mixed(mixing / length, white.rows), center / length)
+    clear = [look for look in looks if look[0] < SEARCH.log_level][: SEARCH.most_turned]
+    if not clear:
+        return None
+    directions = np.stack([mixing for _, mixing, _, _ in clear]) @ white.whitener
+    lengths = np.linalg.norm(directions, axis=1)
+    directions /= lengths[:, None]
+    projected = oracle.table.project(found.mean, directions)
+    for i, (log_p, _, center, cut) in enumerate(clear):
+        length = float(lengths[i])
+        start = Line(directions[i], projected[i, :], center / length)
         cut = replace(cut, log_p=log_p, cut=cut.cut / length)
         group = _refined(oracle, found, start, cut, precision)
         if group is not None:
@@ -224,7 +225,14 @@ def _turned(
     return (Line(direction, rows, center), cut) if cut.log_p < SEARCH.log_level else None
 
 
-def polished(found: SearchState, white: White, group: Candidate, members: Rows) -> list[Candidate]:
+def polished(
+    oracle: Oracle,
+    found: SearchState,
+    white: White,
+    group: Candidate,
+    members: Rows,
+    random: np.random.Generator,
+) -> list[Candidate]:
     """Test the rows of a group again, in the metric of the kept rows.
 
     A direction of the data is not where a group is clearest if the others vary unevenly. Along
@@ -233,39 +241,71 @@ def polished(found: SearchState, white: White, group: Candidate, members: Rows) 
     """
     if group.direction is None or group.cut.side == 0:
         return [group]
-    roots = np.sqrt(white.shrinkage)
-    rows = white.rows * like(roots[:, None], white.rows)
-    xp = namespace(rows)
-    inside = among(rows, members)
-    offset = xp.mean(inside, axis=1, keepdims=True)
-    spread = on_host((inside - offset) @ (inside - offset).T) / count(members)
-    variances, axes = np.linalg.eigh(spread)
+    table, mean = oracle.table, found.mean
+    whitener = np.sqrt(white.shrinkage)[:, None] * white.whitener
+    some_members = chosen_rows(table, members, SEARCH.most_pursued, random)
+    inside = whitener @ (table.some(some_members) - mean).T
+    offset = inside.mean(axis=1)
+    inside -= offset[:, None]
+    variances, axes = np.linalg.eigh(inside @ inside.T / inside.shape[1])
     halves = [members]
     if variances[-1] > SEARCH.wide**2:
-        positive = mixed(axes[:, -1], rows - offset) > 0.0
+        wide = axes[:, -1]
+        positive = table.project(mean, (wide @ whitener)[None])[0, :] > float(wide @ offset)
         halves = [members & positive, members & ~positive]
+    shares = namespace(members).stack([double(half) / count(half) for half in halves])
+    offsets = table.combine(mean, shares)
+    directions = np.stack([_discriminant(oracle, found, white, offset) for offset in offsets])
+    projected = table.project(mean, directions)
     parts = []
-    for half in halves:
-        mixing = on_host(xp.mean(among(rows, half), axis=1)) * roots
-        direction = mixing @ white.whitener
-        length = max(float(np.linalg.norm(direction)), TINY)
-        direction, projected = direction / length, mixed(mixing / length, white.rows)
-        center, cut = significance.excess_test(projected[found.kept | half], sides=(1,))
+    for i, half in enumerate(halves):
+        center, cut = significance.excess_test(projected[i, :][found.kept | half], sides=(1,))
         if cut.log_p >= SEARCH.log_level:
             return [group]
-        line = Line(direction, projected, center)
-        point = found.mean + center * direction
+        line = Line(directions[i], projected[i, :], center)
+        point = mean + center * directions[i]
         cut = replace(cut, log_p=group.cut.log_p)
-        parts.append(Candidate(group.kind, cut, line.sizes(1), point, direction))
+        parts.append(Candidate(group.kind, cut, line.sizes(1), point, directions[i]))
     return parts
+
+
+def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Array) -> Array:
+    """Return Fisher's discriminant: the offset, times the inverse covariance of the kept rows.
+
+    If the metric is that of a sample, it preconditions a few steps of conjugate gradients with all
+    rows, one pass each.
+    """
+    d, m = len(offset), count(found.kept)
+    precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
+    if not white.sampled:
+        return unit(precision @ offset)
+    weights = double(found.kept)
+
+    def covariance(v: Array) -> Array:
+        image = oracle.table.moment(found.mean, weights, v[None], drift=False).image
+        return np.asarray(image[0] / m)
+
+    solution, _ = cg(
+        LinearOperator((d, d), covariance, dtype=np.float64),
+        offset,
+        M=LinearOperator((d, d), lambda v: precision @ v, dtype=np.float64),
+        rtol=SEARCH.discriminant_error,
+        maxiter=SEARCH.discriminant_passes,
+    )
+    return unit(solution)
 
 
 def is_uneven(oracle: Oracle, found: SearchState) -> bool:
     """Return whether whitening could show more, and is affordable."""
-    n, d = oracle.table.shape
+    d = oracle.table.shape[1]
     m = count(found.kept)
-    if d > SEARCH.most_columns or n * d > SEARCH.most_whitened or d < 2 or m < SEARCH.fewest_rows:
+    if not 2 <= d <= SEARCH.most_columns or m < max(SEARCH.fewest_rows, _fewest_rows(d)):
         return False
     total = float(oracle.table.sq_distances(found.mean) @ double(found.kept))
     noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
     return bool(found.spectrum.values[0] > SEARCH.anisotropic * noise)
+
+
+def _fewest_rows(d: int) -> int:
+    """Return the rows from which on whitening costs about as much as the passes over them."""
+    return 0 if d <= SEARCH.few_columns else SEARCH.rows_per_column * d

@@ -47,19 +47,34 @@ def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Ar
         Logarithm of the chance that good rows show such a group, after the search; the direction;
         the centre of the rows along it; where the group begins.
     """
-    charge = 0.0
+    looks = _looks(whitened)
+    charge = _charge(whitened, min(cut.log_p for _, _, cut in looks), random)
+    found = [
+        (min(0.0, cut.log_p + charge), direction, center, cut) for direction, center, cut in looks
+    ]
+    half = len(found) // 2
+    return [*sorted(found[:half], key=_log_p), *sorted(found[half:], key=_log_p)]
+
+
+def _charge(whitened: Array, best: float, random: np.random.Generator) -> float:
+    """Return what the same search finds among rows with random signs, as a charge for the search.
+
+    No more trials are made once they cannot change what follows: the best look of the rows is no
+    more than chance, or is far more even at twice the charge, which it is then given.
+    """
     # Copies of a row are one row: they get one sign.
     key = random.standard_normal(len(whitened)) @ whitened
     _, twin = np.unique(np.round(key, 9), return_inverse=True)
+    charge = 0.0
     for _ in range(SEARCH.trials):
         mixed = whitened * random.choice([-1.0, 1.0], int(twin.max()) + 1)[twin]
-        charge = max(charge, max(-cut.log_p for _, _, cut in _looks(mixed)))
-    found = [
-        (min(0.0, cut.log_p + SEARCH.more_trials * charge), direction, center, cut)
-        for direction, center, cut in _looks(whitened)
-    ]
-    skewed, flat = found[::2], found[1::2]
-    return [*sorted(skewed, key=_log_p), *sorted(flat, key=_log_p)]
+        least = min(cut.log_p for _, _, cut in _looks(mixed))
+        charge = max(charge, -SEARCH.more_trials * least)
+        if best + charge > np.log(SEARCH.doubtful_level):
+            break
+        if best + 2.0 * charge < 2.0 * SEARCH.log_level:
+            return 2.0 * charge
+    return charge
 
 
 def _log_p(look: tuple[float, Array, float, Cut]) -> float:
@@ -67,15 +82,22 @@ def _log_p(look: tuple[float, Array, float, Cut]) -> float:
 
 
 def _looks(Z: Array) -> list[tuple[Array, float, Cut]]:
-    """Test the most skewed and the flattest direction of each window."""
+    """Test the most skewed directions of the windows, then the flattest."""
     k = len(Z)
-    directions = []
+    skewed: list[tuple[float, Array]] = []
+    flat: list[tuple[float, Array]] = []
     for first in range(0, max(1, k - SEARCH.window // 2), SEARCH.window // 2):
         window = slice(first, min(k, first + SEARCH.window))
-        for mixing in _climb(Z[window]):
+        for found, (size, mixing) in zip((skewed, flat), _climb(Z[window]), strict=True):
             direction = np.zeros(k)
             direction[window] = mixing
-            directions.append(direction)
+            found.append((size, direction))
+    # Only the windows that show most are tested.
+    directions = [
+        direction
+        for found in (skewed, flat)
+        for _, direction in sorted(found, key=lambda look: -look[0])[: SEARCH.most_tested]
+    ]
     rows = np.sort(np.stack(directions) @ Z, axis=1)
     middles, spreads, errors = centers(rows)
     looks = []
@@ -87,11 +109,19 @@ def _looks(Z: Array) -> list[tuple[Array, float, Cut]]:
     return looks
 
 
-def _climb(Z: Array) -> tuple[Array, Array]:
-    """Climb from all coordinate axes to the most skewed direction, and to the flattest."""
-    V = np.eye(len(Z))
+def _climb(Z: Array) -> tuple[tuple[float, Array], tuple[float, Array]]:
+    """Climb from all coordinate axes to the most skewed direction, and to the flattest.
+
+    Each comes with its skewness, or the negative of its kurtosis.
+    """
+    k = len(Z)
+    i, j = np.triu_indices(k)
+    cubes = np.empty((k, k, k))
+    cubes[i, j] = cubes[j, i] = (Z[i] * Z[j]) @ Z.T
+    contracted = cubes.reshape(k * k, k)
+    V = np.eye(k)
     for _ in range(SEARCH.iterations):
-        V = (V @ Z) ** 2 @ Z.T
+        V = (V[:, :, None] * V[:, None, :]).reshape(k, k * k) @ contracted
         V /= np.maximum(np.linalg.norm(V, axis=1, keepdims=True), TINY)
     projected = V @ Z
     projected -= projected.mean(axis=1, keepdims=True)
@@ -99,4 +129,5 @@ def _climb(Z: Array) -> tuple[Array, Array]:
     variance = np.maximum(np.mean(squares, axis=1), LEAST)
     skewness = np.mean(squares * projected, axis=1) / variance**1.5
     kurtosis = np.mean(squares * squares, axis=1) / variance**2
-    return V[int(np.argmax(skewness))], V[int(np.argmin(kurtosis))]
+    most, least = int(np.argmax(skewness)), int(np.argmin(kurtosis))
+    return (float(skewness[most]), V[most]), (-float(kurtosis[least]), V[least])

@@ -65,7 +65,7 @@ def select(
         _extend_path(found, group.cut.share, notify, oracle)
         near = _nearest_half(oracle, near, found.kept)
     if metric and found.groups and is_uneven(oracle, found):
-        found = _last_look(oracle, found, notify)
+        found = _last_look(oracle, found, random, notify)
     return found
 
 
@@ -98,17 +98,24 @@ def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) 
     return found
 
 
-def _last_look(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
+def _last_look(
+    oracle: Oracle,
+    found: SearchState,
+    random: np.random.Generator,
+    notify: Callable[[Step], None],
+) -> SearchState:
     """Test each group again without the others, and remove them once more."""
     again = begun(oracle, found.mean, found.noise, notify)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
-    white = whitened(oracle, found.mean, found.kept, found.least_variance)
+    white = found.white or whitened(
+        oracle.table, found.mean, found.kept, found.least_variance, random
+    )
     for group, record in zip(found.looks, found.groups, strict=True):
         members = np.zeros(found.kept.shape[0], dtype=np.bool_)
         members[on_host(record.rows)] = True
         members = like(members, found.kept)
-        for part in polished(found, white, group, members):
+        for part in polished(oracle, found, white, group, members, random):
             if some(part.among(again.kept)) and _remove(oracle, again, part):
                 _extend_path(again, part.cut.share, notify, oracle)
     return again
@@ -141,7 +148,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
         return False
     found.groups.append(record)
     found.looks.append(group)
-    found.kept = found.kept & ~members
+    found.kept, found.white = found.kept & ~members, None
     found.mean = found.mean - offset * (size / left)
     found.spectrum = spectrum_of(oracle, found.mean, found.kept)
     # What rounding has left of the rows that went, which may have been far out.

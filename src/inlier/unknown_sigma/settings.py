@@ -54,13 +54,26 @@ class SearchSettings:
     anisotropic: float = 1.3
     """The metric is used if the largest eigenvalue exceeds that of white noise (Marchenko and
     Pastur) by this factor."""
-    most_columns: int = 512
-    most_whitened: int = 1 << 25
-    """Whitening takes the whole spectrum, and memory: rows times columns."""
+    most_columns: int = 4096
+    few_columns: int = 1024
+    rows_per_column: int = 8
+    whitened_cells: int = 1 << 22
+    """The metric is measured on all rows, or on a sample of so many cells, but at least so many
+    rows for each column: fewer make the quiet directions of a sample. It takes the whole spectrum,
+    which is worth it with few columns, or with so many rows."""
+    discriminant_error: float = 1e-3
+    discriminant_passes: int = 4
+    """Where the metric is that of a sample, a group is cut along the discriminant of all rows,
+    solved to this residual or for so many passes."""
     wide: float = 2.0
     """A group is split if somewhere its standard deviation is so many times that of the rest."""
+    pursued_cells: int = 1 << 21
     most_pursued: int = 5000
-    """Rows that the search in the metric uses; the groups are of all rows."""
+    fewest_pursued: int = 2000
+    """Rows that the search in the metric uses: so many cells, but no more and no fewer rows. The
+    groups are of all rows."""
+    most_tested: int = 32
+    """Windows of the pursuit whose directions are tested: the most skewed ones and the flattest."""
     at_once: int = 1 << 20
     """Elements of the rows along several directions that are tested together."""
     window: int = 10

@@ -17,6 +17,7 @@ from inlier.results.records import PathPoint
 from inlier.results.rules import Group
 from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import NOTHING, Cut
+from inlier.unknown_sigma.whitening import White
 
 
 @dataclass
@@ -33,6 +34,8 @@ class SearchState:
     path: list[PathPoint] = field(default_factory=list)
     looks: list[Candidate] = field(default_factory=list)
     """What led to the groups."""
+    white: White | None = None
+    """The kept rows in their own metric, once it was measured."""
     noise: float = 0.0
     """What rounding adds to the coordinates of a row."""
     refused: Group | None = None

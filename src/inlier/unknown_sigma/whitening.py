@@ -1,4 +1,4 @@
-"""The rows in coordinates in which those that are kept vary alike in all directions."""
+"""Some of the rows in coordinates in which those that are kept vary alike in all directions."""
 
 from __future__ import annotations
 
@@ -6,53 +6,74 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import among, count, double, like, namespace, on_host, total
+from inlier._internal.arrays import count, evenly_spaced, namespace, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.linalg.eigenpairs import Oracle
+from inlier.data import Table
+from inlier.unknown_sigma.settings import SEARCH
 
 # Directions below this fraction of the largest variance hold rounding, or nothing.
 RELATIVE = 1e-10
 
 
 class White(NamedTuple):
-    """All rows in coordinates in which some of them vary alike in all directions."""
+    """Kept rows in coordinates in which they vary alike in all directions."""
 
-    rows: Rows
-    """k x n, in the order of the variance that was divided out."""
+    rows: Array
+    """k x m: kept rows, as many as a pursuit uses, in the order of the variance divided out."""
     whitener: Array
     """k x d: the rows are these directions times the data, less the mean."""
     shrinkage: Array
     """By how much a variance should be larger than it was measured, as the inverse."""
+    sampled: bool
+    """Whether the metric is that of a sample."""
 
 
-def whitened(oracle: Oracle, mean: Array, kept: Rows, least_variance: float) -> White:
-    """Whiten the kept rows, in two passes."""
-    m, d = count(kept), oracle.table.shape[1]
-    scatter, _ = oracle.table.scatter(mean, double(kept))
-    values, vectors = np.linalg.eigh(scatter / m)
+def whitened(
+    table: Table, mean: Array, kept: Rows, least_variance: float, random: np.random.Generator
+) -> White:
+    """Whiten the kept rows, or as many of them as show the metric; at most one pass."""
+    d = table.shape[1]
+    most = max(SEARCH.whitened_cells // d, SEARCH.rows_per_column * d)
+    chosen = chosen_rows(table, kept, most, random)
+    sampled = len(chosen) < count(kept)
+    R = table.some(chosen) - mean
+    values, vectors = np.linalg.eigh(R.T @ R / len(R))
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     held = values > max(RELATIVE * values[0], least_variance)
     held[0] = True
     values = np.maximum(values, TINY)
     values, vectors = values[held], vectors[:, held]
-    rows = oracle.table.project(mean, vectors.T)
-    # The sign of an eigenvector is an accident; the random signs of a pursuit see it.
-    cubes = namespace(rows).sum((rows / like(np.sqrt(values)[:, None], rows)) ** 3, axis=1)
-    signs = np.where(on_host(cubes) < 0.0, -1.0, 1.0)
-    rows, vectors = rows * like(signs[:, None], rows), vectors * signs
-    shrinkage = values / _shrunk(values, among(rows, kept), d)
+    shrinkage = values / _shrunk(values, R)
+    pursued = int(np.clip(SEARCH.pursued_cells // d, SEARCH.fewest_pursued, SEARCH.most_pursued))
+    if len(R) > pursued:
+        R = R[evenly_spaced(np.argsort(R @ random.standard_normal(d)), pursued)]
     roots = np.sqrt(values)[:, None]
-    return White(rows / like(roots, rows), vectors.T / roots, shrinkage)
+    rows = vectors.T @ R.T / roots
+    # The sign of an eigenvector is an accident; the random signs of a pursuit see it.
+    signs = np.where(np.sum(rows**3, axis=1) < 0.0, -1.0, 1.0)[:, None]
+    return White(signs * rows, signs * vectors.T / roots, shrinkage, sampled)
 
 
-def _shrunk(values: Array, rows: Rows, d: int) -> Array:
-    """Shrink the eigenvalues of a covariance to their mean (Ledoit and Wolf 2004)."""
+def chosen_rows(table: Table, among: Rows, most: int, random: np.random.Generator) -> Array:
+    """Return the numbers of masked rows: all, or so many as spread evenly along a direction.
+
+    Which ones does not depend on the order of the rows. One pass, unless it is all of them.
+    """
+    if count(among) <= most:
+        return np.flatnonzero(on_host(among))
+    order = table.order(random)
+    return evenly_spaced(order[namespace(order).take(among, order)], most)
+
+
+def _shrunk(values: Array, R: Array) -> Array:
+    """Shrink the eigenvalues of the covariance of R to their mean (Ledoit and Wolf 2004)."""
+    m, d = R.shape
     unit = float(values[0])
-    values, m = values / unit, rows.shape[1]
-    lengths = namespace(rows).sum((rows / float(np.sqrt(unit))) ** 2, axis=0)
+    values = values / unit
     mean = float(values.sum()) / d
     squared = float(np.sum(values**2))
-    noise = (total(lengths**2) / m - squared) / m
+    lengths = np.sum((R / np.sqrt(unit)) ** 2, axis=1)
+    noise = (float(np.sum(lengths**2)) / m - squared) / m
     weight = float(np.clip(noise / max(squared - d * mean**2, TINY), 1e-6, 1.0))
-    return unit * ((1.0 - weight) * values + weight * mean)
+    return np.asarray(unit * ((1.0 - weight) * values + weight * mean))
