@@ -4,8 +4,9 @@
     python benchmarks/gpu.py --rows 1000000        one size
     python benchmarks/gpu.py --device cpu --rows 20000 --columns 256 --repeats 1
 
-Settings A and B of the paper are drawn on the device in single precision. For each fit: whether
-the set is exact, seconds (best of several), passes, the part of the time that is spent in passes
+Settings A and B of the paper are drawn on the device in single precision, and uneven rows (standard
+deviations 5 / sqrt(j)) with outliers 6 sigma out in the two weakest columns. For each fit: how many
+rows are wrong, seconds (best of several), passes, the part of the time that is spent in passes
 that move bytes at half of the device's copy bandwidth or more, how often the host waits for the
 device, and the most memory used beside the data. `--write` puts the table into docs/results.
 """
@@ -89,13 +90,17 @@ def setting(
         part.normal_()
     bad = torch.randperm(n, device=device)[: round(alpha * n)]
     first, second = bad.tensor_split(2)
-    for rows in first.split(1 << 17):
+    if name == "quiet":
+        scales = 5.0 / torch.arange(1, d + 1, device=device) ** 0.5
+        X *= scales
+        X[bad, d - 2 :] += 6.0 * scales[d - 2 :]
+    for rows in () if name == "quiet" else first.split(1 << 17):
         if name == "A":
             X[rows] = X[rows].abs()
         else:
             X[rows] = 0.0
             X[rows, :2] = (d / 2) ** 0.5
-    for rows in second.split(1 << 17):
+    for rows in () if name == "quiet" else second.split(1 << 17):
         if name == "A":
             X[rows] += 3.0 * torch.rand((len(rows), d), device=device)
         else:
@@ -166,9 +171,14 @@ def measure(
 ) -> dict[str, Any]:
     X, is_bad, sigma = data
     device = options.device
+    arguments: dict[str, Any] = {
+        "sigma": {"sigma": sigma},
+        "nothing": {},
+        "scatter identity": {"scatter": "identity"},
+    }[given]
 
     def fit() -> Any:
-        return inlier.robust_mean(X, sigma=sigma if given == "sigma" else None)
+        return inlier.robust_mean(X, **arguments)
 
     fit()  # once, for what a library loads at its first use
     if device == "cuda":
@@ -191,7 +201,7 @@ def measure(
         "alpha": alpha,
         "shift": f"{shift:g}",
         "given": given,
-        "exact": "yes" if bool((result.support == ~is_bad).all()) else "no",
+        "wrong rows": int((result.support == is_bad).sum()),
         "seconds": f"{seconds:.3f}",
         "passes": result.n_passes,
         "in passes": f"{inside / watched_seconds:.0%}",
@@ -223,6 +233,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--columns", type=int, default=1024)
+    parser.add_argument("--settings", nargs="+", default=["A", "B", "quiet"])
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--write", action="store_true")
@@ -233,11 +244,15 @@ def main() -> None:
     bandwidth = copy_bandwidth(options.device)
     records = []
     for n in options.rows:
-        for name in "AB":
+        for name in options.settings:
             alphas = ALPHAS if n <= MANY_ROWS else FEW_ALPHAS
+            if name == "quiet":  # of more rows it is a question which part is the good one
+                alphas = tuple(alpha for alpha in alphas if alpha < 0.25)
             for alpha, shift in itertools.product(alphas, SHIFTS):
                 data = setting(name, n, options.columns, alpha, shift, options.device)
-                for given in ("sigma", "nothing"):
+                # Not even the best bound on the variance shows outliers in quiet directions.
+                quiet = name == "quiet"
+                for given in ("nothing", "scatter identity" if quiet else "sigma"):
                     made = measure(
                         name, n, options.columns, alpha, shift, given, data, bandwidth, options
                     )
