@@ -114,8 +114,7 @@ MaxBytes = Annotated[
 Sigma = Annotated[
     float | None,
     _option(
-        FITTING,
-        "Bound on the standard deviation of the good rows in any direction, if known.",
+        FITTING, "Bound on the standard deviation of the good rows in any direction, if known."
     ),
 ]
 AssumeChoice = Annotated[
@@ -152,7 +151,6 @@ Point = Annotated[
     int | None, _option(FITTING, "Use this point of the path in the report, counted from 0.")
 ]
 Seed = Annotated[
-    int,
-    _option(FITTING, "Seed of the eigensolver's starting vectors and of row sampling.", min=0),
+    int, _option(FITTING, "Seed of the eigensolver's starting vectors and of row sampling.", min=0)
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]

@@ -26,8 +26,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("out/reproduce"),
     trials: Annotated[int, typer.Option(min=1, help="Draws for each cell of the tables.")] = 20,
     quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Single draws of few cells, without Table 6."),
+        bool, typer.Option("--quick", help="Single draws of few cells, without Table 6.")
     ] = False,
     only: Annotated[
         list[str] | None,

@@ -14,15 +14,7 @@ from inlier.datasets.adversaries import (
 )
 from inlier.datasets.base import Contamination, Sample
 from inlier.datasets.images import Images, digits, faces, read_images
-from inlier.datasets.inliers import (
-    Gaussian,
-    Inliers,
-    Laplace,
-    Rotated,
-    Spiked,
-    StudentT,
-    Uneven,
-)
+from inlier.datasets.inliers import Gaussian, Inliers, Laplace, Rotated, Spiked, StudentT, Uneven
 from inlier.datasets.models import (
     Clean,
     Cluster,

@@ -280,10 +280,7 @@ def radius_panel(certificate: Certificate) -> Panel | None:
         "How far the mean can be off, if a fraction of the rows is bad: the larger the more are.",
         Axis(0.0, 50.0, "bad rows, at most (%)"),
         linear_axis(y, "error radius", zero=True),
-        (
-            Series(x, y, "radius", joined=True, marked=False),
-            Series(x[here], y[here], "chosen"),
-        ),
+        (Series(x, y, "radius", joined=True, marked=False), Series(x[here], y[here], "chosen")),
         notes=tuple(
             Note(at, radius, number(radius), centered=True)
             for at, radius in zip(x[here].tolist(), y[here].tolist(), strict=True)
