@@ -255,7 +255,7 @@ def test_only_weak_evidence_is_weak_evidence(patients, tmp_path, monkeypatch):
             warnings.warn("by a package", category, stacklevel=2)
         return honest(*arguments, **options)
 
-    monkeypatch.setattr("inlier.cli.fit_options.robust_mean", fit)
+    monkeypatch.setattr("inlier.cli.fitting.robust_mean", fit)
     assert is_weak(patients) is False
     X = np.random.default_rng(0).standard_normal((200, 5))
     X[:76] = 100.0 + X[:76] ** 3

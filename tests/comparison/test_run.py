@@ -84,3 +84,11 @@ def test_a_word_about_columns_in_other_units():
 
 
 # -- Many comparisons with the same workers -------------------------------------------------------
+
+
+def test_silent_unless_asked(capfd):
+    compare(MODEL, "mean", trials=1)
+    assert capfd.readouterr() == ("", "")
+    compare(MODEL, ["mean", Mean()], trials=2, timeout=None, progress=True)
+    out, err = capfd.readouterr()
+    assert out == "" and "compare 1/4  Mean" in err and err.endswith("\r")

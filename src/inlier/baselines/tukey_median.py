@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.optimize import linprog
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_whole
 from inlier.baselines.base import Answer, Baseline, Run
+from inlier.datasets.base import parameter
 
 # All in units of the median distance. A row within TOLERANCE of the edge of a half-space is in it;
 # the linear programme may use a quarter of that, and HiGHS must be more precise still.
@@ -28,7 +28,6 @@ DIRECTIONS, MAX_COLUMNS = 500, 100
 FIRST_DIRECTIONS, NEW_DIRECTIONS = 16, 6
 
 
-@dataclass(eq=False, repr=False)
 class TukeyMedian(Baseline):
     """Maximise the halfspace depth among the rows, exactly up to two columns.
 
@@ -72,12 +71,8 @@ class TukeyMedian(Baseline):
     sets_aside = False
     judges_rows = False
 
-    n_directions: int | None = None
+    n_directions: int | None = parameter(None, check_whole)
     random_state: Seed = 0
-
-    def _check(self, n: int, d: int) -> None:
-        if self.n_directions is not None:
-            check_whole(self.n_directions, "n_directions")
 
     def _estimate(self, run: Run) -> Answer:
         median = run.table.median()

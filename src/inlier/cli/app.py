@@ -1,7 +1,5 @@
 """The commands."""
 
-from __future__ import annotations
-
 from importlib.metadata import version as installed
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`inlier explain`: explain why a row of a file was kept or removed."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 
@@ -10,8 +8,7 @@ import typer
 from rich.console import Console
 
 from inlier.cli import options as opt
-from inlier.cli.fit_options import CommandOptions
-from inlier.cli.fitting import Fitted, fit_frame, read_frame, row_names
+from inlier.cli.fitting import CommandOptions, Fitted, fit_frame, read_frame, row_names
 from inlier.cli.record import as_text, explanation_record
 from inlier.cli.terminal import Output, progress, reporting_errors
 from inlier.cli.verdict import show_explanation

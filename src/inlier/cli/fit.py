@@ -1,7 +1,5 @@
 """`inlier fit`: fit the table in a file."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path
@@ -13,8 +11,7 @@ from rich.console import Console
 
 from inlier._internal.atomic import check_place
 from inlier.cli import options as opt
-from inlier.cli.fit_options import CommandOptions
-from inlier.cli.fitting import Fitted, fit_frame, read_frame
+from inlier.cli.fitting import CommandOptions, Fitted, fit_frame, read_frame
 from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
 from inlier.cli.terminal import Output, progress, reporting_errors
 from inlier.cli.verdict import show

@@ -1,7 +1,5 @@
 """Options that several commands share: how a file is read, and how it is fitted."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Write a fit as JSON and CSV; docs/command-line.md describes the fields."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import version
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`inlier reproduce`: regenerate the tables and figures of the paper."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Terminal output: progress, and errors in one line."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Print the verdict of a fit, or the explanation of a row."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """Fit the methods of one trial, and measure them."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import time
@@ -15,9 +13,8 @@ from scipy.linalg import norm  # does not overflow
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from inlier._internal.typing import Array, Mask
-from inlier.comparison.plan import NamedMethod
+from inlier.comparison.plan import NamedMethod, TrialData, check_sample
 from inlier.comparison.table import ROUNDING, Trial
-from inlier.comparison.trial_data import TrialData, check_sample
 
 # Warnings about code, not about the estimate.
 IGNORED = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
@@ -27,21 +24,9 @@ LENGTH_ROWS = 1000
 
 @dataclass(frozen=True)
 class Job:
-    """One trial of some methods.
+    """One trial of some methods; alpha and sigma are as in `Plan`."""
 
-    Attributes
-    ----------
-    plan : int
-        Index of the comparison.
-    data : FixedRows or Model
-    trial : int
-    seed : int or None
-    methods : tuple of NamedMethod
-    alpha, sigma : float or None
-        As in `Plan`.
-    """
-
-    plan: int
+    plan: int  # index of the comparison
     data: TrialData
     trial: int
     seed: int | None
@@ -146,11 +131,8 @@ def _attributes(estimator: Any, X: Any) -> tuple[Array, Mask | None, int | None]
     is_mask = isinstance(support, np.ndarray) and support.dtype == np.bool_
     judged = is_mask and support.shape == (n,) and getattr(estimator, "judges_rows", True)
     passes = getattr(getattr(estimator, "result_", None), "n_passes", None)
-    return (
-        location.astype(np.float64),
-        ~support if judged else None,
-        int(passes) if isinstance(passes, numbers.Integral) else None,
-    )
+    passes = int(passes) if isinstance(passes, numbers.Integral) else None
+    return location.astype(np.float64), ~support if judged else None, passes
 
 
 def _error(location: Array, mean: Array, X: Any) -> float:

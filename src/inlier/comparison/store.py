@@ -1,7 +1,5 @@
 """Finished fits in an SQLite file, so that a comparison can be resumed."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import sqlite3
@@ -15,10 +13,9 @@ import numpy as np
 
 from inlier._internal.atomic import check_place
 from inlier.comparison.fit import Job
-from inlier.comparison.plan import NamedMethod
+from inlier.comparison.plan import Model, NamedMethod
 from inlier.comparison.registry import Method
 from inlier.comparison.table import MEASURED, Trial
-from inlier.comparison.trial_data import Model
 
 # The application id of the file format, at byte 68 of the file.
 APPLICATION = 0x696E6C72  # "inlr"

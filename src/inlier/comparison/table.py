@@ -1,7 +1,5 @@
 """The results of a comparison: a record for each fit, and summaries."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import os

@@ -4,8 +4,6 @@ A process pool with time limits for each fit: a worker reports when a fit starts
 fit counts; it is killed with the processes that it started, and another one continues its job.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import pickle
@@ -84,18 +82,7 @@ def _warm_up() -> None:
 
 
 class Worker:
-    """The parent's handle of a worker process.
-
-    Attributes
-    ----------
-    pipe : Connection
-        Receives events.
-    job : Job or None
-    left : deque of NamedMethod
-        Methods of the job that are not finished; the first is being fitted.
-    deadline : float
-        End of the current fit's time, on the clock `time.monotonic`.
-    """
+    """The parent's handle of a worker process, whose events its pipe receives."""
 
     def __init__(self) -> None:
         # Unlike multiprocessing, loky does not import the user's script.
@@ -105,8 +92,9 @@ class Worker:
         self.process.start()
         theirs.close()
         self.job: Job | None = None
+        # Methods of the job that are not finished; the first is being fitted.
         self.left: deque[NamedMethod] = deque()
-        self.deadline = math.inf
+        self.deadline = math.inf  # of the current fit, on the clock `time.monotonic`
 
     def send(self, job: Job) -> None:
         """Send a job to a worker that is ready."""
@@ -154,10 +142,7 @@ class Worker:
 def run_in_workers(
     jobs: Iterable[Job], n_jobs: int, timeout: float | None
 ) -> Generator[tuple[Job | None, Event], None, None]:
-    """Run all jobs in `n_jobs` processes, and yield events with their jobs.
-
-    The job is None for an event about a worker itself.
-    """
+    """Run all jobs in `n_jobs` processes; yield events with their jobs, None if about a worker."""
     waiting, workers = deque(jobs), set[Worker]()
     limit = math.inf if timeout is None else timeout
     try:

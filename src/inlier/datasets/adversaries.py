@@ -1,7 +1,5 @@
 """Adaptive contamination: adversaries that see the good rows, or the method as well."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
@@ -13,13 +11,16 @@ import numpy as np
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_choice, check_number, check_random_state, check_whole
-from inlier.datasets.base import Contamination, Sample, parameter, set_fields
-from inlier.datasets.directions import (
+from inlier.datasets.base import (
     DIRECTIONS,
+    Contamination,
+    Sample,
     choose_direction,
     largest_eigenvalue,
+    parameter,
     principal_direction,
     random_direction,
+    set_fields,
 )
 from inlier.datasets.inliers import INLIERS, Gaussian, Inliers
 

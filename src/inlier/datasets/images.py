@@ -4,8 +4,6 @@ The paper's faces are those of the FEI database (https://fei.edu.br/~cet/facedat
 may not be redistributed: users who have it give its folder. Other data come with packages.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +14,7 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, check_whole
 from inlier.datasets.base import set_fields
-from inlier.datasets.real import Shuffled
+from inlier.datasets.models import Shuffled
 
 # The size of the paper's pictures.
 HEIGHT, WIDTH = 36, 30

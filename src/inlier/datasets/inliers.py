@@ -1,7 +1,5 @@
 """Distributions of the good rows: symmetric about zero, with light or heavy tails."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
@@ -128,6 +126,6 @@ def check_inliers(value: Any, name: str, kind: type[Any] = Inliers) -> Any:
     return value
 
 
-# Metadata of fields, for `inlier.datasets.base.check_parameters`.
+# Metadata of fields, for `inlier.datasets.base.checked_parameters`.
 INLIERS = {"check": check_inliers}
 UNEVEN = {"check": partial(check_inliers, kind=Uneven)}

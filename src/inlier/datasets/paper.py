@@ -5,8 +5,6 @@ distances between the estimate and the mean of the uncorrupted rows, for the syn
 averaged over 20 trials.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -82,51 +82,26 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter of the reproduction.
-
-    Attributes
-    ----------
-    title, text : str
-        Markdown.
-    tables, drawings : sequence
-    lines : sequence of dict
-        Tidy records, one for each fit.
-    worse : sequence of str
-        Cells of our own methods that are worse than printed.
-    """
+    """A chapter of the reproduction, with title and text in Markdown."""
 
     title: str
     text: str
     tables: Sequence[PrintableTable] = ()
     drawings: Sequence[Drawing] = ()
-    lines: Sequence[dict[str, Any]] = ()
-    worse: Sequence[str] = ()
+    lines: Sequence[dict[str, Any]] = ()  # tidy records, one for each fit
+    worse: Sequence[str] = ()  # cells of our own methods that are worse than printed
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Settings of all experiments.
+    """Settings of all experiments."""
 
-    Attributes
-    ----------
-    trials : int
-        Draws of each cell of the paper's tables.
-    quick : bool
-        Run every experiment on less data.
-    n_jobs : int
-    store : Path
-        The file of finished fits.
-    watch : callable
-    pictures : Images or None
-        The user's faces.
-    """
-
-    trials: int
-    quick: bool
+    trials: int  # draws of each cell of the paper's tables
+    quick: bool  # run every experiment on less data
     n_jobs: int
-    store: Path
+    store: Path  # the file of finished fits
     watch: Watch = field(repr=False)
-    pictures: Images | None = None
+    pictures: Images | None = None  # the user's faces
 
     @property
     def timed_store(self) -> Path:

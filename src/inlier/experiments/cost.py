@@ -1,7 +1,5 @@
 """Seconds and passes of each method against the numbers of rows and columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures 1 and 2 of the paper."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

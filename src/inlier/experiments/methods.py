@@ -1,7 +1,5 @@
 """The methods of the experiments: labels, columns of the paper's tables, and figure styles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,30 +9,15 @@ from inlier.estimators import RobustMean
 
 @dataclass(frozen=True)
 class MethodColumn:
-    """A method as it appears in tables and figures.
-
-    Attributes
-    ----------
-    method : Method
-    label : str
-    color, marker : str
-        The same in all figures. Colours are Paul Tol's "muted" scheme, safe for colour-blind
-        readers.
-    printed : str or None
-        The column of the paper's tables.
-    against : str or None
-        The column it is judged by, if another one.
-    is_ours : bool
-        Whether the reproduction fails if a cell is worse than printed.
-    """
+    """A method as it appears in tables and figures, always in the same colour."""
 
     method: Method
     label: str
-    color: str
+    color: str  # of Paul Tol's "muted" scheme, safe for colour-blind readers
     marker: str
-    printed: str | None = None
-    against: str | None = None
-    is_ours: bool = False
+    printed: str | None = None  # the column of the paper's tables
+    against: str | None = None  # the column it is judged by, if another one
+    is_ours: bool = False  # whether the reproduction fails if a cell is worse than printed
 
     @property
     def name(self) -> str:

@@ -1,7 +1,5 @@
 """Mean faces and digits by each method, as in the paper's appendix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The price of the budget as it decreases: why no parameter is needed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

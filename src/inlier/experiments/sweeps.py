@@ -1,7 +1,5 @@
 """Errors against the fraction of outliers, a wrong sigma, and the dimension."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace

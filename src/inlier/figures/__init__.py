@@ -14,21 +14,7 @@ from inlier.figures.panels import (
 from inlier.figures.row_classes import RowClass, row_classes, sample_rows, sampling_note
 
 __all__ = [
-    "Axis",
-    "Bars",
-    "Level",
-    "Note",
-    "Panel",
-    "RowClass",
-    "Series",
-    "histogram_panel",
-    "means_panel",
-    "path_panels",
-    "projection_panels",
-    "radius_panel",
-    "row_classes",
-    "sample_rows",
-    "sampling_note",
-    "scores_panel",
-    "spectrum_panel",
-]
+    "Axis", "Bars", "Level", "Note", "Panel", "RowClass", "Series", "histogram_panel",
+    "means_panel", "path_panels", "projection_panels", "radius_panel", "row_classes",
+    "sample_rows", "sampling_note", "scores_panel", "spectrum_panel",
+]  # fmt: skip

@@ -1,7 +1,5 @@
 """Axes: linear, logarithmic or inverse hyperbolic sine, with their limits and ticks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A panel: data, axes and words of a figure, without a way to draw them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

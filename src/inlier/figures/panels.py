@@ -1,7 +1,5 @@
 """The figures of a result as panels: scores, means, projections, spectrum, path, error radius."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

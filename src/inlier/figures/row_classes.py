@@ -1,7 +1,5 @@
 """The rows of a table by what became of them: kept, suspected, removed with a group."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

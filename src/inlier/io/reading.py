@@ -1,7 +1,5 @@
 """Read the table of numbers in a file, and what belongs to its rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike

@@ -1,7 +1,5 @@
 """Write the good rows of a file, unchanged, to a new file."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

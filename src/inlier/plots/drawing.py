@@ -1,7 +1,5 @@
 """Draw a panel on matplotlib axes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What a report shows about one answer, as plain data for the template `answer.html`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

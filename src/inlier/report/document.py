@@ -1,7 +1,5 @@
 """A report as one HTML page that needs no network."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -13,8 +11,8 @@ from inlier._internal.atomic import replacing
 from inlier._internal.optional import optional
 from inlier.figures import numbers
 from inlier.report import tables
+from inlier.report.card import printable
 from inlier.report.content import collect_content, split_code
-from inlier.report.printable import printable
 from inlier.report.svg import mark
 from inlier.results.explanation import shortened
 from inlier.results.summary import Summary

@@ -1,7 +1,5 @@
 """Rows as grey images."""
 
-from __future__ import annotations
-
 import base64
 import io
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Place a panel in the pixels of an inline SVG, which the macro `chart_of` writes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

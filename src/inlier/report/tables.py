@@ -1,7 +1,5 @@
 """The tables of a report as plain data; the script sorts by the exact numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
