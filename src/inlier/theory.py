@@ -183,8 +183,8 @@ def resilience_radius(sigma: float, beta: Number) -> Number:
     beta = _number("beta", beta)
     _check_sigma("sigma", sigma)
     _require((beta >= 0) & (beta < 1), "beta", beta, "give a fraction with 0 <= beta < 1")
-    radius: Number = sigma * np.sqrt(beta / (1 - beta))
-    return radius
+    bound: Number = sigma * np.sqrt(beta / (1 - beta))
+    return bound
 
 
 def lemma1_radius(sigma: float, beta: Number) -> Number:
@@ -201,8 +201,8 @@ def lemma1_radius(sigma: float, beta: Number) -> Number:
     _check_sigma("sigma", sigma)
     need = "Lemma 1 covers 0 <= beta < 1/2; use resilience_radius, which covers beta < 1"
     _require((beta >= 0) & (beta < 0.5), "beta", beta, need)
-    radius: Number = 2 * sigma * np.sqrt(beta)
-    return radius
+    bound: Number = 2 * sigma * np.sqrt(beta)
+    return bound
 
 
 def error_radius(
@@ -306,8 +306,8 @@ def far_radius(sigma: float, d: SupportsIndex, epsilon: Number) -> Number:
     _check_sigma("sigma", sigma)
     d = _positive_integer("d", d)
     _check_epsilon(epsilon, 1.0, "1", "the set G")
-    radius: Number = sigma * np.sqrt(40 * d / epsilon)
-    return radius
+    bound: Number = sigma * np.sqrt(40 * d / epsilon)
+    return bound
 
 
 def far_away(

@@ -36,8 +36,8 @@ from inlier.baselines import (
     base,
 )
 from inlier.baselines.centered_clipping import CenteredClipping
-from inlier.baselines.classical import GeometricMedian
-from inlier.baselines.pairwise import MDA
+from inlier.baselines.geometric_median import GeometricMedian
+from inlier.baselines.mda import MDA
 from inlier.data.arrays import DenseTable
 from reference import contaminated
 from rivals import ALPHA, choice, deviation, fitted, shapes, told

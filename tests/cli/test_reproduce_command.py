@@ -202,7 +202,8 @@ def test_what_the_experiments_need_is_named(name, tmp_path):
     words = ["reproduce", "--only", "figures", "--quick", "--out", tmp_path]
     done = shell(*words, code=WITHOUT.format(name=name))
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr == f'Error: reproduce needs {name}: pip install "inlier[reproduce]".\n'
+    needed = f'Error: To reproduce the paper, {name} is needed: pip install "inlier[reproduce]" ('
+    assert done.stderr.startswith(needed) and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 

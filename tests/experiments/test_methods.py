@@ -3,7 +3,7 @@
 import re
 
 from inlier.datasets import printed_tables
-from inlier.experiments.methods import COLUMNS, methods_of
+from inlier.experiments.methods import COLUMNS
 
 
 def test_what_columns_are_held_against():
@@ -32,7 +32,5 @@ def test_methods_look_different():
 
 
 def test_contenders_are_methods():
-    chosen = methods_of(("inlier", "paper-lp-reweighted-l1"))
-    assert list(chosen) == ["inlier", "paper-lp-reweighted-l1"]
-    estimator = chosen["paper-lp-reweighted-l1"].make(sigma=1.0)
+    estimator = COLUMNS["paper-lp-reweighted-l1"].method.make(sigma=1.0)
     assert (estimator.algorithm, estimator.surrogate) == ("paper", "reweighted-l1")

@@ -19,7 +19,8 @@ def test_zero_stands_below_all_others(values):
 
 
 def drawn_at(values):
-    axes = style.new_figure(3, 3).subplots()
+    with style.styled(3, 3) as figure:
+        axes = figure.subplots()
     style.lines(axes, range(len(values)), {"inlier": values}, zero=0.1)
     return axes.lines[0].get_ydata().tolist()
 

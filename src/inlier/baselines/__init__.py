@@ -1,4 +1,4 @@
-"""Published methods behind one interface.
+"""Published methods behind one interface, one file each.
 
 Each is a scikit-learn estimator that reads the data through the passes of `inlier.data` and keeps
 a `MeanResult`. `inlier.methods()` lists them with the parameters they need. Docstrings count the
@@ -6,27 +6,28 @@ passes of the method itself; the starting centre and the test for distant rows a
 """
 
 from inlier.baselines.base import Baseline
-from inlier.baselines.capped_simplex import ProjectedGradient, SpectralReweighting
+from inlier.baselines.bulyan import Bulyan
 from inlier.baselines.centered_clipping import CenteredClipping
 from inlier.baselines.cheng_diakonikolas_ge import ChengDiakonikolasGe
-from inlier.baselines.classical import (
-    CoordinateMedian,
-    GeometricMedian,
-    MedianOfMeans,
-    NormTrimmedMean,
-    SampleMean,
-    TrimmedMean,
-)
-from inlier.baselines.filters import (
-    CorruptionLevelAgnostic,
-    FalseDiscoveryFilter,
-    IterativeFiltering,
-    OutlierFractionAgnostic,
-    QuantumEntropy,
-)
+from inlier.baselines.coordinate_median import CoordinateMedian
+from inlier.baselines.false_discovery_filter import FalseDiscoveryFilter
+from inlier.baselines.geometric_median import GeometricMedian
+from inlier.baselines.iterative_filtering import IterativeFiltering
+from inlier.baselines.krum import Krum, MultiKrum
 from inlier.baselines.lai_rao_vempala import LaiRaoVempala, LaiRaoVempalaGaussian
+from inlier.baselines.mda import MDA
+from inlier.baselines.mean import SampleMean
+from inlier.baselines.median_of_means import MedianOfMeans
 from inlier.baselines.min_cov_det import MinimumCovarianceDeterminant
-from inlier.baselines.pairwise import MDA, Bulyan, Krum, MultiKrum
+from inlier.baselines.norm_trimmed_mean import NormTrimmedMean
+from inlier.baselines.outlier_fraction_agnostic import (
+    CorruptionLevelAgnostic,
+    OutlierFractionAgnostic,
+)
+from inlier.baselines.projected_gradient import ProjectedGradient
+from inlier.baselines.quantum_entropy import QuantumEntropy
+from inlier.baselines.spectral_reweighting import SpectralReweighting
+from inlier.baselines.trimmed_mean import TrimmedMean
 from inlier.baselines.tukey_median import TukeyMedian
 
 # From simple to elaborate; spectral methods before those for few rows.

@@ -13,11 +13,12 @@ from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
 
-from inlier._internal.typing import Array, Mask
+from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
 from inlier.data import HostTable, Table, WorkingFrame, as_table
 from inlier.data.checks import check_range
 from inlier.datasets.base import checked_parameters
+from inlier.datasets.base import parameter as parameter  # for the methods
 from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
 from inlier.results.records import MeanResult, Step
@@ -38,13 +39,11 @@ NEEDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Spread(NamedTuple):
-    """The largest variance of weighted rows, its direction and the projections onto it."""
+    """The largest variance of weighted rows, and the projections onto its direction."""
 
     mean: Array
     variance: float
-    direction: Array
-    projected: Array
-    """Relative to the mean."""
+    projected: Array  # relative to the mean
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Run:
         mean = self.mean(weights)
         spectrum = self.oracle.closely(mean, weights)
         variance = float(spectrum.values[0]) / float(weights.sum())
-        return Spread(mean, variance, spectrum.vectors[0], spectrum.projections[0])
+        return Spread(mean, variance, spectrum.projections[0])
 
     def location_only(
         self, location: Array, n_iter: int = 1, converged: bool = True, message: str = ""
@@ -134,11 +133,25 @@ class Run:
         )
 
 
-def _near(distances: Array) -> Mask:
-    """Return which rows are not extremely distant, from their squared distances."""
-    limit = MAX_DISTANCE_RATIO**2 * float(np.median(distances))
-    # Where most rows coincide there is no unit of distance.
-    return np.asarray(distances <= limit if limit > 0.0 else np.isfinite(distances))
+def variance_limit(sigma: float) -> float:
+    """Return sigma^2 with room for rounding: the good rows alone may attain sigma^2."""
+    return sigma**2 * (1.0 + 1e-9)
+
+
+def gave_up(
+    weights: Array,
+    scores: Array,
+    n_iter: int,
+    why: str = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean.",
+) -> Answer:
+    """Return the answer of a filter that would have to remove half of the rows."""
+    message = f"Gave up: half of the rows would have to leave {why}"
+    return Answer(weights, scores, n_iter=n_iter, converged=False, message=message)
+
+
+def is_minority(weights: Array) -> bool:
+    """Return whether less than half of the rows are left: outliers cannot be the majority."""
+    return float(weights.sum()) < len(weights) / 2.0
 
 
 @dataclass_transform(eq_default=False)
@@ -198,7 +211,11 @@ class Baseline(MeanEstimator, ABC):
         center = table.median(random)
         distances = table.sq_distances(center)
         check_range(table, center, distances)
-        near = _near(distances) if self.sets_aside else np.ones(n, dtype=np.bool_)
+        near = np.ones(n, dtype=np.bool_)
+        if self.sets_aside:
+            limit = MAX_DISTANCE_RATIO**2 * float(np.median(distances))
+            # Where most rows coincide there is no unit of distance.
+            near = np.asarray(distances <= limit if limit > 0.0 else np.isfinite(distances))
         frame = WorkingFrame.of(table, near, center, self.rotates)
         n_aside = n - int(near.sum())
         distances = frame.of_near_rows(distances)

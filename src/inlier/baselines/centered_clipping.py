@@ -3,8 +3,7 @@
 import numpy as np
 
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run
-from inlier.datasets.base import parameter
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 
 
 class CenteredClipping(Baseline):

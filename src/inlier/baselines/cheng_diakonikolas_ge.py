@@ -6,8 +6,7 @@ import numpy as np
 
 from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run
-from inlier.datasets.base import parameter
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 from inlier.packing.problem import Subspace, scores
 from inlier.packing.subspace import SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import L1

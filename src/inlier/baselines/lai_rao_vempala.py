@@ -8,8 +8,7 @@ from scipy.stats import norm
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number
-from inlier.baselines.base import Answer, Baseline, Run
-from inlier.datasets.base import parameter
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 
 # Quantiles that give a Gaussian standard deviation; near the median, where outliers matter least.
 LOW, HIGH = 0.4, 0.6

@@ -8,8 +8,7 @@ from sklearn.covariance import MinCovDet
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number
-from inlier.baselines.base import Answer, Baseline, Run
-from inlier.datasets.base import parameter
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 
 
 class MinimumCovarianceDeterminant(Baseline):

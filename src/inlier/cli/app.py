@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from inlier.cli.explain import explain
-from inlier.cli.fit import fit
+from inlier.cli.fit import explain, fit
 from inlier.cli.reproduce import reproduce
 
 app = typer.Typer(

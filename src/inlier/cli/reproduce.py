@@ -14,8 +14,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from inlier.cli import interruptible
-from inlier.cli.options import INTERRUPTED, MISUSED
+from inlier.cli.terminal import reporting_errors
 
 WORSE = 1
 
@@ -51,43 +50,24 @@ def reproduce(
     worse than the printed one.
     """
     console = Console(stderr=True)
-    try:
+    with reporting_errors(console, "The same command, without --fresh, goes on from here."):
         from inlier.experiments import reproduce as run
 
-        with (
-            interruptible(),
-            Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                console=console,
-                disable=not console.is_terminal,
-            ) as progress,
-        ):
-            bars: dict[str, TaskID] = {}
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        bars: dict[str, TaskID] = {}
 
-            def watch(stage: str, done: int, total: int) -> None:
-                if stage not in bars:
-                    bars[stage] = progress.add_task(stage, total=total)
-                progress.update(bars[stage], completed=done)
+        def watch(stage: str, done: int, total: int) -> None:
+            if stage not in bars:
+                bars[stage] = progress.add_task(stage, total=total)
+            progress.update(bars[stage], completed=done)
 
+        with Progress(
+            *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
+        ) as progress:
             made = run(
-                out,
-                trials=trials,
-                quick=quick,
-                only=only or None,
-                faces=faces,
-                fresh=fresh,
-                n_jobs=jobs,
-                watch=watch,
-            )
-    except KeyboardInterrupt:
-        console.print("Interrupted. The same command, without --fresh, goes on from here.")
-        raise typer.Exit(INTERRUPTED) from None
-    except (ValueError, ImportError, OSError) as error:
-        console.print(f"Error: {error}", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(MISUSED) from None
+                out, trials=trials, quick=quick, only=only or None, faces=faces, fresh=fresh,
+                n_jobs=jobs, watch=watch,
+            )  # fmt: skip
     page = made.folder / "README.md"
     typer.echo(f"{page}: {len(made.files)} files in {made.seconds:.0f} seconds.")
     if made.worse:

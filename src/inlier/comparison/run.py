@@ -166,13 +166,7 @@ def carry_out(
 
 
 class Progress:
-    """Progress of a comparison, in one line on the standard error.
-
-    Parameters
-    ----------
-    shown : bool or None
-        None: on a terminal only.
-    """
+    """Progress of a comparison in one line on the standard error; None: on a terminal only."""
 
     def __init__(self, shown: bool | None) -> None:
         self.shown = sys.stderr.isatty() if shown is None else shown

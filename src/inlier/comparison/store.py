@@ -34,13 +34,7 @@ CREATE TABLE IF NOT EXISTS fits (
 
 
 class Store:
-    """A file with one row for each finished fit.
-
-    Parameters
-    ----------
-    path : path
-        Created if needed. Any other file is left untouched.
-    """
+    """A file with one row for each finished fit, created if needed; no other file is touched."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not isinstance(path, str | os.PathLike):

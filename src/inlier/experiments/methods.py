@@ -67,8 +67,3 @@ COLUMNS = {
 
 # The paper has the mean and the median for pictures only.
 IN_TABLES = tuple(name for name in COLUMNS if name not in ("mean", "coordinate-median"))
-
-
-def methods_of(names: tuple[str, ...]) -> dict[str, Method]:
-    """Return the methods of some columns in the form that `compare` takes."""
-    return {name: COLUMNS[name].method for name in names}

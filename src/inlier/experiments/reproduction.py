@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from inlier._internal.atomic import replacing
 from inlier._internal.csv_text import writing
+from inlier._internal.optional import optional
 from inlier._internal.validation import check_whole
 from inlier.comparison.plan import check_n_jobs
 from inlier.comparison.store import Store
@@ -92,7 +93,8 @@ def reproduce(
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"folder={str(folder)!r} is a file: give the name of a folder.")
-    _check_extras()
+    for module in ("matplotlib", "skimage", "tabulate"):
+        optional(module, "To reproduce the paper", "reproduce")
     pictures_of_user = None
     if faces is not None:
         if "faces" not in chosen:
@@ -128,16 +130,6 @@ def _chosen(only: Iterable[str] | None) -> dict[str, Callable[[Setup], Chapter]]
     return {name: run for name, run in EXPERIMENTS.items() if name in wanted}
 
 
-def _check_extras() -> None:
-    for module in ("matplotlib", "skimage", "tabulate"):
-        try:
-            import_module(module)
-        except ImportError:
-            raise ImportError(
-                f'reproduce needs {module}: pip install "inlier[reproduce]".'
-            ) from None
-
-
 def _command(trials: int, quick: bool, only: list[str] | None, faces: Any) -> str:
     """Return the equivalent command line."""
     words = ["inlier", "reproduce"]
@@ -164,15 +156,7 @@ td { white-space: nowrap; }
 
 
 def write(folder: Path, chapters: Sequence[Chapter], how: str) -> list[Path]:
-    """Write the page, its figures, the tables in HTML and LaTeX, and the tidy records.
-
-    Parameters
-    ----------
-    folder : Path
-    chapters : sequence of Chapter
-    how : str
-        The command, in Markdown.
-    """
+    """Write page, figures, tables in HTML and LaTeX, and records; `how` is the command."""
     files = []
     for chapter in chapters:
         for drawing in chapter.drawings:

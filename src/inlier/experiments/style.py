@@ -34,26 +34,22 @@ GOOD, BAD = "#4477AA", "#CC3311"
 DPI = 200
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return a figure that pyplot does not manage and nobody has to close."""
+@contextmanager
+def styled(width: float, height: float) -> Iterator[Figure]:
+    """Yield a new figure in this style; pyplot does not manage it, and nobody has to close it."""
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-@contextmanager
-def styled() -> Iterator[None]:
-    """Apply the style within a context."""
-    from matplotlib import rc_context
-
     with rc_context(STYLE):
-        yield
+        yield Figure(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Save as PNG and as SVG."""
+    from matplotlib import rc_context
+
     paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
-    with styled():
+    with rc_context(STYLE):
         for path in paths:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
             with replacing(path) as unfinished:

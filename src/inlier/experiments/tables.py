@@ -98,8 +98,8 @@ def run(setup: Setup) -> Chapter:
         chosen = cells(i)
         found = setup.compare(f"Table {i}", [cell.model for cell in chosen], IN_TABLES, trials)
         tables.append(_table(i, chosen, found))
+        lines += tidy(f"table{i}", [cell.model for cell in chosen], found)
         for cell, comparison in zip(chosen, found, strict=True):
-            lines += tidy(f"table{i}", cell.model, comparison)
             worse += _worse(i, cell, comparison)
             inexact += _inexact(i, cell, comparison)
             for name, row in comparison.by_method().items():

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.figures import Panel
+from inlier.figures.panel import Panel
 
 # A panel is as wide as a phone, so that its letters are never scaled down by much.
 WIDTH, HEIGHT = 360, 264

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inlier.figures.axis import Axis, centered_axis, linear_axis, log_axis, positive_axis
+from inlier.figures.panel import Axis, centered_axis, linear_axis, log_axis, positive_axis
 
 
 @pytest.mark.parametrize(
