@@ -19,7 +19,6 @@ from inlier.baselines.mda import MDA
 from inlier.baselines.mean import SampleMean
 from inlier.baselines.median_of_means import MedianOfMeans
 from inlier.baselines.min_cov_det import MinimumCovarianceDeterminant
-from inlier.baselines.norm_trimmed_mean import NormTrimmedMean
 from inlier.baselines.outlier_fraction_agnostic import (
     CorruptionLevelAgnostic,
     OutlierFractionAgnostic,
@@ -27,7 +26,7 @@ from inlier.baselines.outlier_fraction_agnostic import (
 from inlier.baselines.projected_gradient import ProjectedGradient
 from inlier.baselines.quantum_entropy import QuantumEntropy
 from inlier.baselines.spectral_reweighting import SpectralReweighting
-from inlier.baselines.trimmed_mean import TrimmedMean
+from inlier.baselines.trimmed_mean import NormTrimmedMean, TrimmedMean
 from inlier.baselines.tukey_median import TukeyMedian
 
 # From simple to elaborate; spectral methods before those for few rows.

@@ -7,7 +7,7 @@ rotated into few coordinates.
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -57,6 +57,18 @@ class Answer:
     converged: bool = True
     message: str = ""
 
+    @classmethod
+    def gave_up(
+        cls,
+        weights: Array,
+        scores: Array,
+        n_iter: int,
+        why: str = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean.",
+    ) -> Self:
+        """Return the answer of a filter that would have to remove half of the rows."""
+        message = f"Gave up: half of the rows would have to leave {why}"
+        return cls(weights, scores, n_iter=n_iter, converged=False, message=message)
+
 
 @dataclass
 class Run:
@@ -91,6 +103,11 @@ class Run:
     def n_bad(self) -> int:
         """Number of bad rows if a fraction alpha of all rows, also those set aside, is bad."""
         return max(0, round(self.alpha * (self.n + self.n_aside)) - self.n_aside)
+
+    @staticmethod
+    def limit_of(sigma: float) -> float:
+        """Return sigma^2 with room for rounding: the good rows alone may attain sigma^2."""
+        return sigma**2 * (1.0 + 1e-9)
 
     def mean(self, weights: Array) -> Array:
         """Return the weighted mean; one pass."""
@@ -133,22 +150,6 @@ class Run:
         )
 
 
-def variance_limit(sigma: float) -> float:
-    """Return sigma^2 with room for rounding: the good rows alone may attain sigma^2."""
-    return sigma**2 * (1.0 + 1e-9)
-
-
-def gave_up(
-    weights: Array,
-    scores: Array,
-    n_iter: int,
-    why: str = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean.",
-) -> Answer:
-    """Return the answer of a filter that would have to remove half of the rows."""
-    message = f"Gave up: half of the rows would have to leave {why}"
-    return Answer(weights, scores, n_iter=n_iter, converged=False, message=message)
-
-
 def is_minority(weights: Array) -> bool:
     """Return whether less than half of the rows are left: outliers cannot be the majority."""
     return float(weights.sum()) < len(weights) / 2.0
@@ -158,15 +159,15 @@ def is_minority(weights: Array) -> bool:
 class Baseline(MeanEstimator, ABC):
     """Base class of published methods. Each subclass becomes a dataclass of its parameters.
 
-    Class attributes: `name` in the registry; `needs`, the parameters without a default, of "alpha"
-    (fraction of bad rows) and "sigma" (largest standard deviation of the good rows in any
-    direction); `paper`; `rotates`, whether the method is rotation equivariant, so that it may run
-    in fewer coordinates; `sets_aside`, whether extremely distant rows are left out; `judges_rows`,
-    whether its weights classify rows.
+    Class attributes: `name` in the registry; `needs`, those of "alpha" (fraction of bad rows) and
+    "sigma" (largest standard deviation of the good rows in any direction) that are parameters, and
+    must be given; `paper`; `rotates`, whether the method is rotation equivariant, so that it may
+    run in fewer coordinates; `sets_aside`, whether extremely distant rows are left out;
+    `judges_rows`, whether its weights classify rows.
     """
 
     name: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]]
     paper: ClassVar[str]
     rotates: ClassVar[bool] = True
     sets_aside: ClassVar[bool] = True
@@ -175,6 +176,7 @@ class Baseline(MeanEstimator, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         dataclass(eq=False, repr=False)(cls)
+        cls.needs = tuple(item.name for item in fields(cls) if item.name in NEEDS)
 
     @abstractmethod
     def _estimate(self, run: Run) -> Answer:
@@ -184,18 +186,13 @@ class Baseline(MeanEstimator, ABC):
         """Check n and d, and parameters that depend on them."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Estimate the mean.
+        """Estimate the mean, and return the estimator.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Single precision stays single precision.
         y : ignored
-
-        Returns
-        -------
-        Baseline
-            The estimator itself.
 
         Warns
         -----

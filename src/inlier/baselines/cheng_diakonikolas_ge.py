@@ -56,7 +56,6 @@ class ChengDiakonikolasGe(Baseline):
     """
 
     name = "cdg"
-    needs = ("alpha",)
     paper = "Cheng, Diakonikolas and Ge (2019)"
 
     alpha: float | None = None
@@ -80,15 +79,9 @@ class ChengDiakonikolasGe(Baseline):
             n_iter += 1
             solved = cutting_planes(
                 lambda P: OBJECTIVE.minimise(SubspaceSolver(P, GAP, exactly=True)),
-                oracle,
-                center,
-                budget,
-                subspace,
-                slack=SLACK,
-                max_passes=3,
-                max_rounds=6,
-                trim=1e-4,
-            )
+                oracle, center, budget, subspace,
+                slack=SLACK, max_passes=3, max_rounds=6, trim=1e-4,
+            )  # fmt: skip
             weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
             mass = max(float(weights.sum()), 1.0)
             move = spectrum.drift / mass

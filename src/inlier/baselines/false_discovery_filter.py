@@ -7,14 +7,7 @@ from scipy.stats import false_discovery_control, norm
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number
-from inlier.baselines.base import (
-    Answer,
-    Baseline,
-    Run,
-    gave_up,
-    is_minority,
-    parameter,
-)
+from inlier.baselines.base import Answer, Baseline, Run, is_minority, parameter
 
 # The median absolute deviation of a standard Gaussian.
 MAD = float(norm.ppf(0.75))
@@ -66,7 +59,7 @@ class FalseDiscoveryFilter(Baseline):
                 return Answer(weights, scores, spread.mean, n_iter)
             if is_minority(left):
                 why = "before none is rejected: their tails are too heavy for it. Lower fdr."
-                return gave_up(weights, scores, n_iter, why)
+                return Answer.gave_up(weights, scores, n_iter, why)
             weights, n_iter = left, n_iter + 1
 
     def _filtered(self, projected: Array, weights: Array, scores: Array) -> Array:

@@ -7,15 +7,7 @@ import numpy as np
 
 from inlier._internal.typing import Seed
 from inlier._internal.validation import check_choice, check_number
-from inlier.baselines.base import (
-    Answer,
-    Baseline,
-    Run,
-    gave_up,
-    is_minority,
-    parameter,
-    variance_limit,
-)
+from inlier.baselines.base import Answer, Baseline, Run, is_minority, parameter
 
 
 class IterativeFiltering(Baseline):
@@ -50,7 +42,6 @@ class IterativeFiltering(Baseline):
     """
 
     name = "iterative-filtering"
-    needs = ("sigma",)
     paper = "Diakonikolas et al. (2017)"
 
     sigma: float | None = None
@@ -60,7 +51,7 @@ class IterativeFiltering(Baseline):
     random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
-        limit = self.factor * variance_limit(run.sigma)
+        limit = self.factor * run.limit_of(run.sigma)
         weights, scores = np.ones(run.n), np.zeros(run.n)
         for n_iter in range(run.n):
             spread = run.spread(weights)
@@ -78,4 +69,4 @@ class IterativeFiltering(Baseline):
             if is_minority(left):
                 break
             weights = left
-        return gave_up(weights, scores, n_iter)
+        return Answer.gave_up(weights, scores, n_iter)

@@ -35,7 +35,6 @@ def krum_scores(distances: Array, n_bad: int) -> Array:
 class NearestRows(Baseline):
     """What Krum and Bulyan share."""
 
-    needs = ("alpha",)
     # Only the Gram matrix is needed, which a rotation would compute first.
     rotates = False
     # The guarantee requires n >= factor f + 3.

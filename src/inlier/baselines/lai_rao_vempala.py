@@ -71,7 +71,6 @@ class LaiRaoVempala(_Halving):
     """
 
     name = "lrv"
-    needs = ("alpha",)
     paper = "Lai, Rao and Vempala (2016)"
 
     alpha: float | None = None

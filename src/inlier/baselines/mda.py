@@ -39,7 +39,6 @@ class MDA(Baseline):
     """
 
     name = "mda"
-    needs = ("alpha",)
     paper = "Rousseeuw (1985), El Mhamdi, Guerraoui and Rouault (2018)"
     # Only the Gram matrix is needed, which a rotation would compute first.
     rotates = False

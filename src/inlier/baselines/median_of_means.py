@@ -44,7 +44,6 @@ class MedianOfMeans(Baseline):
     """
 
     name = "median-of-means"
-    needs = ("alpha",)
     paper = "Minsker (2015)"
     rotates = False
     sets_aside = False

@@ -6,17 +6,7 @@ import numpy as np
 
 from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number
-from inlier.baselines.base import (
-    MIN_SIGMA,
-    Answer,
-    Baseline,
-    Run,
-    Spread,
-    gave_up,
-    is_minority,
-    parameter,
-    variance_limit,
-)
+from inlier.baselines.base import MIN_SIGMA, Answer, Baseline, Run, Spread, is_minority, parameter
 
 # Smallest sigma of the grid, relative to that of all rows.
 MIN_RATIO = 1e-8
@@ -24,7 +14,7 @@ MIN_RATIO = 1e-8
 
 def _trim(run: Run, sigma: float, first: Spread) -> Answer:
     """Trim along the direction of largest variance until the kept rows are within the budget."""
-    n, limit = run.n, variance_limit(sigma)
+    n, limit = run.n, run.limit_of(sigma)
     weights, spread, n_iter = np.ones(n), first, 0
     scores = (first.projected - np.median(first.projected)) ** 2 / limit
     while spread.variance * float(weights.sum()) > n * limit:
@@ -66,7 +56,6 @@ class OutlierFractionAgnostic(Baseline):
     """
 
     name = "fraction-agnostic"
-    needs = ("sigma",)
     paper = "Deshmukh, Liu and Veeravalli (2023)"
 
     sigma: float | None = None
@@ -75,7 +64,9 @@ class OutlierFractionAgnostic(Baseline):
 
     def _estimate(self, run: Run) -> Answer:
         found = _trim(run, run.sigma, run.spread(np.ones(run.n)))
-        return found if found.converged else gave_up(found.weights, found.scores, found.n_iter)
+        if found.converged:
+            return found
+        return Answer.gave_up(found.weights, found.scores, found.n_iter)
 
 
 class CorruptionLevelAgnostic(Baseline):

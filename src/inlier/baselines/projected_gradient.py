@@ -45,7 +45,6 @@ class ProjectedGradient(Baseline):
     """
 
     name = "projected-gradient"
-    needs = ("alpha",)
     paper = "Cheng, Diakonikolas, Ge and Soltanolkotabi (2020)"
 
     alpha: float | None = None

@@ -1,21 +1,15 @@
 """Quantum entropy scoring (QUE)."""
 
 from dataclasses import KW_ONLY
+from itertools import count
+from math import ceil
 
 import numpy as np
+from scipy.stats import poisson
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import (
-    Answer,
-    Baseline,
-    Run,
-    Spread,
-    gave_up,
-    is_minority,
-    parameter,
-    variance_limit,
-)
+from inlier.baselines.base import Answer, Baseline, Run, Spread, is_minority, parameter
 from inlier.linalg.eigenpairs import SETTINGS
 
 
@@ -53,7 +47,6 @@ class QuantumEntropy(Baseline):
     """
 
     name = "que"
-    needs = ("sigma",)
     paper = "Dong, Hopkins and Li (2019)"
 
     sigma: float | None = None
@@ -64,7 +57,7 @@ class QuantumEntropy(Baseline):
     random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
-        limit = variance_limit(run.sigma)
+        limit = run.limit_of(run.sigma)
         leaving = max(1, round(self.batch * run.n))
         weights, scores = np.ones(run.n), np.zeros(run.n)
         n_iter = 0
@@ -82,7 +75,7 @@ class QuantumEntropy(Baseline):
             left = weights.copy()
             left[np.argsort(np.where(weights > 0.0, tau, -1.0), kind="stable")[-leaving:]] = 0.0
             if is_minority(left):
-                return gave_up(weights, scores, n_iter)
+                return Answer.gave_up(weights, scores, n_iter)
             weights, n_iter = left, n_iter + 1
 
     def _exact_scores(self, run: Run, weights: Array) -> tuple[Spread, Array]:
@@ -100,16 +93,11 @@ class QuantumEntropy(Baseline):
         """Estimate tau from the exponential applied to random vectors."""
         half = self.beta / (2.0 * spread.variance * float(weights.sum()))
         term = total = run.random.standard_normal((self.n_sketches, run.d))
-        for power in range(1, self._n_terms()):
+        # So many terms give exp(beta / 2) to a relative 1e-3; they grow first.
+        b = self.beta / 2.0
+        n_terms = next(n for n in count(max(1, ceil(b))) if poisson.pmf(n - 1, b) <= 1e-3)
+        for power in range(1, n_terms):
             term = run.table.moment(spread.mean, weights, term, drift=False).image * (half / power)
             total = total + term
         projected = run.table.project(spread.mean, total)
         return np.asarray((projected**2).sum(axis=0) / float((total**2).sum()))
-
-    def _n_terms(self) -> int:
-        """Return the number of terms that give exp(beta / 2) to a relative 1e-3."""
-        term, n_terms = 1.0, 1
-        while n_terms < self.beta / 2.0 or term > 1e-3 * np.exp(self.beta / 2.0):  # they grow first
-            term *= self.beta / (2.0 * n_terms)
-            n_terms += 1
-        return n_terms

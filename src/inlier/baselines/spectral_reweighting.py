@@ -43,7 +43,6 @@ class SpectralReweighting(Baseline):
     """
 
     name = "spectral-reweighting"
-    needs = ("alpha",)
     paper = "Hopkins, Li and Zhang (2020)"
 
     alpha: float | None = None

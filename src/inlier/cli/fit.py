@@ -95,12 +95,12 @@ def fit(
         elif not quiet:
             out = Output()
             for note in (*frame.notes, *notes):
-                out.print(note, markup=False, soft_wrap=True, style="dim")
+                out.print(note, markup=False, style="dim")
             for one in fits:
                 show(out, one)
             for path in targets.values():
                 if path is not None:
-                    out.print(f"Wrote {path}", markup=False, soft_wrap=True)
+                    out.print(f"Wrote {path}", markup=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     if not all(one.result.converged for one in fits):

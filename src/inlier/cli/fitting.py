@@ -48,14 +48,9 @@ class CommandOptions:
                 "--assume out."
             )
         result = robust_mean(
-            X,
-            sigma=self.sigma,
-            assume=self.assume,
-            scatter=self.scatter,
-            p=self.p,
-            random_state=self.seed,
-            callback=callback,
-        )
+            X, sigma=self.sigma, assume=self.assume, scatter=self.scatter, p=self.p,
+            random_state=self.seed, callback=callback,
+        )  # fmt: skip
         if self.threshold is not None or self.point is not None:
             result = result.at(self.point, threshold=self.threshold)
         # The last first: what is put back or dropped leaves its list. Suspects that are dropped

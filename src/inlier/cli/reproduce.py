@@ -4,15 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from inlier.cli.terminal import reporting_errors
 
@@ -53,17 +46,18 @@ def reproduce(
     with reporting_errors(console, "The same command, without --fresh, goes on from here."):
         from inlier.experiments import reproduce as run
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        bars: dict[str, TaskID] = {}
+        columns = (progress.TextColumn("{task.description}"), progress.BarColumn())
+        counts = (progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
+        bars: dict[str, progress.TaskID] = {}
 
         def watch(stage: str, done: int, total: int) -> None:
             if stage not in bars:
-                bars[stage] = progress.add_task(stage, total=total)
-            progress.update(bars[stage], completed=done)
+                bars[stage] = shown.add_task(stage, total=total)
+            shown.update(bars[stage], completed=done)
 
-        with Progress(
-            *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
-        ) as progress:
+        with progress.Progress(
+            *columns, *counts, console=console, disable=not console.is_terminal
+        ) as shown:
             made = run(
                 out, trials=trials, quick=quick, only=only or None, faces=faces, fresh=fresh,
                 n_jobs=jobs, watch=watch,

@@ -26,10 +26,10 @@ OPTIONS = {"path": "clean", "random_state": "seed"}
 
 
 class Output(Console):
-    """Standard output, for people."""
+    """Standard output, for people: lines are as long as they are."""
 
     def __init__(self) -> None:
-        super().__init__(highlight=False, emoji=False)
+        super().__init__(highlight=False, emoji=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
         """Rich would end the process with a code that has another meaning here."""
@@ -72,14 +72,9 @@ def as_option(argument: Argument) -> str:
 @contextmanager
 def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | None], None]]:
     """Show the progress on a terminal."""
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=quiet or not console.is_terminal,
-    ) as bar:
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    hidden = quiet or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("reading", total=None)
 
         def tell(what: str, step: Step | None = None) -> None:
@@ -105,21 +100,19 @@ def show(console: Console, fit: Fitted) -> None:
     summary: Summary = fit.result.summary
     if fit.group is not None:
         console.rule(printable(f"group {fit.group}"), align="left")
-    console.print(f"[bold]{printable(headline(summary))}[/bold]", soft_wrap=True)
-    console.print(printable(summary.distance()), soft_wrap=True)
-    console.print(printable(summary.statement()), soft_wrap=True)
+    console.print(f"[bold]{printable(headline(summary))}[/bold]")
+    console.print(printable(summary.distance()))
+    console.print(printable(summary.statement()))
     if said := remarks(fit.result, COMMAND_LINE):
         label = "[yellow]Note:[/yellow] " if fit.weak or not summary.converged else ""
-        console.print(label + printable(said), soft_wrap=True)
+        console.print(label + printable(said))
     for i, group in enumerate(summary.groups):
-        console.print(
-            printable(f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"),
-            soft_wrap=True,
-        )
+        said = f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"
+        console.print(printable(said))
     for i, suspect in enumerate(summary.suspects):
         said = f"  suspect {i + 1}: {suspect} (--drop {i + 1} removes it)"
-        console.print(printable(said), soft_wrap=True)
-    console.print(_worst_rows(summary))
+        console.print(printable(said))
+    console.print(_worst_rows(summary), soft_wrap=False)
 
 
 def headline(summary: Summary) -> str:
@@ -135,14 +128,13 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     verdict = "removed" if explanation.removed else "kept"
     console.print(
         f"[bold]{printable(name)}: {verdict}.[/bold] Its score is {explanation.score:.4g}; the cut "
-        f"is at {explanation.threshold:.4g}.",
-        soft_wrap=True,
+        f"is at {explanation.threshold:.4g}."
     )
     for part in explanation.directions:
-        console.print(f"  {part.contribution:10.4g}  {printable(part.name)}", soft_wrap=True)
+        console.print(f"  {part.contribution:10.4g}  {printable(part.name)}")
     for words in (explanation.suspected, *explanation.cells):
         if words:
-            console.print(f"  {printable(words)}", soft_wrap=True)
+            console.print(f"  {printable(words)}")
     features = explanation.features()
     table = Table("feature", box=None, pad_edge=False)
     for head in ("value", "expected", "contribution"):
@@ -154,7 +146,7 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     if rest:
         others = float(explanation.contributions.sum()) - sum(f.contribution for f in features)
         table.add_row(f"{rest:,} other columns", "", "", f"{others:+.4g}")
-    console.print(table)
+    console.print(table, soft_wrap=False)
     console.print("Contributions add up to the score; those below 0 speak for the row.")
 
 

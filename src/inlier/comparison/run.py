@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from inlier.comparison.fit import Job, JobError
 from inlier.comparison.plan import Plan, check_n_jobs, check_timeout, plan
 from inlier.comparison.store import Store, key_of
 from inlier.comparison.table import Comparison, Trial
-from inlier.comparison.workers import run_in_process, run_in_workers
+from inlier.comparison.workers import Job, JobError, run_in_process, run_in_workers
 
 # Called with the number of fits done, their total number, and the method being fitted.
 Watch = Callable[[int, int, str], object]

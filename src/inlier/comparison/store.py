@@ -12,10 +12,10 @@ import joblib  # type: ignore[import-untyped]
 import numpy as np
 
 from inlier._internal.atomic import check_place
-from inlier.comparison.fit import Job
 from inlier.comparison.plan import Model, NamedMethod
 from inlier.comparison.registry import Method
 from inlier.comparison.table import MEASURED, Trial
+from inlier.comparison.workers import Job
 
 # The application id of the file format, at byte 68 of the file.
 APPLICATION = 0x696E6C72  # "inlr"

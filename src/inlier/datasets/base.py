@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from inlier._internal.typing import Array, Mask, Seed
-from inlier._internal.validation import check_number, check_whole
+from inlier._internal.validation import check_number, check_random_state, check_whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +148,12 @@ class Contamination(ABC):
     def _pick(self, rng: np.random.Generator) -> Array:
         """Draw random positions for the outliers."""
         return rng.permutation(self.n)[: self.n_outliers]
+
+    def _second_generator(self, random_state: Seed, key: int) -> np.random.Generator:
+        """Return a second stream of the same seed, beside that of a model that is changed."""
+        seed = seed_of(random_state)
+        of_seed = None if seed is None else np.random.default_rng([seed, key])
+        return of_seed or check_random_state(random_state)
 
     def _flags(self, rows: Array) -> Mask:
         """Return a mask of the given rows."""

@@ -12,14 +12,7 @@ from scipy.sparse import issparse
 from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import check_choice, check_number, check_random_state
 from inlier.data.checks import check_table
-from inlier.datasets.base import (
-    Contamination,
-    Sample,
-    parameter,
-    random_direction,
-    seed_of,
-    set_fields,
-)
+from inlier.datasets.base import Contamination, Sample, parameter, random_direction, set_fields
 from inlier.datasets.inliers import INLIERS, UNEVEN, Gaussian, Inliers, Spiked, StudentT, Uneven
 
 
@@ -215,7 +208,7 @@ class HeavyTails(Contamination):
 
     def _draw(self, random_state: Seed) -> Sample:
         bad = SettingA(self.n, self.d, self.alpha).sample(random_state)
-        X = self.inliers.draw(self.n, self.d, _second_generator(random_state, 1))
+        X = self.inliers.draw(self.n, self.d, self._second_generator(random_state, 1))
         X[bad.is_outlier] = bad.X[bad.is_outlier]
         return Sample(X, bad.is_outlier)
 
@@ -231,7 +224,7 @@ class ObviousAndSubtle(Contamination):
 
     def _draw(self, random_state: Seed) -> Sample:
         sample = SettingA(self.n, self.d, self.alpha).sample(random_state)
-        rng = _second_generator(random_state, 2)
+        rng = self._second_generator(random_state, 2)
         rows = rng.permutation(np.flatnonzero(sample.is_outlier))
         bundle, scattered = rows[: len(rows) // 4], rows[len(rows) // 4 : len(rows) // 2]
         directions = rng.standard_normal((1 + len(scattered), self.d))
@@ -276,12 +269,6 @@ class QuietDirections(Contamination):
         for half, column in zip(halves, (self.d - 1, self.d - 2), strict=True):
             X[half, column] += self.distance * scales[column]
         return Sample(self.inliers.rotate(X, rng), self._flags(rows))
-
-
-def _second_generator(random_state: Seed, key: int) -> np.random.Generator:
-    """Return a second stream of the same seed; Setting A uses the first."""
-    seed = seed_of(random_state)
-    return check_random_state(random_state) if seed is None else np.random.default_rng([seed, key])
 
 
 @dataclass(frozen=True, init=False)

@@ -6,8 +6,7 @@ from typing import Any
 from inlier.comparison import Comparison
 from inlier.datasets import SettingA
 from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, draws, number, tidy
-from inlier.experiments.methods import IN_TABLES
-from inlier.experiments.style import legend_beside, lines, log_ticks, styled
+from inlier.experiments.methods import IN_TABLES, legend_beside, lines, log_ticks, styled
 
 D, ROWS = 50, (250, 500, 1000, 2000, 5000, 10_000)
 N, COLUMNS_OF_DATA = 1000, (10, 25, 50, 100, 200, 400)

@@ -8,8 +8,7 @@ from inlier._internal.typing import Array
 from inlier.data import as_table
 from inlier.datasets import Sample, SettingB, TwoClusters
 from inlier.experiments.chapter import Chapter, Drawing, Setup
-from inlier.experiments.methods import COLUMNS
-from inlier.experiments.style import BAD, GOOD, styled
+from inlier.experiments.methods import BAD, COLUMNS, GOOD, styled
 from inlier.linalg.eigenpairs import Oracle
 from inlier.packing.full_space import FullSpaceSolver
 from inlier.packing.surrogates import L1, ReweightedL2, Surrogate

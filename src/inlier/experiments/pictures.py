@@ -7,8 +7,7 @@ import numpy as np
 from inlier.comparison import Comparison, ComparisonRow
 from inlier.datasets import Images, digits, faces, printed_tables
 from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, number, tidy
-from inlier.experiments.methods import COLUMNS
-from inlier.experiments.style import styled
+from inlier.experiments.methods import COLUMNS, styled
 
 ALL = tuple(COLUMNS)
 PER_ROW = 7

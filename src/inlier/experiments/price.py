@@ -9,7 +9,7 @@ from inlier._internal.typing import Array
 from inlier.api import robust_mean
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, number
-from inlier.experiments.style import log_ticks, styled
+from inlier.experiments.methods import log_ticks, styled
 from inlier.packing.solvers import solve_l1
 
 N, D = 1000, 50

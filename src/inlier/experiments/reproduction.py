@@ -20,7 +20,7 @@ from inlier.comparison.store import Store
 from inlier.datasets import read_images
 from inlier.experiments import cost, figures, optimality, pictures, price, sweeps, tables
 from inlier.experiments.chapter import RESULT_COLUMNS, Chapter, Setup, Watch
-from inlier.experiments.style import save
+from inlier.experiments.methods import save
 
 # In the order of the page.
 EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.datasets.base import set_fields
-from inlier.experiments import style
+from inlier.experiments import methods
 from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, draws, number, tidy
 from inlier.experiments.methods import COLUMNS, IN_TABLES
 
@@ -134,17 +134,19 @@ def _sweep(
 def _draw(
     by_setting: Mapping[str, Values], places: Sequence[float], xlabel: str, logarithmic: bool
 ) -> Any:
-    zero = style.floor_of(e for values in by_setting.values() for es in values.values() for e in es)
-    with style.styled(8.4, 3.4) as figure:
+    zero = methods.floor_of(
+        e for values in by_setting.values() for es in values.values() for e in es
+    )
+    with methods.styled(8.4, 3.4) as figure:
         panels = figure.subplots(1, len(by_setting), sharey=True)
         for axes, (setting, values) in zip(panels, by_setting.items(), strict=True):
-            style.lines(axes, places, values, zero)
+            methods.lines(axes, places, values, zero)
             axes.set_title(setting)
             axes.set_xlabel(xlabel)
             if logarithmic:
                 crowded = (0.85, 1.2) if len(places) >= 8 else ()
-                style.log_ticks(axes, [place for place in places if place not in crowded])
-        style.zero_tick(panels, zero)
+                methods.log_ticks(axes, [place for place in places if place not in crowded])
+        methods.zero_tick(panels, zero)
         panels[0].set_ylabel("distance to the mean of the good rows")
-        style.legend_beside(figure, panels[0])
+        methods.legend_beside(figure, panels[0])
     return figure

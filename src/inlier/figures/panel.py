@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -31,6 +31,63 @@ class Axis:
     unit: float = 1.0  # width of the linear part of "asinh"
     whole: bool = False  # whether only whole numbers get a tick
     names: tuple[str, ...] = ()  # categories at 0, 1, 2, ..., in place of numbers
+
+    @classmethod
+    def linear(
+        cls, values: Array, label: str, zero: bool = False, pad: float = 0.04, whole: bool = False
+    ) -> Self:
+        """Return a linear axis that holds all finite values, and 0 if asked for."""
+        low, high = _range(values)
+        if zero:
+            low, high = min(0.0, low), max(0.0, high)
+        if high == low:
+            width = max(abs(high) * 0.1, 1e-307) if high else 1.0
+            low, high = (0.0 if zero and high >= 0.0 else low - width), high + width
+        else:
+            margin = pad * (high - low)
+            low, high = (low if zero and low == 0.0 else low - margin), high + margin
+        return cls(low, high, label, whole=whole)
+
+    @classmethod
+    def logarithmic(cls, low: float, high: float, label: str = "") -> Self:
+        """Return a logarithmic axis with margins."""
+        low = float(np.clip(low, 1e-300, LARGEST))
+        high = float(np.clip(high, low, LARGEST))
+        margin = 1.3 if high < 1e3 * low else (high / low) ** 0.04
+        return cls(max(low / margin, 1e-305), min(high * margin, 1e305), label, "log")
+
+    @classmethod
+    def positive(
+        cls, values: Array, usual: Array, label: str = "", *, reference: float = 0.0
+    ) -> Self:
+        """Return an axis from 0, or a logarithmic one if some values are far above the usual ones.
+
+        The usual ones must stay readable, and the reference, not far above them, must be visible.
+        Infinite values have room of their own at the upper limit.
+        """
+        positive = values[(values > 0.0) & (values <= LARGEST)]
+        usual = usual[(usual > 0.0) & (usual <= LARGEST)]
+        typical = float(np.median(usual)) if len(usual) else float(positive.min(initial=LARGEST))
+        if positive.max(initial=0.0) < WIDE * max(typical, reference):
+            axis = cls.linear(np.append(positive, reference), label, zero=True)
+        else:
+            low = max(float(positive.min()), LOWEST * typical)
+            low = min(low, reference) if reference > 0.0 else low
+            axis = cls.logarithmic(low, float(positive.max()), label)
+        return replace(axis, high=axis.value(1.1)) if np.isinf(values).any() else axis
+
+    @classmethod
+    def centered(cls, values: Array, unit: float, label: str = "") -> Self:
+        """Return a linear axis about 0, or an asinh one if some values are many units away.
+
+        The limits ignore values that are farther away than any axis can show beside the others.
+        """
+        if unit > 0.0:
+            values = np.append(values[np.abs(values) <= FARTHEST * unit], 0.0)
+        low, high = _range(values)
+        if not unit > 0.0 or max(abs(low), abs(high)) < FAR * unit:
+            return cls.linear(values, label)
+        return cls(min(low, -unit) * 1.2, max(high, unit) * 1.2, label, "asinh", unit)
 
     def position(self, values: Array) -> Array:
         """Map values to [0, 1]; those beyond a limit to that limit, and nan to nan."""
@@ -83,61 +140,6 @@ class Axis:
             if all(abs(float(f"{t:.{digits}g}") - t) <= 1e-9 * abs(t) for t in ticks):
                 break
         return labels
-
-
-def linear_axis(
-    values: Array, label: str = "", *, zero: bool = False, pad: float = 0.04, whole: bool = False
-) -> Axis:
-    """Return a linear axis that holds all finite values, and 0 if asked for."""
-    low, high = _range(values)
-    if zero:
-        low, high = min(0.0, low), max(0.0, high)
-    if high == low:
-        width = max(abs(high) * 0.1, 1e-307) if high else 1.0
-        low, high = (0.0 if zero and high >= 0.0 else low - width), high + width
-    else:
-        margin = pad * (high - low)
-        low, high = (low if zero and low == 0.0 else low - margin), high + margin
-    return Axis(low, high, label, whole=whole)
-
-
-def log_axis(low: float, high: float, label: str = "") -> Axis:
-    """Return a logarithmic axis with margins."""
-    low = float(np.clip(low, 1e-300, LARGEST))
-    high = float(np.clip(high, low, LARGEST))
-    margin = 1.3 if high < 1e3 * low else (high / low) ** 0.04
-    return Axis(max(low / margin, 1e-305), min(high * margin, 1e305), label, "log")
-
-
-def positive_axis(values: Array, usual: Array, label: str = "", *, reference: float = 0.0) -> Axis:
-    """Return an axis from 0, or a logarithmic one if some values are far above the usual ones.
-
-    The usual ones must stay readable. Infinite values have room of their own at the upper limit.
-    The reference must be visible, and is not far above the usual values.
-    """
-    positive = values[(values > 0.0) & (values <= LARGEST)]
-    usual = usual[(usual > 0.0) & (usual <= LARGEST)]
-    typical = float(np.median(usual)) if len(usual) else float(positive.min(initial=LARGEST))
-    if positive.max(initial=0.0) < WIDE * max(typical, reference):
-        axis = linear_axis(np.append(positive, reference), label, zero=True)
-    else:
-        low = max(float(positive.min()), LOWEST * typical)
-        low = min(low, reference) if reference > 0.0 else low
-        axis = log_axis(low, float(positive.max()), label)
-    return replace(axis, high=axis.value(1.1)) if np.isinf(values).any() else axis
-
-
-def centered_axis(values: Array, unit: float, label: str = "") -> Axis:
-    """Return a linear axis about 0, or an asinh one if some values are many units away.
-
-    The limits ignore values that are farther away than any axis can show beside the others.
-    """
-    if unit > 0.0:
-        values = np.append(values[np.abs(values) <= FARTHEST * unit], 0.0)
-    low, high = _range(values)
-    if not unit > 0.0 or max(abs(low), abs(high)) < FAR * unit:
-        return linear_axis(values, label)
-    return Axis(min(low, -unit) * 1.2, max(high, unit) * 1.2, label, "asinh", unit)
 
 
 def _range(values: Array) -> tuple[float, float]:

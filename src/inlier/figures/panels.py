@@ -8,17 +8,7 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier.figures.numbers import count, counted, number
-from inlier.figures.panel import (
-    Axis,
-    Bars,
-    Level,
-    Note,
-    Panel,
-    Series,
-    centered_axis,
-    linear_axis,
-    positive_axis,
-)
+from inlier.figures.panel import Axis, Bars, Level, Note, Panel, Series
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
@@ -125,7 +115,7 @@ def scores_panel(summary: Summary, classes: Sequence[RowClass]) -> Panel:
     """Describe the score of every row, with the cut."""
     scores, cut = summary.scores, summary.threshold
     cut_at = cut if 0.0 < cut < np.inf else 0.0
-    y = positive_axis(
+    y = Axis.positive(
         np.append(scores, cut_at), scores[summary.support], "score", reference=cut_at / 4.0
     )
     finite = scores[np.isfinite(scores)]
@@ -157,7 +147,7 @@ def scores_panel(summary: Summary, classes: Sequence[RowClass]) -> Panel:
 
 
 def _row_axis(summary: Summary) -> Axis:
-    return linear_axis(np.array([0.0, max(1, summary.n - 1)]), "row", pad=0.02, whole=True)
+    return Axis.linear(np.array([0.0, max(1, summary.n - 1)]), "row", pad=0.02, whole=True)
 
 
 def _cut(summary: Summary, y: Axis) -> tuple[Level, ...]:
@@ -213,7 +203,7 @@ def means_panel(summary: Summary) -> Panel:
     # Offsets by rounding alone are drawn as none.
     values = np.concatenate([plain, median, [0.0]])
     values = values if np.abs(values).max() > 1e-9 else np.zeros(1)
-    x = centered_axis(values, 1.0, label)
+    x = Axis.centered(values, 1.0, label)
     names = tuple(short_name(summary.column_name(int(j))) for j in shown)
     at = np.arange(float(len(shown)))
     return Panel(
@@ -302,14 +292,14 @@ def projection_panels(summary: Summary, classes: Sequence[RowClass]) -> tuple[Pa
 def _projection_axis(summary: Summary, values: Array, plain: float, name: str) -> Axis:
     kept = values[summary.support & (np.abs(values) <= 1e300)]
     unit = 3.0 * float(np.median(np.abs(kept))) if len(kept) else 0.0
-    return centered_axis(np.append(values, [plain, 0.0]), unit, name)
+    return Axis.centered(np.append(values, [plain, 0.0]), unit, name)
 
 
 @_any_numbers
 def spectrum_panel(summary: Summary) -> Panel:
     """Describe the largest standard deviations in any direction, of all rows and of the kept."""
     before, after = summary.before, summary.after
-    y = positive_axis(np.append(before, after), after, "standard deviation")
+    y = Axis.positive(np.append(before, after), after, "standard deviation")
     first = [number(values[0]) if len(values) else "unknown" for values in (before, after)]
     return Panel(
         "Largest standard deviations",
@@ -332,9 +322,9 @@ def path_panels(summary: Summary) -> tuple[Panel, Panel]:
     sigma = np.array([point.sigma for point in summary.path])
     price = np.array([point.price for point in summary.path])
     chosen = min(summary.chosen, len(summary.path) - 1)
-    x = linear_axis(removed, "rows removed", zero=True, pad=0.06, whole=True)
-    sigma_axis = positive_axis(sigma, sigma[chosen : chosen + 1], "sigma")
-    price_axis = linear_axis(price, "price", zero=True)
+    x = Axis.linear(removed, "rows removed", zero=True, pad=0.06, whole=True)
+    sigma_axis = Axis.positive(sigma, sigma[chosen : chosen + 1], "sigma")
+    price_axis = Axis.linear(price, "price", zero=True)
     sigma_panel = _path_panel(x, sigma_axis, removed, sigma, chosen)
     return sigma_panel, _path_panel(x, price_axis, removed, price, chosen)
 
@@ -370,7 +360,7 @@ def radius_panel(certificate: Certificate) -> Panel | None:
         "Error radius over the fraction of bad rows",
         "How far the mean can be off, if a fraction of the rows is bad: the larger the more are.",
         Axis(0.0, 50.0, "bad rows, at most (%)"),
-        linear_axis(y, "error radius", zero=True),
+        Axis.linear(y, "error radius", zero=True),
         (Series(x, y, "radius", joined=True, marked=False), Series(x[here], y[here], "chosen")),
         notes=tuple(
             Note(at, radius, number(radius), centered=True)

@@ -146,6 +146,10 @@ def read(
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
+    answer = None if query is None else content
+    original = Original(
+        format, location, content.options, content.names, content.reasons, content.schema, answer
+    )
     X: Any = whole.X
     if isinstance(X, Source):
         memory = max(min(SETTINGS.memory, max_bytes), ENTRY_BYTES * X.shape[1])
@@ -162,15 +166,7 @@ def read(
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),
         has_malformed=any(r.kind is ReasonKind.MALFORMED for r in choice.left_out.values()),
-        original=Original(
-            format,
-            location,
-            content.options,
-            content.names,
-            content.reasons,
-            content.schema,
-            content if query is not None else None,
-        ),
+        original=original,
         stamp=stamp,
     )
 
