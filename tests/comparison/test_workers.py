@@ -133,7 +133,7 @@ class Hang:
         while True: time.sleep(0.01)
 print("once")
 model = inlier.datasets.SettingB(n=60, d=5, alpha=0.2)
-done = inlier.compare(model, [Quick()], trials=2, n_jobs=2)
+done = inlier.compare(model, [Quick()], trials=2)
 print(*(record.status for record in done.records), flush=True)
 inlier.compare(model, [Quick(), Hang()], trials=1, store="fits.db")
 """
