@@ -8,15 +8,25 @@ Two kinds of statement live here. `resilience_radius`, `lemma1_radius` and `erro
 facts about finite sets of points: nothing is random. All others are about samples from a
 distribution and hold with the probability that their docstring states.
 
-Notation, as in the paper: a fraction `alpha` of `n` rows in R^d is corrupted; `sigma**2` bounds
-the largest eigenvalue of the good rows' covariance; `epsilon` is the tolerance spent on good
-rows that lie far away; `c1**2 * n * sigma**2` is the budget of the estimator's constraint.
+Parameters are named as in the paper:
 
-Every function takes its fraction (`alpha`, `beta` or `epsilon`) as a number or an array, and
-returns a number or an array of the same shape.
+alpha : float or ndarray
+    Fraction of the `n` rows in R^d that is corrupted.
+epsilon : float or ndarray
+    Tolerance: the fraction spent on good rows that lie far away.
+beta : float or ndarray
+    Largest fraction of a set that is dropped.
+sigma : float
+    Square root of the bound on the covariance, in its largest eigenvalue.
+c1 : float, default=sqrt(3/2)
+    Square root of the constant of the budget, `c1**2 n sigma**2`; ``c1**2 >= 3/2``.
+d : int
+    Dimension, at least 1.
+
+Docstrings state the range of the fraction. It is a number or an array, and the result has its
+shape: a bound or radius is a float, a sample size the smallest whole number allowed, in floating
+point if it is an array, because it can be beyond the range of 64-bit integers.
 """
-
-from __future__ import annotations
 
 import math
 import operator
@@ -26,18 +36,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
-    "corollary_bound",
-    "corollary_sample_size",
-    "error_radius",
-    "far_away",
-    "far_radius",
-    "lemma1_radius",
-    "lemma2_bound",
-    "lemma2_sample_size",
-    "resilience_radius",
-    "theorem1_bound",
+    "corollary_bound", "corollary_sample_size", "error_radius", "far_away", "far_radius",
+    "lemma1_radius", "lemma2_bound", "lemma2_sample_size", "resilience_radius", "theorem1_bound",
     "theorem1_sample_size",
-]
+]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
 # A number in gives a number out, an array gives an array.
@@ -70,22 +72,8 @@ def theorem1_bound(alpha: Number, epsilon: float, sigma: float, c1: float = C1_M
     `sigma**2` times the identity; then a fraction `alpha` of them was replaced by anything; there
     are at least ``theorem1_sample_size(d, epsilon)`` rows; the budget is `c1**2 n sigma**2`.
 
-    Parameters
-    ----------
-    alpha : float or ndarray
-        Fraction of corrupted rows, ``0 <= alpha < 1/3 - epsilon``. The paper writes
-        ``0 < alpha``; its proof uses only `alpha + epsilon`, so no corruption is allowed too.
-    epsilon : float
-        Tolerance, ``0 < epsilon < 1/3``.
-    sigma : float
-        Square root of the bound on the covariance.
-    c1 : float, default=sqrt(3/2)
-        Square root of the budget's constant, ``c1**2 >= 3/2``.
-
-    Returns
-    -------
-    float or ndarray
-        The bound, in the shape of `alpha`.
+    Covered: ``0 < epsilon < 1/3`` and ``0 <= alpha < 1/3 - epsilon``. The paper writes
+    ``0 < alpha``; its proof uses only `alpha + epsilon`, so no corruption is allowed too.
 
     Examples
     --------
@@ -95,13 +83,11 @@ def theorem1_bound(alpha: Number, epsilon: float, sigma: float, c1: float = C1_M
     alpha = _number("alpha", alpha)
     _check_epsilon(epsilon, 1 / 3, "1/3", "Theorem 1")
     limit = 1 / 3 - epsilon
-    _require(
-        (alpha >= 0) & (alpha < limit),
-        "alpha",
-        alpha,
+    need = (
         f"Theorem 1 covers 0 <= alpha < 1/3 - epsilon = {limit:.6g}; "
-        "lower epsilon, or use error_radius, which holds for larger alpha",
+        "lower epsilon, or use error_radius, which holds for larger alpha"
     )
+    _require((alpha >= 0) & (alpha < limit), "alpha", alpha, need)
     _check_sigma("sigma", sigma)
     _check_c1(c1)
     bound: Number = (4 + 3 * c1) * sigma * np.sqrt(alpha + epsilon)
@@ -118,22 +104,9 @@ def theorem1_sample_size(d: SupportsIndex, epsilon: float | FloatArray) -> int |
     .. math:: n \ge 3.2 \cdot 10^4\, \frac{d \log d}{\epsilon}
                   + 11.2 \cdot 10^4\, \frac{d}{\epsilon}
 
-    This many are sufficient for `theorem1_bound` to hold with probability at least 0.95. It does
-    not depend on `alpha`. It is not claimed to be necessary, and in practice far fewer rows do.
-    The logarithm is the natural one.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    epsilon : float or ndarray
-        Tolerance, ``0 < epsilon < 1/3``.
-
-    Returns
-    -------
-    int or ndarray
-        The smallest whole number allowed. For an array of `epsilon` an array of whole numbers
-        in floating point, because they can be beyond the range of 64-bit integers.
+    This many are sufficient for `theorem1_bound` to hold with probability at least 0.95, with
+    ``0 < epsilon < 1/3``. It does not depend on `alpha`. It is not claimed to be necessary, and in
+    practice far fewer rows do. The logarithm is the natural one.
     """
     d = _positive_integer("d", d)
     epsilon = _number("epsilon", epsilon)
@@ -153,21 +126,8 @@ def corollary_bound(alpha: Number, sigma: float, c1: float = C1_MIN) -> Number:
     with ``epsilon = alpha / 160`` and Lemma 2 to go from the inliers' mean to :math:`x^*`, the
     mean of the distribution.
 
-    Assumed: as in `theorem1_bound`, with at least ``corollary_sample_size(d, alpha)`` rows.
-
-    Parameters
-    ----------
-    alpha : float or ndarray
-        Fraction of corrupted rows, ``0 < alpha <= 0.33``.
-    sigma : float
-        Square root of the bound on the covariance.
-    c1 : float, default=sqrt(3/2)
-        Square root of the budget's constant, ``c1**2 >= 3/2``.
-
-    Returns
-    -------
-    float or ndarray
-        The bound, in the shape of `alpha`.
+    Assumed: as in `theorem1_bound`, with ``0 < alpha <= 0.33`` and at least
+    ``corollary_sample_size(d, alpha)`` rows.
     """
     alpha = _number("alpha", alpha)
     _check_corollary_alpha(alpha)
@@ -188,19 +148,7 @@ def corollary_sample_size(d: SupportsIndex, alpha: float | FloatArray) -> int | 
                   + 11.2 \cdot 10^4\, \frac{d}{\alpha} \right)
 
     This many are sufficient for `corollary_bound` to hold with probability at least 0.949: it is
-    ``theorem1_sample_size(d, alpha / 160)``, and more than Lemma 2 needs.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    alpha : float or ndarray
-        Fraction of corrupted rows, ``0 < alpha <= 0.33``.
-
-    Returns
-    -------
-    int or ndarray
-        As in `theorem1_sample_size`.
+    ``theorem1_sample_size(d, alpha / 160)``, and more than Lemma 2 needs; ``0 < alpha <= 0.33``.
     """
     d = _positive_integer("d", d)
     alpha = _number("alpha", alpha)
@@ -214,27 +162,15 @@ def corollary_sample_size(d: SupportsIndex, alpha: float | FloatArray) -> int | 
 def resilience_radius(sigma: float, beta: Number) -> Number:
     r"""Bound how far the mean of a set moves when a fraction of it is dropped; sharp.
 
-    Proved, for every finite set S of m points: if the covariance of S about its own mean
-    (normalised by m) is at most `sigma**2` times the identity, then every subset T with at least
-    `(1 - beta) m` points satisfies
+    Proved, for every finite set S of m points and ``0 <= beta < 1``: if the covariance of S about
+    its own mean (normalised by m) is at most `sigma**2` times the identity, then every subset T
+    with at least `(1 - beta) m` points satisfies
 
     .. math:: \|\mathrm{mean}(T) - \mathrm{mean}(S)\|_2 \le \sigma \sqrt{\beta / (1 - \beta)} .
 
     Nothing is random. No smaller function of `sigma` and `beta` has this property: with
     `(1 - beta) m` points at 0 and `beta m` points at 1 it is attained. It implies Lemma 1 of the
     paper, which is larger by a factor between sqrt(2) and 2.
-
-    Parameters
-    ----------
-    sigma : float
-        Square root of the bound on the covariance of S.
-    beta : float or ndarray
-        Largest fraction dropped, ``0 <= beta < 1``.
-
-    Returns
-    -------
-    float or ndarray
-        The radius, in the shape of `beta`.
 
     Notes
     -----
@@ -247,8 +183,8 @@ def resilience_radius(sigma: float, beta: Number) -> Number:
     beta = _number("beta", beta)
     _check_sigma("sigma", sigma)
     _require((beta >= 0) & (beta < 1), "beta", beta, "give a fraction with 0 <= beta < 1")
-    radius: Number = sigma * np.sqrt(beta / (1 - beta))
-    return radius
+    bound: Number = sigma * np.sqrt(beta / (1 - beta))
+    return bound
 
 
 def lemma1_radius(sigma: float, beta: Number) -> Number:
@@ -256,33 +192,17 @@ def lemma1_radius(sigma: float, beta: Number) -> Number:
 
     Proved, for every finite set S of m points: if the covariance of S about its own mean
     (normalised by m) is at most `sigma**2` times the identity, then S is
-    :math:`(2 \sigma \sqrt\beta, \beta)`-resilient around its mean for ``beta < 1/2``: every
+    :math:`(2 \sigma \sqrt\beta, \beta)`-resilient around its mean for ``0 <= beta < 1/2``: every
     subset with at least `(1 - beta) m` points has its mean within :math:`2 \sigma \sqrt\beta`.
 
     Nothing is random. `resilience_radius` is sharp, and smaller for every ``0 < beta < 1/2``.
-
-    Parameters
-    ----------
-    sigma : float
-        Square root of the bound on the covariance of S.
-    beta : float or ndarray
-        Largest fraction dropped, ``0 <= beta < 1/2``.
-
-    Returns
-    -------
-    float or ndarray
-        The radius, in the shape of `beta`.
     """
     beta = _number("beta", beta)
     _check_sigma("sigma", sigma)
-    _require(
-        (beta >= 0) & (beta < 0.5),
-        "beta",
-        beta,
-        "Lemma 1 covers 0 <= beta < 1/2; use resilience_radius, which covers beta < 1",
-    )
-    radius: Number = 2 * sigma * np.sqrt(beta)
-    return radius
+    need = "Lemma 1 covers 0 <= beta < 1/2; use resilience_radius, which covers beta < 1"
+    _require((beta >= 0) & (beta < 0.5), "beta", beta, need)
+    bound: Number = 2 * sigma * np.sqrt(beta)
+    return bound
 
 
 def error_radius(
@@ -311,10 +231,8 @@ def error_radius(
     kept_sigma : float
         Square root of the largest eigenvalue of the kept rows' covariance about their own mean,
         normalised by `n_kept`.
-    n_kept : int
-        Number of rows kept, ``0 <= n_kept <= n``.
-    n : int
-        Number of rows.
+    n_kept, n : int
+        Number of rows kept, and of all rows.
     alpha : float or ndarray
         Assumed bound on the fraction of outliers, ``0 <= alpha <= 1``.
     sigma : float
@@ -323,8 +241,8 @@ def error_radius(
     Returns
     -------
     float or ndarray
-        The radius, in the shape of `alpha`; infinite where ``n_kept <= floor(alpha * n)``, for
-        then all of the kept rows may be outliers.
+        The radius; infinite where ``n_kept <= floor(alpha * n)``, for then all of the kept rows may
+        be outliers.
 
     Notes
     -----
@@ -375,35 +293,21 @@ def far_radius(sigma: float, d: SupportsIndex, epsilon: Number) -> Number:
 
     .. math:: G = \{ y_i : \|y_i - x^*\|_2 \le \sigma \sqrt{40 d / \epsilon} \}
 
-    Proved: with probability at least 39/40, at most `epsilon n` of the rows lie outside of G
-    (equation (1) of the paper).
+    Proved: with probability at least 39/40, at most `epsilon n` of the rows lie outside of G,
+    ``0 < epsilon < 1`` (equation (1) of the paper).
 
     Assumed: n rows drawn independently from a distribution with mean :math:`x^*` and covariance
     at most `sigma**2` times the identity. The paper states it for the n of Theorem 1; it is
     Markov's inequality, used twice, and holds for every n. Equation (4) does need that n: with
     probability at least 39/40 the rows in G have a second moment about :math:`x^*` of at most
     ``1.5 * n * sigma**2``.
-
-    Parameters
-    ----------
-    sigma : float
-        Square root of the bound on the covariance.
-    d : int
-        Dimension, at least 1.
-    epsilon : float or ndarray
-        Tolerance, ``0 < epsilon < 1``.
-
-    Returns
-    -------
-    float or ndarray
-        The radius, in the shape of `epsilon`.
     """
     epsilon = _number("epsilon", epsilon)
     _check_sigma("sigma", sigma)
     d = _positive_integer("d", d)
     _check_epsilon(epsilon, 1.0, "1", "the set G")
-    radius: Number = sigma * np.sqrt(40 * d / epsilon)
-    return radius
+    bound: Number = sigma * np.sqrt(40 * d / epsilon)
+    return bound
 
 
 def far_away(
@@ -414,26 +318,11 @@ def far_away(
     Proved, by `far_radius`: around the distribution's mean, with probability at least 39/40, at
     most `epsilon n` good rows are far away. Around an estimate of that mean nothing more is proved
     than that a row's distances to the two centres differ by at most the error of the estimate.
-
-    Parameters
-    ----------
-    sq_distances : array_like of shape (n,)
-        Squared distances of the rows to the centre. Rounding may have left a tiny one negative.
-    sigma, d, epsilon
-        As in `far_radius`, numbers.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-        True where a row is far away.
+    Rounding may have left a tiny one of the squared distances of the rows negative.
     """
     squares = _number("sq_distances", np.asarray(sq_distances))
-    _require(
-        ~np.isnan(squares),
-        "sq_distances",
-        squares,
-        "a distance is missing; remove the rows that have missing values first",
-    )
+    need = "a distance is missing; remove the rows that have missing values first"
+    _require(~np.isnan(squares), "sq_distances", squares, need)
     return np.asarray(np.sqrt(np.maximum(squares, 0)) > far_radius(sigma, d, epsilon))
 
 
@@ -449,19 +338,8 @@ def lemma2_bound(alpha: Number, sigma: float) -> Number:
     ``far_radius(sigma, d, alpha / 160)``.
 
     Assumed: rows drawn independently from a distribution with mean :math:`x^*` and covariance at
-    most `sigma**2` times the identity, at least ``lemma2_sample_size(d, alpha)`` of them.
-
-    Parameters
-    ----------
-    alpha : float or ndarray
-        Any number with ``0 < alpha < 1/2``. No row is corrupted here.
-    sigma : float
-        Square root of the bound on the covariance.
-
-    Returns
-    -------
-    float or ndarray
-        The bound, in the shape of `alpha`.
+    most `sigma**2` times the identity, at least ``lemma2_sample_size(d, alpha)`` of them, for any
+    ``0 < alpha < 1/2``. No row is corrupted here.
     """
     alpha = _number("alpha", alpha)
     _check_lemma2_alpha(alpha)
@@ -479,19 +357,8 @@ def lemma2_sample_size(d: SupportsIndex, alpha: float | FloatArray) -> int | Flo
 
     .. math:: n \ge 9 \cdot 10^3\, d / \alpha
 
-    This many are sufficient for `lemma2_bound` to hold with probability at least 0.974.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    alpha : float or ndarray
-        ``0 < alpha < 1/2``.
-
-    Returns
-    -------
-    int or ndarray
-        As in `theorem1_sample_size`.
+    This many are sufficient for `lemma2_bound` to hold with probability at least 0.974, with
+    ``0 < alpha < 1/2``.
     """
     d = _positive_integer("d", d)
     alpha = _number("alpha", alpha)
@@ -531,53 +398,37 @@ def _positive_integer(name: str, value: SupportsIndex) -> int:
 
 def _check_sigma(name: str, value: float) -> None:
     value = _number(name, value)
-    _require(
-        (value >= 0) & (value < math.inf),
-        name,
-        value,
-        "it is a standard deviation; give a finite number that is not negative",
-    )
+    need = "it is a standard deviation; give a finite number that is not negative"
+    _require((value >= 0) & (value < math.inf), name, value, need)
 
 
 def _check_c1(c1: float) -> None:
     c1 = _number("c1", c1)
-    # Compared without squaring: sqrt(1.5)**2 rounds to less than 1.5.
-    _require(
-        (c1 >= C1_MIN) & (c1 < math.inf),
-        "c1",
-        c1,
+    need = (
         "c1**2 below 3/2 may leave no room for the inliers themselves; "
-        "give a finite c1 of at least sqrt(3/2) = 1.2247...",
+        "give a finite c1 of at least sqrt(3/2) = 1.2247..."
     )
+    # Compared without squaring: sqrt(1.5)**2 rounds to less than 1.5.
+    _require((c1 >= C1_MIN) & (c1 < math.inf), "c1", c1, need)
 
 
 def _check_epsilon(epsilon: float | FloatArray, limit: float, limit_text: str, what: str) -> None:
     epsilon = _number("epsilon", epsilon)
-    _require(
-        (epsilon > 0) & (epsilon < limit),
-        "epsilon",
-        epsilon,
-        f"{what} needs 0 < epsilon < {limit_text}; give a tolerance in that range",
-    )
+    need = f"{what} needs 0 < epsilon < {limit_text}; give a tolerance in that range"
+    _require((epsilon > 0) & (epsilon < limit), "epsilon", epsilon, need)
 
 
 def _check_corollary_alpha(alpha: float | FloatArray) -> None:
-    _require(
-        (alpha > 0) & (alpha <= 0.33),
-        "alpha",
-        alpha,
+    need = (
         "Corollary 1 covers 0 < alpha <= 0.33; for alpha = 0 use theorem1_bound, "
-        "for larger alpha error_radius",
+        "for larger alpha error_radius"
     )
+    _require((alpha > 0) & (alpha <= 0.33), "alpha", alpha, need)
 
 
 def _check_lemma2_alpha(alpha: float | FloatArray) -> None:
-    _require(
-        (alpha > 0) & (alpha < 0.5),
-        "alpha",
-        alpha,
-        "Lemma 2 covers 0 < alpha < 1/2; give a fraction in that range",
-    )
+    need = "Lemma 2 covers 0 < alpha < 1/2; give a fraction in that range"
+    _require((alpha > 0) & (alpha < 0.5), "alpha", alpha, need)
 
 
 @overload

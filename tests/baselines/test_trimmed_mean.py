@@ -1,10 +1,12 @@
-"""The trimmed mean is scipy's."""
+"""The trimmed mean is scipy's; trimming by norm drops the rows farthest from the median."""
 
 import numpy as np
 from scipy.stats import trim_mean
 
 from cases import cases
+from inlier.baselines import NormTrimmedMean
 from inlier.baselines.trimmed_mean import TrimmedMean
+from reference import contaminated
 
 
 @cases("alpha", [0.0, 0.1, 0.3, 0.45])
@@ -21,3 +23,14 @@ def test_no_row_is_lost_to_the_rounding_of_the_fraction():
     for cut in range(50):
         expected = np.sort(X, axis=0)[cut : 100 - cut].mean(axis=0)
         np.testing.assert_allclose(TrimmedMean(alpha=cut / 100).fit(X).location_, expected)
+
+
+@cases("alpha", [0.0, 0.1, 0.45])
+@cases("shape", [(60, 4), (20, 50)])
+def test_norm_trimmed_mean(shape, alpha):
+    X = contaminated(*shape, n_bad=2, far=3.0)
+    n_kept = len(X) - round(alpha * len(X))
+    nearest = np.argsort(np.linalg.norm(X - np.median(X, axis=0), axis=1))[:n_kept]
+    found = NormTrimmedMean(alpha=alpha).fit(X)
+    np.testing.assert_array_equal(np.flatnonzero(found.support_), np.sort(nearest))
+    np.testing.assert_allclose(found.location_, X[nearest].mean(axis=0), atol=1e-12)

@@ -14,7 +14,7 @@ from scipy.stats import sem
 
 import inlier
 import inlier.api
-from commands import bounded, invoke
+from commands import invoke
 from inlier._internal.csv_text import harmless
 
 NAMED = ("--id-column", "name", "--exclude", "site")
@@ -237,8 +237,8 @@ def test_names_that_a_terminal_would_obey(tmp_path):
 
 @pytest.mark.parametrize("command", [["fit"], ["explain", "--row", "1"]])
 def test_a_wrong_seed_is_named(patients, command):
-    done = bounded(*command, patients, "--seed", "-1")
-    assert done.returncode == 2 and "'--seed'" in done.stderr
+    done = invoke(*command, patients, "--seed", "-1")
+    assert done.exit_code == 2 and "'--seed'" in done.stderr
     assert "random_state" not in done.stderr and "Traceback" not in done.stderr
 
 
@@ -255,7 +255,7 @@ def test_only_weak_evidence_is_weak_evidence(patients, tmp_path, monkeypatch):
             warnings.warn("by a package", category, stacklevel=2)
         return honest(*arguments, **options)
 
-    monkeypatch.setattr("inlier.cli.fit_options.robust_mean", fit)
+    monkeypatch.setattr("inlier.cli.fitting.robust_mean", fit)
     assert is_weak(patients) is False
     X = np.random.default_rng(0).standard_normal((200, 5))
     X[:76] = 100.0 + X[:76] ** 3

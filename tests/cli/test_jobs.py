@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import inlier
-from commands import bounded, invoke, refused
+from commands import bounded, bounded_each, invoke, refused
 
 
 def test_a_pipe(patients):
@@ -164,10 +164,10 @@ def test_the_end_of_a_job_while_packages_are_imported(tmp_path, start, number, m
     assert (process.returncode, printed, said) == (128 + number, "", "")
 
 
-@pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
-def test_an_interruption_at_any_time_is_quiet(tmp_path, part):
-    """From some time after Python has started to just before the end."""
-    path = tmp_path / "x.csv"
+@pytest.fixture(scope="module")
+def timed_job(tmp_path_factory):
+    """A file, and how long Python takes to start, and a fit of it."""
+    path = tmp_path_factory.mktemp("timed") / "x.csv"
     np.savetxt(path, np.random.default_rng(0).standard_normal((500, 5)), delimiter=",")
 
     def seconds(*words):
@@ -175,7 +175,13 @@ def test_an_interruption_at_any_time_is_quiet(tmp_path, part):
         subprocess.run([sys.executable, *words], capture_output=True, timeout=120)
         return time.perf_counter() - began
 
-    bare, whole = 1.5 * seconds("-c", "pass"), seconds("-m", "inlier", "fit", path)
+    return path, 1.5 * seconds("-c", "pass"), seconds("-m", "inlier", "fit", path)
+
+
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
+def test_an_interruption_at_any_time_is_quiet(timed_job, part):
+    """From some time after Python has started to just before the end."""
+    path, bare, whole = timed_job
     process = subprocess.Popen(
         [sys.executable, "-m", "inlier", "fit", path],
         stdout=subprocess.PIPE,
@@ -232,18 +238,17 @@ def database(tmp_path):
     return path
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_a_query_without_an_end_is_asked_up_to_a_limit(database):
+    asked = [
         (["--query", ENDLESS + "SELECT x, -x AS y FROM c"], "bytes that may be read into memory"),
         (["--query", ENDLESS + "SELECT count(*) AS n FROM c"], "no answer after 33,554,432 steps"),
         (["--table", "endless"], "bytes that may be read into memory"),
         (["--query", "SELECT zeroblob(900000000) AS a FROM t"], "too big"),
         (["--query", "SELECT zeroblob(9000000) AS a FROM t"], "bytes that may be read into memory"),
-    ],
-)
-def test_a_query_without_an_end_is_asked_up_to_a_limit(database, words, said):
-    refused(bounded("fit", database, *words, "--max-bytes", "32M"), "t.db'", said)
+    ]
+    commands = [["fit", database, *words, "--max-bytes", "32M"] for words, _ in asked]
+    for done, (_, said) in zip(bounded_each(commands), asked, strict=True):
+        refused(done, "t.db'", said)
 
 
 def test_the_limit_can_be_raised(database, tmp_path):
@@ -282,28 +287,34 @@ def header_of_npy(shape):
     return b"\x93NUMPY\x01\x00" + len(described).to_bytes(2, "little") + described.encode()
 
 
-@pytest.mark.parametrize(
-    ("shape", "said"),
-    [
-        ("(-3, 2)", "shape (-3, 2)"),
-        ("(-3, -2)", "shape (-3, -2)"),
-        (f"({1 << 33}, {1 << 33})", "is cut off"),
-        (f"(0, {1 << 62})", "at least 2 rows"),
-    ],
-)
-@pytest.mark.parametrize("name", ["x.npy", "x.npy.gz"])
-def test_arrays_that_cannot_be(tmp_path, shape, said, name):
-    raw = header_of_npy(shape) + bytes(48)
-    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
-    refused(bounded("fit", tmp_path / name), "x.npy", said if name == "x.npy" else "")
+def test_arrays_that_cannot_be(tmp_path):
+    shapes = {
+        "(-3, 2)": "shape (-3, 2)",
+        "(-3, -2)": "shape (-3, -2)",
+        f"({1 << 33}, {1 << 33})": "is cut off",
+        f"(0, {1 << 62})": "at least 2 rows",
+    }
+    for i, shape in enumerate(shapes):
+        raw = header_of_npy(shape) + bytes(48)
+        (tmp_path / f"{i}.npy").write_bytes(raw)
+        (tmp_path / f"{i}.npy.gz").write_bytes(gzip.compress(raw))
+    for ending in (".npy", ".npy.gz"):
+        commands = [["fit", tmp_path / f"{i}{ending}"] for i in range(len(shapes))]
+        found = bounded_each(commands)
+        for i, (done, said) in enumerate(zip(found, shapes.values(), strict=True)):
+            refused(done, f"{i}.npy", said if ending == ".npy" else "")
 
 
 def test_paths_that_are_no_files(tmp_path, patients):
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
     (tmp_path / "lost.csv").symlink_to(tmp_path / "nowhere.csv")
-    for name in ("loop.csv", "lost.csv"):
-        refused(bounded("fit", tmp_path / name), f"{name}' is a link that leads to no file")
-    refused(bounded("fit", patients, "--clean", tmp_path / "loop.csv"), "leads to itself")
-    refused(bounded("fit", ".", cwd=tmp_path), "'.' is a folder", "Give a file in it")
-    (tmp_path / "p.parquet").write_bytes(b"no such thing")
-    refused(bounded("fit", ".", cwd=tmp_path), "'p.parquet' in '.' is not a Parquet file")
+    loop, lost = tmp_path / "loop.csv", tmp_path / "lost.csv"
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "p.parquet").write_bytes(b"no such thing")
+    commands = [["fit", loop], ["fit", lost], ["fit", patients, "--clean", loop], ["fit", "."]]
+    found = bounded_each([*commands, ["fit", "folder"]], cwd=tmp_path)
+    refused(found[0], "loop.csv' is a link that leads to no file")
+    refused(found[1], "lost.csv' is a link that leads to no file")
+    refused(found[2], "leads to itself")
+    refused(found[3], "'.' is a folder", "Give a file in it")
+    refused(found[4], "'p.parquet' in 'folder' is not a Parquet file")

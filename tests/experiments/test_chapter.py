@@ -110,7 +110,7 @@ def test_each_keeps_the_order_and_tells_how_far_it_is(tmp_path):
 def test_lines_of_results(tmp_path):
     model = SettingB(50, 4, 0.2)
     found = made_up(model, ("mean",), {"mean": [0.5, 0.6]}, removed=3)
-    one, other = tidy("mine", sweeps.Misjudged(model, 2.0), found)
+    one, other = tidy("mine", [sweeps.Misjudged(model, 2.0)], [found])
     assert (one["experiment"], one["data"], one["n"], one["sigma_factor"]) == (
         "mine",
         "SettingB",
@@ -118,4 +118,4 @@ def test_lines_of_results(tmp_path):
         2.0,
     )
     assert (other["trial"], other["error"], other["removed"], other["exact"]) == (1, 0.6, 3, None)
-    assert tidy("a", digits(), found)[0]["data"] == "digits 0 and 1"
+    assert tidy("a", [digits()], [found])[0]["data"] == "digits 0 and 1"

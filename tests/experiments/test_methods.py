@@ -1,9 +1,15 @@
 """The columns of the tables: what they are held against, and how they style."""
 
+import math
 import re
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from inlier.datasets import printed_tables
-from inlier.experiments.methods import COLUMNS, methods_of
+from inlier.experiments import methods
+from inlier.experiments.methods import COLUMNS
+from studies import NAN
 
 
 def test_what_columns_are_held_against():
@@ -32,7 +38,29 @@ def test_methods_look_different():
 
 
 def test_contenders_are_methods():
-    chosen = methods_of(("inlier", "paper-lp-reweighted-l1"))
-    assert list(chosen) == ["inlier", "paper-lp-reweighted-l1"]
-    estimator = chosen["paper-lp-reweighted-l1"].make(sigma=1.0)
+    estimator = COLUMNS["paper-lp-reweighted-l1"].method.make(sigma=1.0)
     assert (estimator.algorithm, estimator.surrogate) == ("paper", "reweighted-l1")
+
+
+@given(st.lists(st.one_of(st.floats(1e-6, 1e6), st.sampled_from([0.0, NAN, math.inf]))))
+def test_zero_stands_below_all_others(values):
+    floor = methods.floor_of(values)
+    positive = [value for value in values if 0.0 < value < math.inf]
+    assert floor > 0.0
+    if positive:
+        assert min(positive) / 11.0 < floor < min(positive)
+
+
+def drawn_at(values):
+    with methods.styled(3, 3) as figure:
+        axes = figure.subplots()
+    methods.lines(axes, range(len(values)), {"inlier": values}, zero=0.1)
+    return axes.lines[0].get_ydata().tolist()
+
+
+def test_zeros_are_drawn():
+    assert drawn_at([0.5, 0.0, 0.2]) == [0.5, 0.1, 0.2]
+
+
+def test_what_failed_is_not_drawn_as_exact():
+    assert math.isnan(drawn_at([0.5, NAN, 0.2])[1])

@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 
 from inlier.datasets import printed_tables
-from inlier.experiments import EXPERIMENTS, pictures, reproduce
+from inlier.experiments import EXPERIMENTS, reproduce
 from inlier.experiments.chapter import Chapter
-
-# -- The paper's tables ---------------------------------------------------------------------------
-
-
-def test_the_faces_are_in_the_text():
-    (printed,) = printed_tables()["table5"].errors.values()
-    assert pictures._printed() == printed
-
 
 # -- One experiment -------------------------------------------------------------------------------
 

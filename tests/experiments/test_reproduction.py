@@ -19,7 +19,7 @@ from inlier.experiments import (
     reproduce,
     tables,
 )
-from inlier.experiments.chapter import number
+from inlier.experiments.chapter import Chapter, Drawing, number
 from inlier.experiments.methods import COLUMNS
 from studies import Cells, Watched, shrink
 
@@ -287,3 +287,31 @@ def test_a_folder_that_is_a_file(tmp_path):
 def test_a_quick_look_at_the_real_sizes(tmp_path, name):
     made = reproduce(tmp_path, quick=True, only=[name])
     assert all(path.stat().st_size for path in made.files) and made.worse == ()
+
+
+def test_results_without_fits_can_be_read(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = MODULE._write_lines(tmp_path / "results.csv", [])
+    assert len(pandas.read_csv(path)) == 0
+
+
+def test_the_command_is_escaped_in_html():
+    assert "<faces>" not in MODULE._html([], "Made by `inlier reproduce --faces <faces>`")
+
+
+class Half:
+    """A figure that cannot be written to its end."""
+
+    def savefig(self, path, **options):
+        path.write_text("half")
+        raise OSError("no space left")
+
+
+def test_nothing_is_left_half_written(tmp_path, monkeypatch):
+    (tmp_path / "broken.png").write_text("from before")
+    broken = Chapter("t", "t", drawings=[Drawing("broken", "c", Half())])
+    monkeypatch.setitem(EXPERIMENTS, "figures", lambda setup: broken)
+    with pytest.raises(OSError, match="no space left"):
+        reproduce(tmp_path, only=["figures"])
+    assert [path.name for path in tmp_path.iterdir()] == ["broken.png"]
+    assert (tmp_path / "broken.png").read_text() == "from before"

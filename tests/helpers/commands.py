@@ -1,5 +1,6 @@
 """Run commands, in this process or in one of its own."""
 
+import json
 import os
 import subprocess
 import sys
@@ -29,22 +30,42 @@ def shell(*words, code=None, **environment):
     )
 
 
-def bounded(*words, seconds=60, megabytes=4000, **options):
-    """The command in a process that may take so long and so much memory, and no more."""
+def bounded(*words, start=("-m", "inlier"), **options):
+    """The command in a process that may take a minute and 4000 MB of memory, and no more."""
     resource = pytest.importorskip("resource")
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+        resource.setrlimit(resource.RLIMIT_AS, (4000 << 20, 4000 << 20))
 
     return subprocess.run(
-        [sys.executable, "-m", "inlier", *map(str, words)],
+        [sys.executable, *start, *map(str, words)],
         capture_output=True,
         text=True,
         env={**os.environ, **PLAIN, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        timeout=seconds,
+        timeout=60,
         preexec_fn=limit,
         **options,
     )
+
+
+EACH = """
+import json, sys
+from commands import invoke
+for words in json.loads(sys.argv[1]):
+    done = invoke(*words)
+    print(json.dumps([done.exit_code, done.stdout, done.stderr]))
+"""
+
+
+def bounded_each(commands, **options):
+    """Several commands one after the other in such a process: starting one takes a second."""
+    words = json.dumps([[str(word) for word in command] for command in commands])
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n{EACH}"
+    done = bounded(words, start=("-c", code), **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(commands)
+    return [subprocess.CompletedProcess([], *one) for one in found]
 
 
 def refused(done, *said):

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from inlier.comparison import Comparison
 from inlier.comparison.table import Trial
 from inlier.datasets import SettingA, SettingB, digits
-from inlier.experiments import chapter, cost, optimality, pictures, price, sweeps, tables
+from inlier.experiments import chapter, cost, methods, optimality, pictures, price, sweeps, tables
 from inlier.experiments.methods import IN_TABLES
 
 NAN = float("nan")
@@ -63,6 +63,7 @@ def small(kind):
 def shrink(patch):
     """Small data, in this process."""
     patch.setattr(chapter, "TIMEOUT", None)
+    patch.setattr(methods, "DPI", 120)
     patch.setattr(tables, "NUMBERS", (1, 6))
     patch.setattr(tables, "QUICK_NUMBERS", (1, 6))
     chosen = {

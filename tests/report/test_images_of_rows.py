@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inlier.report import page
-from inlier.report.images import picture
+from inlier.report.content import picture
 from reading import parsed, summary_of
 
 

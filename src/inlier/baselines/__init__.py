@@ -19,7 +19,6 @@ from inlier.baselines.mda import MDA
 from inlier.baselines.mean import SampleMean
 from inlier.baselines.median_of_means import MedianOfMeans
 from inlier.baselines.min_cov_det import MinimumCovarianceDeterminant
-from inlier.baselines.norm_trimmed_mean import NormTrimmedMean
 from inlier.baselines.outlier_fraction_agnostic import (
     CorruptionLevelAgnostic,
     OutlierFractionAgnostic,
@@ -27,60 +26,23 @@ from inlier.baselines.outlier_fraction_agnostic import (
 from inlier.baselines.projected_gradient import ProjectedGradient
 from inlier.baselines.quantum_entropy import QuantumEntropy
 from inlier.baselines.spectral_reweighting import SpectralReweighting
-from inlier.baselines.trimmed_mean import TrimmedMean
+from inlier.baselines.trimmed_mean import NormTrimmedMean, TrimmedMean
 from inlier.baselines.tukey_median import TukeyMedian
 
 # From simple to elaborate; spectral methods before those for few rows.
 BASELINES: tuple[type[Baseline], ...] = (
-    SampleMean,
-    CoordinateMedian,
-    GeometricMedian,
-    TukeyMedian,
-    TrimmedMean,
-    NormTrimmedMean,
-    MedianOfMeans,
-    IterativeFiltering,
-    QuantumEntropy,
-    LaiRaoVempala,
-    LaiRaoVempalaGaussian,
-    ChengDiakonikolasGe,
-    OutlierFractionAgnostic,
-    CorruptionLevelAgnostic,
-    ProjectedGradient,
-    SpectralReweighting,
-    FalseDiscoveryFilter,
-    MinimumCovarianceDeterminant,
-    Krum,
-    MultiKrum,
-    Bulyan,
-    CenteredClipping,
-    MDA,
-)
+    SampleMean, CoordinateMedian, GeometricMedian, TukeyMedian, TrimmedMean, NormTrimmedMean,
+    MedianOfMeans, IterativeFiltering, QuantumEntropy, LaiRaoVempala, LaiRaoVempalaGaussian,
+    ChengDiakonikolasGe, OutlierFractionAgnostic, CorruptionLevelAgnostic, ProjectedGradient,
+    SpectralReweighting, FalseDiscoveryFilter, MinimumCovarianceDeterminant, Krum, MultiKrum,
+    Bulyan, CenteredClipping, MDA,
+)  # fmt: skip
 
 __all__ = [
-    "BASELINES",
-    "MDA",
-    "Baseline",
-    "Bulyan",
-    "CenteredClipping",
-    "ChengDiakonikolasGe",
-    "CoordinateMedian",
-    "CorruptionLevelAgnostic",
-    "FalseDiscoveryFilter",
-    "GeometricMedian",
-    "IterativeFiltering",
-    "Krum",
-    "LaiRaoVempala",
-    "LaiRaoVempalaGaussian",
-    "MedianOfMeans",
-    "MinimumCovarianceDeterminant",
-    "MultiKrum",
-    "NormTrimmedMean",
-    "OutlierFractionAgnostic",
-    "ProjectedGradient",
-    "QuantumEntropy",
-    "SampleMean",
-    "SpectralReweighting",
-    "TrimmedMean",
+    "BASELINES", "MDA", "Baseline", "Bulyan", "CenteredClipping", "ChengDiakonikolasGe",
+    "CoordinateMedian", "CorruptionLevelAgnostic", "FalseDiscoveryFilter", "GeometricMedian",
+    "IterativeFiltering", "Krum", "LaiRaoVempala", "LaiRaoVempalaGaussian", "MedianOfMeans",
+    "MinimumCovarianceDeterminant", "MultiKrum", "NormTrimmedMean", "OutlierFractionAgnostic",
+    "ProjectedGradient", "QuantumEntropy", "SampleMean", "SpectralReweighting", "TrimmedMean",
     "TukeyMedian",
-]
+]  # fmt: skip

@@ -5,20 +5,20 @@ their squares would swamp all others are set aside, and a table with few rows an
 rotated into few coordinates.
 """
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
 
-from inlier._internal.typing import Array, Mask
+from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
 from inlier.data import HostTable, Table, WorkingFrame, as_table
 from inlier.data.checks import check_range
+from inlier.datasets.base import checked_parameters
+from inlier.datasets.base import parameter as parameter  # for the methods
 from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
 from inlier.results.records import MeanResult, Step
@@ -26,78 +26,62 @@ from inlier.results.records import MeanResult, Step
 # Rows farther from the centre than this many median distances are outliers by any standard, and
 # their squares would swamp all others in double precision.
 MAX_DISTANCE_RATIO = 1e6
-MEANING = {
-    "alpha": "the fraction of rows that may be bad",
-    "sigma": "a bound on the standard deviation of the good rows in any direction",
-}
 # Below it, or above its inverse, the square of sigma is out of range.
 MIN_SIGMA = 1e-150
+# What a method may need: its meaning, and its limits.
+NEEDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "alpha": ("the fraction of rows that may be bad", {"at_least": 0.0, "below": 0.5}),
+    "sigma": (
+        "a bound on the standard deviation of the good rows in any direction",
+        {"above": MIN_SIGMA, "below": 1.0 / MIN_SIGMA},
+    ),
+}
 
 
 class Spread(NamedTuple):
-    """The largest variance of weighted rows, its direction and the projections onto it."""
+    """The largest variance of weighted rows, and the projections onto its direction."""
 
     mean: Array
     variance: float
-    direction: Array
-    projected: Array
-    """Relative to the mean."""
+    projected: Array  # relative to the mean
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a method, in the coordinates of its run.
+    """The result of a method, in the coordinates of its run."""
 
-    Attributes
-    ----------
-    weights : array of shape (n,)
-        Of any scale.
-    scores : array of shape (n,)
-        Outlyingness of each row.
-    location : array of shape (d,), optional
-        By default the weighted mean.
-    n_iter : int
-    converged : bool
-    message : str
-    """
-
-    weights: Array
-    scores: Array
-    location: Array | None = None
+    weights: Array  # of any scale
+    scores: Array  # outlyingness of each row
+    location: Array | None = None  # by default the weighted mean
     n_iter: int = 1
     converged: bool = True
     message: str = ""
 
+    @classmethod
+    def gave_up(
+        cls,
+        weights: Array,
+        scores: Array,
+        n_iter: int,
+        why: str = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean.",
+    ) -> Self:
+        """Return the answer of a filter that would have to remove half of the rows."""
+        message = f"Gave up: half of the rows would have to leave {why}"
+        return cls(weights, scores, n_iter=n_iter, converged=False, message=message)
+
 
 @dataclass
 class Run:
-    """The input of a method.
-
-    Attributes
-    ----------
-    table : Table
-    center : array of shape (d,)
-        The coordinate-wise median of a sample of the rows.
-    random : numpy.random.Generator
-    n_aside : int
-        Number of distant rows that were set aside.
-    frame : WorkingFrame
-        Counts the passes over the data; reading rotated rows does not count.
-    distances : array of shape (n,)
-        Squared distances of the rows from the centre.
-    alpha, sigma : float
-        Parameters given by the user; nan if the method does not need them.
-    history : list of Step
-    """
+    """The input of a method."""
 
     table: Table
-    center: Array
+    center: Array  # the coordinate-wise median of a sample of the rows
     random: np.random.Generator
-    n_aside: int
-    frame: WorkingFrame
-    distances: Array
-    alpha: float
-    sigma: float
+    n_aside: int  # distant rows that were set aside
+    frame: WorkingFrame  # counts the passes over the data, without those over rotated rows
+    distances: Array  # squared, of the rows from the centre
+    alpha: float  # nan if the method does not need it
+    sigma: float  # likewise
     history: list[Step] = field(default_factory=list)
 
     @cached_property
@@ -120,6 +104,11 @@ class Run:
         """Number of bad rows if a fraction alpha of all rows, also those set aside, is bad."""
         return max(0, round(self.alpha * (self.n + self.n_aside)) - self.n_aside)
 
+    @staticmethod
+    def limit_of(sigma: float) -> float:
+        """Return sigma^2 with room for rounding: the good rows alone may attain sigma^2."""
+        return sigma**2 * (1.0 + 1e-9)
+
     def mean(self, weights: Array) -> Array:
         """Return the weighted mean; one pass."""
         return self.table.mean(weights, self.center)
@@ -129,7 +118,7 @@ class Run:
         mean = self.mean(weights)
         spectrum = self.oracle.closely(mean, weights)
         variance = float(spectrum.values[0]) / float(weights.sum())
-        return Spread(mean, variance, spectrum.vectors[0], spectrum.projections[0])
+        return Spread(mean, variance, spectrum.projections[0])
 
     def location_only(
         self, location: Array, n_iter: int = 1, converged: bool = True, message: str = ""
@@ -161,71 +150,49 @@ class Run:
         )
 
 
-def _near(distances: Array) -> Mask:
-    """Return which rows are not extremely distant, from their squared distances."""
-    limit = MAX_DISTANCE_RATIO**2 * float(np.median(distances))
-    # Where most rows coincide there is no unit of distance.
-    return np.asarray(distances <= limit if limit > 0.0 else np.isfinite(distances))
-
-
-def variance_limit(sigma: float) -> float:
-    """Return sigma^2 with room for rounding: the good rows alone may attain sigma^2."""
-    return sigma**2 * (1.0 + 1e-9)
-
-
-def gave_up(
-    weights: Array,
-    scores: Array,
-    n_iter: int,
-    why: str = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean.",
-) -> Answer:
-    """Return the answer of a filter that would have to remove half of the rows."""
-    message = f"Gave up: half of the rows would have to leave {why}"
-    return Answer(weights, scores, n_iter=n_iter, converged=False, message=message)
-
-
 def is_minority(weights: Array) -> bool:
     """Return whether less than half of the rows are left: outliers cannot be the majority."""
     return float(weights.sum()) < len(weights) / 2.0
 
 
+@dataclass_transform(eq_default=False)
 class Baseline(MeanEstimator, ABC):
-    """Base class of published methods.
+    """Base class of published methods. Each subclass becomes a dataclass of its parameters.
 
-    Class attributes: `name` in the registry; `needs`, the parameters without a default, of "alpha"
-    (fraction of bad rows) and "sigma" (largest standard deviation of the good rows in any
-    direction); `paper`; `rotates`, whether the method is rotation equivariant, so that it may run
-    in fewer coordinates; `sets_aside`, whether extremely distant rows are left out; `judges_rows`,
-    whether its weights classify rows.
+    Class attributes: `name` in the registry; `needs`, those of "alpha" (fraction of bad rows) and
+    "sigma" (largest standard deviation of the good rows in any direction) that are parameters, and
+    must be given; `paper`; `rotates`, whether the method is rotation equivariant, so that it may
+    run in fewer coordinates; `sets_aside`, whether extremely distant rows are left out;
+    `judges_rows`, whether its weights classify rows.
     """
 
     name: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]]
     paper: ClassVar[str]
     rotates: ClassVar[bool] = True
     sets_aside: ClassVar[bool] = True
     judges_rows: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(eq=False, repr=False)(cls)
+        cls.needs = tuple(item.name for item in fields(cls) if item.name in NEEDS)
 
     @abstractmethod
     def _estimate(self, run: Run) -> Answer:
         """Run the method."""
 
     def _check(self, n: int, d: int) -> None:
-        """Validate the other parameters, and n and d where the method restricts them."""
+        """Check n and d, and parameters that depend on them."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Estimate the mean.
+        """Estimate the mean, and return the estimator.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Single precision stays single precision.
         y : ignored
-
-        Returns
-        -------
-        Baseline
-            The estimator itself.
 
         Warns
         -----
@@ -235,12 +202,17 @@ class Baseline(MeanEstimator, ABC):
         table = HostTable(as_table(self._validated(X, fitting=True)))
         n, d = table.shape
         needs = self._checked_needs()
+        checked_parameters(self)
         self._check(n, d)
         random = fit_generator(getattr(self, "random_state", 0))
         center = table.median(random)
         distances = table.sq_distances(center)
         check_range(table, center, distances)
-        near = _near(distances) if self.sets_aside else np.ones(n, dtype=np.bool_)
+        near = np.ones(n, dtype=np.bool_)
+        if self.sets_aside:
+            limit = MAX_DISTANCE_RATIO**2 * float(np.median(distances))
+            # Where most rows coincide there is no unit of distance.
+            near = np.asarray(distances <= limit if limit > 0.0 else np.isfinite(distances))
         frame = WorkingFrame.of(table, near, center, self.rotates)
         n_aside = n - int(near.sum())
         distances = frame.of_near_rows(distances)
@@ -249,19 +221,15 @@ class Baseline(MeanEstimator, ABC):
 
     def _checked_needs(self) -> tuple[float, float]:
         """Return alpha and sigma, nan for those the method does not need."""
-        limits: dict[str, dict[str, Any]] = {
-            "alpha": {"at_least": 0.0, "below": 0.5},
-            "sigma": {"above": MIN_SIGMA, "below": 1.0 / MIN_SIGMA},
-        }
-        checked = {"alpha": np.nan, "sigma": np.nan}
+        checked = dict.fromkeys(NEEDS, np.nan)
         for name in self.needs:
-            value = getattr(self, name)
+            value, (meaning, limits) = getattr(self, name), NEEDS[name]
             if value is None:
                 raise ValueError(
-                    f"{type(self).__name__} needs {name}, {MEANING[name]}: pass {name}=..., or use "
+                    f"{type(self).__name__} needs {name}, {meaning}: pass {name}=..., or use "
                     "RobustMean, which needs neither."
                 )
-            checked[name] = check_number(value, name, **limits[name])
+            checked[name] = check_number(value, name, **limits)
         return checked["alpha"], checked["sigma"]
 
     def _result(self, frame: WorkingFrame, run: Run, answer: Answer) -> MeanResult:

@@ -1,18 +1,13 @@
 """Bulyan: repeated Krum, then a trimmed mean of each column."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-
 import numpy as np
 
 from inlier._internal.typing import Array, Mask
-from inlier.baselines.base import Answer, Baseline, Run
-from inlier.baselines.krum import check_enough_rows, krum_scores, sq_distances_between
+from inlier.baselines.base import Answer, Run
+from inlier.baselines.krum import NearestRows, krum_scores, sq_distances_between
 
 
-@dataclass(eq=False, repr=False)
-class Bulyan(Baseline):
+class Bulyan(NearestRows):
     """Average the middle values of each column over n - 2 f rows selected by Krum, f = alpha n.
 
     Two passes. Krum selects and removes a row n - 2 f times; in each column the n - 4 f values
@@ -36,15 +31,8 @@ class Bulyan(Baseline):
     """
 
     name = "bulyan"
-    needs = ("alpha",)
     paper = "El Mhamdi, Guerraoui and Rouault (2018)"
-    rotates = False
-
-    alpha: float | None = None
-
-    def _check(self, n: int, d: int) -> None:
-        assert self.alpha is not None
-        check_enough_rows(type(self).__name__, self.alpha, n, 4)
+    factor = 4
 
     def _estimate(self, run: Run) -> Answer:
         n_bad = run.n_bad

@@ -1,7 +1,5 @@
 """Projections onto the capped simplex { w : sum_i w_i = 1, 0 <= w_i <= cap }."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from inlier._internal.typing import Array
@@ -11,19 +9,13 @@ def nearest_point(w: Array, cap: float) -> Array:
     """Return the Euclidean projection of w onto the capped simplex.
 
     It is clip(w - t, 0, cap). The sum is piecewise linear and decreasing in t, with kinks where an
-    entry reaches a bound: bisect over the kinks, then interpolate exactly.
+    entry reaches a bound: interpolate between them.
     """
-    kinks = np.sort(np.concatenate([w, w - cap]))
-    low, high = 0, len(kinks) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if np.clip(w - kinks[middle], 0.0, cap).sum() >= 1.0:
-            low = middle
-        else:
-            high = middle
-    above, below = (float(np.clip(w - kinks[i], 0.0, cap).sum()) for i in (low, high))
-    part = (above - 1.0) / (above - below) if above > below else 0.0
-    t = kinks[low] + part * (kinks[high] - kinks[low])
+    kinks = np.concatenate([w - cap, w])
+    order = np.argsort(kinks, kind="stable")
+    inside = np.cumsum(np.where(order < len(w), 1, -1))  # entries between the bounds after a kink
+    fallen = np.cumsum(inside[:-1] * np.diff(kinks[order]))
+    t = np.interp(len(w) * cap - 1.0, np.append(0.0, fallen), kinks[order])
     return np.asarray(np.clip(w - t, 0.0, cap))
 
 

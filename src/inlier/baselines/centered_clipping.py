@@ -1,16 +1,11 @@
 """The fixed point of centred clipping."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-
 import numpy as np
 
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 
 
-@dataclass(eq=False, repr=False)
 class CenteredClipping(Baseline):
     """Find the point that is the mean of the rows clipped to a ball about it. About 15 passes.
 
@@ -40,15 +35,9 @@ class CenteredClipping(Baseline):
     name = "centered-clipping"
     paper = "Karimireddy, He and Jaggi (2021)"
 
-    radius: float | None = None
-    max_iter: int = 1000
-    tol: float = 1e-08
-
-    def _check(self, n: int, d: int) -> None:
-        if self.radius is not None:
-            check_number(self.radius, "radius")
-        check_whole(self.max_iter, "max_iter")
-        check_number(self.tol, "tol", below=1.0)
+    radius: float | None = parameter(None, check_number)
+    max_iter: int = parameter(1000, check_whole)
+    tol: float = parameter(1e-08, check_number, below=1.0)
 
     def _estimate(self, run: Run) -> Answer:
         v, converged, message = run.center, False, ""

@@ -1,14 +1,12 @@
 """The smallest spectral norm over the capped simplex (CDG), by a search over the budget."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 from inlier.packing.problem import Subspace, scores
 from inlier.packing.subspace import SubspaceSolver, cutting_planes
 from inlier.packing.surrogates import L1
@@ -25,7 +23,6 @@ MAX_FACTOR = 4.0
 CENTER_TOL = 0.01
 
 
-@dataclass(eq=False, repr=False)
 class ChengDiakonikolasGe(Baseline):
     """Minimise the largest variance of the weighted rows over the capped simplex.
 
@@ -59,18 +56,13 @@ class ChengDiakonikolasGe(Baseline):
     """
 
     name = "cdg"
-    needs = ("alpha",)
     paper = "Cheng, Diakonikolas and Ge (2019)"
 
     alpha: float | None = None
     _: KW_ONLY
-    tol: float = 0.002
-    max_iter: int = 50
+    tol: float = parameter(0.002, check_number, below=1.0)
+    max_iter: int = parameter(50, check_whole)
     random_state: Seed = 0
-
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.tol, "tol", below=1.0)
-        check_whole(self.max_iter, "max_iter")
 
     def _estimate(self, run: Run) -> Answer:
         n, oracle, center = run.n, run.oracle, run.center
@@ -87,15 +79,9 @@ class ChengDiakonikolasGe(Baseline):
             n_iter += 1
             solved = cutting_planes(
                 lambda P: OBJECTIVE.minimise(SubspaceSolver(P, GAP, exactly=True)),
-                oracle,
-                center,
-                budget,
-                subspace,
-                slack=SLACK,
-                max_passes=3,
-                max_rounds=6,
-                trim=1e-4,
-            )
+                oracle, center, budget, subspace,
+                slack=SLACK, max_passes=3, max_rounds=6, trim=1e-4,
+            )  # fmt: skip
             weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
             mass = max(float(weights.sum()), 1.0)
             move = spectrum.drift / mass

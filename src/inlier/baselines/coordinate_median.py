@@ -1,7 +1,5 @@
 """The median of each column."""
 
-from __future__ import annotations
-
 from inlier.baselines.base import Answer, Baseline, Run
 
 

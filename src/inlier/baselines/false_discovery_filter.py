@@ -1,21 +1,18 @@
 """A filter that controls the rate of false discoveries."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 from scipy.stats import false_discovery_control, norm
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number
-from inlier.baselines.base import Answer, Baseline, Run, gave_up, is_minority
+from inlier.baselines.base import Answer, Baseline, Run, is_minority, parameter
 
 # The median absolute deviation of a standard Gaussian.
 MAD = float(norm.ppf(0.75))
 
 
-@dataclass(eq=False, repr=False)
 class FalseDiscoveryFilter(Baseline):
     """Remove rows beyond a Gaussian tail along the directions of largest variance.
 
@@ -48,11 +45,8 @@ class FalseDiscoveryFilter(Baseline):
     paper = "Diakonikolas, Karmalkar et al. (2019)"
 
     _: KW_ONLY
-    fdr: float = 0.1
+    fdr: float = parameter(0.1, check_number, below=1.0)
     random_state: Seed = 0
-
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.fdr, "fdr", below=1.0)
 
     def _estimate(self, run: Run) -> Answer:
         weights, scores = np.ones(run.n), np.zeros(run.n)
@@ -65,7 +59,7 @@ class FalseDiscoveryFilter(Baseline):
                 return Answer(weights, scores, spread.mean, n_iter)
             if is_minority(left):
                 why = "before none is rejected: their tails are too heavy for it. Lower fdr."
-                return gave_up(weights, scores, n_iter, why)
+                return Answer.gave_up(weights, scores, n_iter, why)
             weights, n_iter = left, n_iter + 1
 
     def _filtered(self, projected: Array, weights: Array, scores: Array) -> Array:

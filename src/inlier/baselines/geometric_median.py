@@ -1,17 +1,12 @@
 """The geometric median."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-
 import numpy as np
 
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 from inlier.linalg.centers import geometric_median
 
 
-@dataclass(eq=False, repr=False)
 class GeometricMedian(Baseline):
     """Minimise the sum of the distances to the rows. About 12 passes.
 
@@ -42,12 +37,8 @@ class GeometricMedian(Baseline):
     sets_aside = False
     judges_rows = False
 
-    tol: float = 1e-08
-    max_iter: int = 1000
-
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.tol, "tol", below=1.0)
-        check_whole(self.max_iter, "max_iter")
+    tol: float = parameter(1e-08, check_number, below=1.0)
+    max_iter: int = parameter(1000, check_whole)
 
     def _estimate(self, run: Run) -> Answer:
         found = geometric_median(run.table, self.tol, self.max_iter)

@@ -1,18 +1,15 @@
 """Iterative filtering for good rows of bounded covariance."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal
 
 import numpy as np
 
 from inlier._internal.typing import Seed
 from inlier._internal.validation import check_choice, check_number
-from inlier.baselines.base import Answer, Baseline, Run, gave_up, is_minority, variance_limit
+from inlier.baselines.base import Answer, Baseline, Run, is_minority, parameter
 
 
-@dataclass(eq=False, repr=False)
 class IterativeFiltering(Baseline):
     """Downweight rows far out in the direction of largest variance until it is below sigma^2.
 
@@ -45,21 +42,16 @@ class IterativeFiltering(Baseline):
     """
 
     name = "iterative-filtering"
-    needs = ("sigma",)
     paper = "Diakonikolas et al. (2017)"
 
     sigma: float | None = None
     _: KW_ONLY
-    factor: float = 1.0
-    removal: Literal["soft", "random"] = "soft"
+    factor: float = parameter(1.0, check_number)
+    removal: Literal["soft", "random"] = parameter("soft", check_choice, choices=("soft", "random"))
     random_state: Seed = 0
 
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.factor, "factor")
-        check_choice(self.removal, "removal", ("soft", "random"))
-
     def _estimate(self, run: Run) -> Answer:
-        limit = self.factor * variance_limit(run.sigma)
+        limit = self.factor * run.limit_of(run.sigma)
         weights, scores = np.ones(run.n), np.zeros(run.n)
         for n_iter in range(run.n):
             spread = run.spread(weights)
@@ -77,4 +69,4 @@ class IterativeFiltering(Baseline):
             if is_minority(left):
                 break
             weights = left
-        return gave_up(weights, scores, n_iter)
+        return Answer.gave_up(weights, scores, n_iter)

@@ -1,14 +1,12 @@
 """Krum and Multi-Krum."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 
 
 def sq_distances_between(run: Run) -> Array:
@@ -34,19 +32,28 @@ def krum_scores(distances: Array, n_bad: int) -> Array:
     return scores
 
 
-def check_enough_rows(method: str, alpha: float, n: int, factor: int) -> None:
-    """Raise an error unless n >= factor f + 3, as the method's guarantee requires."""
-    n_bad = round(alpha * n)
-    if n < factor * n_bad + 3:
-        raise ValueError(
-            f"{method} needs at least {factor} f + 3 = {factor * n_bad + 3} rows where f = {n_bad} "
-            f"may be bad (alpha={alpha:g}), but X has {n}. Take a smaller alpha, or a method that "
-            "asks for less, such as GeometricMedian."
-        )
+class NearestRows(Baseline):
+    """What Krum and Bulyan share."""
+
+    # Only the Gram matrix is needed, which a rotation would compute first.
+    rotates = False
+    # The guarantee requires n >= factor f + 3.
+    factor: ClassVar[int] = 2
+
+    alpha: float | None = None
+
+    def _check(self, n: int, d: int) -> None:
+        assert self.alpha is not None
+        n_bad, factor = round(self.alpha * n), self.factor
+        if n < factor * n_bad + 3:
+            raise ValueError(
+                f"{type(self).__name__} needs at least {factor} f + 3 = {factor * n_bad + 3} rows "
+                f"where f = {n_bad} may be bad (alpha={self.alpha:g}), but X has {n}. Take a "
+                "smaller alpha, or a method that asks for less, such as GeometricMedian."
+            )
 
 
-@dataclass(eq=False, repr=False)
-class Krum(Baseline):
+class Krum(NearestRows):
     """Select the row nearest to its n - f - 2 nearest neighbours, with f = alpha n.
 
     Two passes. A row's score is the sum of the squared distances to them, and the smallest wins.
@@ -65,16 +72,7 @@ class Krum(Baseline):
     """
 
     name = "krum"
-    needs = ("alpha",)
     paper = "Blanchard, El Mhamdi, Guerraoui and Stainer (2017)"
-    # Only the Gram matrix is needed, which a rotation would compute first.
-    rotates = False
-
-    alpha: float | None = None
-
-    def _check(self, n: int, d: int) -> None:
-        assert self.alpha is not None
-        check_enough_rows(type(self).__name__, self.alpha, n, 2)
 
     def _n_selected(self, run: Run) -> int:
         return 1
@@ -86,7 +84,6 @@ class Krum(Baseline):
         return Answer(weights, scores)
 
 
-@dataclass(eq=False, repr=False)
 class MultiKrum(Krum):
     """Average the (1 - alpha) n rows with the smallest scores of Krum. Two passes.
 
@@ -110,16 +107,14 @@ class MultiKrum(Krum):
 
     name = "multi-krum"
 
-    n_selected: int | None = None
+    n_selected: int | None = parameter(None, check_whole)
 
     def _check(self, n: int, d: int) -> None:
         super()._check(n, d)
-        if self.n_selected is not None and check_whole(self.n_selected, "n_selected") > n:
+        if self.n_selected is not None and self.n_selected > n:
             raise ValueError(
                 f"n_selected must be at most the number of rows, {n}, but is {self.n_selected}."
             )
 
     def _n_selected(self, run: Run) -> int:
-        if self.n_selected is not None:
-            return min(self.n_selected, run.n)
-        return run.n - run.n_bad
+        return run.n - run.n_bad if self.n_selected is None else min(self.n_selected, run.n)

@@ -1,16 +1,14 @@
 """Agnostic estimation of a mean by halving the dimension (LRV)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 from scipy.stats import norm
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 
 # Quantiles that give a Gaussian standard deviation; near the median, where outliers matter least.
 LOW, HIGH = 0.4, 0.6
@@ -51,7 +49,6 @@ def _sq_distances(rows: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->j", away, away))
 
 
-@dataclass(eq=False, repr=False)
 class LaiRaoVempala(_Halving):
     """Trim and average in the directions of least variance, and recurse into the other half.
 
@@ -74,7 +71,6 @@ class LaiRaoVempala(_Halving):
     """
 
     name = "lrv"
-    needs = ("alpha",)
     paper = "Lai, Rao and Vempala (2016)"
 
     alpha: float | None = None
@@ -91,7 +87,6 @@ class LaiRaoVempala(_Halving):
         return float(values[start : start + width].mean())
 
 
-@dataclass(eq=False, repr=False)
 class LaiRaoVempalaGaussian(_Halving):
     """Damp and average in the directions of least variance, and recurse into the other half.
 
@@ -118,10 +113,7 @@ class LaiRaoVempalaGaussian(_Halving):
     paper = "Lai, Rao and Vempala (2016)"
 
     _: KW_ONLY
-    damping: float = 2.0
-
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.damping, "damping")
+    damping: float = parameter(2.0, check_number)
 
     def _weights(self, rows: Array, run: Run) -> Array:
         low, high = np.quantile(rows, [LOW, HIGH], axis=1)

@@ -1,19 +1,15 @@
 """Minimum diameter averaging (MDA)."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 from inlier.baselines.krum import sq_distances_between
 
 
-@dataclass(eq=False, repr=False)
 class MDA(Baseline):
     """Average the n - f rows with the smallest diameter, f = alpha n, by exact search.
 
@@ -43,16 +39,12 @@ class MDA(Baseline):
     """
 
     name = "mda"
-    needs = ("alpha",)
     paper = "Rousseeuw (1985), El Mhamdi, Guerraoui and Rouault (2018)"
     # Only the Gram matrix is needed, which a rotation would compute first.
     rotates = False
 
     alpha: float | None = None
-    max_nodes: int = 20000
-
-    def _check(self, n: int, d: int) -> None:
-        check_whole(self.max_nodes, "max_nodes")
+    max_nodes: int = parameter(20000, check_whole)
 
     def _estimate(self, run: Run) -> Answer:
         n_out = min(run.n_bad, (run.n - 1) // 2)

@@ -1,7 +1,5 @@
 """The sample mean."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from inlier.baselines.base import Answer, Baseline, Run

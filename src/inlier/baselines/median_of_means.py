@@ -1,15 +1,12 @@
 """The median of means of random blocks."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_choice, check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 from inlier.data import as_table
 from inlier.linalg.centers import geometric_median
 
@@ -19,7 +16,6 @@ MAX_COEFFICIENTS = 1 << 24
 BAD_BLOCKS = 7.0 / 18.0
 
 
-@dataclass(eq=False, repr=False)
 class MedianOfMeans(Baseline):
     """Take the median of the means of random blocks of rows. Two passes.
 
@@ -48,27 +44,25 @@ class MedianOfMeans(Baseline):
     """
 
     name = "median-of-means"
-    needs = ("alpha",)
     paper = "Minsker (2015)"
     rotates = False
     sets_aside = False
     judges_rows = False
 
     alpha: float | None = None
-    n_blocks: int | None = None
-    median: Literal["geometric", "coordinate"] = "geometric"
+    n_blocks: int | None = parameter(None, check_whole)
+    median: Literal["geometric", "coordinate"] = parameter(
+        "geometric", check_choice, choices=("geometric", "coordinate")
+    )
     random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
         assert self.alpha is not None
-        check_choice(self.median, "median", ("geometric", "coordinate"))
-        if self.n_blocks is None:
-            return
-        n_blocks, n_bad = check_whole(self.n_blocks, "n_blocks"), round(self.alpha * n)
-        if not 2 * n_bad < n_blocks <= n:
+        n_bad = round(self.alpha * n)
+        if self.n_blocks is not None and not 2 * n_bad < self.n_blocks <= n:
             raise ValueError(
                 f"n_blocks must be above 2 alpha n = {2 * n_bad}, so that most blocks are good, and"
-                f" at most n = {n}, but is {n_blocks}. Leave it out to have it chosen."
+                f" at most n = {n}, but is {self.n_blocks}. Leave it out to have it chosen."
             )
 
     def _estimate(self, run: Run) -> Answer:

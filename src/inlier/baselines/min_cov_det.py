@@ -1,9 +1,6 @@
 """The minimum covariance determinant (MCD) mean, by scikit-learn."""
 
-from __future__ import annotations
-
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +8,9 @@ from sklearn.covariance import MinCovDet
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 
 
-@dataclass(eq=False, repr=False)
 class MinimumCovarianceDeterminant(Baseline):
     """Average the rows whose covariance has the smallest determinant, reweighted once.
 
@@ -43,12 +39,10 @@ class MinimumCovarianceDeterminant(Baseline):
     paper = "Rousseeuw and Van Driessen (1999)"
     rotates = False
 
-    support_fraction: float | None = None
+    support_fraction: float | None = parameter(None, check_number, above=0.5, at_most=1.0)
     random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
-        if self.support_fraction is not None:
-            check_number(self.support_fraction, "support_fraction", above=0.5, at_most=1.0)
         if n <= 2 * d:
             raise ValueError(
                 f"MinimumCovarianceDeterminant needs more than 2 d = {2 * d} rows for d = {d} "

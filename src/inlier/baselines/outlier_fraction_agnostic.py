@@ -1,40 +1,20 @@
 """The outlier-fraction agnostic filter, with sigma given and without."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple
+from dataclasses import KW_ONLY, replace
 
 import numpy as np
 
-from inlier._internal.typing import Array, Seed
+from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number
-from inlier.baselines.base import (
-    MIN_SIGMA,
-    Answer,
-    Baseline,
-    Run,
-    Spread,
-    gave_up,
-    is_minority,
-    variance_limit,
-)
+from inlier.baselines.base import MIN_SIGMA, Answer, Baseline, Run, Spread, is_minority, parameter
 
 # Smallest sigma of the grid, relative to that of all rows.
 MIN_RATIO = 1e-8
 
 
-class _Trimmed(NamedTuple):
-    weights: Array
-    scores: Array
-    mean: Array
-    n_iter: int
-    converged: bool
-
-
-def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
+def _trim(run: Run, sigma: float, first: Spread) -> Answer:
     """Trim along the direction of largest variance until the kept rows are within the budget."""
-    n, limit = run.n, variance_limit(sigma)
+    n, limit = run.n, run.limit_of(sigma)
     weights, spread, n_iter = np.ones(n), first, 0
     scores = (first.projected - np.median(first.projected)) ** 2 / limit
     while spread.variance * float(weights.sum()) > n * limit:
@@ -46,14 +26,13 @@ def _trim(run: Run, sigma: float, first: Spread) -> _Trimmed:
         left = np.where(deviations >= cut, 0.0, weights)
         scores = np.maximum(scores, deviations / limit)
         if is_minority(left) or not (left < weights).any():
-            return _Trimmed(weights, scores, spread.mean, n_iter, converged=False)
+            return Answer(weights, scores, spread.mean, n_iter, converged=False)
         n_iter += 1
         weights, spread = left, run.spread(left)
         run.record("trim", weights, spread.variance, limit)
-    return _Trimmed(weights, scores, spread.mean, n_iter, converged=True)
+    return Answer(weights, scores, spread.mean, n_iter)
 
 
-@dataclass(eq=False, repr=False)
 class OutlierFractionAgnostic(Baseline):
     """Trim along the direction of largest variance until the kept rows are within n sigma^2.
 
@@ -77,7 +56,6 @@ class OutlierFractionAgnostic(Baseline):
     """
 
     name = "fraction-agnostic"
-    needs = ("sigma",)
     paper = "Deshmukh, Liu and Veeravalli (2023)"
 
     sigma: float | None = None
@@ -86,12 +64,11 @@ class OutlierFractionAgnostic(Baseline):
 
     def _estimate(self, run: Run) -> Answer:
         found = _trim(run, run.sigma, run.spread(np.ones(run.n)))
-        if not found.converged:
-            return gave_up(found.weights, found.scores, found.n_iter)
-        return Answer(found.weights, found.scores, found.mean, found.n_iter)
+        if found.converged:
+            return found
+        return Answer.gave_up(found.weights, found.scores, found.n_iter)
 
 
-@dataclass(eq=False, repr=False)
 class CorruptionLevelAgnostic(Baseline):
     """Apply the filter for a grid of sigma, and choose the smallest that larger ones confirm.
 
@@ -123,13 +100,9 @@ class CorruptionLevelAgnostic(Baseline):
     paper = "Jain, Orlitsky and Ravindrakumar (2022)"
 
     _: KW_ONLY
-    ratio: float = 1.1
-    constant: float = 4.0
+    ratio: float = parameter(1.1, check_number, above=1.0)
+    constant: float = parameter(4.0, check_number)
     random_state: Seed = 0
-
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.ratio, "ratio", above=1.0)
-        check_number(self.constant, "constant")
 
     def _estimate(self, run: Run) -> Answer:
         first = run.spread(np.ones(run.n))
@@ -139,19 +112,18 @@ class CorruptionLevelAgnostic(Baseline):
         # The standard deviation of good rows in an average direction; zero if half coincide.
         least = float(np.sqrt(np.median(run.distances) / run.d))
         least = min(top, max(least, MIN_RATIO * top))
-        tried: list[tuple[float, _Trimmed]] = []
-        for power in range(1 + int(np.log(top / least) / np.log(self.ratio))):
-            sigma = top / self.ratio**power
+        n_sigmas = 1 + int(np.log(top / least) / np.log(self.ratio))
+        sigmas = top / self.ratio ** np.arange(n_sigmas)
+        tried = []
+        for sigma in sigmas.tolist():
             found = _trim(run, sigma, first)
             if not found.converged:
                 break
-            tried.append((sigma, found))
+            tried.append(found)
+        means = np.array([found.location for found in tried])
         for i in reversed(range(len(tried))):  # the smallest sigma first
-            sigma, chosen = tried[i]
-            if all(
-                np.linalg.norm(other.mean - chosen.mean) <= self.constant * (s + sigma)
-                for s, other in tried[: i + 1]
-            ):
+            apart = np.linalg.norm(means[: i + 1] - means[i], axis=1)
+            if (apart <= self.constant * (sigmas[: i + 1] + sigmas[i])).all():
                 break
-        message = f"Sigma {sigma:.3g} was chosen."
-        return Answer(chosen.weights, chosen.scores, chosen.mean, len(tried), message=message)
+        message = f"Sigma {sigmas[i]:.3g} was chosen."
+        return replace(tried[i], n_iter=len(tried), message=message)

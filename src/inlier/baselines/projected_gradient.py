@@ -1,14 +1,12 @@
 """Projected gradient descent on the capped simplex."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 from inlier.baselines.capped_simplex import nearest_point
 
 # A failed step is followed by one of a quarter of its length; give up after this many in a row.
@@ -17,7 +15,6 @@ MAX_FAILURES = 4
 GRADIENT_CLIP = 10.0
 
 
-@dataclass(eq=False, repr=False)
 class ProjectedGradient(Baseline):
     """Minimise the largest variance of the weighted rows by gradient steps on their weights.
 
@@ -48,18 +45,13 @@ class ProjectedGradient(Baseline):
     """
 
     name = "projected-gradient"
-    needs = ("alpha",)
     paper = "Cheng, Diakonikolas, Ge and Soltanolkotabi (2020)"
 
     alpha: float | None = None
     _: KW_ONLY
-    tol: float = 0.01
-    max_iter: int = 100
+    tol: float = parameter(0.01, check_number, below=1.0)
+    max_iter: int = parameter(100, check_whole)
     random_state: Seed = 0
-
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.tol, "tol", below=1.0)
-        check_whole(self.max_iter, "max_iter")
 
     def _estimate(self, run: Run) -> Answer:
         n, n_good = run.n, run.n - run.n_bad

@@ -1,26 +1,18 @@
 """Quantum entropy scoring (QUE)."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
+from itertools import count
+from math import ceil
 
 import numpy as np
+from scipy.stats import poisson
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import (
-    Answer,
-    Baseline,
-    Run,
-    Spread,
-    gave_up,
-    is_minority,
-    variance_limit,
-)
+from inlier.baselines.base import Answer, Baseline, Run, Spread, is_minority, parameter
 from inlier.linalg.eigenpairs import SETTINGS
 
 
-@dataclass(eq=False, repr=False)
 class QuantumEntropy(Baseline):
     """Remove the rows of largest entropy score until no variance exceeds sigma^2.
 
@@ -55,23 +47,17 @@ class QuantumEntropy(Baseline):
     """
 
     name = "que"
-    needs = ("sigma",)
     paper = "Dong, Hopkins and Li (2019)"
 
     sigma: float | None = None
     _: KW_ONLY
-    beta: float = 4.0
-    batch: float = 0.02
-    n_sketches: int = 30
+    beta: float = parameter(4.0, check_number, at_most=100.0)
+    batch: float = parameter(0.02, check_number, below=0.5)
+    n_sketches: int = parameter(30, check_whole)
     random_state: Seed = 0
 
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.beta, "beta", at_most=100.0)
-        check_number(self.batch, "batch", below=0.5)
-        check_whole(self.n_sketches, "n_sketches")
-
     def _estimate(self, run: Run) -> Answer:
-        limit = variance_limit(run.sigma)
+        limit = run.limit_of(run.sigma)
         leaving = max(1, round(self.batch * run.n))
         weights, scores = np.ones(run.n), np.zeros(run.n)
         n_iter = 0
@@ -89,7 +75,7 @@ class QuantumEntropy(Baseline):
             left = weights.copy()
             left[np.argsort(np.where(weights > 0.0, tau, -1.0), kind="stable")[-leaving:]] = 0.0
             if is_minority(left):
-                return gave_up(weights, scores, n_iter)
+                return Answer.gave_up(weights, scores, n_iter)
             weights, n_iter = left, n_iter + 1
 
     def _exact_scores(self, run: Run, weights: Array) -> tuple[Spread, Array]:
@@ -101,22 +87,17 @@ class QuantumEntropy(Baseline):
         exponential = np.exp(self.beta * (values / largest - 1.0))
         tau = (exponential / exponential.sum()) @ projected**2
         variance = float(values[0]) / float(weights.sum())
-        return Spread(mean, variance, spectrum.vectors[0], projected[0]), np.asarray(tau)
+        return Spread(mean, variance, projected[0]), np.asarray(tau)
 
     def _sketched_scores(self, run: Run, weights: Array, spread: Spread) -> Array:
         """Estimate tau from the exponential applied to random vectors."""
         half = self.beta / (2.0 * spread.variance * float(weights.sum()))
         term = total = run.random.standard_normal((self.n_sketches, run.d))
-        for power in range(1, self._n_terms()):
+        # So many terms give exp(beta / 2) to a relative 1e-3; they grow first.
+        b = self.beta / 2.0
+        n_terms = next(n for n in count(max(1, ceil(b))) if poisson.pmf(n - 1, b) <= 1e-3)
+        for power in range(1, n_terms):
             term = run.table.moment(spread.mean, weights, term, drift=False).image * (half / power)
             total = total + term
         projected = run.table.project(spread.mean, total)
         return np.asarray((projected**2).sum(axis=0) / float((total**2).sum()))
-
-    def _n_terms(self) -> int:
-        """Return the number of terms that give exp(beta / 2) to a relative 1e-3."""
-        term, n_terms = 1.0, 1
-        while n_terms < self.beta / 2.0 or term > 1e-3 * np.exp(self.beta / 2.0):  # they grow first
-            term *= self.beta / (2.0 * n_terms)
-            n_terms += 1
-        return n_terms

@@ -1,14 +1,12 @@
 """Spectral reweighting by multiplicative weights."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 
 import numpy as np
 
 from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 from inlier.baselines.capped_simplex import nearest_distribution
 
 # Relative to the cap: a smaller weight could never recover.
@@ -17,7 +15,6 @@ MIN_WEIGHT = 1e-12
 NEGLIGIBLE = 1e-9
 
 
-@dataclass(eq=False, repr=False)
 class SpectralReweighting(Baseline):
     """Minimise the largest variance of the weighted rows by multiplicative weights.
 
@@ -46,20 +43,14 @@ class SpectralReweighting(Baseline):
     """
 
     name = "spectral-reweighting"
-    needs = ("alpha",)
     paper = "Hopkins, Li and Zhang (2020)"
 
     alpha: float | None = None
     _: KW_ONLY
-    step: float = 1.0
-    patience: int = 10
-    max_iter: int = 200
+    step: float = parameter(1.0, check_number, at_most=1.0)
+    patience: int = parameter(10, check_whole)
+    max_iter: int = parameter(200, check_whole)
     random_state: Seed = 0
-
-    def _check(self, n: int, d: int) -> None:
-        check_number(self.step, "step", at_most=1.0)
-        check_whole(self.patience, "patience")
-        check_whole(self.max_iter, "max_iter")
 
     def _estimate(self, run: Run) -> Answer:
         cap = 1.0 / (run.n - run.n_bad)

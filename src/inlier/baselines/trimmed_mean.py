@@ -1,8 +1,4 @@
-"""The trimmed mean of each column."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
+"""Trimmed means: of each column, and of the rows nearest to the median."""
 
 import numpy as np
 from scipy.stats import trim_mean
@@ -10,7 +6,6 @@ from scipy.stats import trim_mean
 from inlier.baselines.base import Answer, Baseline, Run
 
 
-@dataclass(eq=False, repr=False)
 class TrimmedMean(Baseline):
     """Average each column without its alpha n smallest and alpha n largest values. Two passes.
 
@@ -30,7 +25,6 @@ class TrimmedMean(Baseline):
     """
 
     name = "trimmed-mean"
-    needs = ("alpha",)
     paper = "Yin, Chen, Ramchandran and Bartlett (2018)"
     rotates = False
     sets_aside = False
@@ -45,3 +39,34 @@ class TrimmedMean(Baseline):
         # scipy rounds the fraction times n down; the half guards against rounding error.
         inner = np.asarray(trim_mean(rows, (cut + 0.5) / run.n if cut else 0.0, axis=0))
         return run.location_only(run.center + inner)
+
+
+class NormTrimmedMean(Baseline):
+    """Average the (1 - alpha) n rows nearest to the coordinate-wise median. Three passes.
+
+    Federated learning calls this norm trimming. Here distances are measured from the median, not
+    from the origin, so that the estimate is shift-equivariant. Outliers no farther out than good
+    rows, whose distance grows as sqrt(d), are not detected.
+
+    Parameters
+    ----------
+    alpha : float
+        The fraction of rows that is dropped, 0 <= alpha < 1/2.
+
+    References
+    ----------
+    Sun, Kairouz, Suresh and McMahan (2019), Can you really backdoor federated learning?, bound
+    norms by clipping.
+    """
+
+    name = "norm-trimmed-mean"
+    paper = "folklore"
+    rotates = False
+
+    alpha: float | None = None
+
+    def _estimate(self, run: Run) -> Answer:
+        distances = run.table.sq_distances(run.table.median())
+        weights = np.ones(run.n)
+        weights[np.argsort(distances, kind="stable")[run.n - run.n_bad :]] = 0.0
+        return Answer(weights, np.sqrt(distances))

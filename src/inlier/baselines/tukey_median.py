@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.optimize import linprog
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_whole
-from inlier.baselines.base import Answer, Baseline, Run
+from inlier.baselines.base import Answer, Baseline, Run, parameter
 
 # All in units of the median distance. A row within TOLERANCE of the edge of a half-space is in it;
 # the linear programme may use a quarter of that, and HiGHS must be more precise still.
@@ -28,7 +27,6 @@ DIRECTIONS, MAX_COLUMNS = 500, 100
 FIRST_DIRECTIONS, NEW_DIRECTIONS = 16, 6
 
 
-@dataclass(eq=False, repr=False)
 class TukeyMedian(Baseline):
     """Maximise the halfspace depth among the rows, exactly up to two columns.
 
@@ -72,12 +70,8 @@ class TukeyMedian(Baseline):
     sets_aside = False
     judges_rows = False
 
-    n_directions: int | None = None
+    n_directions: int | None = parameter(None, check_whole)
     random_state: Seed = 0
-
-    def _check(self, n: int, d: int) -> None:
-        if self.n_directions is not None:
-            check_whole(self.n_directions, "n_directions")
 
     def _estimate(self, run: Run) -> Answer:
         median = run.table.median()
@@ -88,10 +82,10 @@ class TukeyMedian(Baseline):
         elif unit == 0.0:  # half of the rows are there, so nothing is deeper
             message = "At least half of the rows coincide."
         else:
-            found = self._deepest(run, median, unit)
+            found, words = self._deepest(run, median, unit)
             location = median + unit * found.point
             n_iter, converged = found.n_rounds, found.settled
-            message = f"Depth {found.depth} of {run.n} rows, {found.words}."
+            message = f"Depth {found.depth} of {run.n} rows, {words}."
             if not converged:
                 message += (
                     " Some depth was given up, because its linear programmes failed or were more "
@@ -100,10 +94,10 @@ class TukeyMedian(Baseline):
                 )
         return run.location_only(location, n_iter, converged, message)
 
-    def _deepest(self, run: Run, center: Array, unit: float) -> _Deepest:
+    def _deepest(self, run: Run, center: Array, unit: float) -> tuple[_Deepest, str]:
         if run.d == 2:
             rows = run.table.project(center, np.eye(2)).T / unit
-            return _search(_Plane(rows), "exact")
+            return _search(_Plane(rows)), "exact"
         n_directions = self.n_directions
         if n_directions is None:
             n_directions = DIRECTIONS if run.d <= MAX_COLUMNS else run.d // 2
@@ -116,8 +110,8 @@ class TukeyMedian(Baseline):
         if len(directions) < run.d:
             point = np.linalg.lstsq(directions, np.median(projected, axis=1), rcond=None)[0]
             depth = int(_Sample(directions, projected).depths(point, 0.0).min())
-            return _Deepest(point, depth, 1, True, words)
-        return _search(_Sample(directions, projected), words)
+            return _Deepest(point, depth, 1, True), words
+        return _search(_Sample(directions, projected)), words
 
 
 class _Deepest(NamedTuple):
@@ -125,7 +119,6 @@ class _Deepest(NamedTuple):
     depth: int
     n_rounds: int
     settled: bool
-    words: str
 
 
 class _Slabs(ABC):
@@ -161,17 +154,11 @@ class _Slabs(ABC):
         d = U.shape[1]
         one, none, eye = np.ones((len(U), 1)), np.zeros((len(U), d)), np.eye(d)
         # Variables: the centre, the radius, and the distance from the origin in each column.
-        limits = np.block(
-            [
-                [U, one, none],
-                [-U, one, none],
-                [eye, np.zeros((d, 1)), -eye],
-                [-eye, np.zeros((d, 1)), -eye],
-            ]
-        )
+        zero = np.zeros((d, 1))
+        limits = [[U, one, none], [-U, one, none], [eye, zero, -eye], [-eye, zero, -eye]]
         solved = linprog(
             np.concatenate([np.zeros(d), [-1.0], np.full(d, NEARNESS)]),
-            A_ub=limits,
+            A_ub=np.block(limits),
             b_ub=np.concatenate([high + SLACK, SLACK - low, np.zeros(2 * d)]),
             bounds=[(None, None)] * d + [(0.0, None)] * (d + 1),
             method="highs-ds",
@@ -273,7 +260,7 @@ class _Sample(_Slabs):
         return int(depths.min())
 
 
-def _search(slabs: _Slabs, words: str) -> _Deepest:
+def _search(slabs: _Slabs) -> _Deepest:
     """Bisect over the depth, then maximise the radius of the ball."""
     n_rounds, settled = 0, True
 
@@ -307,4 +294,4 @@ def _search(slabs: _Slabs, words: str) -> _Deepest:
         found = reached(low, whole_ball=True)
         if found is not None:
             best = found[0]
-    return _Deepest(best, low, n_rounds, settled and not slabs.failed, words)
+    return _Deepest(best, low, n_rounds, settled and not slabs.failed)

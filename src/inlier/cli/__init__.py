@@ -3,8 +3,6 @@
 Nothing here may take time to import: until `main` has run, Ctrl-C ends in a traceback.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

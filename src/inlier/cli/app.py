@@ -1,14 +1,11 @@
 """The commands."""
 
-from __future__ import annotations
-
 from importlib.metadata import version as installed
 from typing import Annotated
 
 import typer
 
-from inlier.cli.explain import explain
-from inlier.cli.fit import fit
+from inlier.cli.fit import explain, fit
 from inlier.cli.reproduce import reproduce
 
 app = typer.Typer(

@@ -1,6 +1,4 @@
-"""`inlier fit`: fit the table in a file."""
-
-from __future__ import annotations
+"""`inlier fit`: fit the table in a file. `inlier explain`: why a row of it was kept or removed."""
 
 import re
 import sys
@@ -11,13 +9,11 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from inlier._internal.atomic import check_place
+from inlier._internal.atomic import check_place, replacing
 from inlier.cli import options as opt
-from inlier.cli.fit_options import CommandOptions
-from inlier.cli.fitting import Fitted, fit_frame, read_frame
-from inlier.cli.record import as_record, as_text, write_json, write_means, write_rows
-from inlier.cli.terminal import Output, progress, reporting_errors
-from inlier.cli.verdict import show
+from inlier.cli.fitting import CommandOptions, Fitted, fit_frame, read_frame, row_names
+from inlier.cli.record import as_record, as_text, explanation_record, write_means, write_rows
+from inlier.cli.terminal import Output, progress, reporting_errors, show, show_explanation
 from inlier.io import LoadedTable, check_target, write
 
 
@@ -46,43 +42,21 @@ def fit(
     point: opt.Point = None,
     seed: opt.Seed = 0,
     mean: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the means and medians of the columns to a CSV file.",
-            rich_help_panel=opt.WRITING,
-        ),
+        Path | None, opt.writing("Write the means and medians of the columns to a CSV file.")
     ] = None,
     rows: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the verdict and score of each row to a CSV file.",
-            rich_help_panel=opt.WRITING,
-        ),
+        Path | None, opt.writing("Write the verdict and score of each row to a CSV file.")
     ] = None,
     clean: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the kept rows, unchanged, to a .csv, .parquet, .feather or .npy file.",
-            rich_help_panel=opt.WRITING,
-        ),
+        opt.writing("Write the kept rows, unchanged, to a .csv, .parquet, .feather or .npy file."),
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Write a report to an HTML file.", rich_help_panel=opt.WRITING),
-    ] = None,
+    report: Annotated[Path | None, opt.writing("Write a report to an HTML file.")] = None,
     image: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HEIGHTxWIDTH",
-            help="Show rows as grey images in the report.",
-            rich_help_panel=opt.WRITING,
-        ),
+        str | None, opt.writing("Show rows as grey images in the report.", metavar="HEIGHTxWIDTH")
     ] = None,
     json: Annotated[
-        str | None,
-        typer.Option(
-            help="Write the result as JSON; - for standard output.", rich_help_panel=opt.WRITING
-        ),
+        str | None, opt.writing("Write the result as JSON; - for standard output.")
     ] = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -121,12 +95,12 @@ def fit(
         elif not quiet:
             out = Output()
             for note in (*frame.notes, *notes):
-                out.print(note, markup=False, soft_wrap=True, style="dim")
+                out.print(note, markup=False, style="dim")
             for one in fits:
                 show(out, one)
             for path in targets.values():
                 if path is not None:
-                    out.print(f"Wrote {path}", markup=False, soft_wrap=True)
+                    out.print(f"Wrote {path}", markup=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     if not all(one.result.converged for one in fits):
@@ -168,42 +142,107 @@ def _write(
     source: str,
     image: tuple[int, int] | None,
 ) -> None:
-    def target(name: str) -> Path | None:
-        return targets.get(name)
-
-    if (path := target("--mean")) is not None:
+    if (path := targets["--mean"]) is not None:
         write_means(frame, fits, path)
-    if (path := target("--rows")) is not None:
+    if (path := targets["--rows"]) is not None:
         write_rows(frame, fits, path)
-    if (path := target("--clean")) is not None:
+    if (path := targets["--clean"]) is not None:
         kept = np.ones(len(frame.rows), dtype=np.bool_)
         for one in fits:
             kept[one.rows] = one.result.summary.support
         write(frame, kept, path)
-    if (path := target("--report")) is not None:
-        _write_report(frame, fits, notes, path, source, image)
-    if (path := target("--json")) is not None:
-        write_json(as_record(frame, fits, notes, source), path)
+    if (path := targets["--report"]) is not None:
+        from inlier.report import page, pages
+
+        about: Any = {"title": Path(source).name, "source": source, "image": image, "path": path}
+        about["notes"] = [*frame.notes, *notes]
+        if frame.groups is None:
+            page(fits[0].result.summary, **about)
+        else:
+            pages([(str(one.group), one.result.summary) for one in fits], **about)
+    if (path := targets.get("--json")) is not None:
+        with replacing(path) as unfinished:
+            text = as_text(as_record(frame, fits, notes, source))
+            unfinished.write_text(text, encoding="utf-8")
 
 
-def _write_report(
-    frame: LoadedTable,
-    fits: list[Fitted],
-    notes: list[str],
-    path: Path,
-    source: str,
-    image: tuple[int, int] | None,
+def explain(
+    context: typer.Context,
+    file: opt.File,
+    row: Annotated[
+        str,
+        typer.Option(
+            help="Row to explain: its number, counted from 1 without the header, or its name with "
+            "--id-column."
+        ),
+    ],
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    id_column: opt.IdColumn = None,
+    group_by: opt.GroupBy = None,
+    missing: opt.MissingValues = opt.Missing.auto,
+    na_values: opt.NaValues = None,
+    delimiter: opt.Delimiter = None,
+    header: opt.Header = None,
+    key: opt.Key = None,
+    table: opt.Table = None,
+    query: opt.Query = None,
+    max_bytes: opt.MaxBytes = opt.DEFAULT_MAX_BYTES,
+    sigma: opt.Sigma = None,
+    assume: opt.AssumeChoice = opt.Assume.auto,
+    scatter: opt.ScatterChoice = opt.ScatterName.auto,
+    p: opt.Power = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    threshold: opt.Threshold = None,
+    point: opt.Point = None,
+    seed: opt.Seed = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    from inlier.report import page, pages
+    """Explain the score of a row by directions and features, whose contributions add up to it.
 
-    about: dict[str, Any] = {
-        "title": Path(source).name,
-        "image": image,
-        "path": path,
-        "notes": [*frame.notes, *notes],
-        "source": source,
-    }
-    if frame.groups is None:
-        page(fits[0].result.summary, **about)
-    else:
-        pages([(str(one.group), one.result.summary) for one in fits], **about)
+    Exit codes: 0 success; 2 wrong argument or unusable file; 130 interrupted.
+    """
+    errors = Console(stderr=True)
+    with reporting_errors(errors):
+        with progress(errors, quiet=False) as tell:
+            frame = read_frame(context.params)
+            position = _position(frame, row)
+            options = CommandOptions.parsed(context.params)
+            fits, _ = fit_frame(frame, tell, options)
+        fit = next((one for one in fits if position in one.rows), None)
+        if fit is None:
+            raise ValueError(f"--row {row} is the only one of its group, which was not fitted.")
+        explanation = fit.result.explain(int(np.flatnonzero(fit.rows == position)[0]))
+        if json:
+            sys.stdout.write(as_text(explanation_record(explanation, frame, fit)))
+        else:
+            out = Output()
+            show_explanation(out, explanation, str(row_names(frame)[position]))
+        sys.stdout.flush()
+
+
+def _position(frame: LoadedTable, row: str) -> int:
+    """Return the position of a row in the table."""
+    if frame.names is not None:
+        found = np.flatnonzero(frame.names == row)
+        if len(found) > 1:
+            raise ValueError(
+                f"--row {row!r} is the name of {len(found)} rows. Leave --id-column out and give "
+                f"a number: {', '.join(str(frame.rows[i] + 1) for i in found[:5])}."
+            )
+        if len(found):
+            return int(found[0])
+    if not row.isdecimal() or frame.names is not None:
+        gone = f" {frame.n_dropped} rows were dropped, because values are missing."
+        raise ValueError(
+            f"--row {row!r} is no number"
+            + (", and there is no --id-column." if frame.names is None else " and no row's name.")
+            + (gone if frame.n_dropped else "")
+        )
+    found = np.flatnonzero(frame.rows == int(row) - 1)
+    if not len(found):
+        inside = 1 <= int(row) <= frame.n_read
+        why = "was dropped, because values are missing" if inside else "is not there"
+        raise ValueError(f"--row {row} {why}: the file has {frame.n_read} rows.")
+    return int(found[0])

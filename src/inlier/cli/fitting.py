@@ -1,39 +1,121 @@
-"""Fit all rows of a table, or each of its groups."""
+"""Fit all rows of a table, or each of its groups, as the options of a command say."""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from inlier.cli.fit_options import CommandOptions
-from inlier.cli.hints import hints_about
+from inlier.api import Assumption, robust_mean
 from inlier.data import Table
 from inlier.data.sources.base import listed
 from inlier.io import LoadedTable, read
+from inlier.linalg.metrics import UNEVEN, unevenness
 from inlier.results.records import Step
 from inlier.results.result import RobustMeanResult
 
 
 @dataclass(frozen=True)
+class CommandOptions:
+    """Options of a fit, and of what is chosen in place of its answer."""
+
+    sigma: float | None
+    assume: Assumption
+    scatter: str
+    p: float | None
+    seed: int
+    keep: list[int] | None
+    drop: list[int] | None
+    threshold: float | None
+    point: int | None
+
+    @classmethod
+    def parsed(cls, given: dict[str, Any]) -> CommandOptions:
+        """Return the options of a command."""
+        return cls(**{field.name: given[field.name] for field in fields(cls)})
+
+    def fit(self, X: Any, callback: Callable[[Step], object]) -> RobustMeanResult:
+        """Fit a table, and choose as the options say."""
+        if self.p is not None and self.sigma is None:
+            raise ValueError("--p needs --sigma. Give it too, or leave --p out.")
+        if self.assume != "auto" and self.sigma is not None:
+            raise ValueError(
+                f"--assume {self.assume} is for an unknown bound: leave --sigma out, or leave "
+                "--assume out."
+            )
+        result = robust_mean(
+            X, sigma=self.sigma, assume=self.assume, scatter=self.scatter, p=self.p,
+            random_state=self.seed, callback=callback,
+        )  # fmt: skip
+        if self.threshold is not None or self.point is not None:
+            result = result.at(self.point, threshold=self.threshold)
+        # The last first: what is put back or dropped leaves its list. Suspects that are dropped
+        # become groups, so these come first.
+        for group in _indices("--keep", self.keep, len(result.groups), "group"):
+            result = result.keep(group)
+        for suspect in _indices("--drop", self.drop, len(result.suspects), "suspect"):
+            result = result.drop(suspect)
+        return result
+
+
+def _indices(option: str, numbers: list[int] | None, count: int, what: str) -> list[int]:
+    """Return positions in a list from numbers that count from 1, the last first."""
+    wanted = sorted(set(numbers or ()), reverse=True)
+    for number in wanted:
+        if not 1 <= number <= count:
+            raise ValueError(
+                f"{option} {number}: there is no such {what}. The verdict has {count}, counted "
+                "from 1."
+            )
+    return [number - 1 for number in wanted]
+
+
+# Rows that decide whether a column has only two values, and how much it varies; tables with very
+# many columns are not checked, because of the memory.
+SAMPLE_ROWS = 2000
+MOST_COLUMNS = 5000
+
+
+def hints_about(frame: LoadedTable, options: CommandOptions) -> list[str]:
+    """Return hints about the columns of a table."""
+    hints = []
+    if frame.has_malformed:
+        hints.append("Markers of missing values can be named with --na-values.")
+    if len(frame.columns) > MOST_COLUMNS:
+        return hints
+    some = frame.head(SAMPLE_ROWS).astype(np.float64)
+    two = [
+        name
+        for name, column in zip(frame.columns, some.T, strict=True)
+        if len(some) > 2 and len(np.unique(column[~np.isnan(column)])) == 2
+    ]
+    if two:
+        shown = ", ".join(repr(name) for name in two[:5]) + (", ..." if two[5:] else "")
+        hints.append(
+            f"Columns with two values only: {shown}. Rows with the rarer one may look like a "
+            "group; --exclude leaves such columns out."
+        )
+    if options.sigma is not None and options.scatter == "auto":
+        ratio = unevenness(some)
+        if ratio >= UNEVEN:
+            hints.append(
+                f"Some columns vary {ratio:.0e} times as much as others, and --sigma is one bound "
+                "for all. If they are in different units, --scatter diagonal compares each in its "
+                "own."
+            )
+    return hints
+
+
+@dataclass(frozen=True)
 class Fitted:
-    """The rows of a group, and their result.
+    """The rows of a group, and their result."""
 
-    Attributes
-    ----------
-    group : str or None
-        None if all rows were fitted together.
-    rows : int array
-        Where these rows are in the table.
-    result : RobustMeanResult
-    """
-
-    group: str | None
-    rows: Any
+    group: str | None  # None if all rows were fitted together
+    rows: Any  # where these rows are in the table
     result: RobustMeanResult
 
     @property

@@ -1,8 +1,7 @@
 """Options that several commands share: how a file is read, and how it is fitted."""
 
-from __future__ import annotations
-
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -13,10 +12,6 @@ from inlier.io import FORMATS, MAX_BYTES
 INTERRUPTED = 130
 MISUSED = 2
 NOT_CONVERGED = 1
-
-READING = "Reading"
-FITTING = "Fitting"
-WRITING = "Writing"
 
 FORMATS_LISTED = ", ".join(format.name for format in FORMATS)
 
@@ -30,28 +25,20 @@ class Missing(StrEnum):
     impute = "impute-robust"
 
 
-class Assume(StrEnum):
-    """Assumptions on the good rows."""
-
-    auto = "auto"
-    symmetric = "symmetric"
-    nothing = "nothing"
-
-
-class ScatterName(StrEnum):
-    """Units in which rows are compared."""
-
-    auto = "auto"
-    identity = "identity"
-    diagonal = "diagonal"
-
-
+# Assumptions on the good rows, and units in which rows are compared.
+Assume = StrEnum("Assume", ["auto", "symmetric", "nothing"])
+ScatterName = StrEnum("ScatterName", ["auto", "identity", "diagonal"])
 DEFAULT_MAX_BYTES = f"{MAX_BYTES >> 30}G"
 
 
 def _option(panel: str, help: str, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **settings)
 
+
+# Options in the panels of the help.
+reading = partial(_option, "Reading")
+fitting = partial(_option, "Fitting")
+writing = partial(_option, "Writing")
 
 File = Annotated[
     str,
@@ -64,20 +51,16 @@ File = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    _option(
-        READING,
-        "Columns to use: names, numbers from 0 or patterns such as 'gene_*', separated by commas.",
+    reading(
+        "Columns to use: names, numbers from 0 or patterns such as 'gene_*', separated by commas."
     ),
 ]
-Exclude = Annotated[list[str] | None, _option(READING, "Columns to leave out.")]
-IdColumn = Annotated[str | None, _option(READING, "Column with the names of the rows.")]
-GroupBy = Annotated[
-    str | None, _option(READING, "Fit the rows of each value of this column separately.")
-]
+Exclude = Annotated[list[str] | None, reading("Columns to leave out.")]
+IdColumn = Annotated[str | None, reading("Column with the names of the rows.")]
+GroupBy = Annotated[str | None, reading("Fit the rows of each value of this column separately.")]
 MissingValues = Annotated[
     Missing,
-    _option(
-        READING,
+    reading(
         "Missing values: judge each row by the values it has (auto), refuse the file (error), drop "
         "the rows (drop), or impute the median of the column (impute-robust).",
         "--missing",
@@ -85,27 +68,23 @@ MissingValues = Annotated[
 ]
 NaValues = Annotated[
     list[str] | None,
-    _option(READING, "Additional markers of missing values in a text, separated by commas."),
+    reading("Additional markers of missing values in a text, separated by commas."),
 ]
-Delimiter = Annotated[str | None, _option(READING, "Delimiter; detected by default.")]
+Delimiter = Annotated[str | None, reading("Delimiter; detected by default.")]
 Header = Annotated[
     bool | None,
-    _option(
-        READING,
+    reading(
         "Whether the first line is a header; detected by default.",
         "--header/--no-header",
         show_default=False,
     ),
 ]
-Key = Annotated[str | None, _option(READING, "Array in a .npz, .mat, HDF5 or Zarr file.")]
-Table = Annotated[str | None, _option(READING, "Table in an SQLite file.")]
-Query = Annotated[
-    str | None, _option(READING, "SQL query of an SQLite file, such as 'SELECT a, b FROM t'.")
-]
+Key = Annotated[str | None, reading("Array in a .npz, .mat, HDF5 or Zarr file.")]
+Table = Annotated[str | None, reading("Table in an SQLite file.")]
+Query = Annotated[str | None, reading("SQL query of an SQLite file, such as 'SELECT a, b FROM t'.")]
 MaxBytes = Annotated[
     str,
-    _option(
-        READING,
+    reading(
         "Memory for data that are loaded, such as 500M or 8G. Larger text, Parquet and Arrow files "
         "are streamed; larger pipes and query results are refused.",
         metavar="SIZE",
@@ -113,46 +92,33 @@ MaxBytes = Annotated[
 ]
 Sigma = Annotated[
     float | None,
-    _option(
-        FITTING,
-        "Bound on the standard deviation of the good rows in any direction, if known.",
-    ),
+    fitting("Bound on the standard deviation of the good rows in any direction, if known."),
 ]
 AssumeChoice = Annotated[
     Assume,
-    _option(
-        FITTING,
+    fitting(
         "Assumption on the good rows, without --sigma: symmetric about one centre, or nothing.",
         "--assume",
     ),
 ]
 ScatterChoice = Annotated[
     ScatterName,
-    _option(
-        FITTING,
-        "Units of comparison; with --sigma, diagonal for columns in different units.",
-        "--scatter",
+    fitting(
+        "Units of comparison; with --sigma, diagonal for columns in different units.", "--scatter"
     ),
 ]
 Power = Annotated[
-    float | None, _option(FITTING, "Power of the surrogate; 0.5 by default. Needs --sigma.", "--p")
+    float | None, fitting("Power of the surrogate; 0.5 by default. Needs --sigma.", "--p")
 ]
 Keep = Annotated[
-    list[int] | None,
-    _option(FITTING, "Put a removed group back, by its number in the verdict. Repeatable."),
+    list[int] | None, fitting("Put a removed group back, by its number in the verdict. Repeatable.")
 ]
 Drop = Annotated[
-    list[int] | None,
-    _option(FITTING, "Remove a suspect, by its number in the verdict. Repeatable."),
+    list[int] | None, fitting("Remove a suspect, by its number in the verdict. Repeatable.")
 ]
-Threshold = Annotated[
-    float | None, _option(FITTING, "Remove the rows whose score is above this threshold.")
-]
-Point = Annotated[
-    int | None, _option(FITTING, "Use this point of the path in the report, counted from 0.")
-]
+Threshold = Annotated[float | None, fitting("Remove the rows whose score is above this threshold.")]
+Point = Annotated[int | None, fitting("Use this point of the path in the report, counted from 0.")]
 Seed = Annotated[
-    int,
-    _option(FITTING, "Seed of the eigensolver's starting vectors and of row sampling.", min=0),
+    int, fitting("Seed of the eigensolver's starting vectors and of row sampling.", min=0)
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]

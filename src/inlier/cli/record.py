@@ -1,7 +1,5 @@
 """Write a fit as JSON and CSV; docs/command-line.md describes the fields."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import version
 from pathlib import Path
@@ -10,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.arrays import on_host
-from inlier._internal.atomic import replacing
 from inlier._internal.csv_text import writing
 from inlier.cli.fitting import Fitted
 from inlier.io import LoadedTable
@@ -57,16 +54,11 @@ def _fit_record(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
         "deviation": _numbers(summary.deviation),
         "standard_error": _numbers(summary.standard_error),
         "missing": summary.n_missing.tolist(),
-        "offset": _number(summary.offset),
-        "offset_deviation": _number(summary.offset_deviation),
-        "sigma": _number(summary.sigma),
-        "budget": _number(summary.budget),
-        "threshold": _number(summary.threshold),
+        **_named(summary, "offset", "offset_deviation", "sigma", "budget", "threshold"),
         "certificate": {
             "statement": summary.statement(),
             "feasible": certificate.feasible,
-            "sigma_kept": _number(certificate.sigma_kept),
-            "lambda_max": _number(certificate.lambda_max),
+            **_named(certificate, "sigma_kept", "lambda_max"),
             "lambda_bound": _number(certificate.bound),
             "failure": certificate.failure,
             "fewest_removed": certificate.l0_lower_bound,
@@ -101,18 +93,14 @@ def _fit_record(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
                 "description": str(cell),
                 "row": int(numbers[cell.row]),
                 "column": cell.name,
-                "value": _number(cell.value),
-                "median": _number(cell.median),
-                "times": _number(cell.times),
+                **_named(cell, "value", "median", "times"),
                 "slip": cell.slip,
             }
             for cell in summary.cells
         ],
         "path": [
             {
-                "sigma": _number(point.sigma),
-                "budget": _number(point.budget),
-                "price": _number(point.price),
+                **_named(point, "sigma", "budget", "price"),
                 "removed": point.certificate.n_removed,
                 "chosen": i == summary.chosen,
             }
@@ -132,8 +120,7 @@ def explanation_record(explanation: Explanation, frame: LoadedTable, fit: Fitted
     return {
         "row": int(frame.rows[position]) + 1,
         "name": None if frame.names is None else str(frame.names[position]),
-        "score": _number(explanation.score),
-        "threshold": _number(explanation.threshold),
+        **_named(explanation, "score", "threshold"),
         "removed": explanation.removed,
         "pruned": explanation.pruned,
         "directions": [
@@ -147,18 +134,11 @@ def explanation_record(explanation: Explanation, frame: LoadedTable, fit: Fitted
                 "column": feature.name,
                 "value": _number(feature.value),
                 "missing": feature.missing,
-                "expected": _number(feature.expected),
-                "contribution": _number(feature.contribution),
+                **_named(feature, "expected", "contribution"),
             }
             for feature in explanation.features()
         ],
     }
-
-
-def write_json(record: dict[str, Any], path: Path) -> None:
-    """Write JSON to a file."""
-    with replacing(path) as unfinished:
-        unfinished.write_text(as_text(record), encoding="utf-8")
 
 
 def as_text(record: dict[str, Any]) -> str:
@@ -203,6 +183,10 @@ def write_rows(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
 def _number(value: float) -> float | None:
     """Replace infinity and NaN, which JSON does not have."""
     return float(value) if np.isfinite(value) else None
+
+
+def _named(of: object, *names: str) -> dict[str, float | None]:
+    return {name: _number(getattr(of, name)) for name in names}
 
 
 def _numbers(values: Any) -> list[float | None]:

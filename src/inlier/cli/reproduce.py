@@ -1,23 +1,13 @@
 """`inlier reproduce`: regenerate the tables and figures of the paper."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
-from inlier.cli import interruptible
-from inlier.cli.options import INTERRUPTED, MISUSED
+from inlier.cli.terminal import reporting_errors
 
 WORSE = 1
 
@@ -26,8 +16,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("out/reproduce"),
     trials: Annotated[int, typer.Option(min=1, help="Draws for each cell of the tables.")] = 20,
     quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Single draws of few cells, without Table 6."),
+        bool, typer.Option("--quick", help="Single draws of few cells, without Table 6.")
     ] = False,
     only: Annotated[
         list[str] | None,
@@ -54,43 +43,25 @@ def reproduce(
     worse than the printed one.
     """
     console = Console(stderr=True)
-    try:
+    with reporting_errors(console, "The same command, without --fresh, goes on from here."):
         from inlier.experiments import reproduce as run
 
-        with (
-            interruptible(),
-            Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                console=console,
-                disable=not console.is_terminal,
-            ) as progress,
-        ):
-            bars: dict[str, TaskID] = {}
+        columns = (progress.TextColumn("{task.description}"), progress.BarColumn())
+        counts = (progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
+        bars: dict[str, progress.TaskID] = {}
 
-            def watch(stage: str, done: int, total: int) -> None:
-                if stage not in bars:
-                    bars[stage] = progress.add_task(stage, total=total)
-                progress.update(bars[stage], completed=done)
+        def watch(stage: str, done: int, total: int) -> None:
+            if stage not in bars:
+                bars[stage] = shown.add_task(stage, total=total)
+            shown.update(bars[stage], completed=done)
 
+        with progress.Progress(
+            *columns, *counts, console=console, disable=not console.is_terminal
+        ) as shown:
             made = run(
-                out,
-                trials=trials,
-                quick=quick,
-                only=only or None,
-                faces=faces,
-                fresh=fresh,
-                n_jobs=jobs,
-                watch=watch,
-            )
-    except KeyboardInterrupt:
-        console.print("Interrupted. The same command, without --fresh, goes on from here.")
-        raise typer.Exit(INTERRUPTED) from None
-    except (ValueError, ImportError, OSError) as error:
-        console.print(f"Error: {error}", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(MISUSED) from None
+                out, trials=trials, quick=quick, only=only or None, faces=faces, fresh=fresh,
+                n_jobs=jobs, watch=watch,
+            )  # fmt: skip
     page = made.folder / "README.md"
     typer.echo(f"{page}: {len(made.files)} files in {made.seconds:.0f} seconds.")
     if made.worse:

@@ -1,12 +1,12 @@
-"""Validate the arguments of `compare`, and plan its fits."""
-
-from __future__ import annotations
+"""The data of a comparison, and the plan of its fits."""
 
 import copy
 import difflib
+import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import joblib  # type: ignore[import-untyped]
@@ -18,8 +18,95 @@ from inlier._internal.validation import check_number, check_random_state, check_
 from inlier.api import robust_mean
 from inlier.comparison.registry import Method
 from inlier.comparison.registry import methods as registered
-from inlier.comparison.trial_data import Model, TrialData, as_trial_data
+from inlier.data.checks import check_table
+from inlier.datasets import Sample
 from inlier.linalg.metrics import UNEVEN, unevenness
+
+
+@dataclass(frozen=True, eq=False)
+class FixedRows:
+    """The same rows in every trial; `mean` and `is_outlier` are None without labels."""
+
+    sample: Any
+
+    trials = 1
+
+    @property
+    def truth_known(self) -> bool:
+        """Whether the rows have labels."""
+        return self.sample.mean is not None
+
+    def draw(self, seed: int | None) -> Any:
+        """Return the rows."""
+        return self.sample
+
+    def identity(self) -> str:
+        """Return the same text for the same rows and labels."""
+        s = self.sample
+        return str(joblib.hash((s.X, s.mean, s.is_outlier) if self.truth_known else s.X))
+
+    def __str__(self) -> str:
+        n, d = self.sample.X.shape
+        return repr(self.sample) if self.truth_known else f"a table of {n} x {d}"
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """New rows in every trial."""
+
+    model: Any
+
+    trials = 20
+    truth_known = True
+
+    def draw(self, seed: int | None) -> Any:
+        """Draw the sample of a seed."""
+        return self.model.sample(seed)
+
+    def identity(self) -> str:
+        """Return all parameters."""
+        kind = type(self.model)
+        if "__repr__" not in {name for base in kind.__mro__[:-1] for name in vars(base)}:
+            raise ValueError(
+                f"{kind.__name__} cannot be kept in a store: its repr does not say which model it "
+                "is. Make it a dataclass, or give it a __repr__ with all parameters."
+            )
+        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+            return f"{kind.__module__}.{self.model!r}"
+
+    def __str__(self) -> str:
+        return f"{self.model}"
+
+
+TrialData = FixedRows | Model
+
+
+def check_sample(drawn: Any) -> Any:
+    """Return a draw whose mean and labels fit its rows."""
+    n, d = drawn.X.shape
+    for name, shape in (("mean", (d,)), ("is_outlier", (n,))):
+        value = getattr(drawn, name)
+        if value is not None and np.shape(value) != shape:
+            raise ValueError(f"{name} of the sample has shape {np.shape(value)}, not {shape}.")
+    return drawn
+
+
+def as_trial_data(data: Any) -> TrialData:
+    """Interpret the first argument of `compare`."""
+    if isinstance(data, Sample):
+        check_table(data.X, "data.X")
+        return FixedRows(data)
+    # A data frame has a method `sample` as well.
+    is_table = issparse(data) or hasattr(data, "to_numpy") or hasattr(data, "__array__")
+    if not is_table and callable(getattr(data, "sample", None)):
+        if isinstance(data, type):
+            raise ValueError(
+                f"data is the class {data.__name__}: give a model with its parameters, such as "
+                "SettingA(n=1000, d=50, alpha=0.1)."
+            )
+        return Model(data)
+    return FixedRows(SimpleNamespace(X=check_table(data, "data"), mean=None, is_outlier=None))
+
 
 # Enough rows to estimate the scale of columns.
 SCALE_ROWS = 10_000
@@ -51,30 +138,14 @@ class NamedMethod:
 
 @dataclass(frozen=True)
 class Plan:
-    """A planned comparison.
-
-    Attributes
-    ----------
-    data : FixedRows or Model
-    methods : tuple of NamedMethod
-    seeds : tuple of int or None
-        One for each trial.
-    alpha, sigma : float or None
-        Parameters for methods that need them; None stands for the truth of each trial.
-    note : str
-    """
+    """A planned comparison."""
 
     data: TrialData
     methods: tuple[NamedMethod, ...]
-    seeds: tuple[int | None, ...]
-    alpha: float | None
-    sigma: float | None
+    seeds: tuple[int | None, ...]  # one for each trial
+    alpha: float | None  # None stands for the truth of each trial
+    sigma: float | None  # likewise
     note: str
-
-    @property
-    def n_fits(self) -> int:
-        """Number of fits of all methods in all trials."""
-        return len(self.seeds) * len(self.methods)
 
 
 def plan(

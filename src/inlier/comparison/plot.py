@@ -62,7 +62,8 @@ def _errors_and_seconds(comparison: Comparison, figure: Figure) -> None:
     many = f" (bar: mean of {trials} trials)" if trials > 1 else ""
     values = [record.error for record in comparison.records] + [row.error for row in rows]
     positive = [value for value in values if 0.0 < value < math.inf]
-    zero_at = _left_edge(positive)
+    # On a logarithmic axis 0 is left of the first full decade.
+    zero_at = 10.0 ** (math.floor(math.log10(min(positive))) - 0.7) if positive else 1.0
     for place, row in zip(places, rows, strict=True):
         records = [r for r in comparison.of(row.method) if r.status == "ok"]
         _dots(errors, place, [r.error or zero_at for r in records])
@@ -110,11 +111,6 @@ def _dots(axes: Axes, place: int, values: list[float]) -> None:
 
 def _tick(axes: Axes, place: int, value: float) -> None:
     axes.plot([value], [place], "|", color="black", ms=13, mew=1.8)
-
-
-def _left_edge(positive: list[float]) -> float:
-    """Return the position of 0 on a logarithmic axis: left of the first full decade."""
-    return 10.0 ** (math.floor(math.log10(min(positive))) - 0.7) if positive else 1.0
 
 
 def _logarithmic(axes: Axes, values: list[float], zero_at: float | None = None) -> None:

@@ -1,7 +1,5 @@
 """All methods by name, ours and published ones, with the parameters they need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

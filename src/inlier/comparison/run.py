@@ -3,9 +3,10 @@
 `plan` and `carry_out` are its two halves, for many comparisons with the same workers.
 """
 
-from __future__ import annotations
-
 import os
+import shutil
+import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -13,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from inlier.comparison.fit import Job, JobError
 from inlier.comparison.plan import Plan, check_n_jobs, check_timeout, plan
-from inlier.comparison.progress import Progress
 from inlier.comparison.store import Store, key_of
 from inlier.comparison.table import Comparison, Trial
-from inlier.comparison.workers import run_in_process, run_in_workers
+from inlier.comparison.workers import Job, JobError, run_in_process, run_in_workers
 
 # Called with the number of fits done, their total number, and the method being fitted.
 Watch = Callable[[int, int, str], object]
@@ -163,3 +162,41 @@ def carry_out(
         of_plan = (records[i, trial, m.name] for trial in range(len(p.seeds)) for m in p.methods)
         found.append(Comparison(tuple(of_plan), str(p.data), p.note, p.data.truth_known))
     return found
+
+
+class Progress:
+    """Progress of a comparison in one line on the standard error; None: on a terminal only."""
+
+    def __init__(self, shown: bool | None) -> None:
+        self.shown = sys.stderr.isatty() if shown is None else shown
+        self.begin = time.monotonic()
+        self.found: int | None = None
+        self.width = 0
+
+    def __call__(self, done: int, total: int, method: str) -> None:
+        """Show the number of fits done and the current method."""
+        if self.found is None:  # fits from the store
+            self.found = done
+        self._write(f"compare {done}/{total}  {method}{self._remaining(done, total)}")
+
+    def close(self) -> None:
+        """Clear the line."""
+        self._write("")
+
+    def _remaining(self, done: int, total: int) -> str:
+        fitted = done - (self.found or 0)
+        if not fitted:
+            return ""
+        left = (time.monotonic() - self.begin) / fitted * (total - done)
+        if left < 100.0:
+            return f"  about {left:.0f} s left"
+        return f"  about {left / 60.0:.0f} min left"
+
+    def _write(self, text: str) -> None:
+        if not self.shown:
+            return
+        text = text[: shutil.get_terminal_size().columns - 1]
+        end = "" if text else "\r"
+        sys.stderr.write(f"\r{text.ljust(self.width)}{end}")
+        sys.stderr.flush()
+        self.width = len(text)

@@ -1,7 +1,5 @@
 """Finished fits in an SQLite file, so that a comparison can be resumed."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import sqlite3
@@ -14,11 +12,10 @@ import joblib  # type: ignore[import-untyped]
 import numpy as np
 
 from inlier._internal.atomic import check_place
-from inlier.comparison.fit import Job
-from inlier.comparison.plan import NamedMethod
+from inlier.comparison.plan import Model, NamedMethod
 from inlier.comparison.registry import Method
 from inlier.comparison.table import MEASURED, Trial
-from inlier.comparison.trial_data import Model
+from inlier.comparison.workers import Job
 
 # The application id of the file format, at byte 68 of the file.
 APPLICATION = 0x696E6C72  # "inlr"
@@ -37,13 +34,7 @@ CREATE TABLE IF NOT EXISTS fits (
 
 
 class Store:
-    """A file with one row for each finished fit.
-
-    Parameters
-    ----------
-    path : path
-        Created if needed. Any other file is left untouched.
-    """
+    """A file with one row for each finished fit, created if needed; no other file is touched."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not isinstance(path, str | os.PathLike):

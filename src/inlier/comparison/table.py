@@ -1,7 +1,5 @@
 """The results of a comparison: a record for each fit, and summaries."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import os
@@ -196,12 +194,7 @@ class Comparison:
         return names, matrix
 
     def to_pandas(self) -> Any:
-        """Return a data frame with one line for each fit, without the locations.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Return a data frame of pandas with one line for each fit, without the locations."""
         try:
             pandas = importlib.import_module("pandas")
         except ImportError:
@@ -213,13 +206,7 @@ class Comparison:
         return frame.astype({**whole, "exact": "boolean"})
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one line for each fit, without the locations.
-
-        Parameters
-        ----------
-        path : path
-            Replaced only after everything is written.
-        """
+        """Write one line for each fit, without the locations; a file is replaced at the end."""
         with writing(path) as out:
             out.writerow(COLUMNS)
             out.writerows(self._lines())
@@ -227,15 +214,8 @@ class Comparison:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot errors and seconds of each method or, if unknown, distances between estimates.
 
-        Parameters
-        ----------
-        path : path, optional
-            File to save; the ending determines the format (png, svg, pdf). By default the figure
-            belongs to pyplot.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
+        The figure of matplotlib is saved to a path, whose ending determines the format (png, svg,
+        pdf). Without one it belongs to pyplot.
         """
         from inlier.comparison.plot import draw
 

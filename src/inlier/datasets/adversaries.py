@@ -1,7 +1,5 @@
 """Adaptive contamination: adversaries that see the good rows, or the method as well."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
@@ -13,20 +11,23 @@ import numpy as np
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_choice, check_number, check_random_state, check_whole
-from inlier.datasets.base import Contamination, Sample, parameter, set_fields
-from inlier.datasets.directions import (
+from inlier.datasets.base import (
     DIRECTIONS,
+    Contamination,
+    Sample,
     choose_direction,
     largest_eigenvalue,
+    parameter,
     principal_direction,
     random_direction,
+    set_fields,
 )
 from inlier.datasets.inliers import INLIERS, Gaussian, Inliers
 
 
 @dataclass(frozen=True)
 class _Directed(Contamination):
-    """Contamination along one direction.
+    """Contamination along one direction: what `AlphaCorruption`, `Mirrored`, `Subtractive` share.
 
     Attributes
     ----------
@@ -47,14 +48,11 @@ class AlphaCorruption(_Directed):
     The alpha n lowest rows are replaced. Each new row is a good row rotated towards the direction,
     at the same distance from the mean, so that distances do not show it. The target, `Sample.mean`,
     is the mean of all n good rows as drawn. Finding the bad rows is not enough: the mean of the
-    others still lacks the removed ones. It requires ``d >= 2``.
+    others still lacks the removed ones. The direction is that of largest ("top") or least variance
+    ("bottom") of the good rows, or random ("random"). It requires ``d >= 2``.
 
     Attributes
     ----------
-    inliers : Inliers
-        Distribution of the good rows.
-    direction : {"top", "random", "bottom"}
-        Direction of largest variance of the good rows, a random one, or that of least variance.
     reach : float
         Component of a bad row in the direction, as a fraction of its distance, in (0, 1].
     """
@@ -86,12 +84,8 @@ class Mirrored(_Directed):
     is the mean of the rows before. The mean moves by 2 alpha times the mean of the tail, about the
     most that can go undetected.
 
-    Attributes
-    ----------
-    inliers : Inliers
-        Distribution of the good rows.
-    direction : {"top", "random", "bottom"}
-        Direction of largest variance of the good rows, a random one, or that of least variance.
+    The direction is that of largest ("top") or least variance ("bottom") of the good rows, or
+    random ("random").
     """
 
     def _draw(self, random_state: Seed) -> Sample:
@@ -118,12 +112,8 @@ class Subtractive(_Directed):
     Here alpha is the fraction of the drawn rows that is removed: n rows are left of
     n / (1 - alpha). No row of a sample is an outlier: `Sample.alpha` is 0.
 
-    Attributes
-    ----------
-    inliers : Inliers
-        Distribution of the good rows.
-    direction : {"top", "random", "bottom"}
-        Direction of largest variance of the good rows, a random one, or that of least variance.
+    The direction is that of largest ("top") or least variance ("bottom") of the good rows, or
+    random ("random").
     """
 
     @property

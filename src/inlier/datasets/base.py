@@ -1,4 +1,4 @@
-"""The base class of contamination models, and the sample they draw."""
+"""The base class of contamination models, the sample they draw, and directions in it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import eigh
 
 from inlier._internal.typing import Array, Mask, Seed
-from inlier._internal.validation import check_number, check_whole
-from inlier.datasets.directions import largest_eigenvalue
+from inlier._internal.validation import check_number, check_random_state, check_whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +118,7 @@ class Contamination(ABC):
         set_fields(self, alpha=alpha)
         check_whole(self.n, "n", self.min_n)
         check_whole(self.d, "d", self.min_d)
-        check_parameters(self)
+        set_fields(self, **checked_parameters(self))
 
     @property
     def n_outliers(self) -> int:
@@ -149,6 +149,12 @@ class Contamination(ABC):
         """Draw random positions for the outliers."""
         return rng.permutation(self.n)[: self.n_outliers]
 
+    def _second_generator(self, random_state: Seed, key: int) -> np.random.Generator:
+        """Return a second stream of the same seed, beside that of a model that is changed."""
+        seed = seed_of(random_state)
+        of_seed = None if seed is None else np.random.default_rng([seed, key])
+        return of_seed or check_random_state(random_state)
+
     def _flags(self, rows: Array) -> Mask:
         """Return a mask of the given rows."""
         is_outlier = np.zeros(self.n, dtype=np.bool_)
@@ -168,13 +174,61 @@ def set_fields(frozen: object, **values: Any) -> None:
 
 
 def parameter(default: Any, check: Callable[..., Any], **options: Any) -> Any:
-    """Declare a field that `check_parameters` passes through ``check(value, name, **options)``."""
+    """Declare a field that `checked_parameters` passes to ``check(value, name, **options)``."""
     return field(default=default, metadata={"check": partial(check, **options)})
 
 
-def check_parameters(model: Any) -> None:
-    """Check all fields declared by `parameter`, and set them to the checked values."""
+def checked_parameters(model: Any) -> dict[str, Any]:
+    """Check the fields declared by `parameter`; None passes where it is the default."""
+    checked = {}
     for item in fields(model):
-        if "check" in item.metadata:
-            value = item.metadata["check"](getattr(model, item.name), item.name)
-            set_fields(model, **{item.name: value})
+        if check := item.metadata.get("check"):
+            value = getattr(model, item.name)
+            missing = value is None and item.default is None
+            checked[item.name] = None if missing else check(value, item.name)
+    return checked
+
+
+DIRECTIONS = ("random", "top", "bottom")
+
+
+def largest_eigenvalue(rows: Array) -> float:
+    """Return the largest eigenvalue of the covariance, normalised by the number of rows."""
+    centred: Array = rows - rows.mean(axis=0)
+    m, d = centred.shape
+    # The scatter and the Gram matrix share their largest eigenvalue; use the smaller matrix.
+    moment = centred.T @ centred if d <= m else centred @ centred.T
+    last = len(moment) - 1
+    top = eigh(moment, eigvals_only=True, subset_by_index=(last, last), driver="evr")
+    return float(max(top[0], 0.0) / m)  # rounding can make a zero negative
+
+
+def random_direction(d: int, rng: np.random.Generator) -> Array:
+    """Draw a unit vector, uniform on the sphere."""
+    direction = rng.standard_normal(d)
+    return np.asarray(direction / np.linalg.norm(direction))
+
+
+def principal_direction(rows: Array, which: str) -> Array:
+    """Return the unit vector of largest ("top") or smallest positive ("bottom") variance."""
+    centred = rows - rows.mean(axis=0)
+    m, d = centred.shape
+    wide = d >= m
+    moment = centred @ centred.T if wide else centred.T @ centred
+    # The Gram matrix of centred rows has one zero eigenvalue, which belongs to no direction.
+    place = len(moment) - 1 if which == "top" else min(int(wide), m - 1)
+    vector = eigh(moment, subset_by_index=(place, place), driver="evr")[1][:, 0]
+    direction = centred.T @ vector if wide else vector
+    length = np.linalg.norm(direction)
+    if length == 0.0:  # a single row, or equal ones
+        return np.asarray(np.eye(1, d)[0])
+    # Fix the sign of the eigenvector, which depends on the machine.
+    sign = np.sign(direction[np.argmax(np.abs(direction))])
+    return np.asarray(direction * (sign / length))
+
+
+def choose_direction(rows: Array, which: str, rng: np.random.Generator) -> Array:
+    """Return one of `DIRECTIONS` as a unit vector."""
+    if which == "random":
+        return random_direction(rows.shape[1], rng)
+    return principal_direction(rows, which)

@@ -4,8 +4,6 @@ The paper's faces are those of the FEI database (https://fei.edu.br/~cet/facedat
 may not be redistributed: users who have it give its folder. Other data come with packages.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from inlier._internal.optional import optional
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, check_whole
 from inlier.datasets.base import set_fields
-from inlier.datasets.real import Shuffled
+from inlier.datasets.models import Shuffled
 
 # The size of the paper's pictures.
 HEIGHT, WIDTH = 36, 30
 # Fraction of the height that is kept; the paper does not state its own.
 CROP = 0.7
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".tif", ".tiff")
-NEEDS_SKIMAGE = 'needs scikit-image: pip install "inlier[reproduce]".'
 
 
 @dataclass(frozen=True, init=False)
@@ -78,11 +76,7 @@ def faces() -> Images:
 
     From scikit-image's `lfw_subset`: photographs in all poses and lights, scaled to 0 to 255.
     """
-    try:
-        from skimage.data import lfw_subset
-    except ImportError:
-        raise ImportError(f"faces {NEEDS_SKIMAGE}") from None
-    pictures = lfw_subset()[:140]
+    pictures = optional("skimage.data", "To load faces", "reproduce").lfw_subset()[:140]
     rows = pictures.reshape(140, -1)
     return Images(255.0 * rows / rows.max(), np.arange(140) >= 100, (25, 25), "faces")
 
@@ -164,13 +158,12 @@ def _fei(folder: Path) -> list[tuple[Path, bool, bool]]:
 
 def _row(path: Path, upside_down: bool, crop: float) -> Array:
     """Read a picture in grey, cropped to the middle, scaled and equalised."""
+    image_file, color, exposure, transform = (
+        optional(module, "To read a folder of pictures", "reproduce")
+        for module in ("PIL.Image", "skimage.color", "skimage.exposure", "skimage.transform")
+    )
     try:
-        from PIL import Image
-        from skimage import color, exposure, transform
-    except ImportError:
-        raise ImportError(f"Reading a folder of pictures {NEEDS_SKIMAGE}") from None
-    try:
-        with Image.open(path) as image:
+        with image_file.open(path) as image:
             pages = getattr(image, "n_frames", 1)
             # Keep the precision of 16-bit and floating-point grey.
             picture = np.asarray(image if image.mode[0] in "IF" else image.convert("RGB"))

@@ -1,7 +1,5 @@
 """Distributions of the good rows: symmetric about zero, with light or heavy tails."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +26,6 @@ class Gaussian(Inliers):
     """Rows from N(0, I), all at a distance of about sqrt(d)."""
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        """Draw n rows of d entries."""
         return rng.standard_normal((n, d))
 
 
@@ -56,7 +53,6 @@ class StudentT(Inliers):
         set_fields(self, df=df, joint=bool(self.joint))
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        """Draw n rows of d entries."""
         if not self.joint:
             return rng.standard_t(self.df, (n, d))
         return rng.standard_normal((n, d)) / np.sqrt(rng.chisquare(self.df, (n, 1)) / self.df)
@@ -67,7 +63,6 @@ class Laplace(Inliers):
     """Rows of independent Laplace entries of variance 2, with exponential tails."""
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        """Draw n rows of d entries."""
         return rng.laplace(size=(n, d))
 
 
@@ -79,7 +74,6 @@ class Uneven(Inliers):
     """
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        """Draw n rows of d entries."""
         return self.rotate(rng.standard_normal((n, d)) * self.scales(d), rng)
 
     @abstractmethod
@@ -99,7 +93,6 @@ class Spiked(Uneven):
     """
 
     def scales(self, d: int) -> Array:
-        """Return the standard deviations in the d principal directions, in decreasing order."""
         return np.asarray(5 / np.sqrt(np.arange(1, d + 1)))
 
 
@@ -111,11 +104,9 @@ class Rotated(Uneven):
     """
 
     def scales(self, d: int) -> Array:
-        """Return the standard deviations in the d principal directions, in decreasing order."""
         return np.geomspace(3, 0.15, d)
 
     def rotate(self, X: Array, rng: np.random.Generator) -> Array:
-        """Rotate from principal directions to columns."""
         d = X.shape[1]
         return np.asarray(X @ np.linalg.qr(rng.standard_normal((d, d)))[0])
 
@@ -128,6 +119,6 @@ def check_inliers(value: Any, name: str, kind: type[Any] = Inliers) -> Any:
     return value
 
 
-# Metadata of fields, for `inlier.datasets.base.check_parameters`.
+# Metadata of fields, for `inlier.datasets.base.checked_parameters`.
 INLIERS = {"check": check_inliers}
 UNEVEN = {"check": partial(check_inliers, kind=Uneven)}

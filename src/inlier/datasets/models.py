@@ -1,18 +1,106 @@
-"""Oblivious contamination: drawn independently of the good rows."""
+"""Oblivious contamination: the settings of the paper, other models, and labelled real rows."""
 
-from __future__ import annotations
-
+from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar
+from hashlib import sha256
+from math import cos, radians, sin, sqrt
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 
-from inlier._internal.typing import Seed
+from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import check_choice, check_number, check_random_state
-from inlier.datasets.base import Contamination, Sample, parameter, seed_of
-from inlier.datasets.directions import random_direction
+from inlier.data.checks import check_table
+from inlier.datasets.base import Contamination, Sample, parameter, random_direction, set_fields
 from inlier.datasets.inliers import INLIERS, UNEVEN, Gaussian, Inliers, Spiked, StudentT, Uneven
-from inlier.datasets.settings import SettingA
+
+
+@dataclass(frozen=True)
+class _TwoHalves(Contamination):
+    """Rows from N(0, I) with two groups of outliers, the first one larger if the number is odd."""
+
+    def _draw(self, random_state: Seed) -> Sample:
+        rng = check_random_state(random_state)
+        X = rng.standard_normal((self.n, self.d))
+        rows = self._pick(rng)
+        first, second = np.array_split(rows, 2)
+        self._corrupt(X, first, second, rng)
+        return Sample(X, self._flags(rows))
+
+    @abstractmethod
+    def _corrupt(self, X: Array, first: Array, second: Array, rng: np.random.Generator) -> None:
+        """Turn the Gaussian rows `first` and `second` of X into outliers, in place."""
+
+
+@dataclass(frozen=True)
+class SettingA(_TwoHalves):
+    """Setting A of the paper: absolute values of good rows, and good rows plus uniform noise.
+
+    Good rows are drawn from N(0, I). The first half of the outliers are absolute values of such
+    rows, entry by entry; the second half are such rows with an independent draw from U(0, 3)
+    added to each entry. The first half have the distances of good rows. All outliers move the mean
+    along (1, ..., 1), so that coordinate-wise medians are biased too.
+
+    Examples
+    --------
+    >>> sample = SettingA(n=800, d=400, alpha=0.1).sample(random_state=0)
+    >>> sample.X.shape, int(sample.is_outlier.sum())
+    ((800, 400), 80)
+    """
+
+    def _corrupt(self, X: Array, first: Array, second: Array, rng: np.random.Generator) -> None:
+        X[first] = np.abs(X[first])
+        X[second] += rng.uniform(0, 3, size=(len(second), self.d))
+
+
+@dataclass(frozen=True)
+class SettingB(_TwoHalves):
+    """Setting B of the paper: two point masses about as far out as the good rows.
+
+    Good rows are drawn from N(0, I). The first half of the outliers all equal
+    [sqrt(d/2), sqrt(d/2), 0, ..., 0], the second half [sqrt(d/2), -sqrt(d/2), 0, ..., 0]. Their
+    distance to the true mean is sqrt(d), so distances do not show them. It requires ``d >= 2``.
+    """
+
+    min_d: ClassVar[int] = 2
+
+    def _corrupt(self, X: Array, first: Array, second: Array, rng: np.random.Generator) -> None:
+        X[first] = X[second] = 0.0
+        X[first, :2] = sqrt(self.d / 2)
+        X[second, :2] = [sqrt(self.d / 2), -sqrt(self.d / 2)]
+
+
+@dataclass(frozen=True)
+class TwoClusters(_TwoHalves):
+    """Figure 1 of the paper: two clusters about as far out as the good rows, at an angle.
+
+    Good rows are drawn from N(0, I). Half of the outliers lie around each of two centres in a
+    random plane, at a distance of about sqrt(d) like good rows, so distances do not show them. A
+    filter along one direction may remove many good rows: with a wide angle the direction of largest
+    variance joins the two clusters, while the mean is moved across it. Setting B is the case of 90
+    degrees and spread 0, in the plane of two columns. It requires ``d >= 2``.
+
+    Attributes
+    ----------
+    angle : float
+        Angle between the two centres as seen from zero, in degrees, in [0, 180).
+    spread : float
+        Standard deviation of the entries about a centre, below 1, that of good rows.
+    """
+
+    angle: float = parameter(60.0, check_number, at_least=0.0, below=180.0)
+    spread: float = parameter(0.3, check_number, at_least=0.0, below=1.0)
+    min_d: ClassVar[int] = 2
+
+    def _corrupt(self, X: Array, first: Array, second: Array, rng: np.random.Generator) -> None:
+        along, across = np.linalg.qr(rng.standard_normal((self.d, 2)))[0].T
+        half = radians(self.angle / 2)
+        # Squared distances are distance^2 + spread^2 d = d.
+        distance = sqrt(self.d * (1 - self.spread**2))
+        for rows, side in ((first, 1), (second, -1)):
+            X[rows] *= self.spread
+            X[rows] += distance * (cos(half) * along + side * sin(half) * across)
 
 
 @dataclass(frozen=True)
@@ -120,7 +208,7 @@ class HeavyTails(Contamination):
 
     def _draw(self, random_state: Seed) -> Sample:
         bad = SettingA(self.n, self.d, self.alpha).sample(random_state)
-        X = self.inliers.draw(self.n, self.d, _second_generator(random_state, 1))
+        X = self.inliers.draw(self.n, self.d, self._second_generator(random_state, 1))
         X[bad.is_outlier] = bad.X[bad.is_outlier]
         return Sample(X, bad.is_outlier)
 
@@ -136,7 +224,7 @@ class ObviousAndSubtle(Contamination):
 
     def _draw(self, random_state: Seed) -> Sample:
         sample = SettingA(self.n, self.d, self.alpha).sample(random_state)
-        rng = _second_generator(random_state, 2)
+        rng = self._second_generator(random_state, 2)
         rows = rng.permutation(np.flatnonzero(sample.is_outlier))
         bundle, scattered = rows[: len(rows) // 4], rows[len(rows) // 4 : len(rows) // 2]
         directions = rng.standard_normal((1 + len(scattered), self.d))
@@ -183,7 +271,50 @@ class QuietDirections(Contamination):
         return Sample(self.inliers.rotate(X, rng), self._flags(rows))
 
 
-def _second_generator(random_state: Seed, key: int) -> np.random.Generator:
-    """Return a second stream of the same seed; Setting A uses the first."""
-    seed = seed_of(random_state)
-    return check_random_state(random_state) if seed is None else np.random.default_rng([seed, key])
+@dataclass(frozen=True, init=False)
+class Shuffled(Contamination):
+    """Labelled real rows in random order.
+
+    Only the order of the rows differs between seeds; it should not matter. `n`, `d` and `alpha`
+    follow from the rows. A digest of the content identifies the table.
+
+    Attributes
+    ----------
+    X : array-like of shape (n, d)
+        The rows. They are copied.
+    is_outlier : array-like of bool, shape (n,)
+        Which of them are bad; less than half.
+    digest : str
+        Hash of `X` and `is_outlier`.
+    """
+
+    X: Array = field(repr=False, compare=False)
+    is_outlier: Mask = field(repr=False, compare=False)
+    digest: str
+
+    def __init__(self, X: Any, is_outlier: Any) -> None:
+        table = check_table(X)
+        dense = table.toarray() if issparse(table) else table  # type: ignore[attr-defined]
+        rows = np.array(dense, dtype=np.float64, order="C")
+        given = np.asarray(is_outlier)
+        if given.dtype != np.bool_ and not np.isin(given, (0, 1)).all():
+            raise ValueError(
+                "is_outlier must be True or 1 for bad rows and False or 0 for the others, but has "
+                f"other values, such as {given[~np.isin(given, (0, 1))][0]!r}."
+            )
+        flags = given.astype(np.bool_)
+        set_fields(self, X=rows, is_outlier=Sample(rows, flags).is_outlier)
+        set_fields(self, n=rows.shape[0], d=rows.shape[1], alpha=float(flags.mean()))
+        super().__post_init__()
+        for array in (rows, flags):
+            array.flags.writeable = False
+        set_fields(self, digest=sha256(rows.tobytes() + flags.tobytes()).hexdigest()[:16])
+
+    @property
+    def n_outliers(self) -> int:
+        """Number of bad rows."""
+        return int(self.is_outlier.sum())
+
+    def _draw(self, random_state: Seed) -> Sample:
+        order = check_random_state(random_state).permutation(self.n)
+        return Sample(self.X[order], self.is_outlier[order])

@@ -5,13 +5,10 @@ distances between the estimate and the mean of the uncorrupted rows, for the syn
 averaged over 20 trials.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -58,35 +55,13 @@ def printed_tables() -> dict[str, PrintedTable]:
     """
     file = resources.files(__package__).joinpath("paper_tables.json")
     content = json.loads(file.read_text(encoding="utf-8"))
-    methods = content["methods"]
-    tables = {
-        name: _synthetic(table, methods)
-        for name, table in content.items()
-        if isinstance(table, dict) and "setting" in table
-    }
-    tables["table5"] = _faces(content["table5_faces"])
-    return dict(sorted(tables.items()))
-
-
-def _synthetic(table: dict[str, Any], methods: list[str]) -> PrintedTable:
-    number = {"alpha": float, "n": int}[table["vary"]]
-    rows = {key: row for key, row in table.items() if isinstance(row, list)}
-    return PrintedTable(
-        setting=table["setting"],
-        fixed={key: table[key] for key in ("d", "n", "alpha") if key in table},
-        vary=table["vary"],
-        errors={
-            number(key): {m: e for m, e in zip(methods, row, strict=True) if e is not None}
-            for key, row in rows.items()
-        },
-    )
-
-
-def _faces(table: dict[str, Any]) -> PrintedTable:
-    about = ("n", "outliers", "d")
-    return PrintedTable(
-        setting="faces",
-        fixed={"d": table["d"], "outliers": table["outliers"]},
-        vary="n",
-        errors={table["n"]: {key: value for key, value in table.items() if key not in about}},
-    )
+    found = {}
+    for name, table in content["tables"].items():
+        methods = table.pop("methods", content["methods"])
+        number = int if table["vary"] == "n" else float
+        table["errors"] = {
+            number(value): {m: e for m, e in zip(methods, row, strict=True) if e is not None}
+            for value, row in table["errors"].items()
+        }
+        found[name] = PrintedTable(**table)
+    return found

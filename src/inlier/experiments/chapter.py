@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from inlier.comparison import Comparison
-from inlier.comparison.plan import Plan, plan
+from inlier.comparison.plan import plan
 from inlier.comparison.run import carry_out
 from inlier.comparison.table import COLUMNS
 from inlier.datasets import Images
 from inlier.experiments.methods import COLUMNS as METHODS
-from inlier.experiments.methods import methods_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,51 +81,26 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter of the reproduction.
-
-    Attributes
-    ----------
-    title, text : str
-        Markdown.
-    tables, drawings : sequence
-    lines : sequence of dict
-        Tidy records, one for each fit.
-    worse : sequence of str
-        Cells of our own methods that are worse than printed.
-    """
+    """A chapter of the reproduction, with title and text in Markdown."""
 
     title: str
     text: str
     tables: Sequence[PrintableTable] = ()
     drawings: Sequence[Drawing] = ()
-    lines: Sequence[dict[str, Any]] = ()
-    worse: Sequence[str] = ()
+    lines: Sequence[dict[str, Any]] = ()  # tidy records, one for each fit
+    worse: Sequence[str] = ()  # cells of our own methods that are worse than printed
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Settings of all experiments.
+    """Settings of all experiments."""
 
-    Attributes
-    ----------
-    trials : int
-        Draws of each cell of the paper's tables.
-    quick : bool
-        Run every experiment on less data.
-    n_jobs : int
-    store : Path
-        The file of finished fits.
-    watch : callable
-    pictures : Images or None
-        The user's faces.
-    """
-
-    trials: int
-    quick: bool
+    trials: int  # draws of each cell of the paper's tables
+    quick: bool  # run every experiment on less data
     n_jobs: int
-    store: Path
+    store: Path  # the file of finished fits
     watch: Watch = field(repr=False)
-    pictures: Images | None = None
+    pictures: Images | None = None  # the user's faces
 
     @property
     def timed_store(self) -> Path:
@@ -146,9 +120,9 @@ class Setup:
         Timed fits run one at a time, since they would share the memory bandwidth, and have a store
         of their own.
         """
-        plans: list[Plan] = [plan(model, methods_of(names), trials=trials) for model in models]
+        methods = {name: METHODS[name].method for name in names}
         return carry_out(
-            plans,
+            [plan(model, methods, trials=trials) for model in models],
             n_jobs=1 if timed else self.n_jobs,
             timeout=TIMEOUT,
             store=self.timed_store if timed else self.store,
@@ -173,28 +147,18 @@ FIT_COLUMNS = COLUMNS[1:-1]
 RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", "sigma_factor", *FIT_COLUMNS)
 
 
-def tidy(experiment: str, model: Any, comparison: Comparison) -> list[dict[str, Any]]:
-    """Return a record for each fit."""
-    about = {
-        "experiment": experiment,
-        "data": getattr(model, "name", type(model).__name__),
-        "n": model.n,
-        "d": model.d,
-        "alpha": model.alpha,
-        "sigma_factor": getattr(model, "factor", 1.0),
-    }
-    return [
-        {**about, **{name: getattr(record, name) for name in FIT_COLUMNS}}
-        for record in comparison.records
-    ]
-
-
-def tidy_all(
+def tidy(
     experiment: str, models: Sequence[Any], comparisons: Sequence[Comparison]
 ) -> list[dict[str, Any]]:
-    """Return a record for each fit of several comparisons."""
-    pairs = zip(models, comparisons, strict=True)
-    return [line for model, found in pairs for line in tidy(experiment, model, found)]
+    """Return a record for each fit of comparisons on models."""
+    found = []
+    for model, comparison in zip(models, comparisons, strict=True):
+        data, factor = getattr(model, "name", type(model).__name__), getattr(model, "factor", 1.0)
+        values = (experiment, data, model.n, model.d, model.alpha, factor)
+        for record in comparison.records:
+            fit = (getattr(record, name) for name in FIT_COLUMNS)
+            found.append(dict(zip(RESULT_COLUMNS, (*values, *fit), strict=True)))
+    return found
 
 
 def draws(trials: int) -> str:

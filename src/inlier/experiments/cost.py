@@ -1,23 +1,12 @@
 """Seconds and passes of each method against the numbers of rows and columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 from inlier.comparison import Comparison
 from inlier.datasets import SettingA
-from inlier.experiments.chapter import (
-    Chapter,
-    Drawing,
-    PrintableTable,
-    Setup,
-    draws,
-    number,
-    tidy_all,
-)
-from inlier.experiments.methods import IN_TABLES
-from inlier.experiments.style import legend_beside, lines, log_ticks, new_figure, styled
+from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, draws, number, tidy
+from inlier.experiments.methods import IN_TABLES, legend_beside, lines, log_ticks, styled
 
 D, ROWS = 50, (250, 500, 1000, 2000, 5000, 10_000)
 N, COLUMNS_OF_DATA = 1000, (10, 25, 50, 100, 200, 400)
@@ -43,7 +32,7 @@ def run(setup: Setup) -> Chapter:
     figure = _draw(((rows, over_rows, "rows, n"), (columns, over_columns, "columns, d")))
     text = TEXT.format(draws=draws(trials))
     drawing = Drawing("cost", "Seconds and passes", figure)
-    return Chapter("Time and passes", text, tables, [drawing], tidy_all("cost", models, found))
+    return Chapter("Time and passes", text, tables, [drawing], tidy("cost", models, found))
 
 
 def _table(caption: str, places: Sequence[int], found: Sequence[Comparison]) -> PrintableTable:
@@ -58,8 +47,7 @@ def _table(caption: str, places: Sequence[int], found: Sequence[Comparison]) -> 
 def _draw(sides: Sequence[tuple[Sequence[int], Sequence[Comparison], str]]) -> Any:
     from matplotlib.ticker import FuncFormatter, LogLocator
 
-    with styled():
-        figure = new_figure(8.4, 5.4)
+    with styled(8.4, 5.4) as figure:
         grid = figure.subplots(2, 2, sharex="col", sharey="row")
         for side, (places, found, xlabel) in enumerate(sides):
             rows = [comparison.by_method() for comparison in found]

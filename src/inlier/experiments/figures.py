@@ -1,7 +1,5 @@
 """Figures 1 and 2 of the paper."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,8 +8,7 @@ from inlier._internal.typing import Array
 from inlier.data import as_table
 from inlier.datasets import Sample, SettingB, TwoClusters
 from inlier.experiments.chapter import Chapter, Drawing, Setup
-from inlier.experiments.methods import COLUMNS
-from inlier.experiments.style import BAD, GOOD, new_figure, styled
+from inlier.experiments.methods import BAD, COLUMNS, GOOD, styled
 from inlier.linalg.eigenpairs import Oracle
 from inlier.packing.full_space import FullSpaceSolver
 from inlier.packing.surrogates import L1, ReweightedL2, Surrogate
@@ -42,8 +39,7 @@ def _sphere(sample: Sample) -> Drawing:
     bad = sample.is_outlier
     projected = _on_sphere(sample)
     distances = np.linalg.norm(sample.X, axis=1)
-    with styled():
-        figure = new_figure(7.0, 3.3)
+    with styled(7.0, 3.3) as figure:
         grid = figure.add_gridspec(1, 2, width_ratios=(1.2, 1))
         sphere = figure.add_subplot(grid[0], projection="3d")
         for rows, color, size in ((~bad, GOOD, 5), (bad, BAD, 9)):
@@ -99,8 +95,7 @@ def _indicator(sample: Sample, surrogate: str) -> Array:
 def _indicators(sample: Sample) -> Drawing:
     """Draw h by l1 and by lp, about the coordinate-wise median."""
     rows, bad = np.arange(1, N + 1), sample.is_outlier
-    with styled():
-        figure = new_figure(7.0, 2.7)
+    with styled(7.0, 2.7) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, name in zip(panels, SURROGATES, strict=True):
             column = COLUMNS[name]

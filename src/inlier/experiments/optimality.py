@@ -1,7 +1,5 @@
 """The gap of each method to the minimum of the l0 problem, by brute force and lower bounds."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from itertools import combinations

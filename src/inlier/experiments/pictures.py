@@ -1,7 +1,5 @@
 """Mean faces and digits by each method, as in the paper's appendix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,8 +7,7 @@ import numpy as np
 from inlier.comparison import Comparison, ComparisonRow
 from inlier.datasets import Images, digits, faces, printed_tables
 from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, number, tidy
-from inlier.experiments.methods import COLUMNS
-from inlier.experiments.style import new_figure, styled
+from inlier.experiments.methods import COLUMNS, styled
 
 ALL = tuple(COLUMNS)
 PER_ROW = 7
@@ -40,16 +37,12 @@ def run(setup: Setup) -> Chapter:
         tables.append(_table(model, comparison))
         caption = f"{model.name}: the mean picture by each method, and its error."
         drawings.append(Drawing(file, caption, _draw(model, comparison)))
-        lines += tidy(file, model, comparison)
+        lines += tidy(file, [model], [comparison])
     data = FACES if setup.pictures is None else f"The faces are those of {setup.pictures.name}."
-    printed = ", ".join(f"{name} {error:g}" for name, error in _printed().items())
+    (errors,) = printed_tables()["table5"].errors.values()
+    printed = ", ".join(f"{name} {error:g}" for name, error in errors.items())
     text = TEXT.format(data=data, printed=printed.replace("_", " "))
     return Chapter("Mean faces", text, tables, drawings, lines)
-
-
-def _printed() -> dict[str, float]:
-    (errors,) = printed_tables()["table5"].errors.values()
-    return dict(errors)
 
 
 def _table(model: Images, comparison: Comparison) -> PrintableTable:
@@ -75,10 +68,9 @@ def _draw(model: Images, comparison: Comparison) -> Any:
             error = f"error {number(record.error)}"
             shown.append((COLUMNS[name].label, record.location, error))
     low, high = float(model.X.min()), float(model.X.max())
-    with styled():
-        n_rows = -(-len(shown) // PER_ROW)
-        tall = model.shape[0] / model.shape[1]
-        figure = new_figure(8.4, n_rows * (1.15 * tall + 0.5))
+    n_rows = -(-len(shown) // PER_ROW)
+    tall = model.shape[0] / model.shape[1]
+    with styled(8.4, n_rows * (1.15 * tall + 0.5)) as figure:
         grid = np.atleast_2d(figure.subplots(n_rows, PER_ROW)).ravel()
         for axes in grid:
             axes.set_axis_off()

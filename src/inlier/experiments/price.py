@@ -1,7 +1,5 @@
 """The price of the budget as it decreases: why no parameter is needed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +9,7 @@ from inlier._internal.typing import Array
 from inlier.api import robust_mean
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, number
-from inlier.experiments.style import log_ticks, new_figure, styled
+from inlier.experiments.methods import log_ticks, styled
 from inlier.packing.solvers import solve_l1
 
 N, D = 1000, 50
@@ -65,17 +63,13 @@ def _path(model: Contamination, steps: int) -> PricePath:
     unit = model.n * sample.sigma**2
     chosen = found.certificate.lambda_max / unit
     budgets = np.sort(np.append(np.geomspace(TO, FROM, steps), chosen))[::-1]
-    prices = np.array([_price(sample.X, found.location, budget * unit) for budget in budgets])
+    solved = [solve_l1(sample.X, found.location, unit * budget, tol=1e-5) for budget in budgets]
+    prices = np.array([solution.multiplier.sum() for solution in solved]) / model.n
     return PricePath(budgets, prices, chosen, float(prices[budgets == chosen][0]))
 
 
-def _price(X: Array, center: Array, budget: float) -> float:
-    return float(solve_l1(X, center, budget, tol=1e-5).multiplier.sum()) / len(X)
-
-
 def _draw(paths: dict[str, dict[float, PricePath]]) -> Any:
-    with styled():
-        figure = new_figure(7.0, 2.9)
+    with styled(7.0, 2.9) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, (name, by_alpha) in zip(panels, paths.items(), strict=True):
             for alpha, path in by_alpha.items():

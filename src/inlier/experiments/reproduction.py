@@ -1,23 +1,26 @@
 """Reproduce every table and figure of the paper beside the printed figures, and more."""
 
-from __future__ import annotations
-
 import os
+import platform
 import shlex
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
+from html import escape
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from inlier._internal.atomic import replacing
+from inlier._internal.csv_text import writing
+from inlier._internal.optional import optional
 from inlier._internal.validation import check_whole
 from inlier.comparison.plan import check_n_jobs
 from inlier.comparison.store import Store
 from inlier.datasets import read_images
 from inlier.experiments import cost, figures, optimality, pictures, price, sweeps, tables
-from inlier.experiments.chapter import Chapter, Setup, Watch
-from inlier.experiments.output import write
+from inlier.experiments.chapter import RESULT_COLUMNS, Chapter, Setup, Watch
+from inlier.experiments.methods import save
 
 # In the order of the page.
 EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {
@@ -90,7 +93,8 @@ def reproduce(
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"folder={str(folder)!r} is a file: give the name of a folder.")
-    _check_extras()
+    for module in ("matplotlib", "skimage", "tabulate"):
+        optional(module, "To reproduce the paper", "reproduce")
     pictures_of_user = None
     if faces is not None:
         if "faces" not in chosen:
@@ -126,16 +130,6 @@ def _chosen(only: Iterable[str] | None) -> dict[str, Callable[[Setup], Chapter]]
     return {name: run for name, run in EXPERIMENTS.items() if name in wanted}
 
 
-def _check_extras() -> None:
-    for module in ("matplotlib", "skimage", "tabulate"):
-        try:
-            import_module(module)
-        except ImportError:
-            raise ImportError(
-                f'reproduce needs {module}: pip install "inlier[reproduce]".'
-            ) from None
-
-
 def _command(trials: int, quick: bool, only: list[str] | None, faces: Any) -> str:
     """Return the equivalent command line."""
     words = ["inlier", "reproduce"]
@@ -145,3 +139,71 @@ def _command(trials: int, quick: bool, only: list[str] | None, faces: Any) -> st
         words += ["--only", name]
     words += ["--faces", Path(faces).name] if faces is not None else []
     return shlex.join(words)
+
+
+VERSIONS = ("inlier", "numpy", "scipy", "scikit-learn", "matplotlib", "scikit-image")
+PAGE, TABLES, RESULTS = "README.md", "tables", "results.csv"
+MARKS = "Behind a figure: + better than printed, = in the same band, - worse."
+CSS = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 2rem 0 .5rem; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid #8884; vertical-align: bottom; }
+td { white-space: nowrap; }
+.wide { overflow-x: auto; }
+:root { color-scheme: light dark; }
+"""
+
+
+def write(folder: Path, chapters: Sequence[Chapter], how: str) -> list[Path]:
+    """Write page, figures, tables in HTML and LaTeX, and records; `how` is the command."""
+    files = []
+    for chapter in chapters:
+        for drawing in chapter.drawings:
+            files += save(drawing.figure, folder / drawing.name)
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in VERSIONS)
+    about = (
+        f"{how}, with Python {platform.python_version()}, {versions}. Draws have the seeds 0, 1, "
+        "2, ... in all experiments."
+    )
+    every = [table for chapter in chapters for table in chapter.tables]
+    page = "\n\n".join(["# The paper, reproduced", about, *map(_markdown, chapters)])
+    contents = {
+        PAGE: page + "\n",
+        f"{TABLES}.html": _html([table.html() for table in every], about),
+        f"{TABLES}.tex": "\n\n".join(table.latex() for table in every) + "\n",
+    }
+    for name, content in contents.items():
+        with replacing(folder / name) as unfinished:
+            unfinished.write_text(content, encoding="utf-8")
+        files.append(folder / name)
+    lines = [line for chapter in chapters for line in chapter.lines]
+    return [*files, _write_lines(folder / RESULTS, lines)]
+
+
+def _markdown(chapter: Chapter) -> str:
+    pieces = [f"## {chapter.title}", chapter.text]
+    pieces += [f"![{drawing.caption}]({drawing.name}.svg)" for drawing in chapter.drawings]
+    pieces += [table.markdown() for table in chapter.tables]
+    return "\n\n".join(pieces)
+
+
+def _html(tables_in_html: Sequence[str], about: str) -> str:
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
+            "<title>The paper, reproduced</title>",
+            f"<style>{CSS}</style>",
+            f"<h1>The paper, reproduced</h1>\n<p>{escape(about.replace('`', ''))} {MARKS}</p>",
+            *(f'<div class="wide">{table}</div>' for table in tables_in_html),
+            "</html>\n",
+        )
+    )
+
+
+def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
+    """Write tidy records: a line for each fit."""
+    with writing(path) as out:
+        out.writerow(RESULT_COLUMNS)
+        out.writerows([line.get(column, "") for column in RESULT_COLUMNS] for line in lines)
+    return path

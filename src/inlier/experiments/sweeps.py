@@ -1,33 +1,15 @@
 """Errors against the fraction of outliers, a wrong sigma, and the dimension."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.datasets.base import set_fields
-from inlier.experiments.chapter import (
-    Chapter,
-    Drawing,
-    PrintableTable,
-    Setup,
-    draws,
-    number,
-    tidy_all,
-)
+from inlier.experiments import methods
+from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, draws, number, tidy
 from inlier.experiments.methods import COLUMNS, IN_TABLES
-from inlier.experiments.style import (
-    floor_of,
-    legend_beside,
-    lines,
-    log_ticks,
-    new_figure,
-    styled,
-    zero_tick,
-)
 
 SETTINGS = {"Setting A": SettingA, "Setting B": SettingB}
 WITH_MEAN = ("mean", *IN_TABLES)
@@ -73,8 +55,8 @@ def over_alpha(setup: Setup) -> Chapter:
         "Error against the fraction of outliers",
         f"{n} x {d}, {{draws}}. Methods that need alpha or sigma are given the true ones. "
         "With no parameters, `inlier` does not remove more than 45% of the rows.",
-        {name: [kind(n, d, alpha) for alpha in alphas] for name, kind in SETTINGS.items()},
         alphas,
+        lambda kind, place: kind(n, d, place),
         WITH_MEAN,
         "fraction of outliers, alpha",
     )
@@ -90,11 +72,8 @@ def over_sigma(setup: Setup) -> Chapter:
         "Error if sigma is wrong",
         f"{n} x {d}, alpha = {alpha}, {{draws}}. Methods are given this multiple of the true "
         "sigma; the last one has no parameters.",
-        {
-            name: [Misjudged(kind(n, d, alpha), factor) for factor in factors]
-            for name, kind in SETTINGS.items()
-        },
         factors,
+        lambda kind, place: Misjudged(kind(n, d, alpha), place),
         (*NEED_SIGMA, "inlier"),
         "sigma given / true sigma",
         logarithmic=True,
@@ -111,11 +90,8 @@ def over_dimension(setup: Setup) -> Chapter:
         "Error against the dimension",
         f"n = {ROWS_PER_COLUMN} d, alpha = {alpha}, {{draws}}. Methods that need alpha or "
         "sigma are given the true ones.",
-        {
-            name: [kind(ROWS_PER_COLUMN * d, d, alpha) for d in dimensions]
-            for name, kind in SETTINGS.items()
-        },
         dimensions,
+        lambda kind, place: kind(ROWS_PER_COLUMN * place, place, alpha),
         WITH_MEAN,
         f"columns, d (rows: n = {ROWS_PER_COLUMN} d)",
         logarithmic=True,
@@ -127,20 +103,20 @@ def _sweep(
     what: str,
     title: str,
     text: str,
-    models: Mapping[str, Sequence[Any]],
     places: Sequence[float],
+    model: Callable[[Any, Any], Any],
     names: tuple[str, ...],
     xlabel: str,
     logarithmic: bool = False,
 ) -> Chapter:
     """Measure errors of some methods over one quantity, in a panel for each setting."""
     trials = 1 if setup.quick else min(setup.trials, TRIALS)
-    every = [model for of_setting in models.values() for model in of_setting]
-    found = setup.compare(title, every, names, trials)
+    models = [model(kind, place) for kind in SETTINGS.values() for place in places]
+    found = setup.compare(title, models, names, trials)
     rows = iter([comparison.by_method() for comparison in found])
     by_setting: dict[str, Values] = {}
-    for setting, of_setting in models.items():
-        mine = [next(rows) for _ in of_setting]
+    for setting in SETTINGS:
+        mine = [next(rows) for _ in places]
         by_setting[setting] = {name: [row[name].error for row in mine] for name in names}
     head = ["", *(f"{place:g}" for place in places)]
     tables = [
@@ -152,24 +128,25 @@ def _sweep(
     name = f"error-{what}"
     drawing = Drawing(name, title, _draw(by_setting, places, xlabel, logarithmic))
     text = text.format(draws=draws(trials))
-    return Chapter(title, text, tables, [drawing], tidy_all(name, every, found))
+    return Chapter(title, text, tables, [drawing], tidy(name, models, found))
 
 
 def _draw(
     by_setting: Mapping[str, Values], places: Sequence[float], xlabel: str, logarithmic: bool
 ) -> Any:
-    zero = floor_of(e for values in by_setting.values() for es in values.values() for e in es)
-    with styled():
-        figure = new_figure(8.4, 3.4)
+    zero = methods.floor_of(
+        e for values in by_setting.values() for es in values.values() for e in es
+    )
+    with methods.styled(8.4, 3.4) as figure:
         panels = figure.subplots(1, len(by_setting), sharey=True)
         for axes, (setting, values) in zip(panels, by_setting.items(), strict=True):
-            lines(axes, places, values, zero)
+            methods.lines(axes, places, values, zero)
             axes.set_title(setting)
             axes.set_xlabel(xlabel)
             if logarithmic:
                 crowded = (0.85, 1.2) if len(places) >= 8 else ()
-                log_ticks(axes, [place for place in places if place not in crowded])
-        zero_tick(panels, zero)
+                methods.log_ticks(axes, [place for place in places if place not in crowded])
+        methods.zero_tick(panels, zero)
         panels[0].set_ylabel("distance to the mean of the good rows")
-        legend_beside(figure, panels[0])
+        methods.legend_beside(figure, panels[0])
     return figure

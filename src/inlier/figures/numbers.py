@@ -1,7 +1,5 @@
 """Numbers for a reader: few digits, thousands apart, a true minus sign."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,20 +1,101 @@
-"""The figures of a result as panels: scores, means, projections, spectrum, path, error radius."""
-
-from __future__ import annotations
+"""The rows of a result by what became of them, and its figures as panels."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.figures.axis import Axis, centered_axis, linear_axis, positive_axis
 from inlier.figures.numbers import count, counted, number
-from inlier.figures.panel import Bars, Level, Note, Panel, Series
-from inlier.figures.row_classes import RowClass
+from inlier.figures.panel import Axis, Bars, Level, Note, Panel, Series
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
+
+
+@dataclass(frozen=True)
+class RowClass:
+    """Rows that are drawn alike."""
+
+    role: str  # "kept", "suspect", "group" or "others": removed with no group
+    index: int  # which suspect or group
+    label: str
+    rows: Array
+    drawn: Array  # those of the rows that are drawn
+    description: str = ""  # how the rows differ from the others
+
+    @property
+    def removed(self) -> bool:
+        """Whether these rows were removed."""
+        return self.role in ("group", "others")
+
+    @property
+    def key(self) -> str:
+        """A name that no other class has."""
+        return f"{self.role}-{self.index}"
+
+    @property
+    def legend(self) -> str:
+        """Label, number of rows, and how they differ."""
+        return f"{self.label}: {self.description or counted(len(self.rows), 'row')}"
+
+    def series(self, x: Array, y: Array) -> Series:
+        """Return the drawn ones of n points as a series."""
+        at = self.drawn
+        return Series(x[at], y[at], self.role, self.index, self.legend, rows=self.key)
+
+
+def row_classes(summary: Summary, most_groups: int | None = None) -> list[RowClass]:
+    """Divide the rows into classes, the kept rows first; of many groups the last form one class."""
+    removed = ~summary.support
+    group_of = np.where(removed, summary.group_of, -1)
+    suspect_of = np.where(removed, -1, summary.suspect_of)
+    n_groups = len(summary.groups)
+    shown = n_groups if most_groups is None or n_groups <= most_groups else most_groups - 1
+    found = [("kept", 0, "kept", summary.support & (suspect_of < 0), "")]
+    for i in range(len(summary.suspects)):
+        found.append(("suspect", i, f"kept, suspect {i + 1}", suspect_of == i, ""))
+    for i in range(shown):
+        label = "removed" if n_groups == 1 else f"group {i + 1}"
+        found.append(("group", i, label, group_of == i, summary.group_descriptions[i]))
+    found.append(("group", shown, f"{n_groups - shown} more groups", group_of >= shown, ""))
+    role, label = ("others", "removed, in no group") if n_groups else ("group", "removed")
+    found.append((role, 0, label, removed & (group_of < 0), ""))
+    classes = []
+    for role, index, label, mask, description in found:
+        rows = np.flatnonzero(mask)
+        if len(rows) or role == "kept":
+            classes.append(RowClass(role, index, label, rows, rows, description))
+    return classes
+
+
+def sample_rows(classes: Sequence[RowClass], most_kept: int, most_removed: int) -> list[RowClass]:
+    """Draw at most so many kept and removed rows, chosen at random from each class."""
+    random = np.random.default_rng(0)
+    removed = sum(len(one.rows) for one in classes if one.removed)
+    fraction = min(1.0, most_removed / max(1, removed))
+    sampled = []
+    for one in classes:
+        most = max(1, int(len(one.rows) * fraction)) if one.removed else most_kept
+        if len(one.rows) > most:
+            one = replace(one, drawn=np.sort(random.choice(one.rows, most, replace=False)))
+        sampled.append(one)
+    return sampled
+
+
+def sampling_note(classes: Sequence[RowClass]) -> str:
+    """Say how many rows are drawn, if not all of them are."""
+    parts = []
+    for what, removed in (("kept", False), ("removed", True)):
+        drawn = sum(len(one.drawn) for one in classes if one.removed == removed)
+        rows = sum(len(one.rows) for one in classes if one.removed == removed)
+        if drawn < rows:
+            parts.append(f"{count(drawn)} of the {count(rows)} {what} rows")
+    if not parts:
+        return ""
+    return f" To keep the page small, {' and '.join(parts)} are drawn, taken at random."
+
 
 # Bins of the histogram of scores.
 BINS = 28
@@ -34,7 +115,7 @@ def scores_panel(summary: Summary, classes: Sequence[RowClass]) -> Panel:
     """Describe the score of every row, with the cut."""
     scores, cut = summary.scores, summary.threshold
     cut_at = cut if 0.0 < cut < np.inf else 0.0
-    y = positive_axis(
+    y = Axis.positive(
         np.append(scores, cut_at), scores[summary.support], "score", reference=cut_at / 4.0
     )
     finite = scores[np.isfinite(scores)]
@@ -66,7 +147,7 @@ def scores_panel(summary: Summary, classes: Sequence[RowClass]) -> Panel:
 
 
 def _row_axis(summary: Summary) -> Axis:
-    return linear_axis(np.array([0.0, max(1, summary.n - 1)]), "row", pad=0.02, whole=True)
+    return Axis.linear(np.array([0.0, max(1, summary.n - 1)]), "row", pad=0.02, whole=True)
 
 
 def _cut(summary: Summary, y: Axis) -> tuple[Level, ...]:
@@ -122,7 +203,7 @@ def means_panel(summary: Summary) -> Panel:
     # Offsets by rounding alone are drawn as none.
     values = np.concatenate([plain, median, [0.0]])
     values = values if np.abs(values).max() > 1e-9 else np.zeros(1)
-    x = centered_axis(values, 1.0, label)
+    x = Axis.centered(values, 1.0, label)
     names = tuple(short_name(summary.column_name(int(j))) for j in shown)
     at = np.arange(float(len(shown)))
     return Panel(
@@ -211,14 +292,14 @@ def projection_panels(summary: Summary, classes: Sequence[RowClass]) -> tuple[Pa
 def _projection_axis(summary: Summary, values: Array, plain: float, name: str) -> Axis:
     kept = values[summary.support & (np.abs(values) <= 1e300)]
     unit = 3.0 * float(np.median(np.abs(kept))) if len(kept) else 0.0
-    return centered_axis(np.append(values, [plain, 0.0]), unit, name)
+    return Axis.centered(np.append(values, [plain, 0.0]), unit, name)
 
 
 @_any_numbers
 def spectrum_panel(summary: Summary) -> Panel:
     """Describe the largest standard deviations in any direction, of all rows and of the kept."""
     before, after = summary.before, summary.after
-    y = positive_axis(np.append(before, after), after, "standard deviation")
+    y = Axis.positive(np.append(before, after), after, "standard deviation")
     first = [number(values[0]) if len(values) else "unknown" for values in (before, after)]
     return Panel(
         "Largest standard deviations",
@@ -241,9 +322,9 @@ def path_panels(summary: Summary) -> tuple[Panel, Panel]:
     sigma = np.array([point.sigma for point in summary.path])
     price = np.array([point.price for point in summary.path])
     chosen = min(summary.chosen, len(summary.path) - 1)
-    x = linear_axis(removed, "rows removed", zero=True, pad=0.06, whole=True)
-    sigma_axis = positive_axis(sigma, sigma[chosen : chosen + 1], "sigma")
-    price_axis = linear_axis(price, "price", zero=True)
+    x = Axis.linear(removed, "rows removed", zero=True, pad=0.06, whole=True)
+    sigma_axis = Axis.positive(sigma, sigma[chosen : chosen + 1], "sigma")
+    price_axis = Axis.linear(price, "price", zero=True)
     sigma_panel = _path_panel(x, sigma_axis, removed, sigma, chosen)
     return sigma_panel, _path_panel(x, price_axis, removed, price, chosen)
 
@@ -279,11 +360,8 @@ def radius_panel(certificate: Certificate) -> Panel | None:
         "Error radius over the fraction of bad rows",
         "How far the mean can be off, if a fraction of the rows is bad: the larger the more are.",
         Axis(0.0, 50.0, "bad rows, at most (%)"),
-        linear_axis(y, "error radius", zero=True),
-        (
-            Series(x, y, "radius", joined=True, marked=False),
-            Series(x[here], y[here], "chosen"),
-        ),
+        Axis.linear(y, "error radius", zero=True),
+        (Series(x, y, "radius", joined=True, marked=False), Series(x[here], y[here], "chosen")),
         notes=tuple(
             Note(at, radius, number(radius), centered=True)
             for at, radius in zip(x[here].tolist(), y[here].tolist(), strict=True)

@@ -1,7 +1,5 @@
 """Files in, files out: a table of any common format, and its good rows again."""
 
-from __future__ import annotations
-
 from inlier.data.sources.formats import FORMATS
 from inlier.data.sources.location import MAX_BYTES
 from inlier.io.reading import LoadedTable, read

@@ -1,7 +1,5 @@
 """Choice of the columns of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """Entries that are missing or not finite: where they are, and what becomes of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,23 +18,11 @@ ENTRY_BYTES = 17
 
 @dataclass(frozen=True)
 class MissingCells:
-    """Where entries are not finite.
+    """Where entries are not finite."""
 
-    Attributes
-    ----------
-    rows : Mask
-        Which rows have one.
-    columns : Array
-        How many there are in each column.
-    first : list of tuple
-        Row and column of the first few.
-    first_infinite : tuple or None
-        Row and column.
-    """
-
-    rows: Mask
-    columns: Array
-    first: list[tuple[int, int]]
+    rows: Mask  # which rows have one
+    columns: Array  # how many there are in each column
+    first: list[tuple[int, int]]  # row and column of the first few
     first_infinite: tuple[int, int] | None = None
 
 

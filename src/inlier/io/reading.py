@@ -1,7 +1,5 @@
 """Read the table of numbers in a file, and what belongs to its rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -45,48 +43,20 @@ class Original:
 
 @dataclass(frozen=True, eq=False)
 class LoadedTable:
-    """A table that was read from a file.
+    """A table that was read from a file, with n rows and d columns."""
 
-    Attributes
-    ----------
-    X : array of shape (n, d) or Table
-        What `inlier.robust_mean` takes; a `Table` if it is streamed. With NaN for what is missing,
-        if that was asked for.
-    columns : tuple of str
-        Names of the d columns; "x0", "x1", ... where the file has none.
-    rows : array of shape (n,)
-        The numbers of these rows in the file, from 0.
-    n_read : int
-        How many records the file has.
-    names : array of str of shape (n,) or None
-        The id column.
-    groups : array of str of shape (n,) or None
-        The group column.
-    notes : tuple of str
-        Sentences for people: what was left out, dropped or imputed, and why.
-    n_imputed : int
-        How many entries are medians of their columns.
-    n_dropped : int
-        How many rows of the file were left out, because entries were missing.
-    has_malformed : bool
-        Whether a column was left out for a few cells that are not numbers.
-    original : Original
-        For `inlier.io.write`.
-    stamp : tuple of int
-        Of the file when it was read: it must not change before its rows are written.
-    """
-
-    X: Array | Table
-    columns: tuple[str, ...]
-    rows: Array
-    n_read: int
-    names: Array | None
-    groups: Array | None
-    notes: tuple[str, ...]
-    n_imputed: int
-    n_dropped: int
-    has_malformed: bool
-    original: Original = field(repr=False)
+    X: Array | Table  # what `robust_mean` takes; a `Table` if streamed; NaN where asked for
+    columns: tuple[str, ...]  # names; "x0", "x1", ... where the file has none
+    rows: Array  # the numbers of these rows in the file, from 0
+    n_read: int  # records of the file
+    names: Array | None  # the id column, as text
+    groups: Array | None  # the group column, as text
+    notes: tuple[str, ...]  # sentences: what was left out, dropped or imputed, and why
+    n_imputed: int  # entries that are medians of their columns
+    n_dropped: int  # rows of the file that were left out, because entries were missing
+    has_malformed: bool  # whether a column was left out for a few cells that are not numbers
+    original: Original = field(repr=False)  # for `inlier.io.write`
+    # Of the file when it was read: it must not change before its rows are written.
     stamp: tuple[int, ...] = field(default=(), repr=False)
 
     def take(self, rows: Array) -> Array | Table:
@@ -143,33 +113,17 @@ def read(
         NaN, which `inlier.robust_mean` takes for missing; infinity is refused, and columns and
         rows without any entry are left out, with a note. A table with gaps is held in memory for
         "auto" and "impute-robust", and must fit into `max_bytes`.
-    delimiter : str, optional
-        Delimiter of a text; detected by default.
-    header : bool, optional
-        Whether the first line of a text is a header; detected by default: it is if it is all text,
-        or text above numbers.
-    key : str, optional
-        Name of the array in a .npz, .mat, HDF5 or Zarr file.
-    table, query : str, optional
-        Name of the table in an SQLite file, or a SELECT statement.
-    na_values : list of str, optional
-        Additional markers of missing values in a text.
+    delimiter, header, na_values : str, bool and list of str, optional
+        Of a text: the delimiter, whether the first line is a header (if it is all text, or text
+        above numbers), both detected by default, and additional markers of missing values.
+    key, table, query : str, optional
+        Name of the array in a .npz, .mat, HDF5 or Zarr file; name of the table in an SQLite file,
+        or a SELECT statement.
     max_bytes : int
         Bound on the memory for what is loaded: a text takes four times its size, a Parquet or Arrow
         table twice its size. Larger ones are streamed; what comes from a pipe, other compressed
         files, .npz and MATLAB files and the answer to a query are refused. A query may take no more
         steps either.
-
-    Returns
-    -------
-    LoadedTable
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If there is no such file, or no table of numbers in it.
-    ImportError
-        If the package that reads the format is not there.
     """
     check_choice(missing, "missing", CHOICES)
     check_whole(max_bytes, "max_bytes")
@@ -192,6 +146,10 @@ def read(
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
+    answer = None if query is None else content
+    original = Original(
+        format, location, content.options, content.names, content.reasons, content.schema, answer
+    )
     X: Any = whole.X
     if isinstance(X, Source):
         memory = max(min(SETTINGS.memory, max_bytes), ENTRY_BYTES * X.shape[1])
@@ -208,15 +166,7 @@ def read(
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),
         has_malformed=any(r.kind is ReasonKind.MALFORMED for r in choice.left_out.values()),
-        original=Original(
-            format,
-            location,
-            content.options,
-            content.names,
-            content.reasons,
-            content.schema,
-            content if query is not None else None,
-        ),
+        original=original,
         stamp=stamp,
     )
 

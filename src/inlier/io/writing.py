@@ -1,7 +1,5 @@
 """Write the good rows of a file, unchanged, to a new file."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -42,19 +40,9 @@ def write(frame: LoadedTable, kept: Mask, path: str | PathLike[str]) -> None:
     because values were missing have not been judged, and are not written. No half-written file is
     left behind.
 
-    Parameters
-    ----------
-    frame : LoadedTable
-        What `read` gave. Its file is read again.
-    kept : array of bool of shape (n,)
-        Which rows of ``frame.X`` to write.
-    path : str or path
-        One of the suffixes in `TARGETS` tells the format. It may be the file that was read.
-
-    Raises
-    ------
-    ValueError
-        If `check_target` raises, or the file is not the one that was read any more.
+    The mask `kept` tells which rows of ``frame.X`` to write; they are read again from the file,
+    which must not have changed. One of the suffixes in `TARGETS` tells the format. The path may be
+    the file that was read.
     """
     check_target(frame, path)
     kept = np.asarray(kept)
@@ -94,18 +82,8 @@ def _arrow_errors() -> tuple[type[Exception], ...]:
 def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     """Raise if the rows of a file could not be written to a path.
 
-    Parameters
-    ----------
-    frame : LoadedTable
-    path : str or path
-
-    Raises
-    ------
-    ValueError
-        If there is no such folder, the suffix is not in `TARGETS`, or the format cannot hold the
-        columns.
-    ImportError
-        If the package that writes the format is not there.
+    There may be no such folder, no such format, no package that writes it, or it cannot hold the
+    columns.
     """
     check_place(path)
     suffix, original = _suffix(path), frame.original

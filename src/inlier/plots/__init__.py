@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inlier import figures
 from inlier._internal.optional import optional
+from inlier.figures import panels
 from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from inlier.figures import Panel
+    from inlier.figures.panel import Panel
 
 __all__ = ["means", "path", "rows", "scores", "spectrum"]
 
@@ -25,20 +25,20 @@ MOST_GROUPS = 5
 
 def scores(summary: Summary, ax: Axes | None = None) -> Axes:
     """Draw the score of every row, and the cut."""
-    classes = figures.row_classes(summary, MOST_GROUPS)
-    return _draw(ax, (7.0, 3.4), figures.scores_panel(summary, classes))
+    classes = panels.row_classes(summary, MOST_GROUPS)
+    return _draw(ax, (7.0, 3.4), panels.scores_panel(summary, classes))
 
 
 def means(summary: Summary, ax: Axes | None = None) -> Axes:
     """Draw plain mean and median beside the robust mean, for the columns with the largest shift."""
-    panel = figures.means_panel(summary)
+    panel = panels.means_panel(summary)
     return _draw(ax, (6.4, 1.3 + 0.24 * len(panel.y.names)), panel)
 
 
 def rows(summary: Summary, ax: Axes | None = None) -> Axes:
     """Draw the rows in the two directions that matter most, relative to the robust mean."""
-    classes = figures.row_classes(summary, MOST_GROUPS)
-    return _draw(ax, (6.0, 4.8), figures.projection_panels(summary, classes)[0])
+    classes = panels.row_classes(summary, MOST_GROUPS)
+    return _draw(ax, (6.0, 4.8), panels.projection_panels(summary, classes)[0])
 
 
 def spectrum(summary: Summary, ax: Axes | None = None) -> Axes:
@@ -46,7 +46,7 @@ def spectrum(summary: Summary, ax: Axes | None = None) -> Axes:
 
     All rows are left out if some of them are too far away to square.
     """
-    return _draw(ax, (5.6, 3.6), figures.spectrum_panel(summary))
+    return _draw(ax, (5.6, 3.6), panels.spectrum_panel(summary))
 
 
 def path(summary: Summary, ax: Axes | None = None) -> Axes:
@@ -56,7 +56,7 @@ def path(summary: Summary, ax: Axes | None = None) -> Axes:
             "There is no path, because sigma was given to the fit or this result was itself taken "
             "from a path: call plot_path on the result of robust_mean(X) without sigma."
         )
-    return _draw(ax, (6.4, 3.6), *figures.path_panels(summary))
+    return _draw(ax, (6.4, 3.6), *panels.path_panels(summary))
 
 
 def _draw(ax: Axes | None, size: tuple[float, float], panel: Panel, *second: Panel) -> Axes:

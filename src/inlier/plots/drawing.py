@@ -1,7 +1,5 @@
 """Draw a panel on matplotlib axes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +10,7 @@ from matplotlib.axis import Axis as DrawnAxis
 from matplotlib.ticker import Formatter, Locator, NullLocator
 
 from inlier._internal.typing import Array
-from inlier.figures import Axis, Panel, Series
+from inlier.figures.panel import Axis, Panel, Series
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers differ as well.
 KEPT, REMOVED = "#0072B2", "#D55E00"

@@ -1,12 +1,19 @@
 """A result in a notebook: a few lines, without a new pass over the data and without a template."""
 
-from __future__ import annotations
-
+import re
 from html import escape
 
 from inlier.figures.numbers import count, counted, number, percent
-from inlier.report.printable import printable
 from inlier.results.result import RobustMeanResult
+
+# No browser shows these characters, and lone surrogates cannot be written to a file.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def printable(text: str) -> str:
+    """Replace the characters that cannot be shown."""
+    return UNPRINTABLE.sub("\ufffd", text)
+
 
 # A notebook may be dark or light: its own ink, and an accent that stands out from both.
 ACCENT = "color:#d9622b"

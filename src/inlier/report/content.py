@@ -1,18 +1,19 @@
 """What a report shows about one answer, as plain data for the template `answer.html`."""
 
-from __future__ import annotations
-
+import base64
+import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from inlier import figures
-from inlier.figures import RowClass
+from inlier._internal.optional import optional
+from inlier._internal.typing import Array
+from inlier.figures import panels
 from inlier.figures.numbers import decimals_for, number
+from inlier.figures.panels import RowClass
 from inlier.report import tables
-from inlier.report.images import check_image, limits_of, picture
 from inlier.report.svg import Chart
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
@@ -36,32 +37,22 @@ def collect_content(
     level: int = 2,
     prefix: str = "",
 ) -> dict[str, Any]:
-    """Collect what the sections about one answer show.
+    """Collect what the sections about one answer show; image and notes are those of `page`.
 
-    Parameters
-    ----------
-    summary : Summary
-    image : tuple of int, optional
-        Height and width, if each row is a grey image.
-    notes : sequence of str
-        What happened to the data before the fit.
-    share : float
-        Share of the page: several answers have fewer marks and table rows each.
-    level : int
-        Level of the headings.
-    prefix : str
-        Of all anchors.
+    Several answers on a page have a share of the marks and table rows each, headings of a lower
+    level, and anchors with a prefix.
     """
+
+    def most(number: int, least: int) -> int:
+        return max(least, int(number * share))
+
     image = check_image(image, summary.d)
-    classes = figures.sample_rows(
-        figures.row_classes(summary),
-        max(50, int(MOST_KEPT * share)),
-        max(50, int(MOST_REMOVED * share)),
+    classes = panels.sample_rows(
+        panels.row_classes(summary), most(MOST_KEPT, 50), most(MOST_REMOVED, 50)
     )
-    scores = figures.scores_panel(summary, classes)
-    projections = figures.projection_panels(summary, classes) if len(summary.view.rows) else ()
-    radius = figures.radius_panel(summary.certificate)
-    most_cells = max(20, int(MOST_CELLS * share))
+    scores = panels.scores_panel(summary, classes)
+    projections = panels.projection_panels(summary, classes) if len(summary.view.rows) else ()
+    radius = panels.radius_panel(summary.certificate)
     n_worst = max(3, int(np.ceil(len(summary.worst) * min(1.0, 2.0 * share))))
     limits = limits_of(summary.robust, summary.median)
     means = {
@@ -75,20 +66,20 @@ def collect_content(
         "level": level,
         "prefix": prefix,
         "classes": classes,
-        "sampling_note": figures.sampling_note(classes),
+        "sampling_note": panels.sampling_note(classes),
         "proportions": _proportions(classes, summary.n),
-        "removed_rows": _removed_rows(classes, max(100, int(MOST_LISTED * share))),
+        "removed_rows": _removed_rows(classes, most(MOST_LISTED, 100)),
         "tooltips": [_tooltips(summary, one) for one in classes],
-        "scores": [Chart(scores), Chart(figures.histogram_panel(summary, scores.y))],
-        "spectrum": Chart(figures.spectrum_panel(summary)),
-        "path": [Chart(panel) for panel in figures.path_panels(summary)] if summary.path else [],
+        "scores": [Chart(scores), Chart(panels.histogram_panel(summary, scores.y))],
+        "spectrum": Chart(panels.spectrum_panel(summary)),
+        "path": [Chart(panel) for panel in panels.path_panels(summary)] if summary.path else [],
         "path_from_infinity": any(np.isinf(point.sigma) for point in summary.path),
         "path_table": tables.path_table(summary) if summary.path else None,
         "projections": [Chart(panel) for panel in projections],
         "radius": None if radius is None else Chart(radius),
         "radius_table": tables.radius_table(summary.certificate),
-        "means_table": tables.means_table(summary, max(20, int(MOST_COLUMNS * share))),
-        "cells_table": tables.cells_table(summary, most_cells),
+        "means_table": tables.means_table(summary, most(MOST_COLUMNS, 20)),
+        "cells_table": tables.cells_table(summary, most(MOST_CELLS, 20)),
         "n_rows_with_cells": len({cell.row for cell in summary.cells}),
         "limits": limits,
         "pictures": [
@@ -160,3 +151,52 @@ def split_code(text: str) -> list[tuple[str, bool]]:
     """Split a message into words and code, which is what can be typed: result.keep."""
     pieces = re.split(r"(\bresult\.\w+)", text)
     return [(piece, i % 2 == 1) for i, piece in enumerate(pieces)]
+
+
+# Larger images are averaged down, to at most so many pixels a side.
+LARGEST_SIDE = 128
+
+
+class Picture(NamedTuple):
+    """An image as a data URI, and what it shows."""
+
+    uri: str
+    label: str
+
+
+def check_image(image: tuple[int, int] | None, d: int) -> tuple[int, int] | None:
+    """Return height and width, or raise an error if d columns do not fill them."""
+    if image is None:
+        return None
+    try:
+        height, width = (int(side) for side in image)
+    except (TypeError, ValueError, OverflowError):
+        height = width = 0
+    if height < 1 or width < 1 or height * width != d:
+        raise ValueError(
+            f"image must be (height, width) with height * width = {d}, the number of columns, but "
+            f"is {image!r}."
+        )
+    return height, width
+
+
+def picture(
+    values: Array, image: tuple[int, int], limits: tuple[float, float], label: str
+) -> Picture:
+    """Encode a row as a PNG image, black at the lower limit and white at the upper one."""
+    pillow = optional("PIL.Image", "To show rows as images", "report")
+    low, high = limits
+    grey = (np.asarray(values, dtype=float).reshape(image) - low) / (high - low)
+    grey = np.clip(np.nan_to_num(grey, nan=0.5, posinf=1.0, neginf=0.0), 0.0, 1.0)
+    shown = pillow.fromarray((255.0 * grey).round().astype(np.uint8))
+    shown = shown.reduce(-(-max(image) // LARGEST_SIDE))
+    data = io.BytesIO()
+    shown.save(data, format="PNG", optimize=True)
+    return Picture(f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}", label)
+
+
+def limits_of(*rows: Array) -> tuple[float, float]:
+    """Return the lowest and the highest finite value."""
+    values = np.concatenate([np.ravel(row) for row in rows])
+    values = values[np.abs(values) <= 1e300]
+    return (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)

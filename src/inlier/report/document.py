@@ -1,7 +1,5 @@
 """A report as one HTML page that needs no network."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -13,8 +11,8 @@ from inlier._internal.atomic import replacing
 from inlier._internal.optional import optional
 from inlier.figures import numbers
 from inlier.report import tables
+from inlier.report.card import printable
 from inlier.report.content import collect_content, split_code
-from inlier.report.printable import printable
 from inlier.report.svg import mark
 from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
@@ -38,19 +36,9 @@ def page(
 ) -> str:
     """Write a page that explains an answer.
 
-    Parameters
-    ----------
-    summary : Summary
-    title : str, optional
-        Name of the data.
-    image : tuple of int, optional
-        Height and width, if each row is a grey image.
-    path : str or path, optional
-        File to write the page to.
-    notes : sequence of str, optional
-        What happened to the data before the fit: columns left out, rows dropped.
-    source : str, optional
-        Where the data are from.
+    It has the name of the data as title, where they are from, and notes on what happened to them
+    before the fit: columns left out, rows dropped. If each row is a grey image, `image` is its
+    height and width.
     """
     size = f"{numbers.counted(summary.n, 'row')}, {numbers.counted(summary.d, 'column')}"
     shown = [collect_content(summary, image=image, notes=notes)]
@@ -69,14 +57,8 @@ def pages(
 ) -> str:
     """Write a page with a section for each group of rows, and a table of contents.
 
-    The more groups, the fewer marks and table rows each of them has.
-
-    Parameters
-    ----------
-    sections : sequence of (str, Summary)
-        The name of a group, and its answer.
-    title, image, path, notes, source
-        See `page`.
+    A section is the name of a group and its answer. The more groups, the fewer marks and table rows
+    each of them has. The other parameters are those of `page`.
     """
     if not sections:
         raise ValueError("sections must have at least one (name, summary).")

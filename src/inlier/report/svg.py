@@ -1,13 +1,11 @@
 """Place a panel in the pixels of an inline SVG, which the macro `chart_of` writes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.figures import Panel
+from inlier.figures.panel import Panel
 
 # A panel is as wide as a phone, so that its letters are never scaled down by much.
 WIDTH, HEIGHT = 360, 264
@@ -24,13 +22,9 @@ DOT = "h.01"
 RING = "m-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0"
 DIAMOND = "m0-4.4l3.8 4.4l-3.8 4.4l-3.8-4.4z"
 GROUPS = (
-    "m0-4.2l3.8 6.6h-7.6z",
-    "m-3-3h6v6h-6z",
-    DIAMOND,
-    "m0 4.2l3.8-6.6h-7.6z",
-    "m-4 0h8m-4-4v8",
-    "m-3-3l6 6m0-6l-6 6",
-)
+    "m0-4.2l3.8 6.6h-7.6z", "m-3-3h6v6h-6z", DIAMOND, "m0 4.2l3.8-6.6h-7.6z",
+    "m-4 0h8m-4-4v8", "m-3-3l6 6m0-6l-6 6",
+)  # fmt: skip
 # Of these shapes, the ones that are lines and not areas.
 LINES = {4, 5}
 ARROWS = {

@@ -1,7 +1,5 @@
 """The tables of a report as plain data; the script sorts by the exact numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,7 +18,7 @@ from inlier.figures.numbers import (
     signed,
 )
 from inlier.results.certificate import Certificate
-from inlier.results.explanation import Explanation, Feature
+from inlier.results.explanation import Explanation
 from inlier.results.summary import Summary
 
 # Columns of one of the worst rows, by their part in the score.
@@ -180,9 +178,11 @@ def explanation_table(why: Explanation, digits: Array) -> PageTable:
     places = shared_decimals(np.abs(parts).max(initial=0.0, keepdims=True))
     rows = []
     for feature, part, bar in zip(shown, parts.tolist(), bars(parts), strict=True):
-        expected = fixed(feature.expected, digits[feature.column])
+        value, expected = (
+            fixed(one, digits[feature.column]) for one in (feature.value, feature.expected)
+        )
         cells = [
-            PageCell(_value(feature, digits), feature.value),
+            PageCell("missing" if feature.missing else value, feature.value),
             PageCell(expected, feature.expected),
             PageCell(signed(part, places), part, bar, "part"),
         ]
@@ -194,10 +194,6 @@ def explanation_table(why: Explanation, digits: Array) -> PageTable:
         rows.append(PageRow(counted(rest, "other column"), cells, css="others", span=3))
     columns = [PageColumn("feature", "name"), *map(PageColumn, ("value", "expected", "part"))]
     return PageTable("", columns, rows, "parts", "Features, by their part in the score")
-
-
-def _value(feature: Feature, digits: Array) -> str:
-    return "missing" if feature.missing else fixed(feature.value, digits[feature.column])
 
 
 def radius_table(certificate: Certificate) -> PageTable:

@@ -3,28 +3,28 @@
 import numpy as np
 import pytest
 
-from inlier.figures.axis import Axis, centered_axis, linear_axis, log_axis, positive_axis
+from inlier.figures.panel import Axis
 
 
 @pytest.mark.parametrize(
     "axis",
     [
-        linear_axis(np.array([0.0, 1.0])),
-        linear_axis(np.array([1e9, 1e9 + 1e-6])),
-        linear_axis(np.array([-1e308, 1e308])),
-        linear_axis(np.array([1e-300, 3e-300])),
-        linear_axis(np.array([5.0, 5.0])),
-        linear_axis(np.array([np.nan, np.inf])),
-        linear_axis(np.array([0.0]), zero=True),
-        log_axis(1e-300, 1e300),
-        log_axis(0.9, 1.1),
-        log_axis(0.0, 0.0),
-        centered_axis(np.array([-1.0, 1e6]), 2.0),
-        centered_axis(np.array([-1e306, 1e-6]), 1e-6),
+        Axis.linear(np.array([0.0, 1.0]), ""),
+        Axis.linear(np.array([1e9, 1e9 + 1e-6]), ""),
+        Axis.linear(np.array([-1e308, 1e308]), ""),
+        Axis.linear(np.array([1e-300, 3e-300]), ""),
+        Axis.linear(np.array([5.0, 5.0]), ""),
+        Axis.linear(np.array([np.nan, np.inf]), ""),
+        Axis.linear(np.array([0.0]), "", zero=True),
+        Axis.logarithmic(1e-300, 1e300),
+        Axis.logarithmic(0.9, 1.1),
+        Axis.logarithmic(0.0, 0.0),
+        Axis.centered(np.array([-1.0, 1e6]), 2.0),
+        Axis.centered(np.array([-1e306, 1e-6]), 1e-6),
         Axis(0.0, 1e-320),
-        positive_axis(np.array([0.5, 1.0]), np.array([0.5])),
-        positive_axis(np.array([1e-9, 1e9, np.inf]), np.array([1.0, 2.0])),
-        positive_axis(np.array([0.0, np.inf, np.nan]), np.empty(0)),
+        Axis.positive(np.array([0.5, 1.0]), np.array([0.5])),
+        Axis.positive(np.array([1e-9, 1e9, np.inf]), np.array([1.0, 2.0])),
+        Axis.positive(np.array([0.0, np.inf, np.nan]), np.empty(0)),
     ],
 )
 @np.errstate(all="ignore")
@@ -49,18 +49,18 @@ def test_value_inverts_position(axis):
 
 def test_the_scale_follows_the_usual_values():
     usual = np.array([1.0, 1.5, 2.0])
-    assert positive_axis(np.append(usual, 10.0), usual).scale == "linear"
-    wide = positive_axis(np.append(usual, 1e4), usual)
+    assert Axis.positive(np.append(usual, 10.0), usual).scale == "linear"
+    wide = Axis.positive(np.append(usual, 1e4), usual)
     assert wide.scale == "log" and wide.low < 1.0
     # A few tiny values do not stretch the axis, and a reference is visible.
-    tiny = positive_axis(np.append(usual, [1e-30, 1e4]), usual)
+    tiny = Axis.positive(np.append(usual, [1e-30, 1e4]), usual)
     assert 1e-3 < tiny.low < 1.0
-    assert positive_axis(np.append(usual, 1e4), usual, reference=0.1).low < 0.1
-    far = positive_axis(np.append(usual, [10.0, np.inf]), usual)
+    assert Axis.positive(np.append(usual, 1e4), usual, reference=0.1).low < 0.1
+    far = Axis.positive(np.append(usual, [10.0, np.inf]), usual)
     assert far.position(np.array([10.0]))[0] < 0.95
-    assert centered_axis(np.array([-3.0, 5.0]), 1.0).scale == "linear"
-    assert centered_axis(np.array([-3.0, 500.0]), 1.0).scale == "asinh"
-    beyond = centered_axis(np.array([-3.0, 5.0, 1e200]), 1.0)
+    assert Axis.centered(np.array([-3.0, 5.0]), 1.0).scale == "linear"
+    assert Axis.centered(np.array([-3.0, 500.0]), 1.0).scale == "asinh"
+    beyond = Axis.centered(np.array([-3.0, 5.0, 1e200]), 1.0)
     assert beyond.scale == "linear" and beyond.high < 10.0
 
 
