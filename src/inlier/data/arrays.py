@@ -68,14 +68,7 @@ def is_wide(shape: tuple[int, ...]) -> bool:
 
 
 class DenseTable(BlockTable):
-    """Rows of a two-dimensional array of any real dtype and memory order.
-
-    Parameters
-    ----------
-    Y : array of shape (n, d)
-    kept : mask of shape (n,), optional
-        The rows of the table, on the host.
-    """
+    """Rows of a two-dimensional array of any real dtype and memory order; `kept` is on the host."""
 
     def __init__(self, Y: Any, kept: Array | None = None) -> None:
         n = Y.shape[0] if kept is None else int(kept.sum())

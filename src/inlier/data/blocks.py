@@ -41,21 +41,12 @@ def kept_among(before: Mask | None, rows: Any) -> Mask:
 class BlockTable(Table):
     """A table that is read in blocks of rows.
 
-    No copy of the data is made: a block is cast and centred, if necessary, when it is read.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    dtype : numpy dtype
-        Of the products: single or double precision.
-
-    Attributes
-    ----------
-    in_cache : bool
-        Whether blocks fit into the cache, so that a centred copy of one is cheap.
+    No copy of the data is made: a block is cast and centred, if necessary, when it is read. The
+    dtype is that of the products: single or double precision.
     """
 
     in_cache = True
+    """Whether blocks fit into the cache, so that a centred copy of one is cheap."""
 
     def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         super().__init__(shape)
@@ -66,10 +57,7 @@ class BlockTable(Table):
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         """Run a pass: return its results for all rows, and its sums over all blocks, on the host.
 
-        Parameters
-        ----------
-        *inputs : Rows or callable
-            Sliced along the last axis for each block; a callable gets the slice of rows instead.
+        Inputs are sliced along the last axis for each block; a callable gets the slice instead.
         """
 
     def project(self, center: Array, basis: Array) -> Rows:

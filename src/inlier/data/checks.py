@@ -36,22 +36,10 @@ def check_table(
 ) -> Any:
     """Return a two-dimensional table, array or sparse matrix of finite real numbers, not copied.
 
-    Parameters
-    ----------
-    X : array, sparse matrix, data frame, file or Dask collection
-    name : str
-        Name of the data in messages.
-    least_rows : int
-    wide_later : bool
-        Whether wide tables are not checked for NaN: a fit finds it in the Gram matrix.
-    missing : {"error", "auto"}
-        With "auto" an array in memory may have missing cells: they are filled in a copy.
-    columns : sequence of str, optional
-        The names of the columns; by default those of a data frame.
-    fill : array of shape (d,), optional
-        Values of missing cells; by default the median of the present cells of the column.
-    aside : int array
-        Columns that are ignored, see `Gaps`.
+    With `wide_later` wide tables are not checked for NaN: a fit finds it in the Gram matrix. If
+    `missing` is "auto", an array in memory may have missing cells: they are filled in a copy by
+    `fill`, or by the medians of the columns, and columns in `aside` are ignored, see `Gaps`. The
+    names of the `columns` are for messages; a data frame brings its own.
     """
     if isinstance(X, Table):
         return X
@@ -220,22 +208,10 @@ def check_center(center: Array, dtype: np.dtype[Any], name: str) -> None:
 
 
 def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0) -> float:
-    """Raise if squared distances of the rows from a centre overflow or underflow.
+    """Return the median distance; raise if squared `distances` overflow or underflow.
 
-    Parameters
-    ----------
-    table : Table
-    center : array of shape (d,)
-    distances : array of shape (n,)
-        Squared.
-    reach : float
-        Largest distance from the mean that sigma allows a single row, if sigma is given. Smaller
-        distances may underflow.
-
-    Returns
-    -------
-    float
-        The median distance.
+    `reach` is the largest distance from the mean that a given sigma allows a single row. Smaller
+    distances may underflow.
     """
     typical = float(np.sqrt(median(distances)))
     if not typical < 1e-4 * largest_distance(table.dtype):

@@ -38,18 +38,8 @@ SHARES = 6
 class FileTable(BlockTable):
     """Rows of a file, or of anything else that is read in blocks; nothing is kept in memory.
 
-    Vectors with an entry for each row are numpy arrays; they, and the answers of the passes, come
-    on top of the memory for the blocks.
-
-    Parameters
-    ----------
-    source : Source
-    name : str
-        What the data are called in messages.
-    memory : int
-        Upper bound, in bytes, for the blocks that are held and for what is made of them.
-    checked : bool
-        Whether the rows that are used are known to be finite.
+    `memory` bounds, in bytes, the blocks that are held and what is made of them. Vectors with an
+    entry for each row are numpy arrays; they, and the answers of the passes, come on top.
     """
 
     def __init__(
@@ -66,7 +56,6 @@ class FileTable(BlockTable):
         self._checked = [checked]
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
-        """See `BlockTable._run`."""
         self.n_passes += 1
         # Fewer rows than bins are dwarfed by their counts.
         height = self._part_rows(work.n_bins if isinstance(work, Histogram) else 1)
@@ -152,13 +141,11 @@ class FileTable(BlockTable):
         return found if np.array_equal(wanted, rows) else found[places]
 
     def some(self, rows: Array) -> Array:
-        """See `Table.some`."""
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
         return self._transformed(self._rows_at(rows, slice(None)))
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
-        """See `Table.median`."""
         n, d = self.shape
         if sample is None and n * d <= min(SETTINGS.sorted_elements, self._memory // ENTRY_BYTES):
             self.n_passes += 1
@@ -166,11 +153,11 @@ class FileTable(BlockTable):
         return super().median(sample)
 
     def take(self, rows: Rows) -> Table:
-        """See `Table.take`. Rows that are not kept are dropped after they were read."""
+        """Drop other rows after they were read."""
         return self._again(kept_among(self._kept, rows), self._metrics)
 
     def in_metric(self, metric: Metric) -> Table:
-        """See `Table.in_metric`. Rows are transformed after they were read, in each pass."""
+        """Transform rows after they were read, in each pass."""
         return self._again(self._kept, (*self._metrics, metric))
 
     def _again(self, kept: Mask | None, metrics: tuple[Metric, ...]) -> FileTable:
@@ -181,7 +168,7 @@ class FileTable(BlockTable):
         return self.counting_for(table)
 
     def gram(self, center: Array) -> Array:
-        """See `Table.gram`. The rows are looked up in groups of columns, if the file allows."""
+        """Look the rows up in groups of columns, if the file allows."""
         n, d = self.shape
         looked_up = self._source.by_columns and all(m.factor.ndim == 1 for m in self._metrics)
         self.n_passes += looked_up
@@ -220,18 +207,9 @@ class FileTable(BlockTable):
 
 
 def open_file(X: Any, name: str = "X", memory: int = SETTINGS.memory) -> FileTable:
-    """Open a table that is read block by block.
+    """Open a table that is read block by block; see `inlier.open_table`.
 
-    Parameters
-    ----------
-    X : path, numpy.memmap, or object of zarr, h5py or pyarrow
-        A path leads to a file of any format that is read (`file.h5::dataset` names an array), or to
-        a folder of Parquet files.
-    name : str
-        What the data are called in messages.
-    memory : int
-        Upper bound, in bytes, for the blocks that are held and for what is made of them. Text,
-        Parquet and Arrow files that fit into it are loaded.
+    Text, Parquet and Arrow files that fit into `memory` are loaded.
     """
     _check_memory(memory)
     return FileTable(open_source(X, name, memory), name, memory)

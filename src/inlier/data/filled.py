@@ -19,26 +19,17 @@ NONE = np.empty(0, np.intp)
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Numbers of missing cells by column, and their imputed values.
-
-    Attributes
-    ----------
-    n_rows : int
-    counts : int array of shape (d,)
-    fill : array of shape (d,)
-        The median of the present cells of each column.
-    aside : int array
-        Columns that are ignored in the fit: so few rows have a value there that having one makes
-        a row an outlier. All of their cells count as the median.
-    unknown : int array
-        Columns without a value in any kept row.
-    """
+    """Numbers of missing cells by column, and their imputed values."""
 
     n_rows: int
     counts: Array = field(repr=False)
     fill: Array = field(repr=False)
+    """The median of the present cells of each column."""
     aside: Array = field(default_factory=lambda: NONE, repr=False)
+    """Columns that are ignored in the fit: so few rows have a value there that having one makes a
+    row an outlier. All of their cells count as the median."""
     unknown: Array = field(default_factory=lambda: NONE, repr=False)
+    """Columns without a value in any kept row."""
 
     @property
     def mostly(self) -> Array:
@@ -72,17 +63,8 @@ class Gaps:
 class FilledTable(DenseTable):
     """A numpy array whose missing cells hold the medians of their columns.
 
-    So a missing cell does not affect its row. The table owns the array.
-
-    Parameters
-    ----------
-    Y : array of shape (n, d)
-        Filled.
-    missing : boolean array of shape (n, d)
-    fill : array of shape (d,)
-        The imputed values, in double precision.
-    aside : int array
-        Columns to ignore: all of their cells are filled.
+    So a missing cell does not affect its row. All cells of the columns `aside` are filled too. The
+    table owns the array.
     """
 
     def __init__(self, Y: Array, missing: Mask, fill: Array, aside: Array = NONE) -> None:
@@ -167,20 +149,9 @@ def filled(
     fill: Array | None = None,
     aside: Array = NONE,
 ) -> FilledTable:
-    """Copy an array and impute its missing cells.
+    """Copy an array and impute its missing cells, by default by the medians of the present ones.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    missing : boolean array of shape (n, d)
-    name : str
-        Name of the data in messages.
-    columns : tuple of str, optional
-        The names of the columns.
-    fill : array of shape (d,), optional
-        Imputed values; by default the median of the present cells of each column.
-    aside : int array
-        Columns to ignore: all of their cells are filled.
+    `name` and `columns` are for messages; all cells of the columns `aside` are filled.
     """
     _check_rows(missing, name)
     if fill is None:

@@ -49,24 +49,15 @@ def fused_kernels() -> Any:
 
 @dataclass(frozen=True)
 class BlockView:
-    """Precision and centre of the products with a block.
-
-    Attributes
-    ----------
-    precision : str
-        The dtype of the products.
-    taken : array of shape (d,) or None
-        The part of the centre that is subtracted from the rows.
-    left : array of shape (d,)
-        The part that is subtracted from their products.
-    fused : bool
-        Whether kernels subtract the centre as they read the rows, see `inlier.data.fused`.
-    """
+    """Precision and centre of the products with a block."""
 
     precision: str
     taken: Array | None
+    """The part of the centre that is subtracted from the rows."""
     left: Array
+    """The part that is subtracted from their products."""
     fused: bool = False
+    """Whether kernels subtract the centre as they read the rows, see `inlier.data.fused`."""
 
     @classmethod
     def about(cls, center: Array, precision: str, centred: bool) -> BlockView:

@@ -75,14 +75,8 @@ def continuation(
 ) -> ContinuationResult:
     """Lower the budget from lambda_max to the target, one loose l1 problem at a time.
 
-    Parameters
-    ----------
-    center : array of shape (d,)
-        Any robust centre; the coordinate-wise median of a sample will do.
-    distances : array of shape (n,)
-        Squared distances of the rows from it.
-    notify : callable
-        Called after each step.
+    `center` is any robust one, such as the coordinate-wise median of a sample, and `distances` are
+    the squared ones of the rows from it.
     """
     table = oracle.table
     n = table.shape[0]

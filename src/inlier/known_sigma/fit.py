@@ -86,18 +86,10 @@ def fit_with_sigma(
     callback: Callable[[Step], object] | None,
     known: WarmStart | None = None,
 ) -> RobustMeanResult:
-    """Fit with a given sigma.
+    """Fit with the budget c1^2 n sigma^2, from `known` instead of the continuation if given.
 
-    Parameters
-    ----------
-    sigma, c1 : float
-        The budget is c1^2 n sigma^2.
-    center : array of shape (d,)
-        First centre.
-    central : bool
-        Whether the geometric median may replace it in the coordinates of the rows' span.
-    known : WarmStart, optional
-        Start from there instead of the continuation.
+    With `central` the geometric median may replace the first centre in the coordinates of the rows'
+    span.
     """
     n, d = whole.shape
     variance = (c1 * sigma) * (c1 * sigma)

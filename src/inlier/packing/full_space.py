@@ -142,18 +142,8 @@ class Solution:
 class FullSpaceSolver:
     """Solve problems over the packing set W(center, budget), in the whole space.
 
-    Parameters
-    ----------
-    center : array of shape (d,)
-    tol : float
-        Duality gap, relative to the objective at w = 0.
-    max_steps : int
-        Of at most `SETTINGS.inner_iter` passes each.
-
-    Attributes
-    ----------
-    solved : list of Solution
-        All solutions so far.
+    To a duality gap of `tol`, relative to the objective at w = 0, in steps of at most
+    `SETTINGS.inner_iter` passes each. All solutions so far are in `solved`.
     """
 
     def __init__(

@@ -65,15 +65,10 @@ class Surrogate(Protocol):
 
 @dataclass(frozen=True)
 class L1:
-    """||h||_1, convex.
-
-    Parameters
-    ----------
-    tau : float
-        Length of the proximal step: the default reaches the optimum, a short one approaches it.
-    """
+    """||h||_1, convex."""
 
     tau: float = subspace.SETTINGS.full_step
+    """Length of the proximal step: the default reaches the optimum, a short one approaches it."""
 
     def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""

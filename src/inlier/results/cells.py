@@ -27,30 +27,20 @@ REPEATED = 3
 
 @dataclass(frozen=True)
 class Cell:
-    """A gross cell.
-
-    Attributes
-    ----------
-    row, column : int
-    name : str
-        Of the column.
-    value : float
-    median : float
-        Of the column.
-    times : float
-        Distance from the median, over the median distance in the column; infinite in a column of
-        which most values are one.
-    slip : str
-        What would explain the value, in words; empty if nothing does.
-    """
+    """A gross cell."""
 
     row: int
     column: int
     name: str
+    """Of the column."""
     value: float
     median: float
+    """Of the column."""
     times: float
+    """Distance from the median, over the median distance in the column; infinite in a column of
+    which most values are one."""
     slip: str = ""
+    """What would explain the value, in words; empty if nothing does."""
 
     @property
     def about(self) -> str:

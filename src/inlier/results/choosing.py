@@ -162,12 +162,7 @@ def _chosen(
     # As many may be bad as the fit had removed, also if some of them are back.
     known = result.certificate
     certificate = Certificate.of_rows(
-        table,
-        inside,
-        location,
-        result.rule.metric,
-        dual,
-        max(known.n_removed, known.n_suspected),
+        table, inside, location, result.rule.metric, dual, max(known.n_removed, known.n_suspected)
     )
     if rule is None:
         rule = _rule_of(result, groups, location, certificate.budget, table)

@@ -147,19 +147,7 @@ def explain(
     columns: tuple[str, ...] | None = None,
     group: int | None = None,
 ) -> Explanation:
-    """Explain the score that a rule gives a row.
-
-    Parameters
-    ----------
-    rule : Multiplier or GroupRule
-    row : int
-        Its number.
-    values : array of shape (d,)
-        The row itself.
-    columns : tuple of str, optional
-    group : int, optional
-        The index of the group that the row left with, if it did.
-    """
+    """Explain the score that a rule gives a row, which may have left with the group of an index."""
     values = np.asarray(values, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
         if isinstance(rule, GroupRule):
@@ -208,11 +196,7 @@ def _by_multiplier(
 
 
 def _by_group(
-    rule: GroupRule,
-    row: int,
-    values: Array,
-    columns: tuple[str, ...] | None,
-    left_with: int | None,
+    rule: GroupRule, row: int, values: Array, columns: tuple[str, ...] | None, left_with: int | None
 ) -> Explanation:
     """Explain by the group that the row left with, or else by the one that decides its score."""
     parts_of = [_within(group, values) for group in rule.groups]

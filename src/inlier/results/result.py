@@ -34,16 +34,13 @@ class RobustMeanResult(MeanResult):
 
     Attributes
     ----------
-    location : array of shape (d,)
-        The mean of the kept rows; of each column over those that have the cell.
-    support : boolean array of shape (n,)
-        The kept rows.
-    weights : array of shape (n,)
-        1 for the kept rows and 0 for the others; 1 - h, if none is kept.
+    location, support, weights, scores, history, n_iter, n_passes, converged, message
+        As in `MeanResult`. The location is the mean of the kept rows, of each column over those
+        that have the cell. Weights are 1 for the kept rows and 0 for the others; 1 - h, if none is
+        kept. A score is how much of the budget a row would take, at its price. Without sigma,
+        iterations are rounds of the search for groups.
     indicator : array of shape (n,)
         h: zero for the kept rows, in (0, 1] for the removed ones.
-    scores : array of shape (n,)
-        q: how much of the budget a row would take, at its price; larger is worse.
     sigma : float
         The bound on the standard deviation that was used.
     budget : float
@@ -66,14 +63,6 @@ class RobustMeanResult(MeanResult):
         How the fit ended, as fields; `message` says it in words.
     gaps : Gaps, optional
         The missing cells, if there are some: how many, and the medians that they count as.
-    history : tuple of Step
-    n_iter : int
-        Iterations of Algorithm 1; without sigma, rounds of the search for groups.
-    n_passes : int
-        Times that the data were read.
-    converged : bool
-    message : str
-        How the fit ended and, if not well, what to try.
     """
 
     message: str = field(init=False)
@@ -129,8 +118,7 @@ class RobustMeanResult(MeanResult):
         certificate = replace(self.certificate, n_missing=n_missing, aside=gaps.aside)
         path = [
             replace(
-                point,
-                certificate=replace(point.certificate, n_missing=n_missing, aside=gaps.aside),
+                point, certificate=replace(point.certificate, n_missing=n_missing, aside=gaps.aside)
             )
             for point in self.path
         ]
@@ -284,13 +272,7 @@ class RobustMeanResult(MeanResult):
         return there.explanations(np.array([range(n)[row]]))[0]
 
     def explanations(self, rows: Array) -> list[Explanation]:
-        """Explain the scores of some rows, by the groups that they left with.
-
-        Parameters
-        ----------
-        rows : int array
-            Their numbers.
-        """
+        """Explain the scores of some rows, given by number, by the groups that they left with."""
         data = self.known_data()
         found = []
         # Those of the rule: another threshold leaves it as it is, and groups without some rows.

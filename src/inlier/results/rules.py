@@ -22,28 +22,18 @@ class Reweighting(LazyFields):
 
     A row that they have sent away stays away at a score at which another one is kept. So a score
     alone does not say on which side a row is; followed through all of them, it does.
-
-    Attributes
-    ----------
-    surrogate : ReweightedL2
-    directions : array of shape (k, d)
-        Those of all multipliers, one after the other.
-    prices : tuple of array
-        For each multiplier, those of its directions.
     """
 
     surrogate: ReweightedL2
     directions: Array
+    """Those of all multipliers, one after the other, k x d."""
     prices: tuple[Array, ...]
+    """For each multiplier, those of its directions."""
 
     def removed_from(self, projected: Callable[[Array], Rows], budget: float) -> Rows:
         """Return the score under the last multiplier above which rows count as removed.
 
-        Parameters
-        ----------
-        seen : callable
-            How far out the rows lie along some directions, k x n or k.
-        budget : float
+        `projected` tells how far out the rows lie along some directions, k x n or k.
         """
         first = np.cumsum([0, *(len(prices) for prices in self.prices)])
         earlier = []
@@ -240,21 +230,14 @@ class Group(LazyFields):
 
 @dataclass(frozen=True, eq=False)
 class Suspect:
-    """A group that was kept, although there is evidence against it.
-
-    Attributes
-    ----------
-    group : Group
-        Its rows, and the rule that tells them from the others.
-    shift : float
-        How far the mean would move without it, in standard errors of the mean in that direction.
-    why : str
-        Why it was not removed.
-    """
+    """A group that was kept, although there is evidence against it."""
 
     group: Group
+    """Its rows, and the rule that tells them from the others."""
     shift: float
+    """How far the mean would move without it, in standard errors of the mean in that direction."""
     why: str
+    """Why it was not removed."""
 
     @property
     def rows(self) -> Rows:

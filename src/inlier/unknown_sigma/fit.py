@@ -47,19 +47,8 @@ def fit_without_sigma(
 ) -> RobustMeanResult:
     """Fit without a bound and without a fraction of outliers.
 
-    Parameters
-    ----------
-    whole : Table
-    start : array of shape (d,)
-        Any robust centre.
-    central : bool
-        Whether a better one may be found in the coordinates of the rows.
-    random : numpy.random.Generator
-    metric : bool
-        Whether to look in the metric of the rows as well.
-    assume : {"auto", "symmetric", "nothing"}
-        What is assumed of the good rows.
-    callback : callable, optional
+    `start` is any robust centre, and `central` says whether a better one may be found in the
+    coordinates of the rows; `metric`, whether to look in the metric of the rows as well.
     """
     steps: list[Step] = []
 

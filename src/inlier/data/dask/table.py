@@ -28,29 +28,14 @@ from inlier.data.settings import SETTINGS
 
 
 class DaskTable(BlockTable):
-    """Rows of a Dask array that is chunked along its rows only.
+    """The `kept` rows of a Dask array whose chunks are of rows only, of known lengths.
 
-    Parameters
-    ----------
-    X : dask.array.Array of shape (n, d)
-        With chunks of known lengths.
-    name : str
-        What messages call it.
-    cluster : Workers
-        Which run the tasks.
-    kept : mask of shape (n,), optional
-        The rows that are kept.
-    checked : bool
-        Whether it is known that the data hold neither NaN nor infinity.
+    `name` is what messages call it; `checked`, whether it is known to hold neither NaN nor
+    infinity.
     """
 
     def __init__(
-        self,
-        X: Any,
-        name: str,
-        cluster: Workers,
-        kept: Array | None = None,
-        checked: bool = False,
+        self, X: Any, name: str, cluster: Workers, kept: Array | None = None, checked: bool = False
     ) -> None:
         lengths = np.array(X.chunks[0], dtype=np.intp)
         self._firsts = np.cumsum(lengths) - lengths
@@ -84,10 +69,8 @@ class DaskTable(BlockTable):
             own = TaskArrays(x[..., self._rows_of_chunk(i)] for x in inputs)
             first = None if self._checked else int(self._firsts[i])
             chunk, mask = self._keys(i)
-            graph[name, i] = (
-                *(pass_over, f"{name}-work", chunk, mask),
-                *(own, kinds, self._name, first),
-            )
+            task = (pass_over, f"{name}-work", chunk, mask)
+            graph[name, i] = (*task, own, kinds, self._name, first)
         try:
             results = self._collected(graph, name, kinds)
         except (ValueError, RuntimeWarning):
@@ -103,12 +86,8 @@ class DaskTable(BlockTable):
         name = unique("check")
         graph = self._graph()
         for i in self._nonempty():
-            graph[name, i] = (
-                non_finite_message,
-                self._keys(i)[0],
-                self._name,
-                int(self._firsts[i]),
-            )
+            chunk, first = self._keys(i)[0], int(self._firsts[i])
+            graph[name, i] = (non_finite_message, chunk, self._name, first)
         found = dict(self._cluster.results(graph, [(name, i) for i in self._nonempty()]))
         for i in self._nonempty():
             if found[name, i] is not None:
@@ -118,10 +97,10 @@ class DaskTable(BlockTable):
     def _collected(self, graph: Graph, name: str, kinds: str) -> tuple[Any, list[Array]]:
         """Gather the projections of all rows, and the sum of the sums."""
         done = [(name, i) for i in self._nonempty()]
-        projected_keys = (
-            select_output(graph, f"{name}-projected", done, 0) if kinds == "both" else done
-        )
-        sum_keys = select_output(graph, f"{name}-sums", done, 1) if kinds == "both" else done
+        projected_keys = sum_keys = done
+        if kinds == "both":
+            projected_keys = select_output(graph, f"{name}-projected", done, 0)
+            sum_keys = select_output(graph, f"{name}-sums", done, 1)
         wanted = [] if kinds == "sums" else list(projected_keys)
         top = None
         if kinds != "projected":
@@ -146,7 +125,6 @@ class DaskTable(BlockTable):
         return projected, self._run(work, w, kinds="sums")[1]
 
     def some(self, rows: Array) -> Array:
-        """See `Table.some`."""
         rows = np.asarray(rows)
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
@@ -163,13 +141,13 @@ class DaskTable(BlockTable):
         return out
 
     def take(self, rows: Any) -> Table:
-        """See `Table.take`. A mask of the rows is sent to the chunks; the rows stay there."""
+        """Send a mask of the rows to the chunks; the rows stay there."""
         kept = kept_among(self._kept, rows)
         table = DaskTable(self._X, self._name, self._cluster, kept, self._checked)
         return self.counting_for(table)
 
     def in_metric(self, metric: Metric) -> Table:
-        """See `Table.in_metric`. The new coordinates are computed once."""
+        """Compute the new coordinates once."""
         self.n_passes += 1
         self._check_finite()  # which does nothing after another pass
         rows = self._mapped("in-metric", self.dtype, in_metric_of, metric)
@@ -178,7 +156,7 @@ class DaskTable(BlockTable):
         return self.counting_for(table)
 
     def gram(self, center: Array) -> Array:
-        """See `Table.gram`. All rows of some columns are brought together."""
+        """Bring all rows of some columns together."""
         self.n_passes += 1
         n = self.shape[0]
         rows = self._mapped("rows", self._X.dtype, rows_kept, None)

@@ -17,15 +17,9 @@ __all__ = ["Source", "open_source"]
 
 
 def open_source(X: Any, name: str, max_bytes: int = MAX_BYTES) -> Source:
-    """Open what `inlier.data.files.open_file` takes.
+    """Open a path, a memory map, or an object of zarr, h5py or pyarrow; see `open_file`.
 
-    Parameters
-    ----------
-    X : path, numpy.memmap, or object of zarr, h5py or pyarrow
-    name : str
-        What messages call it.
-    max_bytes : int
-        Larger files are streamed, or refused where their format cannot be.
+    Files larger than `max_bytes` are streamed, or refused where their format cannot be.
     """
     if isinstance(X, str | os.PathLike):
         return _open_path(X, name, max_bytes)

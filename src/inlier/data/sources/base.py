@@ -16,23 +16,15 @@ from inlier._internal.typing import Array
 
 
 class Source(ABC):
-    """Rows of numbers that are read in blocks.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : numpy dtype
-        Of the blocks, in any byte order.
-    stored : tuple of int
-        Rows and columns of a stored chunk, which can only be read as a whole.
-    by_columns : bool
-        Whether `some` reads only the columns that are asked for.
-    """
+    """Rows of numbers that are read in blocks."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    """Of the blocks, in any byte order."""
     stored = (1, 1)
+    """Rows and columns of a stored chunk, which can only be read as a whole."""
     by_columns = True
+    """Whether `some` reads only the columns that are asked for."""
 
     @abstractmethod
     def blocks(self, height: int) -> Generator[Array]:
@@ -52,21 +44,18 @@ class SelectedColumns(Source):
     by_columns = False
 
     def __init__(self, source: Source, columns: list[int]) -> None:
-        self.source = source
-        self.columns = columns
-        self.shape = (source.shape[0], len(columns))
-        self.dtype = source.dtype
+        self.source, self.columns = source, columns
+        self.shape, self.dtype = (source.shape[0], len(columns)), source.dtype
         self.stored = (source.stored[0], 1)
 
     def blocks(self, height: int) -> Generator[Array]:
-        """See `Source.blocks`. All columns are read: a block has fewer rows for it."""
+        """Read all columns: a block has fewer rows for it."""
         height = max(1, height * self.shape[1] // self.source.shape[1])
         with closing(self.source.blocks(height)) as blocks:
             for block in blocks:
                 yield block[:, self.columns]
 
     def some(self, rows: Array, columns: slice) -> Array:
-        """See `Source.some`."""
         return self.source.some(rows, slice(None))[:, self.columns][:, columns]
 
 

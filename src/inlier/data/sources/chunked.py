@@ -76,9 +76,5 @@ def tables_of(group: Any, key: str | None = None) -> list[str]:
 
 ZARR = Format("Zarr", (".zarr", ".zarr.zip", ".zip"), load_zarr, ("key",))
 HDF5 = Format(
-    "HDF5",
-    (".h5", ".hdf5", ".hdf"),
-    load_hdf5,
-    ("key",),
-    lambda head: head.startswith(HDF5_MAGIC),
+    "HDF5", (".h5", ".hdf5", ".hdf"), load_hdf5, ("key",), lambda head: head.startswith(HDF5_MAGIC)
 )

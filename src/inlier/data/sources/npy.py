@@ -38,26 +38,14 @@ class RawSource(Source):
     """Contiguous rows of a file, as numpy writes them.
 
     They are read, not mapped: a map costs a page fault for each page, and its pages stay resident.
-
-    Parameters
-    ----------
-    path : path
-    shape : tuple of int
-    dtype : numpy dtype
-    offset : int
-        Of the first row.
     """
 
     def __init__(
         self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int
     ) -> None:
-        self.path = path
-        self.shape = shape
-        self.dtype = dtype
-        self.offset = offset
+        self.path, self.shape, self.dtype, self.offset = path, shape, dtype, offset
 
     def blocks(self, height: int) -> Generator[Array]:
-        """See `Source.blocks`."""
         n, d = self.shape
         with open(self.path, "rb", buffering=0) as file:
             file.seek(self.offset)
@@ -65,7 +53,6 @@ class RawSource(Source):
                 yield self._filled(file, np.empty((rows.stop - rows.start, d), self.dtype))
 
     def some(self, rows: Array, columns: slice) -> Array:
-        """See `Source.some`."""
         d = self.shape[1]
         start, stop, _ = columns.indices(d)
         out = np.empty((len(rows), stop - start), self.dtype)
@@ -86,14 +73,7 @@ class RawSource(Source):
 
 
 class SpooledSource(RawSource):
-    """Rows that were written once to a temporary file, which is removed with this object.
-
-    Parameters
-    ----------
-    blocks : iterable of array
-    d : int
-    dtype : numpy dtype
-    """
+    """Rows that were written once to a temporary file, which is removed with this object."""
 
     def __init__(self, blocks: Iterable[Array], d: int, dtype: np.dtype[Any]) -> None:
         handle, path = tempfile.mkstemp(prefix="inlier-", suffix=".raw")

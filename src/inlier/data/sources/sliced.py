@@ -16,10 +16,7 @@ from inlier.data.sources.base import Source
 class SlicedSource(Source):
     """Zarr arrays, HDF5 datasets, arrays in memory, and memory maps that are not contiguous.
 
-    Parameters
-    ----------
-    opened : callable
-        Return a context in which the array is open.
+    `opened` returns a context in which the array is open.
     """
 
     def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
@@ -33,13 +30,12 @@ class SlicedSource(Source):
             self.stored = (int(stored[0]), int(stored[1]))
 
     def blocks(self, height: int) -> Generator[Array]:
-        """See `Source.blocks`."""
         with self.opened() as X:
             for rows in pieces(self.shape[0], height):
                 yield _sliced(X, rows, slice(None))
 
     def some(self, rows: Array, columns: slice) -> Array:
-        """See `Source.some`. Rows of one stored piece are read together."""
+        """Read rows of one stored piece together."""
         borders = np.flatnonzero(np.diff(rows // self.stored[0])) + 1
         with self.opened() as X:
             return np.concatenate(

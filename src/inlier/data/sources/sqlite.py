@@ -36,10 +36,7 @@ def load(location: Location, options: ReadOptions) -> Columns:
     """Read the only table, the one that is named, or what a query gives."""
     if options.table is not None and options.query is not None:
         raise ArgumentError(
-            Argument("table"),
-            " and ",
-            Argument("query"),
-            " were both given: leave one out.",
+            Argument("table"), " and ", Argument("query"), " were both given: leave one out."
         )
     if location.read(len(MAGIC)) != MAGIC:
         raise ValueError(f"{location} is not a SQLite database.")

@@ -41,23 +41,15 @@ TRAILING = holds("nothing: the lines end in a delimiter")
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text whose encoding is known.
-
-    Attributes
-    ----------
-    location : Location
-    encoding : str
-        "utf-8", "latin-1" or "utf-16".
-    quoted : bool
-        Whether there are quotes in it.
-    data : bytes or None
-        All of it, if it fits into memory.
-    """
+    """A text whose encoding is known."""
 
     location: Location
     encoding: str
+    """"utf-8", "latin-1" or "utf-16"."""
     quoted: bool
+    """Whether there are quotes in it."""
     data: bytes | None
+    """All of it, if it fits into memory."""
 
     def open(self) -> BinaryIO:
         """Open the bytes as they are stored."""
@@ -188,12 +180,8 @@ def load(location: Location, options: ReadOptions) -> Content:
 class Layout:
     """Delimiter, header, names and types of the columns of a text.
 
-    Attributes
-    ----------
-    cells : pyarrow.Table or None
-        All cells as text, if the text was loaded.
-    detectors : list of NumberDetector
-        One for each column, which have seen all cells.
+    `cells` are all cells as text, if it was loaded; `detectors`, one for each column, have seen
+    them.
     """
 
     def __init__(self, text: TextFile, options: ReadOptions) -> None:
