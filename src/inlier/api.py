@@ -127,7 +127,7 @@ def robust_mean(
         of the result counts the cells. A row or a column without any cell is an error, as is
         infinity. With "error" so is every missing cell, and always in sparse matrices, files, Dask
         collections and arrays of other libraries than numpy.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Of the random directions with which eigenvectors are looked for, and of all samples of
         rows.
     callback : callable, optional
@@ -328,18 +328,9 @@ def solve_again(
     center = on_host(result.location).astype(np.float64)
     if metric is not None:
         center, directions = metric.transform(center[None])[0], directions @ metric.matrix
-    options = _options("continuation", p)
-    again = fit_with_sigma(
-        table,
-        result.sigma if sigma is None else sigma,
-        c1,
-        center,
-        False,
-        options,
-        fit_generator(0),
-        None,
-        WarmStart(result.support, directions),
-    )
+    sigma = result.sigma if sigma is None else sigma
+    options, warm = _options("continuation", p), WarmStart(result.support, directions)
+    again = fit_with_sigma(table, sigma, c1, center, False, options, fit_generator(0), None, warm)
     if metric is not None:
         again = in_units_of_the_data(again, original, metric)
     again = replace(again, data=data).over_cells()
@@ -357,14 +348,8 @@ def _warn_unless_converged(result: RobustMeanResult) -> None:
 
 def _on_the_device(result: RobustMeanResult, table: Table) -> RobustMeanResult:
     """Return a result with arrays of the library that holds the data."""
-    return replace(
-        result,
-        location=table.to_device(result.location),
-        support=table.to_device(result.support),
-        weights=table.to_device(result.weights),
-        indicator=table.to_device(result.indicator),
-        scores=table.to_device(result.scores),
-    )
+    arrays = ("location", "support", "weights", "indicator", "scores")
+    return replace(result, **{name: table.to_device(getattr(result, name)) for name in arrays})
 
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:

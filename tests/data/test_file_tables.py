@@ -17,7 +17,7 @@ from inlier.data import Metric
 from inlier.data import files as files_module
 from inlier.data.arrays import DenseTable
 from inlier.data.files import FileTable, open_file
-from inlier.data.sources.sliced import SlicedSource
+from inlier.data.sources.base import SlicedSource
 
 SHAPE = (37, 6)
 DTYPES = [np.float32, np.float64, np.int16]

@@ -453,7 +453,7 @@ def test_html():
 
 
 def test_every_parameter_and_attribute_is_documented():
-    documented = set(re.findall(r"^    (\w+) : ", RobustMean.__doc__, flags=re.MULTILINE))
+    documented = set(re.findall(r"^(\w+) : ", RobustMean.__doc__, flags=re.MULTILINE))
     fitted = {name for name in vars(model()) if name.endswith("_")}
     assert documented >= RobustMean().get_params().keys() | fitted | {"feature_names_in_"}
 

@@ -13,24 +13,8 @@ from inlier.data.measures import Fences, Measure, TailLength
 from inlier.data.opening import as_table, is_external, open_table
 
 __all__ = [
-    "Fences",
-    "FilledTable",
-    "Gaps",
-    "HostTable",
-    "LazyFields",
-    "Measure",
-    "Metric",
-    "Moment",
-    "Rotation",
-    "Table",
-    "TailLength",
-    "WorkingFrame",
-    "as_table",
-    "central_row",
-    "check_finite",
-    "filled",
-    "find_missing",
-    "is_external",
-    "is_wide",
+    "Fences", "FilledTable", "Gaps", "HostTable", "LazyFields", "Measure", "Metric", "Moment",
+    "Rotation", "Table", "TailLength", "WorkingFrame",
+    "as_table", "central_row", "check_finite", "filled", "find_missing", "is_external", "is_wide",
     "open_table",
-]
+]  # fmt: skip

@@ -114,7 +114,8 @@ def _of_frame(X: Any, name: str) -> Any:
     """Convert a data frame to an array; the error names columns that are not numeric."""
     others = _other_columns(X)
     try:
-        if not any(are_times(_column(X, j)) for j in others):
+        columns = X.iloc if hasattr(X, "iloc") else X
+        if not any(are_times(np.asarray(columns[:, j])) for j in others):
             return _frame_array(X)
     except (TypeError, ValueError):
         if not others:
@@ -136,10 +137,6 @@ def _is_frame(X: Any) -> bool:
 def _other_columns(X: Any) -> list[int]:
     """Return the columns of a data frame that are not numeric or boolean."""
     return [j for j, dtype in enumerate(X.dtypes) if not NUMBERS.match(str(dtype))]
-
-
-def _column(X: Any, j: int) -> Array:
-    return np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
 
 
 def _frame_array(X: Any) -> Any:

@@ -47,9 +47,12 @@ class FileTable(BlockTable):
     ) -> None:
         n, d = _checked_shape(source, name)
         super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
-        self._source = source
-        self._name = name
-        self._memory = _checked_memory(memory, d, name)
+        if memory < ENTRY_BYTES * d:
+            raise ValueError(
+                f"memory={memory} is too little to compute with one row of {name}, which has {d} "
+                f"columns: allow at least {ENTRY_BYTES * d} bytes."
+            )
+        self._source, self._name, self._memory = source, name, int(memory)
         self._kept: Mask | None = None
         self._metrics: tuple[Metric, ...] = ()
         # Shared with the tables that `take` and `in_metric` make of this one.
@@ -135,7 +138,7 @@ class FileTable(BlockTable):
         wanted, places = np.unique(np.asarray(rows, np.intp), return_inverse=True)
         none = np.empty((0, self.shape[1]), self._source.dtype)[:, columns]
         found = self._native(self._source.some(wanted, columns) if len(wanted) else none)
-        if not (self._checked[0] or _all_finite(found)):
+        if not (self._checked[0] or found.dtype.kind != "f" or np.isfinite(found).all()):
             for _ in self._parts(self._part_rows()):  # until the first such entry, to name it
                 pass
         return found if np.array_equal(wanted, rows) else found[places]
@@ -190,8 +193,6 @@ class FileTable(BlockTable):
         n = self._source.shape[0]
         numbers = np.arange(n) if self._kept is None else np.flatnonzero(self._kept)
         rows = self._rows_at(numbers, columns)
-        if not self._metrics:
-            return rows
         for metric in self._metrics:
             rows = Metric(metric.origin[columns], metric.factor[columns]).rows(rows, self.dtype)
         return rows
@@ -211,7 +212,9 @@ def open_file(X: Any, name: str = "X", memory: int = SETTINGS.memory) -> FileTab
 
     Text, Parquet and Arrow files that fit into `memory` are loaded.
     """
-    _check_memory(memory)
+    right = isinstance(memory, numbers.Integral) and not isinstance(memory, bool | np.bool_)
+    if not right or memory < 1:
+        raise ValueError(f"memory must be a whole number of bytes >= 1, but is {memory!r}.")
     return FileTable(open_source(X, name, memory), name, memory)
 
 
@@ -232,22 +235,3 @@ def _checked_shape(source: Source, name: str) -> tuple[int, int]:
             "numeric columns first."
         )
     return n, d
-
-
-def _check_memory(memory: Any) -> None:
-    right = isinstance(memory, numbers.Integral) and not isinstance(memory, bool | np.bool_)
-    if not right or memory < 1:
-        raise ValueError(f"memory must be a whole number of bytes >= 1, but is {memory!r}.")
-
-
-def _checked_memory(memory: int, d: int, name: str) -> int:
-    if memory < ENTRY_BYTES * d:
-        raise ValueError(
-            f"memory={memory} is too little to compute with one row of {name}, which has {d} "
-            f"columns: allow at least {ENTRY_BYTES * d} bytes."
-        )
-    return int(memory)
-
-
-def _all_finite(block: Array) -> bool:
-    return block.dtype.kind != "f" or bool(np.isfinite(block).all())

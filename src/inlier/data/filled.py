@@ -153,7 +153,14 @@ def filled(
 
     `name` and `columns` are for messages; all cells of the columns `aside` are filled.
     """
-    _check_rows(missing, name)
+    empty = np.flatnonzero(missing.all(axis=1))
+    if len(empty):
+        shown = ", ".join(str(i) for i in empty[:NAMED]) + (", ..." if empty[NAMED:].any() else "")
+        rows = "rows" if len(empty) > 1 else "row"
+        raise ValueError(
+            f"{name} has no value at all in {rows} {shown} (counted from 0). Leave such rows out: "
+            "there is nothing to judge them by."
+        )
     if fill is None:
         empty = np.flatnonzero(missing.all(axis=0))
         if len(empty):
@@ -167,18 +174,6 @@ def filled(
     Y = X.copy(order="K")
     np.copyto(Y, rounded, where=missing)
     return FilledTable(Y, missing, rounded.astype(np.float64), aside)
-
-
-def _check_rows(missing: Mask, name: str) -> None:
-    """Raise if a row has no value at all."""
-    empty = np.flatnonzero(missing.all(axis=1))
-    if len(empty):
-        shown = ", ".join(str(i) for i in empty[:NAMED]) + (", ..." if empty[NAMED:].any() else "")
-        rows = "rows" if len(empty) > 1 else "row"
-        raise ValueError(
-            f"{name} has no value at all in {rows} {shown} (counted from 0). Leave such rows out: "
-            "there is nothing to judge them by."
-        )
 
 
 def _medians(X: Array, missing: Mask) -> Array:

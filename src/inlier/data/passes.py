@@ -85,7 +85,8 @@ class BlockView:
 
     def of(self, block: Rows) -> Rows:
         """Cast and centre a block."""
-        block = _cast(block, self.precision)
+        xp = namespace(block)
+        block = xp.astype(block, getattr(xp, self.precision), copy=False)
         return block if self.taken is None else block - like(self.taken, block)
 
 
@@ -275,8 +276,3 @@ def _centred(rows: Any, coefficients: Rows) -> tuple[Rows, Rows]:
     """Combine centred rows: nothing is left to subtract from the sums."""
     image = rows.combine(coefficients)
     return image, 0.0 * image[:, 0]
-
-
-def _cast(block: Rows, precision: str) -> Rows:
-    xp = namespace(block)
-    return xp.astype(block, getattr(xp, precision), copy=False)

@@ -130,16 +130,8 @@ class SubspaceStep:
     checks the rows with h = 0 instead of the weights; its pass also returns their mean.
     """
 
-    def __init__(
-        self,
-        oracle: Oracle,
-        surrogate: Surrogate,
-        subspace: Subspace,
-        max_passes: int = SETTINGS.max_passes,
-        slack: float = SETTINGS.slack,
-    ) -> None:
+    def __init__(self, oracle: Oracle, surrogate: Surrogate, subspace: Subspace) -> None:
         self.oracle, self.surrogate, self.subspace = oracle, surrogate, subspace
-        self.max_passes, self.slack = max_passes, slack
 
     def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
         """See `Step1`."""
@@ -157,8 +149,8 @@ class SubspaceStep:
             self.subspace,
             first=first,
             checked=self._kept,
-            slack=self.slack,
-            max_passes=self.max_passes,
+            slack=SETTINGS.slack,
+            max_passes=SETTINGS.max_passes,
             max_rounds=SETTINGS.max_rounds,
         )
         self.subspace = solved.subspace

@@ -22,7 +22,7 @@ from inlier._internal.arrays import (
 )
 from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
-from inlier.data import Rotation, Table, WorkingFrame
+from inlier.data import Table, WorkingFrame
 from inlier.data.checks import check_range, largest_distance
 from inlier.known_sigma.algorithm import ExactStep, Fit, StepSolution, SubspaceStep, alternate
 from inlier.known_sigma.continuation import ContinuationResult, continuation, tightening_was_right
@@ -147,12 +147,17 @@ def fit_with_sigma(
     location = frame.mean(weights, best.mean)
     radius = np.inf if frame.complete else far
     working = _multiplier(best, table, first, radius, max(budget, spectrum.bound))
-    multiplier = working if frame.rotation is None else _restored(working, frame.rotation)
+    multiplier, turn = working, frame.rotation
+    if turn is not None:
+        there = turn.points(working.center)
+        multiplier = working.turned(turn.directions, center=there, start=turn.center)
     # The certificate needs the original data if a row was set aside, or if the kept rows are so far
     # from the first centre that the rotation has rounded their distances away.
     on_table, rule, mean = table, working, best.mean
-    rounded = frame.rotation is not None and some(kept)
-    rounded = rounded and _is_rounded(best.mean, spectrum, count(kept))
+    rounded = False
+    if turn is not None and some(kept):  # has the Gram matrix lost half of the kept rows' digits?
+        lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
+        rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
     if rounded:
         spectrum = spectrum_of_kept(frame.near_rows, weights, location, None)
     if rounded or not frame.complete:
@@ -243,12 +248,6 @@ def _subspace(directions: Array, frame: WorkingFrame, center: Array) -> Subspace
     return Subspace(basis, table.project(center, basis), center)
 
 
-def _is_rounded(mean: Array, spectrum: Spectrum, m: int) -> bool:
-    """Return whether the Gram matrix about the start has lost half of the kept rows' digits."""
-    half = float(np.sqrt(EPS))
-    return bool(np.sqrt(spectrum.bound / m) < np.sqrt(half) * np.linalg.norm(mean))
-
-
 def _constant(budget: float) -> Callable[[int | None], float]:
     return lambda n_kept: budget
 
@@ -256,13 +255,6 @@ def _constant(budget: float) -> Callable[[int | None], float]:
 def _weights(best: StepSolution) -> Rows:
     """Return the weights of the location: of the kept rows, or 1 - h if none is kept."""
     return 1.0 - best.h if every(best.removed) else double(~best.removed)
-
-
-def _restored(rule: Multiplier, rotation: Rotation) -> Multiplier:
-    """Return a rule in the coordinates of the data instead of the rows' span."""
-    return rule.turned(
-        rotation.directions, center=rotation.points(rule.center), start=rotation.center
-    )
 
 
 def _multiplier(

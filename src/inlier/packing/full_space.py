@@ -175,8 +175,7 @@ class FullSpaceSolver:
     def _solve(self, problem: Packing | Projection, tol: float) -> Solution:
         table, center = self.oracle.table, self.center
         n_passes = table.n_passes
-        unit = problem.unit
-        problem = problem.measured_in(unit)
+        problem, unit = problem.in_units()
         free = self.ones if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
         free = np.where(self._excluded, 0.0, free)
         best = _Incumbent(problem, self.budget)

@@ -10,6 +10,7 @@ is majorised by its tangent, in h or in h^2, at the current h.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
@@ -53,18 +54,20 @@ class Solver(Protocol[SolutionT]):
         """Solve min sum_i (u_i - u_i w_i)^2; loosely, if another re-weighting follows."""
 
 
-class Surrogate(Protocol):
+class Surrogate(ABC):
     """A surrogate of ||h||_0."""
 
+    @abstractmethod
     def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """Minimise the surrogate over the packing set."""
 
     def nonzero(self, h: Rows) -> Rows:
         """Return the mask of the removed rows."""
+        return h > ZERO
 
 
 @dataclass(frozen=True)
-class L1:
+class L1(Surrogate):
     """||h||_1, convex."""
 
     tau: float = subspace.SETTINGS.full_step
@@ -74,13 +77,9 @@ class L1:
         """See `Surrogate.minimise`."""
         return solver.packing(solver.ones, self.tau)
 
-    def nonzero(self, h: Rows) -> Rows:
-        """See `Surrogate.nonzero`."""
-        return h > ZERO
-
 
 @dataclass(frozen=True)
-class ReweightedL1:
+class ReweightedL1(Surrogate):
     """sum_i (h_i + eps)^p, by packing SDPs with u_i = (h_i + eps)^(p - 1)."""
 
     p: float
@@ -94,13 +93,9 @@ class ReweightedL1:
             h = 1.0 - solution.weights
         return solution
 
-    def nonzero(self, h: Rows) -> Rows:
-        """See `Surrogate.nonzero`."""
-        return h > ZERO
-
 
 @dataclass(frozen=True)
-class ReweightedL2:
+class ReweightedL2(Surrogate):
     """sum_i (h_i^2 + eps)^(p/2), by least squares with u_i^2 = (h_i^2 + eps)^(p/2 - 1)."""
 
     p: float

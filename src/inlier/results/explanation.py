@@ -109,22 +109,14 @@ class Explanation:
         lines += [f"  {cell}" for cell in self.cells]
         lines.append("Features:")
         shown = self.features()
-        lines += [
-            f"  {f.contribution:+10.4g}  {f.name} {_said(f)}, expected {f.expected:.6g}"
-            for f in shown
-        ]
+        for f in shown:
+            said = f"is missing, counts as {f.value:.6g}" if f.missing else f"= {f.value:.6g}"
+            lines.append(f"  {f.contribution:+10.4g}  {f.name} {said}, expected {f.expected:.6g}")
         rest = len(self.contributions) - len(shown)
         if rest:
             others = self.contributions.sum() - sum(f.contribution for f in shown)
             lines.append(f"  {others:+10.4g}  {rest} other columns")
         return "\n".join(lines)
-
-
-def _said(feature: Feature) -> str:
-    """Format the value of a feature."""
-    if feature.missing:
-        return f"is missing, counts as {feature.value:.6g}"
-    return f"= {feature.value:.6g}"
 
 
 def named(columns: tuple[str, ...] | None, i: int) -> str:

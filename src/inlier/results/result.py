@@ -115,18 +115,15 @@ class RobustMeanResult(MeanResult):
         mean, counts = table.known(on_host(self.support))
         gaps = replace(table.gaps, unknown=np.flatnonzero(counts == 0))
         n_missing = int(gaps.counts.sum())
-        certificate = replace(self.certificate, n_missing=n_missing, aside=gaps.aside)
-        path = [
-            replace(
-                point, certificate=replace(point.certificate, n_missing=n_missing, aside=gaps.aside)
-            )
-            for point in self.path
-        ]
+
+        def noted(certificate: Certificate) -> Certificate:
+            return replace(certificate, n_missing=n_missing, aside=gaps.aside)
+
         return replace(
             self,
             location=mean.astype(table.dtype),
-            certificate=certificate,
-            path=tuple(path),
+            certificate=noted(self.certificate),
+            path=tuple(replace(x, certificate=noted(x.certificate)) for x in self.path),
             n_passes=self.n_passes + 1,
             gaps=gaps,
         )
@@ -278,19 +275,17 @@ class RobustMeanResult(MeanResult):
         # Those of the rule: another threshold leaves it as it is, and groups without some rows.
         judges = self.rule.groups if isinstance(self.rule, GroupRule) else ()
         for i, values in zip(rows.tolist(), data.table.some(rows), strict=True):
+            suspect = _group_with([suspect.group for suspect in self.suspects], i)
             why = replace(
                 explain(self.rule, i, values, data.columns, _group_with(judges, i)),
                 removed=not bool(self.support[i]),
                 cells=tuple(str(cell) for cell in cells_of(self.cells, i)),
-                suspected=self._suspected(i),
+                suspected=""
+                if suspect is None
+                else f"suspect {suspect + 1}: {self.suspects[suspect]}",
             )
             found.append(of_cells(why, data.table))
         return found
-
-    def _suspected(self, row: int) -> str:
-        """Describe the suspect that a row belongs to."""
-        i = _group_with([suspect.group for suspect in self.suspects], row)
-        return "" if i is None else f"suspect {i + 1}: {self.suspects[i]}"
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """Return the same result with its data: after unpickling, or to give names.

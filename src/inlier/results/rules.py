@@ -45,40 +45,27 @@ class Reweighting(LazyFields):
 
 @dataclass(frozen=True)
 class Multiplier(LazyFields):
-    """Lambda = V^T diag(prices) V / budget: the directions that decide about a row.
-
-    Attributes
-    ----------
-    center : array of shape (d,)
-        The centre about which rows are scored.
-    directions : array of shape (k, d) or None
-        Orthonormal rows V. None stands for all directions alike, Lambda = I / budget: nothing had
-        to leave, so a row is judged by whether it would break the budget on its own.
-    prices : array of shape (k,)
-    budget : float
-    threshold : float
-        Rows with a higher score are removed. The verdict of re-weighted l1 as published hangs on
-        more than the score: there it is where the fewest rows of the fit are on the wrong side.
-    start : array of shape (d,)
-        The first centre.
-    radius : float
-        Rows farther than this from the start were pruned: they score infinity.
-    metric : Metric, optional
-        In which distances are measured, if not as the data are.
-    reweighting : Reweighting, optional
-        If there is one, scores are in units of that at which a row counts as removed, which is not
-        the same for all rows.
-    """
+    """Lambda = V^T diag(prices) V / budget: the directions that decide about a row."""
 
     center: Array
+    """The centre about which rows are scored."""
     directions: Array | None
+    """Orthonormal rows V, k x d. None stands for all directions alike, Lambda = I / budget: nothing
+    had to leave, so a row is judged by whether it would break the budget on its own."""
     prices: Array
     budget: float
     threshold: float
+    """Rows with a higher score are removed. The verdict of re-weighted l1 as published hangs on
+    more than the score: there it is where the fewest rows of the fit are on the wrong side."""
     start: Array
+    """The first centre."""
     radius: float = np.inf
+    """Rows farther than this from the start were pruned: they score infinity."""
     metric: Metric | None = None
+    """In which distances are measured, if not as the data are."""
     reweighting: Reweighting | None = None
+    """If there is one, scores are in units of that at which a row counts as removed, which is not
+    the same for all rows."""
 
     @property
     def deciding(self) -> Array:

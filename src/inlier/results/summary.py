@@ -132,20 +132,15 @@ class Summary:
     def most_shifted(self, count: int = 3) -> str:
         """List the columns in which the plain mean is off by a tenth of a deviation or more."""
         shift = np.nan_to_num(self.shift, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        most = np.argsort(-np.abs(shift), kind="stable")[:count]
-        return ", ".join(
-            f"{self.column_name(int(j))} ({_signed(shift[j])})"
-            for j in most
-            if abs(shift[j]) >= 0.1
-        )
+        return self._listed(np.where(np.abs(shift) >= 0.1, shift, 0.0), count)
 
     def group_shift(self, i: int, count: int = 3) -> str:
         """List the columns in which the rows of a group lie farthest from the kept ones."""
-        shift = self.group_shifts[i]
-        most = np.argsort(-np.abs(shift), kind="stable")[:count]
-        return ", ".join(
-            f"{self.column_name(int(j))} ({_signed(shift[j])})" for j in most if shift[j] != 0.0
-        )
+        return self._listed(self.group_shifts[i], count)
+
+    def _listed(self, shift: Array, count: int) -> str:
+        most = np.argsort(-np.abs(shift), kind="stable")[:count].tolist()
+        return ", ".join(f"{self.column_name(j)} ({_signed(shift[j])})" for j in most if shift[j])
 
     def distance(self) -> str:
         """Describe how far the plain mean is off."""

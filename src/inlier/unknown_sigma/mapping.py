@@ -150,11 +150,18 @@ def _with_early(
     return groups, points, [replace(s, group=renumbered(s.group)) for s in suspects]
 
 
+def _offset(whole: Table, start: Array, rows: Rows) -> Array:
+    """Return the mean of some rows seen from the start, as far as it is a number."""
+    weights = double(rows) / count(rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        combined = whole.combine(start, weights[None, :])[0]
+        return np.nan_to_num(np.asarray(combined, np.float64))
+
+
 def _early_group(whole: Table, start: Array, early: Early, bound: float) -> Group:
     """Describe rows that left early as a group, with a direction that points to them."""
-    weights = double(early.members) / count(early.members)
+    offset = _offset(whole, start, early.members)
     with np.errstate(over="ignore", invalid="ignore"):
-        offset = np.nan_to_num(whole.combine(start, weights[None, :])[0].astype(np.float64))
         size = float(np.abs(offset).max())
         direction = offset / size if size > 0.0 else np.zeros_like(offset)
         mean = start + offset
@@ -176,10 +183,8 @@ def _early_group(whole: Table, start: Array, early: Early, bound: float) -> Grou
 
 def _point_before(whole: Table, kept: Rows, start: Array, share: float) -> PathPoint:
     """Return the point of the path at which some rows are still there that leave early."""
-    m = count(kept)
-    with np.errstate(over="ignore", invalid="ignore"):
-        combined = whole.combine(start, (double(kept) / m)[None, :])[0]
-        mean = start + np.nan_to_num(combined.astype(np.float64))
+    with np.errstate(over="ignore"):
+        mean = start + _offset(whole, start, kept)
     certificate = Certificate.of_rows(whole, kept, mean)
     budget = max(certificate.budget, TINY)
     certificate = replace(certificate, budget=budget)

@@ -12,17 +12,10 @@ from inlier._internal.arrays import working_precision
 from inlier._internal.typing import Array
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
+from inlier.data.dask import tasks
 from inlier.data.dask.cluster import Workers
 from inlier.data.dask.graphs import Graph, TaskArrays, kinds_of, select_output, tree, unique
 from inlier.data.dask.libraries import da, ensure_dict
-from inlier.data.dask.tasks import (
-    gram_of,
-    in_metric_of,
-    non_finite_message,
-    pass_over,
-    rows_at,
-    rows_kept,
-)
 from inlier.data.passes import Pass, Project
 from inlier.data.settings import SETTINGS
 
@@ -69,7 +62,7 @@ class DaskTable(BlockTable):
             own = TaskArrays(x[..., self._rows_of_chunk(i)] for x in inputs)
             first = None if self._checked else int(self._firsts[i])
             chunk, mask = self._keys(i)
-            task = (pass_over, f"{name}-work", chunk, mask)
+            task = (tasks.pass_over, f"{name}-work", chunk, mask)
             graph[name, i] = (*task, own, kinds, self._name, first)
         try:
             results = self._collected(graph, name, kinds)
@@ -87,7 +80,7 @@ class DaskTable(BlockTable):
         graph = self._graph()
         for i in self._nonempty():
             chunk, first = self._keys(i)[0], int(self._firsts[i])
-            graph[name, i] = (non_finite_message, chunk, self._name, first)
+            graph[name, i] = (tasks.non_finite_message, chunk, self._name, first)
         found = dict(self._cluster.results(graph, [(name, i) for i in self._nonempty()]))
         for i in self._nonempty():
             if found[name, i] is not None:
@@ -133,7 +126,7 @@ class DaskTable(BlockTable):
         home = np.searchsorted(self._firsts, rows, side="right") - 1
         for i in np.unique(home):
             own = TaskArrays([rows[home == i] - self._firsts[i]])
-            graph[name, int(i)] = (rows_at, (self._X.name, int(i), 0), own)
+            graph[name, int(i)] = (tasks.rows_at, (self._X.name, int(i), 0), own)
         wanted = [(name, int(i)) for i in np.unique(home)]
         out = np.empty((len(rows), self.shape[1]), dtype=self._X.dtype)
         for key, value in self._cluster.results(graph, wanted):
@@ -150,7 +143,7 @@ class DaskTable(BlockTable):
         """Compute the new coordinates once."""
         self.n_passes += 1
         self._check_finite()  # which does nothing after another pass
-        rows = self._mapped("in-metric", self.dtype, in_metric_of, metric)
+        rows = self._mapped("in-metric", self.dtype, tasks.in_metric_of, metric)
         # Finite rows seen in a metric may still overflow, and that is found by the next pass.
         table = DaskTable(self._cluster.persist(rows), self._name, self._cluster)
         return self.counting_for(table)
@@ -159,14 +152,14 @@ class DaskTable(BlockTable):
         """Bring all rows of some columns together."""
         self.n_passes += 1
         n = self.shape[0]
-        rows = self._mapped("rows", self._X.dtype, rows_kept, None)
+        rows = self._mapped("rows", self._X.dtype, tasks.rows_kept, None)
         columns = rows.rechunk({0: n, 1: max(1, SETTINGS.wide_elements // n)})
         name = unique("gram")
         graph = dict(ensure_dict(columns.__dask_graph__()))
         edges = np.concatenate([[0], np.cumsum(columns.chunks[1])])
         keys = []
         for j, (low, high) in enumerate(pairwise(edges)):
-            graph[name, j] = (gram_of, (columns.name, 0, j), TaskArrays([center[low:high]]))
+            graph[name, j] = (tasks.gram_of, (columns.name, 0, j), TaskArrays([center[low:high]]))
             keys.append((name, j))
         top = tree(graph, f"{name}-tree", keys)
         try:

@@ -8,10 +8,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from inlier.data.sources.base import Source, opening, package, pick
+from inlier.data.sources.base import SlicedSource, Source, opening, package, pick
 from inlier.data.sources.content import ArrayContent, Format, ReadOptions
 from inlier.data.sources.location import Location
-from inlier.data.sources.sliced import SlicedSource
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 # One of these is in every folder of zarr.

@@ -15,9 +15,8 @@ import numpy as np
 from inlier._internal.arrays import pieces
 from inlier._internal.errors import ArgumentError
 from inlier._internal.typing import Array, Mask
-from inlier.data.sources.base import SelectedColumns, Source, arrow, listed
+from inlier.data.sources.base import SelectedColumns, SlicedSource, Source, arrow, listed
 from inlier.data.sources.location import Location
-from inlier.data.sources.sliced import SlicedSource
 
 # A block of rows that is looked through or copied.
 BLOCK_BYTES = 1 << 23

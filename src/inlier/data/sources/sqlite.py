@@ -121,30 +121,22 @@ def _typed(
     for j, cells in enumerate(columns):
         kinds = {type(cell) for cell in cells} - {type(None)}
         if kinds <= {int}:
-            values = pa.chunked_array([pa.array(cells, pa.int64())])
+            values = pa.chunked_array([cells], pa.int64())
         elif kinds <= {int, float}:
-            values = pa.chunked_array([pa.array([None if c is None else float(c) for c in cells])])
+            values = pa.chunked_array([[None if c is None else float(c) for c in cells]])
         elif kinds == {bytes}:
-            values = pa.chunked_array([pa.array(cells, pa.binary())])
+            values = pa.chunked_array([cells], pa.binary())
         else:
             text = [c if c is None or isinstance(c, str) else str(c) for c in cells]
-            values = pa.chunked_array([pa.array(text, pa.string())])
+            values = pa.chunked_array([text], pa.string())
             if kinds != {str}:
                 detector = NumberDetector()
                 detector.update(values)
                 values, reasons[j] = detector.convert(values), detector.reason
         out.append(values)
     table = pa.table(out, names=list(names))
-    return Columns(
-        table.schema,
-        len(table),
-        names,
-        options,
-        in_batches(table),
-        table=table,
-        reasons=reasons,
-        notes=notes,
-    )
+    given = (table.schema, len(table), names, options, in_batches(table))
+    return Columns(*given, table=table, reasons=reasons, notes=notes)
 
 
 FORMAT = Format(
