@@ -22,9 +22,9 @@ from inlier._internal.arrays import (
     working_precision,
 )
 from inlier._internal.typing import Array, Rows
+from inlier._internal.validation import check_finite
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
-from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import BlockView, Pass, Squares, fused_kernels
 from inlier.data.products import SETTINGS as PRODUCTS

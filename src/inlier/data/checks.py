@@ -11,11 +11,16 @@ from scipy.sparse import issparse
 
 from inlier._internal.arrays import dtype_name, highest, is_real, median, pieces
 from inlier._internal.typing import Array, Rows
-from inlier._internal.validation import are_times, as_array, check_times, is_device_array
+from inlier._internal.validation import (
+    are_times,
+    as_array,
+    check_finite,
+    check_times,
+    is_device_array,
+)
 from inlier.data.arrays import is_wide
 from inlier.data.base import Table
 from inlier.data.filled import filled, find_missing
-from inlier.data.finite import check_finite
 from inlier.data.opening import is_external, open_table
 from inlier.data.settings import SETTINGS
 

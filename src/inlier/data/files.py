@@ -17,10 +17,10 @@ import numpy as np
 
 from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array, Mask, Rows
+from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable, cached_rows, run_blocks
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
-from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import Histogram, Pass
 from inlier.data.settings import SETTINGS

@@ -8,8 +8,8 @@ import numpy as np
 
 from inlier._internal.arrays import pieces
 from inlier._internal.typing import Array, Mask
+from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable
-from inlier.data.finite import check_finite
 from inlier.data.settings import SETTINGS
 
 # Columns or rows that a message lists.

@@ -9,17 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import (
-    among,
-    count,
-    double,
-    every,
-    highest,
-    lowest,
-    namespace,
-    some,
-    total,
-)
+from inlier._internal.arrays import count, double, every, highest, lowest, namespace, some, total
 from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table, WorkingFrame
@@ -134,7 +124,7 @@ def fit_with_sigma(
         if known is None:
             reached = continuation(oracle, first, distances, budget, notify)
         else:
-            kept = among(double(known.support)[None, :], near)[0, :]
+            kept = frame.of_near_rows(double(known.support))
             reached = ContinuationResult(first, kept, _subspace(known.directions, frame, first))
         fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
         if known is not None and every(fit.best.removed):  # the warm start was too far away

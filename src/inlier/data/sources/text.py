@@ -164,17 +164,9 @@ def load(location: Location, options: ReadOptions) -> Content:
             yield pa.record_batch(arrays, schema=pa.schema([schema.field(j) for j in chosen]))
 
     table = None if layout.cells is None else pa.Table.from_batches(batches(None), schema)
-    return Columns(
-        schema,
-        layout.n,
-        names,
-        options,
-        batches if table is None else in_batches(table),
-        table=table,
-        cells=layout.batches,
-        reasons=reasons,
-        notes=tuple(notes),
-    )
+    given = (schema, layout.n, names, options, batches if table is None else in_batches(table))
+    rest: dict[str, Any] = {"table": table, "cells": layout.batches, "notes": tuple(notes)}
+    return Columns(*given, reasons=reasons, **rest)
 
 
 class Layout:
