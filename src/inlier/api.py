@@ -69,20 +69,19 @@ def robust_mean(
 
     Without sigma, rows leave on decisive evidence only, which depends on what is assumed of the
     good rows. What is left fixes sigma; the certificate is that of the problem above with this
-    sigma and c1 = 1. Some 10 to 80 passes. There is then no use
-    for `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol`, and they are refused, unless
-    `algorithm="paper"`, which is run with the sigma that was found.
+    sigma and c1 = 1. Some 10 to 80 passes. There is then no use for `p`, `c1`, `surrogate`,
+    `prune`, `max_iter` and `tol`, and they are refused, unless `algorithm="paper"`, which is run
+    with the sigma that was found.
 
     Parameters
     ----------
     X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
         Any real dtype and memory order. Never changed or made dense, nor copied unless cells are
-        missing (see `missing`). Arrays of torch, cupy
-        and other libraries that follow the array API standard stay on their device, and the
-        location and what has an entry for each row are arrays of the same kind. A path (.npy,
-        .zarr, .h5, .parquet), a memory map, a zarr array, an HDF5 dataset and Arrow data are read
-        block by block; Dask arrays and dataframes where their chunks are. `inlier.open_table` says
-        how much memory, and which cluster.
+        missing (see `missing`). Arrays of torch, cupy and other libraries that follow the array API
+        standard stay on their device, and the location and what has an entry for each row are
+        arrays of the same kind. A path (.npy, .zarr, .h5, .parquet), a memory map, a zarr array, an
+        HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes where their
+        chunks are. `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
@@ -356,17 +355,8 @@ def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
     """Return the path of budgets, from that of all rows past that of the good ones.
 
     A point for each group of rows that leaves, and one below the budget of what is left, where the
-    price jumps because good rows would have to pay.
-
-    Parameters
-    ----------
-    X : array, memory map, sparse matrix or data frame of shape (n, d)
-    **options
-        Of `robust_mean`, but for sigma.
-
-    Returns
-    -------
-    tuple of PathPoint
+    price jumps because good rows would have to pay. X and the options are those of `robust_mean`,
+    but for sigma.
     """
     if "sigma" in options:
         raise ValueError("path chooses sigma: leave it out.")

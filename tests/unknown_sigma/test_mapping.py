@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from inlier._internal.arrays import all_but
 from inlier.data import WorkingFrame, as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma import below_the_edge, select, settled
-from inlier.unknown_sigma.mapping import Early, all_but, mapped_back
+from inlier.unknown_sigma.mapping import Early, mapped_back
 
 FAR = 2
 
@@ -71,7 +72,3 @@ def test_scores_come_without_a_pass_where_all_rows_were_rotated():
     assert searched((120, 200), far=False)[2].scores.shape == (120,)
     assert searched((120, 200), far=True)[2].scores is None
     assert searched((400, 30), far=False)[2].scores is None
-
-
-def test_all_but():
-    np.testing.assert_array_equal(all_but(4, np.array([1, 3])), [True, False, True, False])

@@ -73,9 +73,7 @@ class DenseTable(BlockTable):
     def __init__(self, Y: Any, kept: Array | None = None) -> None:
         n = Y.shape[0] if kept is None else int(kept.sum())
         super().__init__((n, Y.shape[1]), working_precision(dtype_name(Y)))
-        self._Y = Y
-        self._kept = kept
-        self._xp = namespace(Y)
+        self._Y, self._kept, self._xp = Y, kept, namespace(Y)
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
         self.in_cache = isinstance(Y, np.ndarray)

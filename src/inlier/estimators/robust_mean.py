@@ -90,20 +90,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the mean of the good rows, and the rows that are bad.
+        """Find the mean of the good rows of X, and its bad rows; warn as `robust_mean` does.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Single precision stays single precision. Cells may be missing.
-        y : ignored
-
-        Warns
-        -----
-        sklearn.exceptions.ConvergenceWarning
-            If the result is not what was asked for; its message says why and what to try.
-        WeakEvidenceWarning
-            If, without sigma, the data do not say clearly which rows are bad.
+        Single precision stays single precision. Cells may be missing; y is ignored.
         """
         result = robust_mean(self._table(X, fitting=True), **self.get_params(deep=False))
         self.indicator_ = result.indicator

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -70,11 +69,8 @@ class StepSolution:
         return count(self.removed)
 
 
-class Step1(Protocol):
-    """A solver of step 1."""
-
-    def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
-        """Solve at a centre; return None if at least `fewer_than` rows would be removed."""
+# A solver of step 1 at a centre and a budget; None if at least `fewer_than` rows would be removed.
+Step1 = Callable[[Array, float, float], StepSolution | None]
 
 
 def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import count, double, every, namespace, on_host, total
+from inlier._internal.arrays import all_but, count, double, every, namespace, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Metric, Table, WorkingFrame, as_table
@@ -178,12 +178,8 @@ class Certificate:
     def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
         """State the error radius in plain words.
 
-        Parameters
-        ----------
-        alpha : float, optional
-            The fraction of bad rows that is assumed; see `assumed`, if not given.
-        sigma : float, optional
-            The assumed bound on the good rows; that of the kept rows, if not given.
+        Assuming a fraction alpha of bad rows (see `assumed`, if not given) and a bound sigma on the
+        good rows (that of the kept rows, if not given).
         """
         return wording.statement(self, alpha, sigma)
 
@@ -210,8 +206,7 @@ class Certificate:
                 f"X has shape {table.shape}, but the certificate is about a table of shape "
                 f"{expected}."
             )
-        support = np.ones(self.n, dtype=np.bool_)
-        support[on_host(self.removed)] = False
+        support = all_but(self.n, self.removed)
         kept = double(table.to_device(support))
         mean = table.mean(kept, multiplier.center)
         spectrum = spectrum_of_kept(table, kept, mean, multiplier.metric, VERIFIED_DENSELY)

@@ -50,7 +50,7 @@ class Explanation:
     pruned : bool
         Whether the row was too far away to be looked at: the score is then the square of its
         distance, in units of the distance that was allowed.
-    directions : tuple of Part
+    directions : tuple of Contribution
         Their contributions are not below 0, and add up to the score.
     contributions : array of shape (d,)
         One for each column; they have a sign, and add up to the score.
@@ -88,17 +88,12 @@ class Explanation:
         size = np.abs(self.contributions)
         count = min(count, max(1, int(np.count_nonzero(size))), len(size))
         largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)
-        return tuple(
-            Feature(
-                int(f),
-                named(self.columns, int(f)),
-                float(self.values[f]),
-                float(self.center[f]),
-                float(self.contributions[f]),
-                bool(np.isin(f, self.missing)),
-            )
-            for f in largest[np.lexsort((largest, -size[largest]))]
-        )
+        missing, found = set(self.missing.tolist()), []
+        for f in largest[np.lexsort((largest, -size[largest]))].tolist():
+            seen = (self.values[f], self.center[f], self.contributions[f])
+            value, expected, part = map(float, seen)
+            found.append(Feature(f, named(self.columns, f), value, expected, part, f in missing))
+        return tuple(found)
 
     def __str__(self) -> str:
         verdict = "removed" if self.removed else "kept"

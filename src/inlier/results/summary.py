@@ -222,6 +222,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     cells = table.known(support)[1] if isinstance(table, FilledTable) else np.full(d, m)
     # About a population of their own, which is what the other deviations here are.
     deviation = np.where(cells > 1, error * np.sqrt(np.maximum(cells - 1.0, 0.0)), 0.0)
+    large = n * d > MEDIAN_ELEMENTS
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(
         n=n,
@@ -233,7 +234,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         threshold=result.rule.threshold,
         robust=robust,
         plain=plain,
-        median=_medians(table),
+        median=table.median(fit_generator(0) if large or table.sparse else None),
         deviation=deviation,
         standard_error=error,
         offset=length,
@@ -340,10 +341,3 @@ def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) 
     projected = table.project(center, direction[None])[0, :]
     inside = total(kept * (projected * (kept > 0.0)) ** 2)
     return float(np.sqrt(inside / max(total(kept), 1.0)))
-
-
-def _medians(table: Table) -> Array:
-    n, d = table.shape
-    if table.sparse or n * d > MEDIAN_ELEMENTS:
-        return table.median(fit_generator(0))
-    return table.median()

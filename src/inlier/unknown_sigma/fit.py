@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, on_host, some, total
+from inlier._internal.arrays import all_but, count, double, on_host, some, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Fences, Table, WorkingFrame
@@ -31,7 +31,7 @@ from inlier.unknown_sigma import (
 )
 from inlier.unknown_sigma.caution import RowSample, clear_groups, gross, is_noise, tested_rows
 from inlier.unknown_sigma.clear import Clear, clearness
-from inlier.unknown_sigma.mapping import Early, MappedAnswer, all_but, mapped_back
+from inlier.unknown_sigma.mapping import Early, MappedAnswer, mapped_back
 from inlier.unknown_sigma.settings import SAMPLE, SEARCH
 from inlier.unknown_sigma.significance import Cut
 
@@ -70,7 +70,7 @@ def fit_without_sigma(
     answer = mapped_back(frame, search.found, search.suspects, search.below, early)
 
     n, chosen = whole.shape[0], answer.path[len(answer.groups)]
-    support = whole.to_device(all_but(n, on_host(chosen.removed)))
+    support = whole.to_device(all_but(n, chosen.removed))
     weights = double(support)
     # Once more from the data: the search has carried the mean along as distant rows left.
     known = start if frame.rotation is not None else chosen.location
@@ -136,7 +136,9 @@ def _search(
     oracle = Oracle(table, random)
     turned = sample is None and frame.rotation is not None and enough
     if turned:  # so many columns that only the coordinates of the rows' span can be examined
-        sample = RowSample(np.flatnonzero(on_host(frame.near)), _coordinates(table))
+        r = table.shape[1]
+        coordinates = np.ascontiguousarray(on_host(table.project(np.zeros(r), np.eye(r))).T)
+        sample = RowSample(np.flatnonzero(on_host(frame.near)), coordinates)
     symmetric = assume == "symmetric" or (assume == "auto" and enough)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
@@ -277,12 +279,6 @@ class _Judged:
             "clear", Cut(group.log_p, cut - middle, 1, 0.0), along - middle, point, direction,
             group.ratio,
         )  # fmt: skip
-
-
-def _coordinates(table: Table) -> Array:
-    """Return all rows of a small table, on the host."""
-    r = table.shape[1]
-    return np.ascontiguousarray(on_host(table.project(np.zeros(r), np.eye(r))).T)
 
 
 def _findings(search: _Search, answer: MappedAnswer, n: int, assume: str) -> list[Finding]:

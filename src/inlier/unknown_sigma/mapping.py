@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, namespace, on_host
+from inlier._internal.arrays import all_but, count, double, namespace, on_host
 from inlier._internal.numbers import TINY
-from inlier._internal.typing import Array, Mask, Rows
+from inlier._internal.typing import Array, Rows
 from inlier.data import Measure, Rotation, Table, WorkingFrame
 from inlier.results.certificate import Certificate
 from inlier.results.records import PathPoint
@@ -64,13 +64,6 @@ def mapped_back(
     return MappedAnswer(tuple(groups), tuple(path), tuple(suspects), scores, least)
 
 
-def all_but(n: int, removed: Array) -> Mask:
-    """Return a mask of all rows but some."""
-    kept = np.ones(n, dtype=np.bool_)
-    kept[removed] = False
-    return kept
-
-
 def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
     """Map groups from the coordinates of the rows' span to those of the data."""
     if not groups:
@@ -91,7 +84,7 @@ def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
 def _restored_path(path: list[PathPoint], rotation: Rotation) -> list[PathPoint]:
     """Map the points of a path to the coordinates of the data; one pass."""
     n = rotation.rotated.shape[0]
-    kept = np.stack([all_but(n, on_host(point.removed)) for point in path]).astype(np.float64)
+    kept = np.stack([all_but(n, point.removed) for point in path]).astype(np.float64)
     locations = rotation.spanned(kept / kept.sum(axis=1, keepdims=True))
     multipliers = [point.certificate.multiplier for point in path]
     stacked = [m.deciding for m in multipliers]

@@ -32,8 +32,7 @@ class DaskTable(BlockTable):
     ) -> None:
         lengths = np.array(X.chunks[0], dtype=np.intp)
         self._firsts = np.cumsum(lengths) - lengths
-        self._kept = kept
-        self._masks = None
+        self._kept, self._masks = kept, None
         if kept is not None:
             # Sent once. With a copy of the rows a second table would not fit beside the first.
             self._masks = cluster.persist(da.from_array(kept, chunks=(X.chunks[0],)))
@@ -44,10 +43,7 @@ class DaskTable(BlockTable):
         if n < 2 and kept is None:
             raise ValueError(f"{name} must have at least 2 rows, but has {n}.")
         super().__init__((n, X.shape[1]), working_precision(X.dtype.name))
-        self._X = X
-        self._name = name
-        self._cluster = cluster
-        self._checked = checked
+        self._X, self._name, self._cluster, self._checked = X, name, cluster, checked
 
     def _run(self, work: Pass, *inputs: Any, kinds: str | None = None) -> tuple[Any, list[Array]]:
         """See `BlockTable._run`; `kinds` of results are "projected", "sums" or "both"."""
