@@ -186,8 +186,10 @@ class FullSpaceSolver:
         else:
             spectrum = self._verify(free, 0, best)
         medium = len(center) <= SETTINGS.interior_fallback
-        if medium:  # a multiple of the identity bounds problems with tiny budgets
-            best.offer_multiplier(np.eye(len(center)), self._distances / self.budget)
+        with np.errstate(over="ignore"):
+            far = self._distances / self.budget
+        if medium and np.isfinite(far).all():  # I bounds problems with tiny budgets
+            best.offer_multiplier(np.eye(len(center)), far)
         n_steps = 0
         if not best.solved and not small:
             if self._subspace is not None:
@@ -256,8 +258,9 @@ class FullSpaceSolver:
 
     def _solve_densely(self, best: _Incumbent) -> int:
         """Run the interior point method with the whole space for its subspace."""
-        d = len(self.center)
-        P = self.oracle.table.project(self.center, np.eye(d)) / np.sqrt(self._aim)
+        axes = np.eye(len(self.center))
+        whole = Subspace(axes, self.oracle.table.project(self.center, axes), self.center)
+        P = whole.scaled_projections(self.center, self._aim)
         for closer in SETTINGS.interior_tols:
             reduced = _solve_within(best.problem, P, closer * best.tol)
             best.offer_weights(reduced.weights, self._spectrum(reduced.weights, best.tol))
