@@ -14,7 +14,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     return Case(KINDS[request.param](real_numbers()))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
