@@ -4,8 +4,6 @@ Arrays with an entry for each row stay in the library and on the device of the t
 entry for each column, and smaller ones, are numpy arrays on the host.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

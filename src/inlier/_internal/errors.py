@@ -1,7 +1,5 @@
 """Errors about arguments that Python and the command line spell in their own way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

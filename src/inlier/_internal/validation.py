@@ -1,7 +1,5 @@
 """Argument checks: errors name the argument, the value found and the remedy."""
 
-from __future__ import annotations
-
 import numbers
 from datetime import date, time, timedelta
 from typing import Any

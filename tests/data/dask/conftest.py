@@ -14,7 +14,8 @@ def case(request: pytest.FixtureRequest) -> Case:
     return Case(KINDS[request.param](real_numbers()))
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: workers that wait take time too.
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None

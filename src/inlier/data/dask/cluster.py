@@ -1,7 +1,5 @@
 """Run tasks on a cluster or on threads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

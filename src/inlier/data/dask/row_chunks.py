@@ -1,7 +1,5 @@
 """Convert Dask arrays and dataframes to arrays in chunks of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A table of Dask chunks: each pass is a task graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any

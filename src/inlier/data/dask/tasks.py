@@ -1,7 +1,5 @@
 """Tasks that workers run on one chunk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
