@@ -69,20 +69,19 @@ def robust_mean(
 
     Without sigma, rows leave on decisive evidence only, which depends on what is assumed of the
     good rows. What is left fixes sigma; the certificate is that of the problem above with this
-    sigma and c1 = 1. Some 10 to 80 passes. There is then no use
-    for `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol`, and they are refused, unless
-    `algorithm="paper"`, which is run with the sigma that was found.
+    sigma and c1 = 1. Some 10 to 80 passes. There is then no use for `p`, `c1`, `surrogate`,
+    `prune`, `max_iter` and `tol`, and they are refused, unless `algorithm="paper"`, which is run
+    with the sigma that was found.
 
     Parameters
     ----------
     X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
         Any real dtype and memory order. Never changed or made dense, nor copied unless cells are
-        missing (see `missing`). Arrays of torch, cupy
-        and other libraries that follow the array API standard stay on their device, and the
-        location and what has an entry for each row are arrays of the same kind. A path (.npy,
-        .zarr, .h5, .parquet), a memory map, a zarr array, an HDF5 dataset and Arrow data are read
-        block by block; Dask arrays and dataframes where their chunks are. `inlier.open_table` says
-        how much memory, and which cluster.
+        missing (see `missing`). Arrays of torch, cupy and other libraries that follow the array API
+        standard stay on their device, and the location and what has an entry for each row are
+        arrays of the same kind. A path (.npy, .zarr, .h5, .parquet), a memory map, a zarr array, an
+        HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes where their
+        chunks are. `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
@@ -127,7 +126,7 @@ def robust_mean(
         of the result counts the cells. A row or a column without any cell is an error, as is
         infinity. With "error" so is every missing cell, and always in sparse matrices, files, Dask
         collections and arrays of other libraries than numpy.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Of the random directions with which eigenvectors are looked for, and of all samples of
         rows.
     callback : callable, optional
@@ -328,18 +327,9 @@ def solve_again(
     center = on_host(result.location).astype(np.float64)
     if metric is not None:
         center, directions = metric.transform(center[None])[0], directions @ metric.matrix
-    options = _options("continuation", p)
-    again = fit_with_sigma(
-        table,
-        result.sigma if sigma is None else sigma,
-        c1,
-        center,
-        False,
-        options,
-        fit_generator(0),
-        None,
-        WarmStart(result.support, directions),
-    )
+    sigma = result.sigma if sigma is None else sigma
+    options, warm = _options("continuation", p), WarmStart(result.support, directions)
+    again = fit_with_sigma(table, sigma, c1, center, False, options, fit_generator(0), None, warm)
     if metric is not None:
         again = in_units_of_the_data(again, original, metric)
     again = replace(again, data=data).over_cells()
@@ -357,31 +347,16 @@ def _warn_unless_converged(result: RobustMeanResult) -> None:
 
 def _on_the_device(result: RobustMeanResult, table: Table) -> RobustMeanResult:
     """Return a result with arrays of the library that holds the data."""
-    return replace(
-        result,
-        location=table.to_device(result.location),
-        support=table.to_device(result.support),
-        weights=table.to_device(result.weights),
-        indicator=table.to_device(result.indicator),
-        scores=table.to_device(result.scores),
-    )
+    arrays = ("location", "support", "weights", "indicator", "scores")
+    return replace(result, **{name: table.to_device(getattr(result, name)) for name in arrays})
 
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
     """Return the path of budgets, from that of all rows past that of the good ones.
 
     A point for each group of rows that leaves, and one below the budget of what is left, where the
-    price jumps because good rows would have to pay.
-
-    Parameters
-    ----------
-    X : array, memory map, sparse matrix or data frame of shape (n, d)
-    **options
-        Of `robust_mean`, but for sigma.
-
-    Returns
-    -------
-    tuple of PathPoint
+    price jumps because good rows would have to pay. X and the options are those of `robust_mean`,
+    but for sigma.
     """
     if "sigma" in options:
         raise ValueError("path chooses sigma: leave it out.")

@@ -71,3 +71,8 @@ def test_pieces_make_up_the_length():
         [8, 9],
     ]
     assert list(arrays.pieces(0, 4)) == []
+
+
+def test_all_but_some_rows(library):
+    kept = arrays.all_but(4, library(np.array([1, 3])))
+    np.testing.assert_array_equal(kept, [True, False, True, False])

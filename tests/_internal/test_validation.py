@@ -13,6 +13,7 @@ from inlier._internal.validation import (
     as_array,
     check_budget,
     check_choice,
+    check_finite,
     check_number,
     check_random_state,
     check_vector,
@@ -140,3 +141,35 @@ def test_the_range_of_budgets():
     for budget in (SMALLEST_BUDGET, 0.0, 1.0 / SMALLEST_BUDGET, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"^sigma is out of range"):
             check_budget(budget, "sigma")
+
+
+# -- NaN and infinity -----------------------------------------------------------------------------
+
+
+@cases("dtype", [np.float16, np.float32, np.float64])
+@cases(("value", "kind"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_the_first_bad_entry_is_named(value, kind, dtype):
+    block = np.ones((4, 3), dtype)
+    block[2, 1] = block[3, 0] = value
+    with pytest.raises(
+        ValueError, match=rf"^X contains NaN or infinity \({kind}, .* row 12, column 1"
+    ):
+        check_finite(block, "X", 10)
+    with pytest.raises(ValueError, match=rf"^X contains NaN or infinity \({kind}\)"):
+        check_finite(block, "X", None)
+
+
+def test_infinities_that_cancel_are_found():
+    with pytest.raises(ValueError, match=r"row 0, column 0"):
+        check_finite(np.array([[np.inf, -np.inf]]), "X", 0)
+
+
+def test_numbers_pass():
+    check_finite(np.full((2, 2), np.finfo(np.float64).max), "X", 0)  # their sum overflows
+    check_finite(np.zeros((2, 2), np.int64), "X", 0)
+
+
+def test_in_every_library(library):
+    check_finite(library(np.ones((2, 2))), "X", 0)
+    with pytest.raises(ValueError, match=r"row 1, column 0"):
+        check_finite(library(np.array([[1.0, 2.0], [np.nan, 3.0]])), "X", 0)

@@ -25,7 +25,7 @@ def tables(draw: st.DrawFn) -> tuple[np.ndarray, Table]:
 
 
 @given(tables(), st.integers(0, 4), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_combine_is_the_adjoint_of_project(drawn, k, seed):
     Y, table = drawn
     rng = np.random.default_rng(seed)
@@ -39,7 +39,7 @@ def test_combine_is_the_adjoint_of_project(drawn, k, seed):
 
 
 @given(tables(), st.integers(0, 4), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_moment_is_project_then_weigh_then_combine(drawn, k, seed):
     Y, table = drawn
     rng = np.random.default_rng(seed)
@@ -68,7 +68,7 @@ def test_moment_is_project_then_weigh_then_combine(drawn, k, seed):
 
 
 @given(tables(), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 def test_gram_agrees_with_the_distances(drawn, seed):
     Y, table = drawn
     center = np.random.default_rng(seed).uniform(-1e3, 1e3, Y.shape[1])

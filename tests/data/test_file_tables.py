@@ -17,10 +17,9 @@ from inlier.data import Metric
 from inlier.data import files as files_module
 from inlier.data.arrays import DenseTable
 from inlier.data.files import FileTable, open_file
-from inlier.data.sources.sliced import SlicedSource
+from inlier.data.sources.base import SlicedSource
 
 SHAPE = (37, 6)
-DTYPES = [np.float32, np.float64, np.int16]
 SMALL = 64 * SHAPE[1] * 5  # bytes: parts of at most 5 rows
 
 
@@ -234,16 +233,24 @@ def views(table: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("memory", [SMALL, 2**30])
-def test_every_verb(home, memory):
+# Every home in small parts; as a whole, one of each kind of file.
+WHOLE = ["npy", "zarr, shards", "hdf5", "csv", "feather", "parquet"]
+
+
+@pytest.mark.parametrize(
+    ("name", "memory"), [*((name, SMALL) for name in HOMES), *((name, 2**30) for name in WHOLE)]
+)
+def test_every_verb(tmp_path, name, memory):
     X = numbers(SHAPE, np.float64)
-    ours, theirs = views(open_file(home(X), memory=memory)), views(DenseTable(X))
+    there = HOMES[name](X, tmp_path)
+    ours, theirs = views(open_file(there, memory=memory)), views(DenseTable(X))
     for name in ("all", "both"):
         assert_same(ours[name], theirs[name], 1e-12, exact_median=name == "all")
 
 
-@pytest.mark.parametrize("memory", [SMALL, 2**30])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("dtype", "memory"), [(np.float32, SMALL), (np.float64, 2**30), (np.int16, SMALL)]
+)
 @pytest.mark.parametrize("make", [npy, memory_map, hdf5, parquet])
 def test_every_view(tmp_path, make, dtype, memory):
     X = numbers(SHAPE, dtype)

@@ -178,7 +178,7 @@ def test_passes_are_those_of_the_dense_table(offset, scale):
 @cases("scale", SCALES)
 @cases("offset", OFFSETS)
 def test_answers_are_those_of_the_dense_table(offset, scale, sigma):
-    for seed in range(3):
+    for seed in range(2):
         X = sparse_sample(seed, offset, scale)
         arguments = {"sigma": None if sigma is None else sigma * scale}
         with warnings.catch_warnings():
@@ -193,7 +193,7 @@ def test_answers_are_those_of_the_dense_table(offset, scale, sigma):
         np.testing.assert_allclose(sparse.scores, dense.scores, **close)
         np.testing.assert_array_equal(model.predict(sp.csr_matrix(X)), in_signs(model.support_))
         np.testing.assert_array_equal(model.predict(X), in_signs(model.support_))
-        for row in range(len(X)):
+        for row in range(0, len(X), 3):
             why = sparse.explain(row)
             assert why.removed is not bool(sparse.support[row])
             np.testing.assert_allclose(why.contributions.sum(), why.score, **close)

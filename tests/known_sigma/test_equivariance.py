@@ -1,6 +1,7 @@
 """The answer moves with the data: permuted, translated, scaled and rotated tables; precision."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ methods = st.fixed_dictionaries(
     {"algorithm": st.just("continuation"), "surrogate": st.sampled_from(SURROGATES)}
 )
 # The same examples in every run: a row may lie on the border by accident.
-examples = settings(deadline=None, max_examples=40, derandomize=True)
+examples = settings(deadline=None, max_examples=25, derandomize=True)
 
 SETTINGS = [
     SettingA(400, 80, 0.1),
@@ -75,6 +76,13 @@ LARGER = [SettingA(2000, 100, 0.2), SettingB(1000, 300, 0.3), SettingA(800, 400,
 
 def setting_name(setting: SettingA | SettingB) -> str:
     return f"{type(setting).__name__[-1]} {setting.n}x{setting.d} {setting.alpha}"
+
+
+@cache
+def plain_fit(setting, seed=0):
+    """A table, and its fit as it is."""
+    sample = setting.sample(seed)
+    return sample, robust_mean(sample.X, sigma=sample.sigma)
 
 
 def assert_same_answer(
@@ -105,9 +113,8 @@ def test_rows_in_another_order(problem, method, seed):
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=setting_name)
 def test_rows_of_the_settings_in_another_order(setting):
-    sample = setting.sample(0)
+    sample, plain = plain_fit(setting)
     order = np.random.default_rng(0).permutation(setting.n)
-    plain = robust_mean(sample.X, sigma=sample.sigma)
     permuted = robust_mean(sample.X[order], sigma=sample.sigma)
     if setting.n <= 501:  # otherwise another sample of rows decides on the start
         np.testing.assert_allclose(plain.location, permuted.location, rtol=0, atol=1e-12)
@@ -151,8 +158,7 @@ def test_translation_by_a_million(setting, algorithm):
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=setting_name)
 def test_translation_of_single_precision(setting):
-    sample = setting.sample(0)
-    plain = robust_mean(sample.X, sigma=sample.sigma)
+    sample, plain = plain_fit(setting)
     moved = robust_mean((sample.X + 1e4).astype(np.float32), sigma=sample.sigma)
     np.testing.assert_array_equal(plain.support, moved.support)
     # At 1e4 single precision has steps of 1e-3.
@@ -193,11 +199,10 @@ def test_scale_with_every_method(scale, surrogate, algorithm):
     assert_same_answer(plain, scaled, 1e-12 * scale, scale)
 
 
-@cases("scale", [1e-8, 1e-3, 1e5, 1e8])
+@cases("scale", [1e-8, 1e5])
 @cases("setting", SETTINGS)
 def test_scale_of_the_settings(setting, scale):
-    sample = setting.sample(0)
-    plain = robust_mean(sample.X, sigma=sample.sigma)
+    sample, plain = plain_fit(setting)
     scaled = robust_mean(scale * sample.X, sigma=scale * sample.sigma)
     assert_same_answer(plain, scaled, 1e-12 * scale, scale)
 
@@ -282,10 +287,9 @@ def test_columns_of_zeros(problem, n_zeros):
 
 
 @cases("setting", SETTINGS)
-@cases("seed", range(3))
+@cases("seed", range(2))
 def test_single_precision_keeps_the_same_rows(setting, seed):
-    sample = setting.sample(seed)
-    double = robust_mean(sample.X, sigma=sample.sigma)
+    sample, double = plain_fit(setting, seed)
     single = robust_mean(sample.X.astype(np.float32), sigma=sample.sigma)
     np.testing.assert_array_equal(double.support, single.support)
     np.testing.assert_allclose(double.location, single.location, rtol=0, atol=1e-6)
@@ -353,9 +357,8 @@ def test_a_fit_leaves_the_global_random_state_alone():
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=setting_name)
 def test_another_random_state_keeps_the_same_rows(setting):
-    sample = setting.sample(0)
-    plain = robust_mean(sample.X, sigma=sample.sigma)
-    for random_state in (1, 2, None, np.random.default_rng(5)):
+    sample, plain = plain_fit(setting)
+    for random_state in (1, None, np.random.default_rng(5)):
         other = robust_mean(sample.X, sigma=sample.sigma, random_state=random_state)
         np.testing.assert_array_equal(plain.support, other.support)
 
@@ -413,7 +416,7 @@ def test_the_order_of_rows_that_coincide_does_not_matter():
     X = np.tile(np.random.default_rng(0).integers(-1, 2, 563), (141, 1)).astype(np.float64)
     X[:14] = np.random.default_rng(1).integers(-1, 2, (14, 563))
     found = set()
-    for seed in range(8):
+    for seed in range(5):
         order = np.random.default_rng(seed).permutation(141)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WeakEvidenceWarning)
@@ -425,7 +428,7 @@ def test_the_order_of_few_long_rows_does_not_matter():
     # The origin of their coordinates is a row, and random directions are drawn in these.
     X = np.random.default_rng(0).standard_t(2, (30, 80))
     found = set()
-    for seed in range(8):
+    for seed in range(5):
         order = np.random.default_rng(seed).permutation(30)
         support = robust_mean(X[order], sigma=4.0).support
         found.add(tuple(np.sort(order[support])))

@@ -324,8 +324,8 @@ def test_absurd_rows_from_every_start(size, start):
 
 @cases("algorithm", ALGORITHMS)
 @cases("surrogate", SURROGATES)
-@cases("factor", [1e-2, 1e-4, 1e-8, 1e-12])
-@cases("shape", [(60, 4), (20, 50)])
+@cases("factor", [1e-2, 1e-8, 1e-12])
+@cases("shape", [(40, 4), (20, 50)])
 def test_a_bound_far_too_small_is_said_to_be_so(shape, factor, surrogate, algorithm):
     X = np.random.default_rng(0).standard_normal(shape)
     sigma = factor * spectral_sigma(X)
@@ -404,7 +404,7 @@ def check_small_fit(fit: tuple[np.ndarray, dict[str, Any]]) -> None:
 
 
 @given(small_fits())
-@settings(deadline=None, max_examples=60, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(deadline=None, max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @example((np.array([[0.0], [13408.0], [1e8]]), {"sigma": 1e-3}))
 @example((np.array([[0.0], [13408.0]]), {"sigma": 1e-3, "algorithm": "paper"}))
 @example((np.array([[0.0], [50.0]]), {"sigma": 1.0}))

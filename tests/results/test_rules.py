@@ -33,12 +33,14 @@ def fitted(X, **arguments) -> RobustMean:
         return RobustMean(**arguments).fit(X)
 
 
-@cases("surrogate", ["reweighted-l2", "l1"])
+L2 = "reweighted-l2"
+
+
+@cases(("surrogate", "p"), [(L2, None), (L2, 0.2), (L2, 0.8), ("l1", None)])
 @cases("scatter", ["auto", "diagonal"])
-@cases("p", [None, 0.2, 0.8])
 def test_as_published_the_rows_of_the_fit_are_judged_as_in_the_fit(surrogate, scatter, p):
     n_removed = 0
-    for seed in range(8):
+    for seed in range(5):
         X, sigma = mixture(seed)
         given = {"p": p, "surrogate": surrogate, "scatter": scatter, "algorithm": "paper"}
         model = fitted(X, sigma=sigma, **given)
@@ -49,12 +51,12 @@ def test_as_published_the_rows_of_the_fit_are_judged_as_in_the_fit(surrogate, sc
         # A row does not depend on those that it is asked about with.
         np.testing.assert_array_equal(model.predict(X[::3]), in_signs(model.support_[::3]))
         n_removed += int((~model.support_).sum())
-    assert n_removed > 20
+    assert n_removed > 12
 
 
 @pytest.mark.parametrize("given", [{}, {"sigma": None}, {"prune": 0.5}])
 def test_so_are_those_of_other_tables(given):
-    for seed in range(6):
+    for seed in range(3):
         for wide in (False, True):
             X, sigma = mixture(seed, wide)
             if seed % 3 == 0:

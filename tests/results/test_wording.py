@@ -6,6 +6,8 @@ import pytest
 import inlier
 from inlier import RobustMean, WeakEvidenceWarning
 from inlier.datasets import Clean, SettingA, SettingB
+from inlier.results import wording
+from inlier.results.outcome import Finding, Kind
 from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean
 
 # -- data -----------------------------------------------------------------------------------------
@@ -97,3 +99,12 @@ def test_the_settings_are_no_weak_evidence(setting):
 def test_the_estimator_warns_too():
     with pytest.warns(WeakEvidenceWarning, match="contradictory"):
         RobustMean(assume="symmetric").fit(three_clusters())
+
+
+def test_every_finding_has_a_sentence_for_python_and_the_command_line():
+    assert set(wording.SENTENCES) == set(Kind)
+    for kind, sentence in wording.SENTENCES.items():
+        ways = (wording.PYTHON, wording.COMMAND_LINE)
+        said = {wording.sentence(Finding(kind, 3, 0.5), words) for words in ways}
+        assert all(words.endswith(".") and "{" not in words for words in said)
+        assert len(said) == 1 + ("{words." in sentence or "{sigma}" in sentence)

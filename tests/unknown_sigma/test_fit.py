@@ -1,6 +1,7 @@
 """`robust_mean(X, assume="symmetric")`: tables of every kind, degenerate ones, chance, progress."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,12 @@ def moved(X, how, seed=0):
 MOVES = ["small", "large", "far", "rotated", "reflected", "permuted", "columns", "wider"]
 
 
+@cache
+def plain_fit(name, dtype="float64", rounded_to="float64"):
+    """The fit of a table as it is, in some precision."""
+    return fitted(SMALL[name]().X.astype(rounded_to).astype(dtype))
+
+
 # Every move of two tables, and some moves of the others.
 @cases(
     ("name", "how"),
@@ -53,9 +60,8 @@ MOVES = ["small", "large", "far", "rotated", "reflected", "permuted", "columns",
     ],
 )
 def test_the_same_rows_are_kept(name, how):
-    X = SMALL[name]().X
-    Y, order = moved(X, how)
-    plain, other = fitted(X), fitted(Y)
+    Y, order = moved(SMALL[name]().X, how)
+    plain, other = plain_fit(name), fitted(Y)
     assert plain.groups
     np.testing.assert_array_equal(other.support, plain.support[order])
 
@@ -83,7 +89,7 @@ def memory_mapped(X, folder):
 def test_every_kind_of_table_gives_the_same_rows(kind, name, tmp_path):
     # Half precision holds these numbers.
     X = SMALL[name]().X.astype(np.float16).astype(np.float64)
-    plain = fitted(X)
+    plain = plain_fit(name, rounded_to="float16")
     other = fitted(KINDS[kind](X, tmp_path), dense=X)
     np.testing.assert_array_equal(other.support, plain.support)
     single = np.float32 if kind in ("float32", "float16", "csc float32") else np.float64
@@ -112,14 +118,19 @@ def test_the_data_are_not_modified(make):
 # -- difficult tables -----------------------------------------------------------------------------
 
 
-@cases("where", ["one entry", "whole row"])
-@cases("size", [1e3, 1e8, 1e100, 1e160, -1e300])
+ENTRY, ROW = "one entry", "whole row"
+
+
+@cases(
+    ("size", "where"),
+    [(1e3, ENTRY), (1e3, ROW), (1e8, ENTRY), (1e100, ROW), (1e160, ENTRY), (-1e300, ROW)],
+)
 @cases("make", [np.asarray, sp.csr_array])
 @cases("shape", [(300, 30), (60, 150), (1000, 3)])
 def test_one_absurd_row_and_no_other_goes(shape, make, size, where):
     X = np.random.default_rng(1).standard_normal(shape)
     X[3] = 0.0
-    X[3, slice(1) if where == "one entry" else slice(None)] = size
+    X[3, slice(1) if where == ENTRY else slice(None)] = size
     result = fitted(make(X), dense=X)
     np.testing.assert_array_equal(result.outliers, [3])
     assert [group.kind for group in result.groups] == ["apart"]
@@ -250,7 +261,7 @@ def test_categories_are_left_alone_and_warned_about(scale):
 @pytest.mark.parametrize("power", [-60, -30, 30, 60])
 def test_units_in_which_the_numbers_are_very_small_or_large(power):
     X = SMALL["B"]().X
-    np.testing.assert_array_equal(fitted(10.0**power * X).support, fitted(X).support)
+    np.testing.assert_array_equal(fitted(10.0**power * X).support, plain_fit("B").support)
 
 
 # Powers of two as units, and whether a table in them is taken.
@@ -267,7 +278,8 @@ def test_units_change_nothing_until_they_are_refused(name, dtype, power, taken):
     Y = np.ldexp(X, power)
     assert np.isfinite(Y).all()
     if taken:
-        np.testing.assert_array_equal(fitted(Y).support, fitted(X).support)
+        plain = plain_fit(name, np.dtype(dtype).name)
+        np.testing.assert_array_equal(fitted(Y).support, plain.support)
         return
     with pytest.raises(ValueError, match=r"X is out of range.*units"):
         robust_mean(Y)
@@ -305,9 +317,9 @@ def test_the_same_random_state_gives_the_same_answer_to_the_last_bit(name):
 @pytest.mark.parametrize("name", ["A", "A, n < d", "B", "obvious and subtle", "clean"])
 def test_another_random_state_keeps_the_same_rows(name):
     X = SMALL[name]().X
-    plain = fitted(X)
-    for random_state in (1, 2, None):
-        np.testing.assert_array_equal(fitted(X, random_state=random_state).support, plain.support)
+    for random_state in (1, None):
+        other = fitted(X, random_state=random_state)
+        np.testing.assert_array_equal(other.support, plain_fit(name).support)
 
 
 def test_a_fit_leaves_the_global_random_state_alone():

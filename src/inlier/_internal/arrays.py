@@ -4,8 +4,6 @@ Arrays with an entry for each row stay in the library and on the device of the t
 entry for each column, and smaller ones, are numpy arrays on the host.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +17,7 @@ from array_api_compat import (
     to_device,
 )
 
-from inlier._internal.typing import Array, Rows
+from inlier._internal.typing import Array, Mask, Rows
 
 # Real dtypes whose values single precision represents.
 SINGLE = ("bool", "float16", "bfloat16", "float32", "int8", "int16", "uint8", "uint16")
@@ -92,6 +90,13 @@ def among(rows: Rows, mask: Rows) -> Rows:
     """Select the masked columns of a k x n array."""
     xp = namespace(rows)
     return xp.take(rows, xp.nonzero(mask)[0], axis=-1)
+
+
+def all_but(n: int, removed: Rows) -> Mask:
+    """Return a mask of n rows but some, given by index, on the host."""
+    kept = np.ones(n, dtype=np.bool_)
+    kept[on_host(removed)] = False
+    return kept
 
 
 def total(x: Rows) -> float:

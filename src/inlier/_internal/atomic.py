@@ -1,7 +1,5 @@
 """Atomic writes: a file appears under its name only when it is complete."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Spreadsheets evaluate a cell that begins with =, +, - or @. A leading apostrophe
 Numbers are unchanged.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -1,7 +1,5 @@
 """Errors about arguments that Python and the command line spell in their own way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,18 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument that a message mentions.
-
-    Attributes
-    ----------
-    name : str
-        As the function calls it.
-    value : object
-        None to mention the name alone, ... for any value.
-    """
+    """An argument that a message mentions."""
 
     name: str
+    """As the function calls it."""
     value: Any = None
+    """None to mention the name alone, ... for any value."""
 
     def __str__(self) -> str:
         if self.value is None:
@@ -29,13 +21,7 @@ class Argument:
 
 
 class ArgumentError(ValueError):
-    """A wrong argument, or one that would help.
-
-    Parameters
-    ----------
-    *parts : str or Argument
-        The message in order.
-    """
+    """A wrong argument, or one that would help; the message in parts."""
 
     def __init__(self, *parts: str | Argument) -> None:
         super().__init__("".join(map(str, parts)))

@@ -3,8 +3,6 @@
 They are imported when they are called, so that no lower layer depends on a higher one.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers at the limits of double precision, each defined once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 EPS = float(np.finfo(np.float64).eps)

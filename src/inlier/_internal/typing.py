@@ -1,7 +1,5 @@
 """Type aliases that every module uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,11 +1,9 @@
 """Tables: passes over the data, with one file for each place where rows may be stored."""
 
-from __future__ import annotations
-
+from inlier._internal.validation import check_finite
 from inlier.data.arrays import is_wide
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.filled import FilledTable, Gaps, filled, find_missing
-from inlier.data.finite import check_finite
 from inlier.data.frame import WorkingFrame
 from inlier.data.gram import LazyFields, Rotation, central_row
 from inlier.data.host import HostTable
@@ -13,24 +11,8 @@ from inlier.data.measures import Fences, Measure, TailLength
 from inlier.data.opening import as_table, is_external, open_table
 
 __all__ = [
-    "Fences",
-    "FilledTable",
-    "Gaps",
-    "HostTable",
-    "LazyFields",
-    "Measure",
-    "Metric",
-    "Moment",
-    "Rotation",
-    "Table",
-    "TailLength",
-    "WorkingFrame",
-    "as_table",
-    "central_row",
-    "check_finite",
-    "filled",
-    "find_missing",
-    "is_external",
-    "is_wide",
+    "Fences", "FilledTable", "Gaps", "HostTable", "LazyFields", "Measure", "Metric", "Moment",
+    "Rotation", "Table", "TailLength", "WorkingFrame",
+    "as_table", "central_row", "check_finite", "filled", "find_missing", "is_external", "is_wide",
     "open_table",
-]
+]  # fmt: skip

@@ -22,9 +22,9 @@ from inlier._internal.arrays import (
     working_precision,
 )
 from inlier._internal.typing import Array, Rows
+from inlier._internal.validation import check_finite
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
-from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import BlockView, Pass, Squares, fused_kernels
 from inlier.data.products import SETTINGS as PRODUCTS
@@ -68,21 +68,12 @@ def is_wide(shape: tuple[int, ...]) -> bool:
 
 
 class DenseTable(BlockTable):
-    """Rows of a two-dimensional array of any real dtype and memory order.
-
-    Parameters
-    ----------
-    Y : array of shape (n, d)
-    kept : mask of shape (n,), optional
-        The rows of the table, on the host.
-    """
+    """Rows of a two-dimensional array of any real dtype and memory order; `kept` is on the host."""
 
     def __init__(self, Y: Any, kept: Array | None = None) -> None:
         n = Y.shape[0] if kept is None else int(kept.sum())
         super().__init__((n, Y.shape[1]), working_precision(dtype_name(Y)))
-        self._Y = Y
-        self._kept = kept
-        self._xp = namespace(Y)
+        self._Y, self._kept, self._xp = Y, kept, namespace(Y)
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
         self.in_cache = isinstance(Y, np.ndarray)

@@ -171,20 +171,12 @@ class Passes(ABC):
 
 
 class Table(Passes):
-    """An n x d table: the verbs of `Passes`, and conveniences expressed in them.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        (n, d).
-    dtype : numpy dtype
-        In which the data are read: single precision stays single precision.
-    sparse : bool
-        Whether zeros are not stored.
-    """
+    """An n x d table: the verbs of `Passes`, and conveniences expressed in them."""
 
     dtype: np.dtype[Any]
+    """In which the data are read: single precision stays single precision."""
     sparse = False
+    """Whether zeros are not stored."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape

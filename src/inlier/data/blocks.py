@@ -9,22 +9,10 @@ import numpy as np
 
 from inlier._internal.arrays import double, on_host
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data import medians
+from inlier.data import medians, passes
 from inlier.data.base import Moment, Table, Weights
 from inlier.data.measures import Measure
-from inlier.data.passes import (
-    BlockView,
-    Combine,
-    Distances,
-    DriftingMoments,
-    Histogram,
-    Moments,
-    Pass,
-    Project,
-    ScatterPass,
-    Sizes,
-    Squares,
-)
+from inlier.data.passes import BlockView, Pass
 from inlier.data.settings import SETTINGS
 
 
@@ -41,21 +29,12 @@ def kept_among(before: Mask | None, rows: Any) -> Mask:
 class BlockTable(Table):
     """A table that is read in blocks of rows.
 
-    No copy of the data is made: a block is cast and centred, if necessary, when it is read.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    dtype : numpy dtype
-        Of the products: single or double precision.
-
-    Attributes
-    ----------
-    in_cache : bool
-        Whether blocks fit into the cache, so that a centred copy of one is cheap.
+    No copy of the data is made: a block is cast and centred, if necessary, when it is read. The
+    dtype is that of the products: single or double precision.
     """
 
     in_cache = True
+    """Whether blocks fit into the cache, so that a centred copy of one is cheap."""
 
     def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         super().__init__(shape)
@@ -66,42 +45,39 @@ class BlockTable(Table):
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         """Run a pass: return its results for all rows, and its sums over all blocks, on the host.
 
-        Parameters
-        ----------
-        *inputs : Rows or callable
-            Sliced along the last axis for each block; a callable gets the slice of rows instead.
+        Inputs are sliced along the last axis for each block; a callable gets the slice instead.
         """
 
     def project(self, center: Array, basis: Array) -> Rows:
-        return double(self._run(Project.along(basis, self._view(center)))[0])
+        return double(self._run(passes.Project.along(basis, self._view(center)))[0])
 
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
-        k, kind = len(basis), DriftingMoments if drift else Moments
+        k, kind = len(basis), passes.DriftingMoments if drift else passes.Moments
         work = kind.along(basis, self._view(center))
         projected, (image, totals) = self._run(work, weights)
         image = image - totals[:, None] * work.view.left
         return Moment(projected, image[:k], image[-1] if drift else np.empty(0))
 
     def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
-        work = ScatterPass(self._view(center, centred=True))
+        work = passes.ScatterPass(self._view(center, centred=True))
         _, (image, drift) = self._run(work, weights)
         return (image + image.T) / 2.0, drift[0]
 
     def squares(self, center: Array, weights: Rows) -> tuple[Array, Array]:
-        _, (squares, drift) = self._run(Squares(center), weights)
+        _, (squares, drift) = self._run(passes.Squares(center), weights)
         return squares, drift
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
-        work = Combine(self._view(center))
+        work = passes.Combine(self._view(center))
         _, (image, totals) = self._run(work, coefficients)
         combined: Array = image - totals[:, None] * work.view.left
         return combined
 
     def sq_distances(self, center: Array) -> Rows:
-        return double(self._run(Distances(self._view(center, centred=self.in_cache)))[0])
+        return double(self._run(passes.Distances(self._view(center, centred=self.in_cache)))[0])
 
     def measured(self, measure: Measure) -> Rows:
-        return self._run(Sizes(measure))[0]
+        return self._run(passes.Sizes(measure))[0]
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
         n = self.shape[0]
@@ -109,10 +85,7 @@ class BlockTable(Table):
             return medians.column_medians(self.sampled(sample))
         evenly = np.linspace(0, n - 1, SETTINGS.sample_rows).astype(np.intp)
         eps = float(np.finfo(self.dtype).eps)
-        return medians.median(n, self.some(evenly), self._count, eps)
-
-    def _count(self, histogram: Histogram) -> Array:
-        return self._run(histogram)[1][0]
+        return medians.median(n, self.some(evenly), lambda work: self._run(work)[1][0], eps)
 
     def _view(self, center: Array, centred: bool = False) -> BlockView:
         """Return a view about a centre; rows are centred first if asked for or necessary."""

@@ -11,11 +11,16 @@ from scipy.sparse import issparse
 
 from inlier._internal.arrays import dtype_name, highest, is_real, median, pieces
 from inlier._internal.typing import Array, Rows
-from inlier._internal.validation import are_times, as_array, check_times, is_device_array
+from inlier._internal.validation import (
+    are_times,
+    as_array,
+    check_finite,
+    check_times,
+    is_device_array,
+)
 from inlier.data.arrays import is_wide
 from inlier.data.base import Table
 from inlier.data.filled import filled, find_missing
-from inlier.data.finite import check_finite
 from inlier.data.opening import is_external, open_table
 from inlier.data.settings import SETTINGS
 
@@ -36,22 +41,10 @@ def check_table(
 ) -> Any:
     """Return a two-dimensional table, array or sparse matrix of finite real numbers, not copied.
 
-    Parameters
-    ----------
-    X : array, sparse matrix, data frame, file or Dask collection
-    name : str
-        Name of the data in messages.
-    least_rows : int
-    wide_later : bool
-        Whether wide tables are not checked for NaN: a fit finds it in the Gram matrix.
-    missing : {"error", "auto"}
-        With "auto" an array in memory may have missing cells: they are filled in a copy.
-    columns : sequence of str, optional
-        The names of the columns; by default those of a data frame.
-    fill : array of shape (d,), optional
-        Values of missing cells; by default the median of the present cells of the column.
-    aside : int array
-        Columns that are ignored, see `Gaps`.
+    With `wide_later` wide tables are not checked for NaN: a fit finds it in the Gram matrix. If
+    `missing` is "auto", an array in memory may have missing cells: they are filled in a copy by
+    `fill`, or by the medians of the columns, and columns in `aside` are ignored, see `Gaps`. The
+    names of the `columns` are for messages; a data frame brings its own.
     """
     if isinstance(X, Table):
         return X
@@ -126,7 +119,8 @@ def _of_frame(X: Any, name: str) -> Any:
     """Convert a data frame to an array; the error names columns that are not numeric."""
     others = _other_columns(X)
     try:
-        if not any(are_times(_column(X, j)) for j in others):
+        columns = X.iloc if hasattr(X, "iloc") else X
+        if not any(are_times(np.asarray(columns[:, j])) for j in others):
             return _frame_array(X)
     except (TypeError, ValueError):
         if not others:
@@ -148,10 +142,6 @@ def _is_frame(X: Any) -> bool:
 def _other_columns(X: Any) -> list[int]:
     """Return the columns of a data frame that are not numeric or boolean."""
     return [j for j, dtype in enumerate(X.dtypes) if not NUMBERS.match(str(dtype))]
-
-
-def _column(X: Any, j: int) -> Array:
-    return np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[:, j])
 
 
 def _frame_array(X: Any) -> Any:
@@ -220,22 +210,10 @@ def check_center(center: Array, dtype: np.dtype[Any], name: str) -> None:
 
 
 def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0) -> float:
-    """Raise if squared distances of the rows from a centre overflow or underflow.
+    """Return the median distance; raise if squared `distances` overflow or underflow.
 
-    Parameters
-    ----------
-    table : Table
-    center : array of shape (d,)
-    distances : array of shape (n,)
-        Squared.
-    reach : float
-        Largest distance from the mean that sigma allows a single row, if sigma is given. Smaller
-        distances may underflow.
-
-    Returns
-    -------
-    float
-        The median distance.
+    `reach` is the largest distance from the mean that a given sigma allows a single row. Smaller
+    distances may underflow.
     """
     typical = float(np.sqrt(median(distances)))
     if not typical < 1e-4 * largest_distance(table.dtype):

@@ -17,10 +17,10 @@ import numpy as np
 
 from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array, Mask, Rows
+from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable, cached_rows, run_blocks
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
-from inlier.data.finite import check_finite
 from inlier.data.medians import column_medians
 from inlier.data.passes import Histogram, Pass
 from inlier.data.settings import SETTINGS
@@ -38,18 +38,8 @@ SHARES = 6
 class FileTable(BlockTable):
     """Rows of a file, or of anything else that is read in blocks; nothing is kept in memory.
 
-    Vectors with an entry for each row are numpy arrays; they, and the answers of the passes, come
-    on top of the memory for the blocks.
-
-    Parameters
-    ----------
-    source : Source
-    name : str
-        What the data are called in messages.
-    memory : int
-        Upper bound, in bytes, for the blocks that are held and for what is made of them.
-    checked : bool
-        Whether the rows that are used are known to be finite.
+    `memory` bounds, in bytes, the blocks that are held and what is made of them. Vectors with an
+    entry for each row are numpy arrays; they, and the answers of the passes, come on top.
     """
 
     def __init__(
@@ -57,16 +47,18 @@ class FileTable(BlockTable):
     ) -> None:
         n, d = _checked_shape(source, name)
         super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
-        self._source = source
-        self._name = name
-        self._memory = _checked_memory(memory, d, name)
+        if memory < ENTRY_BYTES * d:
+            raise ValueError(
+                f"memory={memory} is too little to compute with one row of {name}, which has {d} "
+                f"columns: allow at least {ENTRY_BYTES * d} bytes."
+            )
+        self._source, self._name, self._memory = source, name, int(memory)
         self._kept: Mask | None = None
         self._metrics: tuple[Metric, ...] = ()
         # Shared with the tables that `take` and `in_metric` make of this one.
         self._checked = [checked]
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
-        """See `BlockTable._run`."""
         self.n_passes += 1
         # Fewer rows than bins are dwarfed by their counts.
         height = self._part_rows(work.n_bins if isinstance(work, Histogram) else 1)
@@ -146,19 +138,17 @@ class FileTable(BlockTable):
         wanted, places = np.unique(np.asarray(rows, np.intp), return_inverse=True)
         none = np.empty((0, self.shape[1]), self._source.dtype)[:, columns]
         found = self._native(self._source.some(wanted, columns) if len(wanted) else none)
-        if not (self._checked[0] or _all_finite(found)):
+        if not (self._checked[0] or found.dtype.kind != "f" or np.isfinite(found).all()):
             for _ in self._parts(self._part_rows()):  # until the first such entry, to name it
                 pass
         return found if np.array_equal(wanted, rows) else found[places]
 
     def some(self, rows: Array) -> Array:
-        """See `Table.some`."""
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
         return self._transformed(self._rows_at(rows, slice(None)))
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
-        """See `Table.median`."""
         n, d = self.shape
         if sample is None and n * d <= min(SETTINGS.sorted_elements, self._memory // ENTRY_BYTES):
             self.n_passes += 1
@@ -166,11 +156,11 @@ class FileTable(BlockTable):
         return super().median(sample)
 
     def take(self, rows: Rows) -> Table:
-        """See `Table.take`. Rows that are not kept are dropped after they were read."""
+        """Drop other rows after they were read."""
         return self._again(kept_among(self._kept, rows), self._metrics)
 
     def in_metric(self, metric: Metric) -> Table:
-        """See `Table.in_metric`. Rows are transformed after they were read, in each pass."""
+        """Transform rows after they were read, in each pass."""
         return self._again(self._kept, (*self._metrics, metric))
 
     def _again(self, kept: Mask | None, metrics: tuple[Metric, ...]) -> FileTable:
@@ -181,7 +171,7 @@ class FileTable(BlockTable):
         return self.counting_for(table)
 
     def gram(self, center: Array) -> Array:
-        """See `Table.gram`. The rows are looked up in groups of columns, if the file allows."""
+        """Look the rows up in groups of columns, if the file allows."""
         n, d = self.shape
         looked_up = self._source.by_columns and all(m.factor.ndim == 1 for m in self._metrics)
         self.n_passes += looked_up
@@ -203,8 +193,6 @@ class FileTable(BlockTable):
         n = self._source.shape[0]
         numbers = np.arange(n) if self._kept is None else np.flatnonzero(self._kept)
         rows = self._rows_at(numbers, columns)
-        if not self._metrics:
-            return rows
         for metric in self._metrics:
             rows = Metric(metric.origin[columns], metric.factor[columns]).rows(rows, self.dtype)
         return rows
@@ -220,20 +208,13 @@ class FileTable(BlockTable):
 
 
 def open_file(X: Any, name: str = "X", memory: int = SETTINGS.memory) -> FileTable:
-    """Open a table that is read block by block.
+    """Open a table that is read block by block; see `inlier.open_table`.
 
-    Parameters
-    ----------
-    X : path, numpy.memmap, or object of zarr, h5py or pyarrow
-        A path leads to a file of any format that is read (`file.h5::dataset` names an array), or to
-        a folder of Parquet files.
-    name : str
-        What the data are called in messages.
-    memory : int
-        Upper bound, in bytes, for the blocks that are held and for what is made of them. Text,
-        Parquet and Arrow files that fit into it are loaded.
+    Text, Parquet and Arrow files that fit into `memory` are loaded.
     """
-    _check_memory(memory)
+    right = isinstance(memory, numbers.Integral) and not isinstance(memory, bool | np.bool_)
+    if not right or memory < 1:
+        raise ValueError(f"memory must be a whole number of bytes >= 1, but is {memory!r}.")
     return FileTable(open_source(X, name, memory), name, memory)
 
 
@@ -254,22 +235,3 @@ def _checked_shape(source: Source, name: str) -> tuple[int, int]:
             "numeric columns first."
         )
     return n, d
-
-
-def _check_memory(memory: Any) -> None:
-    right = isinstance(memory, numbers.Integral) and not isinstance(memory, bool | np.bool_)
-    if not right or memory < 1:
-        raise ValueError(f"memory must be a whole number of bytes >= 1, but is {memory!r}.")
-
-
-def _checked_memory(memory: int, d: int, name: str) -> int:
-    if memory < ENTRY_BYTES * d:
-        raise ValueError(
-            f"memory={memory} is too little to compute with one row of {name}, which has {d} "
-            f"columns: allow at least {ENTRY_BYTES * d} bytes."
-        )
-    return int(memory)
-
-
-def _all_finite(block: Array) -> bool:
-    return block.dtype.kind != "f" or bool(np.isfinite(block).all())

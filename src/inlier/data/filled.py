@@ -8,8 +8,8 @@ import numpy as np
 
 from inlier._internal.arrays import pieces
 from inlier._internal.typing import Array, Mask
+from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable
-from inlier.data.finite import check_finite
 from inlier.data.settings import SETTINGS
 
 # Columns or rows that a message lists.
@@ -19,26 +19,17 @@ NONE = np.empty(0, np.intp)
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Numbers of missing cells by column, and their imputed values.
-
-    Attributes
-    ----------
-    n_rows : int
-    counts : int array of shape (d,)
-    fill : array of shape (d,)
-        The median of the present cells of each column.
-    aside : int array
-        Columns that are ignored in the fit: so few rows have a value there that having one makes
-        a row an outlier. All of their cells count as the median.
-    unknown : int array
-        Columns without a value in any kept row.
-    """
+    """Numbers of missing cells by column, and their imputed values."""
 
     n_rows: int
     counts: Array = field(repr=False)
     fill: Array = field(repr=False)
+    """The median of the present cells of each column."""
     aside: Array = field(default_factory=lambda: NONE, repr=False)
+    """Columns that are ignored in the fit: so few rows have a value there that having one makes a
+    row an outlier. All of their cells count as the median."""
     unknown: Array = field(default_factory=lambda: NONE, repr=False)
+    """Columns without a value in any kept row."""
 
     @property
     def mostly(self) -> Array:
@@ -72,17 +63,8 @@ class Gaps:
 class FilledTable(DenseTable):
     """A numpy array whose missing cells hold the medians of their columns.
 
-    So a missing cell does not affect its row. The table owns the array.
-
-    Parameters
-    ----------
-    Y : array of shape (n, d)
-        Filled.
-    missing : boolean array of shape (n, d)
-    fill : array of shape (d,)
-        The imputed values, in double precision.
-    aside : int array
-        Columns to ignore: all of their cells are filled.
+    So a missing cell does not affect its row. All cells of the columns `aside` are filled too. The
+    table owns the array.
     """
 
     def __init__(self, Y: Array, missing: Mask, fill: Array, aside: Array = NONE) -> None:
@@ -167,22 +149,18 @@ def filled(
     fill: Array | None = None,
     aside: Array = NONE,
 ) -> FilledTable:
-    """Copy an array and impute its missing cells.
+    """Copy an array and impute its missing cells, by default by the medians of the present ones.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    missing : boolean array of shape (n, d)
-    name : str
-        Name of the data in messages.
-    columns : tuple of str, optional
-        The names of the columns.
-    fill : array of shape (d,), optional
-        Imputed values; by default the median of the present cells of each column.
-    aside : int array
-        Columns to ignore: all of their cells are filled.
+    `name` and `columns` are for messages; all cells of the columns `aside` are filled.
     """
-    _check_rows(missing, name)
+    empty = np.flatnonzero(missing.all(axis=1))
+    if len(empty):
+        shown = ", ".join(str(i) for i in empty[:NAMED]) + (", ..." if empty[NAMED:].any() else "")
+        rows = "rows" if len(empty) > 1 else "row"
+        raise ValueError(
+            f"{name} has no value at all in {rows} {shown} (counted from 0). Leave such rows out: "
+            "there is nothing to judge them by."
+        )
     if fill is None:
         empty = np.flatnonzero(missing.all(axis=0))
         if len(empty):
@@ -196,18 +174,6 @@ def filled(
     Y = X.copy(order="K")
     np.copyto(Y, rounded, where=missing)
     return FilledTable(Y, missing, rounded.astype(np.float64), aside)
-
-
-def _check_rows(missing: Mask, name: str) -> None:
-    """Raise if a row has no value at all."""
-    empty = np.flatnonzero(missing.all(axis=1))
-    if len(empty):
-        shown = ", ".join(str(i) for i in empty[:NAMED]) + (", ..." if empty[NAMED:].any() else "")
-        rows = "rows" if len(empty) > 1 else "row"
-        raise ValueError(
-            f"{name} has no value at all in {rows} {shown} (counted from 0). Leave such rows out: "
-            "there is nothing to judge them by."
-        )
 
 
 def _medians(X: Array, missing: Mask) -> Array:

@@ -31,16 +31,7 @@ class WorkingFrame:
 
     @classmethod
     def of(cls, whole: Table, near: Rows, origin: Array, rotates: bool = True) -> WorkingFrame:
-        """Set rows aside, and rotate the others about a center if that is cheaper.
-
-        Parameters
-        ----------
-        near : boolean array of shape (n,)
-            The rows that stay.
-        origin : array of shape (d,)
-        rotates : bool
-            Whether the fit may use rotated coordinates.
-        """
+        """Set rows that are not near aside; rotate the others about a center if that is cheaper."""
         rows = whole if every(near) else whole.take(near)
         rotation = Rotation.of(rows, origin) if rotates and Rotation.pays(rows) else None
         return cls(whole, near, rows, origin, rotation)
@@ -69,15 +60,7 @@ class WorkingFrame:
         return scattered(x, self.near, aside)
 
     def mean(self, weights: Rows, found: Array) -> Array:
-        """Return a weighted mean in the coordinates of the data.
-
-        Parameters
-        ----------
-        weights : array
-            Of the rows of the fit.
-        found : array
-            That mean in working coordinates, used if no row has weight.
-        """
+        """Return a mean that was `found` in working coordinates in those of the data."""
         if self.rotation is None:
             return found
         if some(weights > 0.0):  # from the data, which the rotation has rounded

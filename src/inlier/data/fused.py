@@ -101,18 +101,12 @@ def supports(Y: Any) -> bool:
 
 @dataclass(frozen=True)
 class CenteredRows:
-    """Rows on a device about a center, which is never subtracted in memory.
-
-    Attributes
-    ----------
-    Y : tensor of shape (n, d)
-    high, low : tensor of shape (d,)
-        The leading digits of the center, and the others, in single precision.
-    """
+    """Rows on a device about a center, which is never subtracted in memory."""
 
     Y: Any
     high: Any
     low: Any
+    """The leading digits of the center, and the others, in single precision."""
 
     @classmethod
     def about(cls, center: Any, Y: Any) -> CenteredRows:

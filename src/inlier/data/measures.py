@@ -54,22 +54,15 @@ class Along:
 
 @dataclass(frozen=True)
 class Fences:
-    """Largest ratio of a cell to the fence of its column.
-
-    Attributes
-    ----------
-    center : array of shape (d,)
-        The medians of the columns.
-    unit : array of shape (d,)
-        Their median absolute deviations.
-    above, below : array of shape (d,)
-        Fences: distances from the median; infinite where there is none.
-    """
+    """Largest ratio of a cell to the fence of its column."""
 
     center: Array
+    """The medians of the columns."""
     unit: Array
+    """Their median absolute deviations."""
     above: Array
     below: Array
+    """Fences: distances from the median; infinite where there is none."""
 
     def __call__(self, rows: Rows) -> Rows:
         """Compute sizes, which exceed 1 beyond a fence."""
@@ -95,20 +88,14 @@ class TailLength:
 
     A cell at distance a from the median has the size .67 (a / m)^h. Here m is the median distance
     on its side, and h <= 1 transforms a heavier tail to a Gaussian one.
-
-    Attributes
-    ----------
-    center : array of shape (d,)
-    unit, power : array of shape (2, d)
-        m and h, above and below the centre.
-    whitener : array of shape (k, d), optional
-        Transforms sizes to uncorrelated ones of the same variance.
     """
 
     center: Array
     unit: Array
     power: Array
+    """m and h, above and below the centre, 2 x d."""
     whitener: Array | None = None
+    """k x d: transforms sizes to uncorrelated ones of the same variance."""
 
     def __call__(self, rows: Rows) -> Rows:
         """Compute sizes."""

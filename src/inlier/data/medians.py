@@ -43,14 +43,8 @@ def column_medians(rows: Array) -> Array:
 def median(n: int, sample: Array, count: Callable[[Histogram], Array], eps: float) -> Array:
     """Compute the coordinate-wise median of n rows, up to rounding.
 
-    Parameters
-    ----------
-    sample : array of shape (m, d)
-        Some of the rows, which place the first histogram.
-    count : callable
-        Runs the pass of a histogram, and returns its counts (d x bins).
-    eps : float
-        Relative precision of the values.
+    A `sample` of the rows places the first histogram; `count` runs the pass of one, and returns its
+    counts, d x bins. Values have the relative precision `eps`.
     """
     lower = _ranked((n - 1) // 2, sample, count, eps)
     return lower if n % 2 else (lower + _ranked(n // 2, sample, count, eps)) / 2.0

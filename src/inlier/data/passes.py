@@ -49,24 +49,15 @@ def fused_kernels() -> Any:
 
 @dataclass(frozen=True)
 class BlockView:
-    """Precision and centre of the products with a block.
-
-    Attributes
-    ----------
-    precision : str
-        The dtype of the products.
-    taken : array of shape (d,) or None
-        The part of the centre that is subtracted from the rows.
-    left : array of shape (d,)
-        The part that is subtracted from their products.
-    fused : bool
-        Whether kernels subtract the centre as they read the rows, see `inlier.data.fused`.
-    """
+    """Precision and centre of the products with a block."""
 
     precision: str
     taken: Array | None
+    """The part of the centre that is subtracted from the rows."""
     left: Array
+    """The part that is subtracted from their products."""
     fused: bool = False
+    """Whether kernels subtract the centre as they read the rows, see `inlier.data.fused`."""
 
     @classmethod
     def about(cls, center: Array, precision: str, centred: bool) -> BlockView:
@@ -94,7 +85,8 @@ class BlockView:
 
     def of(self, block: Rows) -> Rows:
         """Cast and centre a block."""
-        block = _cast(block, self.precision)
+        xp = namespace(block)
+        block = xp.astype(block, getattr(xp, self.precision), copy=False)
         return block if self.taken is None else block - like(self.taken, block)
 
 
@@ -284,8 +276,3 @@ def _centred(rows: Any, coefficients: Rows) -> tuple[Rows, Rows]:
     """Combine centred rows: nothing is left to subtract from the sums."""
     image = rows.combine(coefficients)
     return image, 0.0 * image[:, 0]
-
-
-def _cast(block: Rows, precision: str) -> Rows:
-    xp = namespace(block)
-    return xp.astype(block, getattr(xp, precision), copy=False)

@@ -1,7 +1,5 @@
 """Sizes of blocks and samples, shared by all tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -23,13 +23,9 @@ from inlier.data.settings import SETTINGS
 
 
 class SparseTable(Table):
-    """Rows of a scipy sparse matrix or array.
+    """Rows of a scipy sparse matrix or array, compressed.
 
-    Parameters
-    ----------
-    Y : sparse matrix of shape (n, d)
-        Converted to compressed rows. Columns that more than half of the rows store are stored in
-        full: at most twice as many entries.
+    Columns that more than half of the rows store are stored in full: at most twice as many entries.
     """
 
     sparse = True

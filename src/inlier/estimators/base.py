@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import Any, Self
 
 import numpy as np
@@ -23,14 +25,17 @@ class MeanEstimator(BaseEstimator):
     Attributes
     ----------
     location_ : ndarray of shape (n_features,)
-        The estimate, in the precision of X.
+        The estimate, in the precision of X; where cells are missing, of each column over the rows
+        that have the cell.
     support_ : ndarray of bool, shape (n_samples,)
         The rows that count.
     weights_ : ndarray of shape (n_samples,)
         With what weight, in [0, 1].
     n_iter_ : int
+        Iterations, such as those of Algorithm 1.
     result_ : MeanResult
-        All that is known about the fit: also scores, history, passes and message.
+        All that is known about the fit: also scores, history, passes and message; of `robust_mean`
+        certificate, rule, groups and path as well.
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -45,7 +50,17 @@ class MeanEstimator(BaseEstimator):
     def _validated(self, X: Any, fitting: bool = False) -> Any:
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
         if not is_array and (is_external(X) or isinstance(X, Table) or is_device_array(X)):
-            return self._validated_there(check_table(X, least_rows=2 if fitting else 1), fitting)
+            # Which scikit-learn would bring into memory as a whole.
+            X = check_table(X, least_rows=2 if fitting else 1)
+            d = X.shape[1]
+            if fitting:
+                self.n_features_in_ = d
+            elif d != self.n_features_in_:
+                raise ValueError(
+                    f"X has {d} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+            return X
         check_columns(X)
         if self._takes_missing:
             X = without_mask(X)  # which scikit-learn would look through
@@ -60,39 +75,14 @@ class MeanEstimator(BaseEstimator):
                 ensure_min_samples=2 if fitting else 1,
             )
 
-    def _validated_there(self, X: Any, fitting: bool) -> Any:
-        """Validate data that scikit-learn would bring into memory as a whole."""
-        d = X.shape[1]
-        if fitting:
-            self.n_features_in_ = d
-        elif d != self.n_features_in_:
-            raise ValueError(
-                f"X has {d} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
-        return X
-
     def _copied(self, result: MeanResult) -> Self:
-        self.result_ = result
-        self.location_ = result.location
-        self.support_ = result.support
+        self.result_, self.n_iter_ = result, result.n_iter
+        self.location_, self.support_ = result.location, result.support
         self.weights_ = result.weights
-        self.n_iter_ = result.n_iter
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int_]:
-        """Fit, and return which rows of X count.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        ndarray of int, shape (n_samples,)
-            +1 for the rows of `support_`, -1 for the others.
-        """
+        """Fit; return +1 for the rows of X that count, those of `support_`, -1 for the others."""
         return in_signs(self.fit(X).support_)
 
     def __sklearn_tags__(self) -> Any:
@@ -100,6 +90,14 @@ class MeanEstimator(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._takes_missing
         return tags
+
+
+def entries(documented: Any, section: str, names: tuple[str, ...] = ()) -> str:
+    """Return the entries of a section of a docstring, or those with some names."""
+    start = f"{section}\n{'-' * len(section)}\n"
+    text = (inspect.getdoc(documented) or "").partition(start)[2].partition("\n\n")[0]
+    found = re.split(r"\n(?=\S)", text)
+    return "\n".join(x for x in found if not names or x.partition(" : ")[0] in names)
 
 
 def in_signs(good: Rows) -> NDArray[np.int_]:

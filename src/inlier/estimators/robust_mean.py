@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from inlier._internal.typing import Array
 from inlier.api import Algorithm, Assumption, MissingName, ScatterName, StartName, robust_mean
 from inlier.data import Table, as_table
 from inlier.data.checks import check_table
-from inlier.estimators.base import MeanEstimator, in_signs
+from inlier.estimators.base import MeanEstimator, entries, in_signs
 from inlier.packing.surrogates import SurrogateName
 from inlier.results.result import RobustMeanResult
 
@@ -28,63 +29,22 @@ class RobustMean(OutlierMixin, MeanEstimator):
     over h in [0, 1]^n and x, where the y_i are the rows of X; see `robust_mean`. The multiplier of
     the constraint then scores any row, in one pass. Without sigma, the groups that left do.
 
+    `fit` refuses `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol` without sigma, unless the
+    algorithm is "paper": they are of the problem with a known bound. A missing cell of a new row
+    counts as the median of its column in the fit or, if no cell was missing there, as `location_`;
+    a row without any cell is an error. The weights are 1 for the kept rows and 0 for the others.
+
     Parameters
     ----------
-    sigma : float, default=None
-        A bound on the standard deviation of the good rows in every direction. Without it, groups of
-        rows leave while there is evidence for one, and what is left fixes it.
-    assume : {"auto", "symmetric", "nothing"}, default="auto"
-        What is assumed of the good rows where sigma is not known; see `robust_mean`.
-    scatter : {"auto", "identity", "diagonal"} or array, default="auto"
-        In which units rows are compared; see `robust_mean`.
-    p : float, default=None
-        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1; None is 0.5. At 1 it is the convex
-        l1 problem. Like `c1`, `surrogate`, `prune`, `max_iter` and `tol` it is of the problem with
-        a known bound: `fit` refuses it without sigma, unless the algorithm is "paper".
-    c1 : float, default=None
-        The paper's factor on sigma; None is 1. Its theorems want sqrt(3/2) or more.
-    algorithm : {"continuation", "paper"}, default="continuation"
-        Continuation in the budget, then Algorithm 1; or Algorithm 1 as published.
-    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}, default=None
-        How sum_i h_i^p is minimised; None is "reweighted-l2". "l1" ignores p.
-    start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,), default="auto"
-        The first centre.
-    prune : float, default=None
-        Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start.
-    max_iter : int, default=None
-        Most iterations of Algorithm 1; None is 100.
-    tol : float, default=None
-        Relative duality gap of the convex problems in `algorithm="paper"`; None is 1e-6.
-    missing : {"auto", "error"}, default="auto"
-        Whether NaN is a missing cell, of which a row is not judged, or an error. A missing cell of
-        a new row counts as the median of its column in the fit or, if no cell was missing there,
-        as `location_`. A row without any cell is an error. Only for tables in memory that are not
-        sparse; see `robust_mean`.
-    random_state : int, Generator, RandomState or None, default=0
-        Of the random directions with which eigenvectors are looked for, and of all samples of
-        rows.
+    {parameters}
 
     Attributes
     ----------
-    location_ : ndarray of shape (n_features,)
-        The mean of the kept rows, in the precision of X; of each column over those that have the
-        cell.
-    support_ : ndarray of bool, shape (n_samples,)
-        The kept rows.
-    weights_ : ndarray of shape (n_samples,)
-        1 for the kept rows, 0 for the others.
+    {attributes}
     indicator_ : ndarray of shape (n_samples,)
         h: zero for the kept rows, in (0, 1] for the removed ones.
     offset_ : float
         ``decision_function = score_samples - offset_``.
-    n_iter_ : int
-        Iterations of Algorithm 1.
-    result_ : RobustMeanResult
-        All that is known about the fit: certificate, rule, groups, path, history and message.
-    n_features_in_ : int
-        Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X has names that are all strings.
 
     See Also
     --------
@@ -124,40 +84,15 @@ class RobustMean(OutlierMixin, MeanEstimator):
         missing: MissingName = "auto",
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     ) -> None:
-        self.sigma = sigma
-        self.assume = assume
-        self.scatter = scatter
-        self.p = p
-        self.c1 = c1
-        self.algorithm = algorithm
-        self.surrogate = surrogate
-        self.start = start
-        self.prune = prune
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
+        self.sigma, self.assume, self.scatter, self.missing = sigma, assume, scatter, missing
+        self.p, self.c1, self.algorithm, self.surrogate = p, c1, algorithm, surrogate
+        self.start, self.prune, self.max_iter, self.tol = start, prune, max_iter, tol
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the mean of the good rows, and the rows that are bad.
+        """Find the mean of the good rows of X, and its bad rows; warn as `robust_mean` does.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Single precision stays single precision. Cells may be missing.
-        y : ignored
-
-        Returns
-        -------
-        RobustMean
-            The estimator itself.
-
-        Warns
-        -----
-        sklearn.exceptions.ConvergenceWarning
-            If the result is not what was asked for; its message says why and what to try.
-        WeakEvidenceWarning
-            If, without sigma, the data do not say clearly which rows are bad.
+        Single precision stays single precision. Cells may be missing; y is ignored.
         """
         result = robust_mean(self._table(X, fitting=True), **self.get_params(deep=False))
         self.indicator_ = result.indicator
@@ -182,47 +117,30 @@ class RobustMean(OutlierMixin, MeanEstimator):
         return as_table(check_table(X, least_rows=1, missing=missing, fill=fill, aside=aside))
 
     def score_samples(self, X: Any) -> Array:
-        """Return minus the score of each row under the rule of the fit; lower is worse.
+        """Return minus the score of each row of X under the rule of the fit, (n_samples,).
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            At most zero; the higher, the more normal. Minus infinity beyond the radius of `prune`.
+        At most zero; the higher, the more normal. Minus infinity beyond the radius of `prune`.
         """
         check_is_fitted(self, "result_")
         scores: NDArray[np.float64] = self.result_.rule.scores(self._table(X))
         return -scores
 
     def decision_function(self, X: Any) -> Array:
-        """Return `score_samples` minus `offset_`: negative for outliers.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Return `score_samples` minus `offset_`, (n_samples,): negative for outliers."""
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:
-        """Return which rows are good.
+        """Return which rows of X are good, (n_samples,).
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of int, shape (n_samples,)
-            +1 for inliers, whose decision function is not negative, and -1 for outliers. The rows
-            of the fit are judged as in `support_`, but for `algorithm="paper"` with re-weighted l1:
-            there a row that re-weighting left with a part of its weight is judged by that part,
-            which other rows do not have.
+        +1 for inliers, whose decision function is not negative, and -1 for outliers. The rows of
+        the fit are judged as in `support_`, but for `algorithm="paper"` with re-weighted l1: there
+        a row that re-weighting left with a part of its weight is judged by that part, which other
+        rows do not have.
         """
         return in_signs(self.decision_function(X) >= 0.0)
+
+
+RobustMean.__doc__ = inspect.cleandoc(RobustMean.__doc__ or "").format(
+    parameters=entries(robust_mean, "Parameters", tuple(RobustMean().get_params())),
+    attributes=entries(MeanEstimator, "Attributes"),
+)

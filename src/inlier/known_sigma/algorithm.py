@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -70,11 +69,8 @@ class StepSolution:
         return count(self.removed)
 
 
-class Step1(Protocol):
-    """A solver of step 1."""
-
-    def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
-        """Solve at a centre; return None if at least `fewer_than` rows would be removed."""
+# A solver of step 1 at a centre and a budget; None if at least `fewer_than` rows would be removed.
+Step1 = Callable[[Array, float, float], StepSolution | None]
 
 
 def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
@@ -89,14 +85,9 @@ def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
 
 
 class ExactStep:
-    """Step 1 as published: the surrogate minimised in the whole space, to a duality gap.
+    """Step 1 as published: the surrogate minimised in the whole space, to a relative duality gap.
 
-    Parameters
-    ----------
-    tol : float
-        Relative duality gap of each convex problem.
-    soft : bool
-        Use the mean weighted by 1 - h, with which the l1 objective never increases.
+    If `soft`, with the mean weighted by 1 - h, with which the l1 objective never increases.
     """
 
     def __init__(
@@ -133,27 +124,10 @@ class SubspaceStep:
 
     By Theorem 1 any large enough set of rows that satisfies the budget will do. So the oracle
     checks the rows with h = 0 instead of the weights; its pass also returns their mean.
-
-    Parameters
-    ----------
-    subspace : Subspace
-        The first directions.
-    max_passes : int
-        Most passes of the oracle in one round.
-    slack : float
-        Relative excess over the budget that is allowed.
     """
 
-    def __init__(
-        self,
-        oracle: Oracle,
-        surrogate: Surrogate,
-        subspace: Subspace,
-        max_passes: int = SETTINGS.max_passes,
-        slack: float = SETTINGS.slack,
-    ) -> None:
+    def __init__(self, oracle: Oracle, surrogate: Surrogate, subspace: Subspace) -> None:
         self.oracle, self.surrogate, self.subspace = oracle, surrogate, subspace
-        self.max_passes, self.slack = max_passes, slack
 
     def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
         """See `Step1`."""
@@ -171,8 +145,8 @@ class SubspaceStep:
             self.subspace,
             first=first,
             checked=self._kept,
-            slack=self.slack,
-            max_passes=self.max_passes,
+            slack=SETTINGS.slack,
+            max_passes=SETTINGS.max_passes,
             max_rounds=SETTINGS.max_rounds,
         )
         self.subspace = solved.subspace
@@ -184,12 +158,8 @@ class SubspaceStep:
             mean = center + solved.spectrum.drift / max(total(weights), TINY)
         else:
             mean = self.oracle.table.mean(weights, center)
-        basis, prices, top = (
-            self.subspace.basis,
-            np.diag(solved.S),
-            float(solved.spectrum.values[0]),
-        )
-        return StepSolution(center, budget, h, q, removed, basis, prices, top, mean)
+        prices, top = np.diag(solved.S), float(solved.spectrum.values[0])
+        return StepSolution(center, budget, h, q, removed, self.subspace.basis, prices, top, mean)
 
     def _reduced(self, P: Rows) -> SubspaceSolution:
         return self.surrogate.minimise(SubspaceSolver(P, SETTINGS.step_tol, draw=self.oracle.draw))
@@ -219,22 +189,10 @@ def alternate(
     max_iter: int,
     notify: Callable[[Step], None] = lambda step: None,
 ) -> Fit:
-    """Run Algorithm 1.
+    """Run Algorithm 1 from a centre; return the iteration with the fewest removed rows.
 
-    Parameters
-    ----------
-    center : array of shape (d,)
-        The first centre.
-    budget : callable
-        Maps the number of rows that the last iteration kept (None at first) to the budget.
-    notify : callable
-        Called after each iteration.
-
-    Returns
-    -------
-    Fit
-        The iteration with the fewest removed rows. The objective of the paper never increases;
-        that of a surrogate may, which also stops the algorithm.
+    `budget` maps the number of rows that the last iteration kept (None at first) to the budget. The
+    objective of the paper never increases; that of a surrogate may, which also stops the algorithm.
     """
     best: StepSolution | None = None
     for n_iter in range(1, max_iter + 1):

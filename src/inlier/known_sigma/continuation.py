@@ -60,12 +60,6 @@ class ContinuationResult:
     """Number of rows with less than half of their weight after the last step, if there was one."""
 
 
-def nearest_half(distances: Rows) -> float:
-    """Return a budget that the nearest half of the rows satisfies: their summed squares."""
-    half = distances.shape[0] // 2
-    return total(namespace(distances).sort(distances)[: half + 1])
-
-
 def continuation(
     oracle: Oracle,
     center: Array,
@@ -75,20 +69,14 @@ def continuation(
 ) -> ContinuationResult:
     """Lower the budget from lambda_max to the target, one loose l1 problem at a time.
 
-    Parameters
-    ----------
-    center : array of shape (d,)
-        Any robust centre; the coordinate-wise median of a sample will do.
-    distances : array of shape (n,)
-        Squared distances of the rows from it.
-    notify : callable
-        Called after each step.
+    `center` is any robust one, such as the coordinate-wise median of a sample, and `distances` are
+    the squared ones of the rows from it.
     """
     table = oracle.table
     n = table.shape[0]
-    # Larger budgets are not needed, and under this one no row can have more than these weights:
-    # only very distant rows have less than 1.
-    enough = max(nearest_half(distances), TINY)
+    # The nearest half satisfies the sum of its squares. Larger budgets are not needed, and under
+    # this one no row can have more than these weights: only very distant rows have less than 1.
+    enough = max(total(namespace(distances).sort(distances)[: n // 2 + 1]), TINY)
     weights = enough / namespace(distances).clip(distances, enough, None)
     residual, l1 = SETTINGS.start_residual, L1(SETTINGS.tau)
     spectrum = oracle(

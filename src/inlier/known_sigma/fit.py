@@ -9,20 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import (
-    among,
-    count,
-    double,
-    every,
-    highest,
-    lowest,
-    namespace,
-    some,
-    total,
-)
+from inlier._internal.arrays import count, double, every, highest, lowest, namespace, some, total
 from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
-from inlier.data import Rotation, Table, WorkingFrame
+from inlier.data import Table, WorkingFrame
 from inlier.data.checks import check_range, largest_distance
 from inlier.known_sigma.algorithm import ExactStep, Fit, StepSolution, SubspaceStep, alternate
 from inlier.known_sigma.continuation import ContinuationResult, continuation, tightening_was_right
@@ -86,18 +76,10 @@ def fit_with_sigma(
     callback: Callable[[Step], object] | None,
     known: WarmStart | None = None,
 ) -> RobustMeanResult:
-    """Fit with a given sigma.
+    """Fit with the budget c1^2 n sigma^2, from `known` instead of the continuation if given.
 
-    Parameters
-    ----------
-    sigma, c1 : float
-        The budget is c1^2 n sigma^2.
-    center : array of shape (d,)
-        First centre.
-    central : bool
-        Whether the geometric median may replace it in the coordinates of the rows' span.
-    known : WarmStart, optional
-        Start from there instead of the continuation.
+    With `central` the geometric median may replace the first centre in the coordinates of the rows'
+    span.
     """
     n, d = whole.shape
     variance = (c1 * sigma) * (c1 * sigma)
@@ -142,7 +124,7 @@ def fit_with_sigma(
         if known is None:
             reached = continuation(oracle, first, distances, budget, notify)
         else:
-            kept = among(double(known.support)[None, :], near)[0, :]
+            kept = frame.of_near_rows(double(known.support))
             reached = ContinuationResult(first, kept, _subspace(known.directions, frame, first))
         fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
         if known is not None and every(fit.best.removed):  # the warm start was too far away
@@ -155,12 +137,17 @@ def fit_with_sigma(
     location = frame.mean(weights, best.mean)
     radius = np.inf if frame.complete else far
     working = _multiplier(best, table, first, radius, max(budget, spectrum.bound))
-    multiplier = working if frame.rotation is None else _restored(working, frame.rotation)
+    multiplier, turn = working, frame.rotation
+    if turn is not None:
+        there = turn.points(working.center)
+        multiplier = working.turned(turn.directions, center=there, start=turn.center)
     # The certificate needs the original data if a row was set aside, or if the kept rows are so far
     # from the first centre that the rotation has rounded their distances away.
     on_table, rule, mean = table, working, best.mean
-    rounded = frame.rotation is not None and some(kept)
-    rounded = rounded and _is_rounded(best.mean, spectrum, count(kept))
+    rounded = False
+    if turn is not None and some(kept):  # has the Gram matrix lost half of the kept rows' digits?
+        lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
+        rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
     if rounded:
         spectrum = spectrum_of_kept(frame.near_rows, weights, location, None)
     if rounded or not frame.complete:
@@ -251,12 +238,6 @@ def _subspace(directions: Array, frame: WorkingFrame, center: Array) -> Subspace
     return Subspace(basis, table.project(center, basis), center)
 
 
-def _is_rounded(mean: Array, spectrum: Spectrum, m: int) -> bool:
-    """Return whether the Gram matrix about the start has lost half of the kept rows' digits."""
-    half = float(np.sqrt(EPS))
-    return bool(np.sqrt(spectrum.bound / m) < np.sqrt(half) * np.linalg.norm(mean))
-
-
 def _constant(budget: float) -> Callable[[int | None], float]:
     return lambda n_kept: budget
 
@@ -264,13 +245,6 @@ def _constant(budget: float) -> Callable[[int | None], float]:
 def _weights(best: StepSolution) -> Rows:
     """Return the weights of the location: of the kept rows, or 1 - h if none is kept."""
     return 1.0 - best.h if every(best.removed) else double(~best.removed)
-
-
-def _restored(rule: Multiplier, rotation: Rotation) -> Multiplier:
-    """Return a rule in the coordinates of the data instead of the rows' span."""
-    return rule.turned(
-        rotation.directions, center=rotation.points(rule.center), start=rotation.center
-    )
 
 
 def _multiplier(

@@ -124,21 +124,10 @@ def top_eigenpairs(
 ) -> Spectrum:
     """Compute the largest eigenpairs of A^T W A.
 
-    Block Krylov iteration with full orthogonalisation and Rayleigh-Ritz; one pass for each block.
-
-    Parameters
-    ----------
-    center, weights : array
-        A = Y - 1 center^T and W = diag(weights).
-    start : array of shape (b, d)
-        The first block; b is the size of the blocks.
-    settled : callable
-        Stopping test on the values, the residuals and the upper bound.
-    count : int
-        Most pairs to return.
-    probes : int
-        Number of last rows of `start` that are standard normal and independent of the matrix. They
-        yield an upper bound.
+    Block Krylov iteration with full orthogonalisation and Rayleigh-Ritz; one pass for each block,
+    of which `start` is the first. A = Y - 1 center^T and W = diag(weights). `settled` is the
+    stopping test on values, residuals and upper bound. The bound comes from the last rows of
+    `start`, of which `probes` are standard normal and independent of the matrix.
     """
     block = basis = orthonormal_rows(start, np.empty((0, start.shape[1])))
     projections: list[Rows] = []
@@ -220,11 +209,6 @@ class Oracle:
     """Compute the largest eigenpairs again and again, as centre and weights change.
 
     Each call starts from the Ritz vectors of the last one and from fresh random directions.
-
-    Parameters
-    ----------
-    block : int
-        Size of the Krylov blocks.
     """
 
     def __init__(

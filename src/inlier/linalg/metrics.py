@@ -36,8 +36,9 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
                 "nothing about a sparse column. Pass the variances of the columns as a vector."
             )
         center, scales = _column_scales(table.sampled(random).astype(np.float64))
-        if isinstance(table, FilledTable):
-            scales = _scales_of_cells(table, scales)
+        if isinstance(table, FilledTable):  # missing cells hold medians, which do not vary
+            for j in np.flatnonzero(table.gaps.counts).tolist():
+                scales[j] = table.deviation_from_median(j) or scales[j]
         metric = Metric(center, scales)
         _check_scales(metric, table.dtype, "X is out of range: a column of it varies by")
         return metric
@@ -122,17 +123,6 @@ def _column_medians(rows: Array) -> Array:
         return np.asarray(np.median(rows, axis=0))
     present = [column[~np.isnan(column)] for column in rows.T]
     return np.array([np.median(x) if len(x) else np.nan for x in present])
-
-
-def _scales_of_cells(table: FilledTable, scales: Array) -> Array:
-    """Return the scales of columns with missing cells, from the cells that are present.
-
-    The missing ones hold medians, which do not vary.
-    """
-    scales = scales.copy()
-    for j in np.flatnonzero(table.gaps.counts):
-        scales[j] = table.deviation_from_median(int(j)) or scales[j]
-    return scales
 
 
 def _column_scales(rows: Array) -> tuple[Array, Array]:

@@ -142,18 +142,8 @@ class Solution:
 class FullSpaceSolver:
     """Solve problems over the packing set W(center, budget), in the whole space.
 
-    Parameters
-    ----------
-    center : array of shape (d,)
-    tol : float
-        Duality gap, relative to the objective at w = 0.
-    max_steps : int
-        Of at most `SETTINGS.inner_iter` passes each.
-
-    Attributes
-    ----------
-    solved : list of Solution
-        All solutions so far.
+    To a duality gap of `tol`, relative to the objective at w = 0, in steps of at most
+    `SETTINGS.inner_iter` passes each. All solutions so far are in `solved`.
     """
 
     def __init__(
@@ -185,41 +175,35 @@ class FullSpaceSolver:
     def _solve(self, problem: Packing | Projection, tol: float) -> Solution:
         table, center = self.oracle.table, self.center
         n_passes = table.n_passes
-        unit = problem.unit
-        problem = problem.measured_in(unit)
+        problem, unit = problem.in_units()
         free = self.ones if isinstance(problem, Packing) else np.clip(problem.t, 0.0, 1.0)
         free = np.where(self._excluded, 0.0, free)
-        best = _Incumbent(problem, self.budget)
+        best = _Incumbent(problem, self.budget, tol)
         best.offer_multiplier(np.empty((0, len(center))), 0.0 * self.ones)
         small = len(center) <= SETTINGS.interior_most or bool(self._excluded.all())
         if small:
             best.offer_weights(free, self._spectrum(free, tol))
         else:
-            spectrum = self._verify(free, 0, best, tol)
+            spectrum = self._verify(free, 0, best)
         medium = len(center) <= SETTINGS.interior_fallback
-        if medium:  # a multiple of the identity bounds problems with tiny budgets
-            best.offer_multiplier(np.eye(len(center)), self._distances / self.budget)
+        with np.errstate(over="ignore"):
+            far = self._distances / self.budget
+        if medium and np.isfinite(far).all():  # I bounds problems with tiny budgets
+            best.offer_multiplier(np.eye(len(center)), far)
         n_steps = 0
-        if best.gap > tol and not small:
+        if not best.solved and not small:
             if self._subspace is not None:
-                n_steps = self._add_planes(problem, self._subspace, spectrum, best, tol)
-            if best.gap > tol:
-                n_steps += self._minimise_factored(problem, free, best, tol)
-        if best.gap > tol and medium and n_steps < self.max_steps:
-            n_steps += self._solve_densely(problem, best, tol)
-        self.solved.append(best.solution(unit, n_steps, table.n_passes - n_passes, tol))
+                n_steps = self._add_planes(self._subspace, spectrum, best)
+            if not best.solved:
+                n_steps += self._minimise_factored(free, best)
+        if not best.solved and medium and n_steps < self.max_steps:
+            n_steps += self._solve_densely(best)
+        self.solved.append(best.solution(unit, n_steps, table.n_passes - n_passes))
         return self.solved[-1]
 
-    def _add_planes(
-        self,
-        problem: Packing | Projection,
-        subspace: Subspace,
-        spectrum: Spectrum,
-        best: _Incumbent,
-        tol: float,
-    ) -> int:
+    def _add_planes(self, subspace: Subspace, spectrum: Spectrum, best: _Incumbent) -> int:
         """Solve within a subspace, and add violating directions while it stays small."""
-        center, aim = self.center, self._aim
+        center, aim, tol = self.center, self._aim, best.tol
         violating = spectrum.values > aim
         if not violating.any() and not len(subspace.basis):  # only excluded rows are beyond it
             spectrum = self._rough_spectrum(self._excluded.astype(np.float64))
@@ -229,11 +213,11 @@ class FullSpaceSolver:
         for n_rounds in range(1, most + 1):
             subspace = subspace.extended(spectrum, violating, center)
             P = subspace.scaled_projections(center, aim)
-            reduced = _solve_within(problem, P, 0.1 * tol if most > 1 else SETTINGS.start_tol)
+            reduced = _solve_within(best.problem, P, 0.1 * tol if most > 1 else SETTINGS.start_tol)
             self._R = _factor(reduced.S) @ subspace.basis
             best.offer_multiplier(self._R * np.sqrt(self.budget / aim), scores(P, reduced.S))
-            spectrum = self._verify(reduced.weights, _rank(reduced.S), best, tol)
-            if best.gap <= tol:
+            spectrum = self._verify(reduced.weights, _rank(reduced.S), best)
+            if best.solved:
                 self._subspace = subspace
                 return n_rounds
             violating = spectrum.values > aim * (1.0 + 0.1 * tol)
@@ -243,9 +227,7 @@ class FullSpaceSolver:
         self._subspace = None  # the next problem about this centre would need as many
         return n_rounds
 
-    def _minimise_factored(
-        self, problem: Packing | Projection, w: Array, best: _Incumbent, tol: float
-    ) -> int:
+    def _minimise_factored(self, w: Array, best: _Incumbent) -> int:
         """Minimise the factored dual, with proximal steps for the packing SDP."""
         table, center, aim = self.oracle.table, self.center, self._aim
         assert self._R is not None
@@ -253,36 +235,38 @@ class FullSpaceSolver:
         tau = SETTINGS.short
         lowest, promising, since = np.inf, w, 0
         for n_steps in range(1, self.max_steps + 1):
-            target = self._target(problem, w, tau)
+            target = self._target(best.problem, w, tau)
             found = factored.project(table, center, aim, target, R, SETTINGS.inner_iter)
             w = found.weights
             best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
-            spectrum = self._verify(w, len(R), best, tol)
+            spectrum = self._verify(w, len(R), best)
             gap = best.gap_with(w, spectrum)
             since += 1
             if gap < SETTINGS.progress * lowest:
                 lowest, promising, since = gap, w, 0
-            if best.gap <= tol or since == SETTINGS.stalled:
+            if best.solved or since == SETTINGS.stalled:
                 break
-            R = factored.adapted(found.R, spectrum, aim * (1.0 + max(tol, SETTINGS.enter * gap)))
+            excess = max(best.tol, SETTINGS.enter * gap)
+            R = factored.adapted(found.R, spectrum, aim * (1.0 + excess))
             if n_steps >= SETTINGS.settle:
                 longer, shorter = min(3.0 * tau, SETTINGS.long), max(SETTINGS.medium, tau / 2.0)
                 tau = longer if found.converged else shorter
         self._R = R
-        if best.gap > tol:
-            best.offer_weights(promising, self._spectrum(promising, tol))
+        if not best.solved:
+            best.offer_weights(promising, self._spectrum(promising, best.tol))
         return n_steps
 
-    def _solve_densely(self, problem: Packing | Projection, best: _Incumbent, tol: float) -> int:
+    def _solve_densely(self, best: _Incumbent) -> int:
         """Run the interior point method with the whole space for its subspace."""
-        d = len(self.center)
-        P = self.oracle.table.project(self.center, np.eye(d)) / np.sqrt(self._aim)
+        axes = np.eye(len(self.center))
+        whole = Subspace(axes, self.oracle.table.project(self.center, axes), self.center)
+        P = whole.scaled_projections(self.center, self._aim)
         for closer in SETTINGS.interior_tols:
-            reduced = _solve_within(problem, P, closer * tol)
-            best.offer_weights(reduced.weights, self._spectrum(reduced.weights, tol))
+            reduced = _solve_within(best.problem, P, closer * best.tol)
+            best.offer_weights(reduced.weights, self._spectrum(reduced.weights, best.tol))
             R = _factor(reduced.S) * np.sqrt(self.budget / self._aim)
             best.offer_multiplier(R, scores(P, reduced.S))
-            if best.gap <= tol:
+            if best.solved:
                 break
         return 1
 
@@ -295,14 +279,12 @@ class FullSpaceSolver:
         return self.oracle.accurately(self.center, weights, tol * self.budget, dense)
 
     def _rough_spectrum(self, weights: Array) -> Spectrum:
-        def settled(values: Array, residuals: Array, bound: float) -> bool:
-            return bool(residuals[0] <= SETTINGS.rough_residual * values[0])
+        least, passes = SETTINGS.rough_residual, SETTINGS.rough_passes
+        return self.oracle(self.center, weights, lambda v, r, _: r[0] <= least * v[0], passes)
 
-        return self.oracle(self.center, weights, settled, SETTINGS.rough_passes)
-
-    def _verify(self, weights: Array, rank: int, best: _Incumbent, tol: float) -> Spectrum:
+    def _verify(self, weights: Array, rank: int, best: _Incumbent) -> Spectrum:
         """Compute the spectrum under weights; accurately only where they may be good enough."""
-        spectrum = self._rough_spectrum(weights)
+        spectrum, tol = self._rough_spectrum(weights), best.tol
         if best.gap_with(weights, spectrum) > tol:
             return spectrum
         spectrum = self._spectrum(weights, tol)
@@ -336,14 +318,19 @@ def _rank(S: Array) -> int:
 class _Incumbent:
     """The best weights and the best multiplier so far; together they are the certificate."""
 
-    def __init__(self, problem: Packing | Projection, budget: float) -> None:
-        self.problem, self.budget = problem, budget
+    def __init__(self, problem: Packing | Projection, budget: float, tol: float) -> None:
+        self.problem, self.budget, self.tol = problem, budget, tol
         self.objective, self.dual_objective = np.inf, -np.inf
 
     @property
     def gap(self) -> float:
         """Duality gap, relative to the objective at w = 0."""
         return self._relative(self.objective)
+
+    @property
+    def solved(self) -> bool:
+        """Whether the gap is within the tolerance."""
+        return self.gap <= self.tol
 
     def gap_with(self, weights: Array, spectrum: Spectrum) -> float:
         """Return the gap with these weights, scaled to satisfy the budget."""
@@ -375,14 +362,14 @@ class _Incumbent:
         if dual > self.dual_objective:
             self.dual_objective, self.R, self.q = dual, R, q
 
-    def solution(self, unit: float, n_steps: int, n_passes: int, tol: float) -> Solution:
+    def solution(self, unit: float, n_steps: int, n_passes: int) -> Solution:
         """Return the solution in the units of the original problem."""
         _, lengths, axes = np.linalg.svd(self.R, full_matrices=False)
         n = len(self.weights)
         most_kept = packing_bound(np.ones(n), self.q, float(lengths @ lengths))
-        converged, message = self.gap <= tol, "Solved to the tolerance."
-        if not converged:
-            gap = f"a relative gap of {self.gap:.1e}, above tol={tol:.1e}"
+        message = "Solved to the tolerance."
+        if not self.solved:
+            gap = f"a relative gap of {self.gap:.1e}, above tol={self.tol:.1e}"
             message = f"Stopped after {n_steps} steps at {gap}. Raise max_steps, or tol."
         return Solution(
             weights=self.weights,
@@ -399,6 +386,6 @@ class _Incumbent:
             multiplier=unit * lengths * lengths,
             n_steps=n_steps,
             n_passes=n_passes,
-            converged=converged,
+            converged=self.solved,
             message=message,
         )

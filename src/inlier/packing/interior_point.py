@@ -196,21 +196,10 @@ def solve(
     start: Iterate | None = None,
     max_iter: int = SETTINGS.max_iter,
 ) -> Iterate:
-    """Solve the projection over the packing set of P.
+    """Solve the projection over the packing set of P, from a similar problem's solution if known.
 
-    Parameters
-    ----------
-    P : array of shape (k, n)
-    gap_tol : float
-        Stop when the duality gap is below it and the constraint holds to `SETTINGS.feasible`.
-    start : Iterate, optional
-        Solution of a similar problem in the same subspace.
-
-    Returns
-    -------
-    Iterate
-        The last point. In finite precision it may stop short of `gap_tol`; the certificate of the
-        caller shows that.
+    Until the duality gap is below `gap_tol` and the constraint holds to `SETTINGS.feasible`. In
+    finite precision it may stop short of that; the certificate of the caller shows it.
     """
     z = _start(P, problem) if start is None else start
     eye = np.eye(len(P))

@@ -48,14 +48,10 @@ class Packing:
 
     u: Rows
 
-    @property
-    def unit(self) -> float:
-        """Mean coefficient."""
-        return total(self.u) / len(self.u)
-
-    def measured_in(self, unit: float) -> Packing:
-        """Return the problem with its objective divided by a unit."""
-        return Packing(self.u / unit)
+    def in_units(self) -> tuple[Packing, float]:
+        """Return the problem with its objective divided by the mean coefficient, and that."""
+        unit = total(self.u) / len(self.u)
+        return Packing(self.u / unit), unit
 
     @property
     def scale(self) -> float:
@@ -105,14 +101,10 @@ class Projection:
         """Return the proximal step of length tau from w for the packing SDP with weights u."""
         return cls(w + tau * u, namespace(u).full_like(u, 1.0 / tau))
 
-    @property
-    def unit(self) -> float:
-        """Mean coefficient."""
-        return total(self.s) / len(self.s)
-
-    def measured_in(self, unit: float) -> Projection:
-        """Return the problem with its objective divided by a unit."""
-        return Projection(self.t, self.s / unit)
+    def in_units(self) -> tuple[Projection, float]:
+        """Return the problem with its objective divided by the mean coefficient, and that."""
+        unit = total(self.s) / len(self.s)
+        return Projection(self.t, self.s / unit), unit
 
     @property
     def scale(self) -> float:

@@ -123,19 +123,12 @@ Gap = Callable[[Projection, Rows | None], float]
 
 
 class SubspaceSolver:
-    """Solve problems over the packing set of rows projected onto k directions.
+    """Solve problems over the packing set of rows P, projected onto k directions.
 
-    Parameters
-    ----------
-    P : Rows of shape (k, n)
-        In units of the budget.
-    tol : float
-        Duality gap, relative to the objective at w = 0. Above `sketch_rows` rows it is the gap of a
-        subsample; the solution satisfies the budget of all rows and may be short of the optimum.
-    exactly : bool
-        Use all rows, however many there are. A full proximal step always does.
-    draw : callable
-        Returns the row sampling; called only if a subsample is needed.
+    To a duality gap of `tol`, relative to the objective at w = 0. Above `sketch_rows` rows it is
+    the gap of a subsample, which `draw` is called for; the solution satisfies the budget of all
+    rows and may be short of the optimum. With `exactly`, and in a full proximal step, all rows are
+    used however many there are.
     """
 
     def __init__(
@@ -330,20 +323,12 @@ def cutting_planes(
     ----------
     reduced : callable
         Solves the problem for given rows P.
-    center, budget
-        The packing set W(center, budget).
-    subspace : Subspace
-        The first directions.
     first : SubspaceSolution, optional
-        The solution within these, if it is known.
+        The solution within the first directions, if it is known.
     checked : callable
         Maps the rows P and a solution to the weights for which the budget has to hold.
-    slack : float
-        Relative excess over the budget that is allowed.
-    max_passes : int
-        Most passes of the oracle in one round.
-    max_rounds : int
-        Most times that the problem is solved.
+    slack, max_passes, max_rounds
+        Allowed: relative excess over the budget, passes of the oracle in a round, and rounds.
     trim : float
         Directions with a smaller share of the multiplier leave the subspace.
     """

@@ -10,6 +10,7 @@ is majorised by its tangent, in h or in h^2, at the current h.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
@@ -53,39 +54,32 @@ class Solver(Protocol[SolutionT]):
         """Solve min sum_i (u_i - u_i w_i)^2; loosely, if another re-weighting follows."""
 
 
-class Surrogate(Protocol):
+class Surrogate(ABC):
     """A surrogate of ||h||_0."""
 
+    @abstractmethod
     def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """Minimise the surrogate over the packing set."""
 
     def nonzero(self, h: Rows) -> Rows:
         """Return the mask of the removed rows."""
+        return h > ZERO
 
 
 @dataclass(frozen=True)
-class L1:
-    """||h||_1, convex.
-
-    Parameters
-    ----------
-    tau : float
-        Length of the proximal step: the default reaches the optimum, a short one approaches it.
-    """
+class L1(Surrogate):
+    """||h||_1, convex."""
 
     tau: float = subspace.SETTINGS.full_step
+    """Length of the proximal step: the default reaches the optimum, a short one approaches it."""
 
     def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
         return solver.packing(solver.ones, self.tau)
 
-    def nonzero(self, h: Rows) -> Rows:
-        """See `Surrogate.nonzero`."""
-        return h > ZERO
-
 
 @dataclass(frozen=True)
-class ReweightedL1:
+class ReweightedL1(Surrogate):
     """sum_i (h_i + eps)^p, by packing SDPs with u_i = (h_i + eps)^(p - 1)."""
 
     p: float
@@ -99,13 +93,9 @@ class ReweightedL1:
             h = 1.0 - solution.weights
         return solution
 
-    def nonzero(self, h: Rows) -> Rows:
-        """See `Surrogate.nonzero`."""
-        return h > ZERO
-
 
 @dataclass(frozen=True)
-class ReweightedL2:
+class ReweightedL2(Surrogate):
     """sum_i (h_i^2 + eps)^(p/2), by least squares with u_i^2 = (h_i^2 + eps)^(p/2 - 1)."""
 
     p: float

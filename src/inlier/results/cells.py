@@ -27,30 +27,20 @@ REPEATED = 3
 
 @dataclass(frozen=True)
 class Cell:
-    """A gross cell.
-
-    Attributes
-    ----------
-    row, column : int
-    name : str
-        Of the column.
-    value : float
-    median : float
-        Of the column.
-    times : float
-        Distance from the median, over the median distance in the column; infinite in a column of
-        which most values are one.
-    slip : str
-        What would explain the value, in words; empty if nothing does.
-    """
+    """A gross cell."""
 
     row: int
     column: int
     name: str
+    """Of the column."""
     value: float
     median: float
+    """Of the column."""
     times: float
+    """Distance from the median, over the median distance in the column; infinite in a column of
+    which most values are one."""
     slip: str = ""
+    """What would explain the value, in words; empty if nothing does."""
 
     @property
     def about(self) -> str:
@@ -83,20 +73,12 @@ def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
         gross = (off > fences.above) | (-off > fences.below)
         if isinstance(data.table, FilledTable):
             gross &= ~data.table.missing[rows]
-        for i, j in zip(*np.nonzero(gross), strict=True):
+        for i, j in np.argwhere(gross).tolist():
+            value, median = float(values[i, j]), float(fences.center[j])
             with np.errstate(divide="ignore"):
                 times = float(abs(off[i, j]) / fences.unit[j])
-            cells.append(
-                Cell(
-                    int(rows[i]),
-                    int(j),
-                    named(data.columns, int(j)),
-                    float(values[i, j]),
-                    float(fences.center[j]),
-                    times,
-                    _slip(values, gross, int(i), int(j), fences, data.columns),
-                )
-            )
+            name, slip = named(data.columns, j), _slip(values, gross, i, j, fences, data.columns)
+            cells.append(Cell(int(rows[i]), j, name, value, median, times, slip))
     return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
 
 

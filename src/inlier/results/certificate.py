@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import count, double, every, namespace, on_host, total
+from inlier._internal.arrays import all_but, count, double, every, namespace, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Metric, Table, WorkingFrame, as_table
@@ -90,20 +90,9 @@ class Certificate:
         dual: Multiplier | None = None,
         n_suspected: int = 0,
     ) -> Certificate:
-        """Certify a choice of rows; the budget is what they need.
+        """Certify a choice of rows with their mean; the budget is what they need.
 
-        Parameters
-        ----------
-        table : Table
-        kept : boolean array of shape (n,)
-        mean : array of shape (d,)
-            Of the kept rows.
-        metric : Metric, optional
-            In which eigenvalues are meant.
-        dual : Multiplier, optional
-            Bounds how many rows can be kept.
-        n_suspected : int
-            See the attributes.
+        Eigenvalues are meant in the metric; `dual` bounds how many rows can be kept.
         """
         n, m = kept.shape[0], count(kept)
         low, high, failure, most_kept = np.inf, np.inf, 0.0, float(n)
@@ -189,12 +178,8 @@ class Certificate:
     def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
         """State the error radius in plain words.
 
-        Parameters
-        ----------
-        alpha : float, optional
-            The fraction of bad rows that is assumed; see `assumed`, if not given.
-        sigma : float, optional
-            The assumed bound on the good rows; that of the kept rows, if not given.
+        Assuming a fraction alpha of bad rows (see `assumed`, if not given) and a bound sigma on the
+        good rows (that of the kept rows, if not given).
         """
         return wording.statement(self, alpha, sigma)
 
@@ -221,8 +206,7 @@ class Certificate:
                 f"X has shape {table.shape}, but the certificate is about a table of shape "
                 f"{expected}."
             )
-        support = np.ones(self.n, dtype=np.bool_)
-        support[on_host(self.removed)] = False
+        support = all_but(self.n, self.removed)
         kept = double(table.to_device(support))
         mean = table.mean(kept, multiplier.center)
         spectrum = spectrum_of_kept(table, kept, mean, multiplier.metric, VERIFIED_DENSELY)
@@ -246,21 +230,14 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Verification:
-    """A certificate beside what was found in the data.
-
-    Attributes
-    ----------
-    stated, found : Certificate
-    rounding : float
-        Relative difference that rounding may make.
-    least : float
-        An eigenvalue below this is nothing but rounding.
-    """
+    """A certificate beside what was found in the data."""
 
     stated: Certificate
     found: Certificate
     rounding: float
+    """Relative difference that rounding may make."""
     least: float = 0.0
+    """An eigenvalue below this is nothing but rounding."""
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -303,19 +280,9 @@ def budget_tolerance(dtype: np.dtype[Any]) -> float:
 def spectrum_of_kept(
     table: Table, kept: Rows, mean: Array, metric: Metric | None, dense: int = 0
 ) -> Spectrum:
-    """Bound the largest eigenvalue of the scatter of some rows from both sides.
+    """Bound the largest eigenvalue of the scatter of the rows whose `kept` is 1, from both sides.
 
-    Parameters
-    ----------
-    table : Table
-    kept : array of shape (n,)
-        1 for the rows that count, and 0.
-    mean : array of shape (d,)
-        Of these rows.
-    metric : Metric or None
-        In which the eigenvalue is meant.
-    dense : int
-        Up to so many columns the whole spectrum is computed.
+    In a metric, about their mean. Up to `dense` columns the whole spectrum is computed.
     """
     least = total(kept) * rounding_of(table, mean, metric) ** 2
     if metric is not None:

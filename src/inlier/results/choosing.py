@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inlier._internal.arrays import double, every, like, namespace, on_host
+from inlier._internal.arrays import all_but, double, every, like, namespace, on_host
 from inlier._internal.late import late
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_budget, check_number
@@ -69,8 +69,7 @@ def at(
         )
     there = result.path[point]
     groups = result.groups[: range(len(result.path))[point]]
-    support = np.ones(result.support.shape[0], dtype=np.bool_)
-    support[on_host(there.removed)] = False
+    support = all_but(result.support.shape[0], there.removed)
     return _chosen(result, support, groups, dual=there.certificate.multiplier)
 
 
@@ -162,12 +161,7 @@ def _chosen(
     # As many may be bad as the fit had removed, also if some of them are back.
     known = result.certificate
     certificate = Certificate.of_rows(
-        table,
-        inside,
-        location,
-        result.rule.metric,
-        dual,
-        max(known.n_removed, known.n_suspected),
+        table, inside, location, result.rule.metric, dual, max(known.n_removed, known.n_suspected)
     )
     if rule is None:
         rule = _rule_of(result, groups, location, certificate.budget, table)

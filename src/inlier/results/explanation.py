@@ -50,7 +50,7 @@ class Explanation:
     pruned : bool
         Whether the row was too far away to be looked at: the score is then the square of its
         distance, in units of the distance that was allowed.
-    directions : tuple of Part
+    directions : tuple of Contribution
         Their contributions are not below 0, and add up to the score.
     contributions : array of shape (d,)
         One for each column; they have a sign, and add up to the score.
@@ -88,17 +88,12 @@ class Explanation:
         size = np.abs(self.contributions)
         count = min(count, max(1, int(np.count_nonzero(size))), len(size))
         largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)
-        return tuple(
-            Feature(
-                int(f),
-                named(self.columns, int(f)),
-                float(self.values[f]),
-                float(self.center[f]),
-                float(self.contributions[f]),
-                bool(np.isin(f, self.missing)),
-            )
-            for f in largest[np.lexsort((largest, -size[largest]))]
-        )
+        missing, found = set(self.missing.tolist()), []
+        for f in largest[np.lexsort((largest, -size[largest]))].tolist():
+            seen = (self.values[f], self.center[f], self.contributions[f])
+            value, expected, part = map(float, seen)
+            found.append(Feature(f, named(self.columns, f), value, expected, part, f in missing))
+        return tuple(found)
 
     def __str__(self) -> str:
         verdict = "removed" if self.removed else "kept"
@@ -109,22 +104,14 @@ class Explanation:
         lines += [f"  {cell}" for cell in self.cells]
         lines.append("Features:")
         shown = self.features()
-        lines += [
-            f"  {f.contribution:+10.4g}  {f.name} {_said(f)}, expected {f.expected:.6g}"
-            for f in shown
-        ]
+        for f in shown:
+            said = f"is missing, counts as {f.value:.6g}" if f.missing else f"= {f.value:.6g}"
+            lines.append(f"  {f.contribution:+10.4g}  {f.name} {said}, expected {f.expected:.6g}")
         rest = len(self.contributions) - len(shown)
         if rest:
             others = self.contributions.sum() - sum(f.contribution for f in shown)
             lines.append(f"  {others:+10.4g}  {rest} other columns")
         return "\n".join(lines)
-
-
-def _said(feature: Feature) -> str:
-    """Format the value of a feature."""
-    if feature.missing:
-        return f"is missing, counts as {feature.value:.6g}"
-    return f"= {feature.value:.6g}"
 
 
 def named(columns: tuple[str, ...] | None, i: int) -> str:
@@ -147,19 +134,7 @@ def explain(
     columns: tuple[str, ...] | None = None,
     group: int | None = None,
 ) -> Explanation:
-    """Explain the score that a rule gives a row.
-
-    Parameters
-    ----------
-    rule : Multiplier or GroupRule
-    row : int
-        Its number.
-    values : array of shape (d,)
-        The row itself.
-    columns : tuple of str, optional
-    group : int, optional
-        The index of the group that the row left with, if it did.
-    """
+    """Explain the score that a rule gives a row, which may have left with the group of an index."""
     values = np.asarray(values, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
         if isinstance(rule, GroupRule):
@@ -208,11 +183,7 @@ def _by_multiplier(
 
 
 def _by_group(
-    rule: GroupRule,
-    row: int,
-    values: Array,
-    columns: tuple[str, ...] | None,
-    left_with: int | None,
+    rule: GroupRule, row: int, values: Array, columns: tuple[str, ...] | None, left_with: int | None
 ) -> Explanation:
     """Explain by the group that the row left with, or else by the one that decides its score."""
     parts_of = [_within(group, values) for group in rule.groups]

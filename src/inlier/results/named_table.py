@@ -14,21 +14,13 @@ from inlier.data.checks import NONE, check_table
 
 @dataclass(frozen=True)
 class NamedTable:
-    """A table with names for its columns and rows: what a result is about.
-
-    Attributes
-    ----------
-    table : Table
-        A reference, not a copy, unless cells are missing: then a copy without gaps.
-    columns : tuple of str, optional
-        The names of the columns.
-    index : sequence, optional
-        The names of the rows.
-    """
+    """A table with names for its columns and rows: what a result is about."""
 
     table: Table
+    """A reference, not a copy, unless cells are missing: then a copy without gaps."""
     columns: tuple[str, ...] | None = None
     index: Any = None
+    """The names of the rows, in any sequence."""
 
     @classmethod
     def of(

@@ -61,39 +61,24 @@ FAILURES = frozenset({Kind.NO_ROW_FITS, Kind.BUDGET_EXCEEDED, Kind.NOT_SOLVED, K
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to say.
-
-    Attributes
-    ----------
-    kind : Kind
-    count : int
-        Of rows, groups or iterations.
-    value : float
-        A chance, a sigma, or by how much the budget is exceeded, as a fraction of it.
-    group : Group, optional
-    """
+    """One thing to say."""
 
     kind: Kind
     count: int = 0
+    """Of rows, groups or iterations."""
     value: float = 0.0
+    """A chance, a sigma, or by how much the budget is exceeded, as a fraction of it."""
     group: Group | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a fit ended.
-
-    Attributes
-    ----------
-    searched : bool
-        Whether bad rows were searched for without sigma.
-    paper : bool
-        Whether Algorithm 1 was run as published.
-    findings : tuple of Finding
-    """
+    """How a fit ended."""
 
     searched: bool = False
+    """Whether bad rows were searched for without sigma."""
     paper: bool = False
+    """Whether Algorithm 1 was run as published."""
     findings: tuple[Finding, ...] = ()
 
     def having(self, kinds: frozenset[Kind]) -> tuple[Finding, ...]:

@@ -34,16 +34,13 @@ class RobustMeanResult(MeanResult):
 
     Attributes
     ----------
-    location : array of shape (d,)
-        The mean of the kept rows; of each column over those that have the cell.
-    support : boolean array of shape (n,)
-        The kept rows.
-    weights : array of shape (n,)
-        1 for the kept rows and 0 for the others; 1 - h, if none is kept.
+    location, support, weights, scores, history, n_iter, n_passes, converged, message
+        As in `MeanResult`. The location is the mean of the kept rows, of each column over those
+        that have the cell. Weights are 1 for the kept rows and 0 for the others; 1 - h, if none is
+        kept. A score is how much of the budget a row would take, at its price. Without sigma,
+        iterations are rounds of the search for groups.
     indicator : array of shape (n,)
         h: zero for the kept rows, in (0, 1] for the removed ones.
-    scores : array of shape (n,)
-        q: how much of the budget a row would take, at its price; larger is worse.
     sigma : float
         The bound on the standard deviation that was used.
     budget : float
@@ -66,14 +63,6 @@ class RobustMeanResult(MeanResult):
         How the fit ended, as fields; `message` says it in words.
     gaps : Gaps, optional
         The missing cells, if there are some: how many, and the medians that they count as.
-    history : tuple of Step
-    n_iter : int
-        Iterations of Algorithm 1; without sigma, rounds of the search for groups.
-    n_passes : int
-        Times that the data were read.
-    converged : bool
-    message : str
-        How the fit ended and, if not well, what to try.
     """
 
     message: str = field(init=False)
@@ -126,19 +115,15 @@ class RobustMeanResult(MeanResult):
         mean, counts = table.known(on_host(self.support))
         gaps = replace(table.gaps, unknown=np.flatnonzero(counts == 0))
         n_missing = int(gaps.counts.sum())
-        certificate = replace(self.certificate, n_missing=n_missing, aside=gaps.aside)
-        path = [
-            replace(
-                point,
-                certificate=replace(point.certificate, n_missing=n_missing, aside=gaps.aside),
-            )
-            for point in self.path
-        ]
+
+        def noted(certificate: Certificate) -> Certificate:
+            return replace(certificate, n_missing=n_missing, aside=gaps.aside)
+
         return replace(
             self,
             location=mean.astype(table.dtype),
-            certificate=certificate,
-            path=tuple(path),
+            certificate=noted(self.certificate),
+            path=tuple(replace(x, certificate=noted(x.certificate)) for x in self.path),
             n_passes=self.n_passes + 1,
             gaps=gaps,
         )
@@ -284,31 +269,23 @@ class RobustMeanResult(MeanResult):
         return there.explanations(np.array([range(n)[row]]))[0]
 
     def explanations(self, rows: Array) -> list[Explanation]:
-        """Explain the scores of some rows, by the groups that they left with.
-
-        Parameters
-        ----------
-        rows : int array
-            Their numbers.
-        """
+        """Explain the scores of some rows, given by number, by the groups that they left with."""
         data = self.known_data()
         found = []
         # Those of the rule: another threshold leaves it as it is, and groups without some rows.
         judges = self.rule.groups if isinstance(self.rule, GroupRule) else ()
         for i, values in zip(rows.tolist(), data.table.some(rows), strict=True):
+            suspect = _group_with([suspect.group for suspect in self.suspects], i)
             why = replace(
                 explain(self.rule, i, values, data.columns, _group_with(judges, i)),
                 removed=not bool(self.support[i]),
                 cells=tuple(str(cell) for cell in cells_of(self.cells, i)),
-                suspected=self._suspected(i),
+                suspected=""
+                if suspect is None
+                else f"suspect {suspect + 1}: {self.suspects[suspect]}",
             )
             found.append(of_cells(why, data.table))
         return found
-
-    def _suspected(self, row: int) -> str:
-        """Describe the suspect that a row belongs to."""
-        i = _group_with([suspect.group for suspect in self.suspects], row)
-        return "" if i is None else f"suspect {i + 1}: {self.suspects[i]}"
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """Return the same result with its data: after unpickling, or to give names.

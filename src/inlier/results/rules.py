@@ -22,28 +22,18 @@ class Reweighting(LazyFields):
 
     A row that they have sent away stays away at a score at which another one is kept. So a score
     alone does not say on which side a row is; followed through all of them, it does.
-
-    Attributes
-    ----------
-    surrogate : ReweightedL2
-    directions : array of shape (k, d)
-        Those of all multipliers, one after the other.
-    prices : tuple of array
-        For each multiplier, those of its directions.
     """
 
     surrogate: ReweightedL2
     directions: Array
+    """Those of all multipliers, one after the other, k x d."""
     prices: tuple[Array, ...]
+    """For each multiplier, those of its directions."""
 
     def removed_from(self, projected: Callable[[Array], Rows], budget: float) -> Rows:
         """Return the score under the last multiplier above which rows count as removed.
 
-        Parameters
-        ----------
-        seen : callable
-            How far out the rows lie along some directions, k x n or k.
-        budget : float
+        `projected` tells how far out the rows lie along some directions, k x n or k.
         """
         first = np.cumsum([0, *(len(prices) for prices in self.prices)])
         earlier = []
@@ -55,40 +45,27 @@ class Reweighting(LazyFields):
 
 @dataclass(frozen=True)
 class Multiplier(LazyFields):
-    """Lambda = V^T diag(prices) V / budget: the directions that decide about a row.
-
-    Attributes
-    ----------
-    center : array of shape (d,)
-        The centre about which rows are scored.
-    directions : array of shape (k, d) or None
-        Orthonormal rows V. None stands for all directions alike, Lambda = I / budget: nothing had
-        to leave, so a row is judged by whether it would break the budget on its own.
-    prices : array of shape (k,)
-    budget : float
-    threshold : float
-        Rows with a higher score are removed. The verdict of re-weighted l1 as published hangs on
-        more than the score: there it is where the fewest rows of the fit are on the wrong side.
-    start : array of shape (d,)
-        The first centre.
-    radius : float
-        Rows farther than this from the start were pruned: they score infinity.
-    metric : Metric, optional
-        In which distances are measured, if not as the data are.
-    reweighting : Reweighting, optional
-        If there is one, scores are in units of that at which a row counts as removed, which is not
-        the same for all rows.
-    """
+    """Lambda = V^T diag(prices) V / budget: the directions that decide about a row."""
 
     center: Array
+    """The centre about which rows are scored."""
     directions: Array | None
+    """Orthonormal rows V, k x d. None stands for all directions alike, Lambda = I / budget: nothing
+    had to leave, so a row is judged by whether it would break the budget on its own."""
     prices: Array
     budget: float
     threshold: float
+    """Rows with a higher score are removed. The verdict of re-weighted l1 as published hangs on
+    more than the score: there it is where the fewest rows of the fit are on the wrong side."""
     start: Array
+    """The first centre."""
     radius: float = np.inf
+    """Rows farther than this from the start were pruned: they score infinity."""
     metric: Metric | None = None
+    """In which distances are measured, if not as the data are."""
     reweighting: Reweighting | None = None
+    """If there is one, scores are in units of that at which a row counts as removed, which is not
+    the same for all rows."""
 
     @property
     def deciding(self) -> Array:
@@ -240,21 +217,14 @@ class Group(LazyFields):
 
 @dataclass(frozen=True, eq=False)
 class Suspect:
-    """A group that was kept, although there is evidence against it.
-
-    Attributes
-    ----------
-    group : Group
-        Its rows, and the rule that tells them from the others.
-    shift : float
-        How far the mean would move without it, in standard errors of the mean in that direction.
-    why : str
-        Why it was not removed.
-    """
+    """A group that was kept, although there is evidence against it."""
 
     group: Group
+    """Its rows, and the rule that tells them from the others."""
     shift: float
+    """How far the mean would move without it, in standard errors of the mean in that direction."""
     why: str
+    """Why it was not removed."""
 
     @property
     def rows(self) -> Rows:

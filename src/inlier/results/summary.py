@@ -31,120 +31,77 @@ MEDIAN_ELEMENTS = 1 << 24
 
 @dataclass(frozen=True)
 class Projections:
-    """The rows in the few directions that matter.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What each direction is.
-    directions : array of shape (k, d)
-        Orthonormal.
-    rows : array of shape (k, n)
-        Seen from the robust mean.
-    """
+    """The rows in the few directions that matter."""
 
     names: tuple[str, ...]
+    """What each direction is."""
     directions: Array = field(repr=False)
+    """Orthonormal, k x d."""
     rows: Array = field(repr=False)
+    """Seen from the robust mean, k x n."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A result and the data behind it, on the host.
-
-    Attributes
-    ----------
-    n, d : int
-    columns : tuple of str or None
-        The names of the columns; x0, x1, ... if there are none.
-    names : array of shape (n,) or None
-        The names of the rows.
-    support : boolean array of shape (n,)
-        The kept rows.
-    scores : array of shape (n,)
-        Infinite for rows that were too far away to be looked at.
-    threshold : float
-        Rows with a higher score are removed.
-    robust, plain, median, deviation : array of shape (d,)
-        For each column the mean of the kept rows, the mean of all rows, the median of all rows, and
-        the standard deviation of the kept rows.
-    standard_error : array of shape (d,)
-        Of the mean of the kept rows; not a number if there are fewer than two.
-    offset : float
-        Distance between the plain and the robust mean.
-    offset_deviation : float
-        Standard deviation of the kept rows along the line between the two.
-    before, after : array
-        Largest standard deviations in any direction, in descending order: of all rows about the
-        plain mean, and of the kept rows about the robust mean.
-    view : View
-    worst : tuple of Explanation
-        Of the rows with the highest scores, in descending order; some of each group.
-    group_of : int array of shape (n,)
-        Which of the groups a row left with; -1 for none.
-    groups : tuple of str
-        The groups in words.
-    group_descriptions : tuple of str
-        The groups in fewer words: how many rows, and how they differ from the others.
-    group_shifts : array of shape (k, d)
-        How far the mean of each group lies from the robust mean, in deviations of the kept rows.
-    suspects : tuple of str
-        The groups that were kept although there is evidence against them, in words.
-    suspect_of : int array of shape (n,)
-        Which of the suspects a row belongs to; -1 for none.
-    cells : tuple of Cell
-        The gross cells of the rows that left for them, by row.
-    path : tuple of PathPoint
-    chosen : int
-        The point of the path that is the answer.
-    sigma, budget : float
-    certificate : Certificate
-    in_metric : bool
-        Whether sigma, the budget and the certificate are in units of a scatter matrix.
-    converged : bool
-    message : str
-    remarks : str
-        What the message says beyond the numbers of rows, the groups, the suspects and the
-        certificate.
-    n_missing : int array of shape (d,)
-        How many cells each column lacks: means and deviations are over the others.
-    """
+    """A result and the data behind it, on the host."""
 
     n: int
     d: int
     columns: tuple[str, ...] | None = field(repr=False)
+    """Their names; x0, x1, ... if there are none."""
     names: Array | None = field(repr=False)
+    """Of the rows."""
     support: Mask = field(repr=False)
     scores: Array = field(repr=False)
+    """Infinite for rows that were too far away to be looked at."""
     threshold: float
+    """Rows with a higher score are removed."""
     robust: Array = field(repr=False)
     plain: Array = field(repr=False)
     median: Array = field(repr=False)
     deviation: Array = field(repr=False)
+    """For each column the mean of the kept rows, the mean of all rows, the median of all rows, and
+    the standard deviation of the kept rows."""
     standard_error: Array = field(repr=False)
+    """Of the mean of the kept rows; not a number if there are fewer than two."""
     offset: float
+    """Distance between the plain and the robust mean."""
     offset_deviation: float
+    """Standard deviation of the kept rows along the line between the two."""
     before: Array = field(repr=False)
     after: Array = field(repr=False)
+    """Largest standard deviations in any direction, in descending order: of all rows about the
+    plain mean, and of the kept rows about the robust mean."""
     view: Projections = field(repr=False)
     worst: tuple[Explanation, ...] = field(repr=False)
+    """Of the rows with the highest scores, in descending order; some of each group."""
     group_of: Array = field(repr=False)
+    """Which of the groups each row left with; -1 for none."""
     groups: tuple[str, ...]
     group_descriptions: tuple[str, ...]
+    """The groups in words, and in fewer: how many rows, and how they differ from the others."""
     group_shifts: Array = field(repr=False)
+    """How far the mean of each group lies from the robust mean, in deviations of the kept rows."""
     suspects: tuple[str, ...]
+    """The groups that were kept although there is evidence against them, in words."""
     suspect_of: Array = field(repr=False)
+    """Which of the suspects each row belongs to; -1 for none."""
     cells: tuple[Cell, ...] = field(repr=False)
+    """The gross cells of the rows that left for them, by row."""
     path: tuple[PathPoint, ...] = field(repr=False)
     chosen: int
+    """The point of the path that is the answer."""
     sigma: float
     budget: float
     certificate: Certificate
     in_metric: bool
+    """Whether sigma, the budget and the certificate are in units of a scatter matrix."""
     converged: bool
     message: str
     remarks: str
+    """What the message says beyond the numbers of rows, groups, suspects and the certificate."""
     n_missing: Array = field(repr=False)
+    """How many cells each column lacks: means and deviations are over the others."""
 
     @property
     def n_removed(self) -> int:
@@ -175,20 +132,15 @@ class Summary:
     def most_shifted(self, count: int = 3) -> str:
         """List the columns in which the plain mean is off by a tenth of a deviation or more."""
         shift = np.nan_to_num(self.shift, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        most = np.argsort(-np.abs(shift), kind="stable")[:count]
-        return ", ".join(
-            f"{self.column_name(int(j))} ({_signed(shift[j])})"
-            for j in most
-            if abs(shift[j]) >= 0.1
-        )
+        return self._listed(np.where(np.abs(shift) >= 0.1, shift, 0.0), count)
 
     def group_shift(self, i: int, count: int = 3) -> str:
         """List the columns in which the rows of a group lie farthest from the kept ones."""
-        shift = self.group_shifts[i]
-        most = np.argsort(-np.abs(shift), kind="stable")[:count]
-        return ", ".join(
-            f"{self.column_name(int(j))} ({_signed(shift[j])})" for j in most if shift[j] != 0.0
-        )
+        return self._listed(self.group_shifts[i], count)
+
+    def _listed(self, shift: Array, count: int) -> str:
+        most = np.argsort(-np.abs(shift), kind="stable")[:count].tolist()
+        return ", ".join(f"{self.column_name(j)} ({_signed(shift[j])})" for j in most if shift[j])
 
     def distance(self) -> str:
         """Describe how far the plain mean is off."""
@@ -244,14 +196,7 @@ def _worst(scores: Array, group_of: Array, count: int) -> Array:
 
 @np.errstate(over="ignore", invalid="ignore")  # some rows may be too far away to square
 def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
-    """Summarise a result and its data, in some ten passes.
-
-    Parameters
-    ----------
-    result : RobustMeanResult
-    n_worst : int
-        How many rows are explained.
-    """
+    """Summarise a result and its data, in some ten passes, and explain the worst rows."""
     data = result.known_data()
     table = as_table(data.table)
     n, d = table.shape
@@ -277,6 +222,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     cells = table.known(support)[1] if isinstance(table, FilledTable) else np.full(d, m)
     # About a population of their own, which is what the other deviations here are.
     deviation = np.where(cells > 1, error * np.sqrt(np.maximum(cells - 1.0, 0.0)), 0.0)
+    large = n * d > MEDIAN_ELEMENTS
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(
         n=n,
@@ -288,7 +234,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         threshold=result.rule.threshold,
         robust=robust,
         plain=plain,
-        median=_medians(table),
+        median=table.median(fit_generator(0) if large or table.sparse else None),
         deviation=deviation,
         standard_error=error,
         offset=length,
@@ -395,10 +341,3 @@ def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) 
     projected = table.project(center, direction[None])[0, :]
     inside = total(kept * (projected * (kept > 0.0)) ** 2)
     return float(np.sqrt(inside / max(total(kept), 1.0)))
-
-
-def _medians(table: Table) -> Array:
-    n, d = table.shape
-    if table.sparse or n * d > MEDIAN_ELEMENTS:
-        return table.median(fit_generator(0))
-    return table.median()

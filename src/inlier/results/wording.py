@@ -30,20 +30,21 @@ COMMAND_LINE = Remedies(groups="the groups", keep="--keep", sigma="Give --sigma"
 def message(result: RobustMeanResult) -> str:
     """Return how a fit ended and, if not well, what to try."""
     outcome = result.outcome
-    doubts = _sentences(outcome.having(DOUBTS), PYTHON)
-    others = _sentences(_others(result), PYTHON)
+    others = _without(outcome.findings, *DOUBTS)
     missing = _missing(result)
     units = IN_UNITS if result.rule.metric is not None else ""
-    if outcome.failed:
-        before, after = _sentences(outcome.having(frozenset({Kind.SOLVED_AGAIN})), PYTHON), ""
-        return _joined(before, _sentences(outcome.having(FAILURES), PYTHON), missing, units)
-    if outcome.searched or outcome.chosen:
-        after = result.certificate.statement()
-        counts = "" if outcome.chosen else removed(result)
-        return _joined(counts, others, missing, after, doubts, units)
     again = _sentences(outcome.having(frozenset({Kind.SOLVED_AGAIN})), PYTHON)
-    rest = _sentences(_without(_others(result), Kind.SOLVED_AGAIN), PYTHON)
-    return _joined(again, _fewest(result), rest, missing, units)
+    if outcome.failed:
+        return _joined(again, _sentences(outcome.having(FAILURES), PYTHON), missing, units)
+    if outcome.searched or outcome.chosen:
+        counts = "" if outcome.chosen else removed(result)
+        said, doubts = (_sentences(x, PYTHON) for x in (others, outcome.having(DOUBTS)))
+        return _joined(counts, said, missing, result.certificate.statement(), doubts, units)
+    certificate = result.certificate
+    n, least = certificate.n, certificate.l0_lower_bound
+    counts = f"Kept {n - certificate.n_removed} of {n} rows; at least {least} had to go."
+    rest = _sentences(_without(others, Kind.SOLVED_AGAIN), PYTHON)
+    return _joined(again, counts, rest, missing, units)
 
 
 def remarks(result: RobustMeanResult, words: Remedies = PYTHON) -> str:
@@ -95,114 +96,91 @@ def statement(
     return f"{assumed}, the mean is within {within} of that of the good rows{alike}."
 
 
+SENTENCES = {
+    Kind.TOO_FEW_ROWS: "So few rows do not tell which of them are bad: it takes {count}.",
+    Kind.SEVERAL_GROUPS: (
+        "The rows fall into several groups, of which none is more suspect than another; they were "
+        "kept."
+    ),
+    Kind.NOTHING_FOUND: "No row is gross, and no group is clear of the others.",
+    Kind.NO_GROUP: "No group of them shows more than chance would.",
+    Kind.TAIL_KEPT: (
+        "There is a surplus on one side, {count} rows, that looks like the tail of skewed data; it "
+        "was kept."
+    ),
+    Kind.WEAK_SIGNS: "There are weak signs (chance {value:.1g}) of one more group; it was kept.",
+    Kind.NO_CUT: "There are signs of one more group, but no cut that tells it from the others.",
+    Kind.REFUSED: (
+        "The evidence is contradictory: there are {group}, but hardly fewer than the others, so "
+        "nothing says which of them are good. All were kept. {sigma}"
+    ),
+    Kind.REFUSED_FURTHER: (
+        "The evidence is contradictory: a further group, {group}, shows as well, but without it "
+        "hardly more than half of the rows would be left. The rows fall into several groups; look "
+        "at {words.groups}, and put one back with {words.keep} if it is good."
+    ),
+    Kind.MANY_GROUPS: (
+        "The search ended after {count} groups, and there may be more. The rows do not have one "
+        "majority."
+    ),
+    Kind.UNCLEAR_GROUP: (
+        "A further group of {count} rows shows, but it is large and not clear of the others, so "
+        "nothing says which of them are good. It was kept. {sigma}"
+    ),
+    Kind.COINCIDING_ROWS: (
+        "So many rows coincide that there is no scale to judge the others by. {sigma}"
+    ),
+    Kind.LARGE_MINORITY: (
+        "{count} of {value:.0f} rows were removed. They are called bad only because they are the "
+        "minority: look at {words.groups}; {words.keep} puts one back."
+    ),
+    Kind.TAIL_REMOVED: (
+        "{count} of the removed rows lie at the end of a long tail, in one direction. They may be "
+        "bad; skewed data look like that too. Compare with {words.keep}."
+    ),
+    Kind.UNDECIDED_BUDGET: (
+        "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "
+        "of it, if at all."
+    ),
+    Kind.HALF_REMOVED: (
+        "Half of the rows or more were removed: either sigma is too small, or the data cannot be "
+        "trusted."
+    ),
+    Kind.NO_ROW_FITS: (
+        "No row can be kept within the budget about the center that was reached; the location is "
+        "the mean weighted by 1 - h. Either the bound is too small for these data, or the start "
+        "was far from most of them: pass a larger sigma or another start{hint}."
+    ),
+    Kind.BUDGET_EXCEEDED: (
+        "The kept rows exceed the budget by {value:.1e} of it. The bound may be too small for "
+        "these data: pass a larger sigma."
+    ),
+    Kind.NOT_SOLVED: (
+        "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol, or use "
+        'algorithm="continuation", which needs no such precision.'
+    ),
+    Kind.NOT_CONVERGED: (
+        "Stopped after max_iter={count} iterations while the number of removed rows was still "
+        "falling. Raise max_iter."
+    ),
+    Kind.NO_VARIATION: "The kept rows do not vary: there is no bound to run Algorithm 1 with.",
+    Kind.SOLVED_AGAIN: "The paper's problem with sigma = {value:.4g}.",
+    Kind.PUT_BACK: "Put back: {group}.",
+    Kind.DROPPED: "Dropped: {group}.",
+    Kind.CHOSEN: "Kept {count} of {value:.0f} rows by choice.",
+}
+
+
 def sentence(finding: Finding, words: Remedies = PYTHON) -> str:
     """Return a finding in words."""
-    count, value, group = finding.count, finding.value, finding.group
-    sigma = f"{words.sigma} if you know how much good rows vary."
-    match finding.kind:
-        case Kind.TOO_FEW_ROWS:
-            return f"So few rows do not tell which of them are bad: it takes {count}."
-        case Kind.SEVERAL_GROUPS:
-            return (
-                "The rows fall into several groups, of which none is more suspect than another; "
-                "they were kept."
-            )
-        case Kind.NOTHING_FOUND:
-            return "No row is gross, and no group is clear of the others."
-        case Kind.NO_GROUP:
-            return "No group of them shows more than chance would."
-        case Kind.TAIL_KEPT:
-            return (
-                f"There is a surplus on one side, {count} rows, that looks like the tail of skewed "
-                "data; it was kept."
-            )
-        case Kind.WEAK_SIGNS:
-            return f"There are weak signs (chance {value:.1g}) of one more group; it was kept."
-        case Kind.NO_CUT:
-            return "There are signs of one more group, but no cut that tells it from the others."
-        case Kind.REFUSED:
-            return (
-                f"The evidence is contradictory: there are {group}, but hardly fewer than the "
-                f"others, so nothing says which of them are good. All were kept. {sigma}"
-            )
-        case Kind.REFUSED_FURTHER:
-            return (
-                f"The evidence is contradictory: a further group, {group}, shows as well, but "
-                "without it hardly more than half of the rows would be left. The rows fall into "
-                f"several groups; look at {words.groups}, and put one back with {words.keep} if it "
-                "is good."
-            )
-        case Kind.MANY_GROUPS:
-            return (
-                f"The search ended after {count} groups, and there may be more. The rows do not "
-                "have one majority."
-            )
-        case Kind.UNCLEAR_GROUP:
-            return (
-                f"A further group of {count} rows shows, but it is large and not clear of the "
-                f"others, so nothing says which of them are good. It was kept. {sigma}"
-            )
-        case Kind.COINCIDING_ROWS:
-            return f"So many rows coincide that there is no scale to judge the others by. {sigma}"
-        case Kind.LARGE_MINORITY:
-            return (
-                f"{count} of {round(value)} rows were removed. They are called bad only because "
-                f"they are the minority: look at {words.groups}; {words.keep} puts one back."
-            )
-        case Kind.TAIL_REMOVED:
-            return (
-                f"{count} of the removed rows lie at the end of a long tail, in one direction. "
-                f"They may be bad; skewed data look like that too. Compare with {words.keep}."
-            )
-        case Kind.UNDECIDED_BUDGET:
-            return (
-                "Whether they stay within the budget is not decided: they exceed it by at most "
-                f"{value:.1e} of it, if at all."
-            )
-        case Kind.HALF_REMOVED:
-            return (
-                "Half of the rows or more were removed: either sigma is too small, or the data "
-                "cannot be trusted."
-            )
-        case Kind.NO_ROW_FITS:
-            hint = ', or use algorithm="continuation"' if count else ""
-            return (
-                "No row can be kept within the budget about the center that was reached; the "
-                "location is the mean weighted by 1 - h. Either the bound is too small for these "
-                "data, or the start was far from most of them: pass a larger sigma or another "
-                f"start{hint}."
-            )
-        case Kind.BUDGET_EXCEEDED:
-            return (
-                f"The kept rows exceed the budget by {value:.1e} of it. The bound may be too small "
-                "for these data: pass a larger sigma."
-            )
-        case Kind.NOT_SOLVED:
-            return (
-                "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol, or "
-                'use algorithm="continuation", which needs no such precision.'
-            )
-        case Kind.NOT_CONVERGED:
-            return (
-                f"Stopped after max_iter={count} iterations while the number of removed rows was "
-                "still falling. Raise max_iter."
-            )
-        case Kind.NO_VARIATION:
-            return "The kept rows do not vary: there is no bound to run Algorithm 1 with."
-        case Kind.SOLVED_AGAIN:
-            return f"The paper's problem with sigma = {value:.4g}."
-        case Kind.PUT_BACK:
-            return f"Put back: {group}."
-        case Kind.DROPPED:
-            return f"Dropped: {group}."
-        case Kind.CHOSEN:
-            return f"Kept {count} of {round(value)} rows by choice."
-
-
-def _fewest(result: RobustMeanResult) -> str:
-    certificate = result.certificate
-    n, gone = certificate.n, certificate.n_removed
-    return f"Kept {n - gone} of {n} rows; at least {certificate.l0_lower_bound} had to go."
+    return SENTENCES[finding.kind].format(
+        count=finding.count,
+        value=finding.value,
+        group=finding.group,
+        words=words,
+        sigma=f"{words.sigma} if you know how much good rows vary.",
+        hint=', or use algorithm="continuation"' if finding.count else "",
+    )
 
 
 def _missing(result: RobustMeanResult) -> str:
@@ -210,10 +188,6 @@ def _missing(result: RobustMeanResult) -> str:
     if result.gaps is None:
         return ""
     return result.gaps.note(None if result.data is None else result.data.columns)
-
-
-def _others(result: RobustMeanResult) -> tuple[Finding, ...]:
-    return _without(result.outcome.findings, *DOUBTS)
 
 
 def _without(findings: tuple[Finding, ...], *kinds: Kind) -> tuple[Finding, ...]:

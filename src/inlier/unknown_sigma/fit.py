@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, namespace, on_host, some, total
+from inlier._internal.arrays import all_but, count, double, on_host, some, total
 from inlier._internal.numbers import TINY
-from inlier._internal.typing import Array, Mask, Rows
-from inlier.data import Fences, Measure, Rotation, Table, WorkingFrame
+from inlier._internal.typing import Array, Rows
+from inlier.data import Fences, Table, WorkingFrame
 from inlier.data.checks import check_range, largest_distance
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import Oracle
-from inlier.results.certificate import Certificate
 from inlier.results.outcome import Finding, Kind, Outcome
 from inlier.results.records import PathPoint, Step
 from inlier.results.result import RobustMeanResult
@@ -32,6 +31,7 @@ from inlier.unknown_sigma import (
 )
 from inlier.unknown_sigma.caution import RowSample, clear_groups, gross, is_noise, tested_rows
 from inlier.unknown_sigma.clear import Clear, clearness
+from inlier.unknown_sigma.mapping import Early, MappedAnswer, mapped_back
 from inlier.unknown_sigma.settings import SAMPLE, SEARCH
 from inlier.unknown_sigma.significance import Cut
 
@@ -47,19 +47,8 @@ def fit_without_sigma(
 ) -> RobustMeanResult:
     """Fit without a bound and without a fraction of outliers.
 
-    Parameters
-    ----------
-    whole : Table
-    start : array of shape (d,)
-        Any robust centre.
-    central : bool
-        Whether a better one may be found in the coordinates of the rows.
-    random : numpy.random.Generator
-    metric : bool
-        Whether to look in the metric of the rows as well.
-    assume : {"auto", "symmetric", "nothing"}
-        What is assumed of the good rows.
-    callback : callable, optional
+    `start` is any robust centre, and `central` says whether a better one may be found in the
+    coordinates of the rows; `metric`, whether to look in the metric of the rows as well.
     """
     steps: list[Step] = []
 
@@ -78,10 +67,10 @@ def fit_without_sigma(
     frame = WorkingFrame.of(whole, near, start, rotates=some(near & (distances > 0.0)))
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
     search = _search(frame, distances, central, random, noise, metric, assume, sample, notify)
-    answer = _mapped_back(frame, search, early)
+    answer = mapped_back(frame, search.found, search.suspects, search.below, early)
 
     n, chosen = whole.shape[0], answer.path[len(answer.groups)]
-    support = whole.to_device(_mask(n, on_host(chosen.removed)))
+    support = whole.to_device(all_but(n, chosen.removed))
     weights = double(support)
     # Once more from the data: the search has carried the mean along as distant rows left.
     known = start if frame.rotation is not None else chosen.location
@@ -121,18 +110,6 @@ class _Search(NamedTuple):
     """A point of the path below the budget of the kept rows."""
 
 
-class _Answer(NamedTuple):
-    """What was found, in the coordinates of the data."""
-
-    groups: tuple[Group, ...]
-    path: tuple[PathPoint, ...]
-    suspects: tuple[Suspect, ...]
-    scores: Rows | None
-    """Where they are known without another pass."""
-    least_budget: float
-    """A row that differs by rounding alone does not exceed it."""
-
-
 def _search(
     frame: WorkingFrame,
     distances: Rows,
@@ -146,19 +123,9 @@ def _search(
 ) -> _Search:
     """Search for groups: by symmetry and, unless the rest is noise about one center, with caution.
 
-    Parameters
-    ----------
-    frame : WorkingFrame
-    distances : array of shape (n,)
-        Squared distances of all rows from the first center.
-    central, random, metric, assume
-        See `fit_without_sigma`.
-    noise : float
-        What rounding adds to the coordinates of a row.
-    sample : RowSample or None
-        None where only symmetry is tested, and where no sample of the columns fits.
-    notify : callable
-        Called after each step.
+    `distances` are the squared ones of all rows from the first center, `noise` is what rounding
+    adds to the coordinates of a row, and `sample` is None where only symmetry is tested or none
+    fits.
     """
     n = frame.whole.shape[0]
     enough = n >= SAMPLE.fewest_rows
@@ -169,7 +136,9 @@ def _search(
     oracle = Oracle(table, random)
     turned = sample is None and frame.rotation is not None and enough
     if turned:  # so many columns that only the coordinates of the rows' span can be examined
-        sample = RowSample(np.flatnonzero(on_host(frame.near)), _coordinates(table))
+        r = table.shape[1]
+        coordinates = np.ascontiguousarray(on_host(table.project(np.zeros(r), np.eye(r))).T)
+        sample = RowSample(np.flatnonzero(on_host(frame.near)), coordinates)
     symmetric = assume == "symmetric" or (assume == "auto" and enough)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
@@ -188,36 +157,6 @@ def _search(
     return _Search(found, suspects, cautious, several, below_the_edge(oracle, found))
 
 
-def _mapped_back(frame: WorkingFrame, search: _Search, early: list[_Early]) -> _Answer:
-    """Map groups, path and suspects from the frame to the data, with the rows that left early."""
-    found, suspects = search.found, search.suspects
-    groups, path = found.groups, [*found.path, *([search.below] if search.below else [])]
-    least = frame.whole.shape[0] * found.least_variance
-    scores: Rows = None
-    rotation = frame.rotation
-    if rotation is not None:
-        if frame.complete:  # without another pass over all columns
-            chosen = path[len(groups)]
-            rule = rule_of(tuple(groups), chosen.location, max(chosen.budget, least))
-            scores = rule.scores(frame.table)
-        groups, path = _restored_groups(groups, rotation), _restored_path(path, rotation)
-        restored = _restored_groups([suspect.group for suspect in suspects], rotation)
-        suspects = [replace(s, group=g) for s, g in zip(suspects, restored, strict=True)]
-    if not frame.complete:
-        groups, path, suspects = _with_early(frame, early, groups, path, suspects)
-    return _Answer(tuple(groups), tuple(path), tuple(suspects), scores, least)
-
-
-class _Early(NamedTuple):
-    """Rows that leave before the search."""
-
-    kind: str
-    members: Rows
-    cut: float
-    log_p: float
-    measure: Measure | None
-
-
 def _early(
     whole: Table,
     start: Array,
@@ -225,7 +164,7 @@ def _early(
     typical: float,
     sample: RowSample | None,
     assume: str,
-) -> list[_Early]:
+) -> list[Early]:
     """Find the rows that are too far away to compute with, and the gross ones."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
@@ -240,12 +179,12 @@ def _early(
         members = ~gone & (whole.measured(rule.measure) > rule.cut)
         kind = "cells" if isinstance(rule.measure, Fences) else "length"
         if some(members):
-            early.append(_Early(kind, members, rule.cut, rule.log_p, rule.measure))
+            early.append(Early(kind, members, rule.cut, rule.log_p, rule.measure))
             gone = gone | members
     hopeless = ~gone & (distances > far**2)
     if some(hopeless):
         chance = float(min(0.0, np.log(n / (far / max(typical, far / 1e150)) ** 2)))
-        early.append(_Early("apart", hopeless, far, chance, None))
+        early.append(Early("apart", hopeless, far, chance, None))
     return early
 
 
@@ -259,7 +198,7 @@ def _is_noise(found: SearchState, near: Rows, sample: RowSample | None) -> bool:
     near_rows = np.flatnonzero(on_host(near))
     groups = []
     for group in found.groups:
-        members = ~_mask(len(kept), near_rows[on_host(group.rows)])
+        members = ~all_but(len(kept), near_rows[on_host(group.rows)])
         groups.append((group.size, sample.on_their_own(members, most)))
     return is_noise(sample.on_their_own(kept, most), len(kept), int(kept.sum()), groups)
 
@@ -342,144 +281,7 @@ class _Judged:
         )  # fmt: skip
 
 
-def _coordinates(table: Table) -> Array:
-    """Return all rows of a small table, on the host."""
-    r = table.shape[1]
-    return np.ascontiguousarray(on_host(table.project(np.zeros(r), np.eye(r))).T)
-
-
-def _mask(n: int, removed: Array) -> Mask:
-    """Return a mask of all rows but some."""
-    kept = np.ones(n, dtype=np.bool_)
-    kept[removed] = False
-    return kept
-
-
-def _restored_groups(groups: list[Group], rotation: Rotation) -> list[Group]:
-    """Map groups from the coordinates of the rows' span to those of the data."""
-    if not groups:
-        return []
-    n, k = rotation.rotated.shape[0], len(groups)
-    means = np.zeros((k, n))  # as combinations of the rows: nothing is rounded on the way
-    for own, group in zip(means, groups, strict=True):
-        own[on_host(group.rows)] = 1.0 / group.size
-    centers = np.stack([group.center for group in groups]) @ rotation.mixing
-    there = rotation.spanned(np.concatenate([means, centers]))
-    ways = rotation.directions(np.stack([group.direction for group in groups]))
-    return [
-        replace(group, mean=there[i], center=there[k + i], direction=ways[i])
-        for i, group in enumerate(groups)
-    ]
-
-
-def _restored_path(path: list[PathPoint], rotation: Rotation) -> list[PathPoint]:
-    """Map the points of a path to the coordinates of the data; one pass."""
-    n = rotation.rotated.shape[0]
-    kept = np.stack([_mask(n, on_host(point.removed)) for point in path]).astype(np.float64)
-    locations = rotation.spanned(kept / kept.sum(axis=1, keepdims=True))
-    multipliers = [point.certificate.multiplier for point in path]
-    stacked = [m.deciding for m in multipliers]
-    ways = rotation.directions(np.concatenate(stacked))
-    restored, first = [], 0
-    for i, (point, multiplier, own) in enumerate(zip(path, multipliers, stacked, strict=True)):
-        part = slice(first, first := first + len(own))
-        multiplier = replace(
-            multiplier,
-            center=locations[i],
-            start=locations[i],
-            directions=None if multiplier.directions is None else ways[part],
-        )
-        certificate = replace(point.certificate, multiplier=multiplier)
-        restored.append(replace(point, location=locations[i], certificate=certificate))
-    return restored
-
-
-def _with_early(
-    frame: WorkingFrame,
-    early: list[_Early],
-    groups: list[Group],
-    path: list[PathPoint],
-    suspects: list[Suspect],
-) -> tuple[list[Group], list[PathPoint], list[Suspect]]:
-    """Prepend the rows that left early as groups, and renumber all rows."""
-    whole, near, start = frame.whole, frame.near, frame.origin
-    xp, n = namespace(near), near.shape[0]
-    rows = xp.nonzero(near)[0]
-    gone = xp.nonzero(~near)[0]
-    first_groups: list[Group] = []
-    points: list[PathPoint] = []
-    kept = xp.ones_like(near)
-    for group in early:
-        points.append(_point_before(whole, kept, start, 0.0 if points else 1.0))
-        first_groups.append(_early_group(whole, start, group, points[-1].certificate.bound))
-        kept = kept & ~group.members
-    path = [replace(path[0], share=0.0), *path[1:]]
-    for point in path:
-        all_gone = xp.sort(xp.concat([gone, xp.take(rows, point.removed)]))
-        budget = point.budget * n / (n - gone.shape[0])
-        certificate = replace(
-            point.certificate,
-            budget=budget,
-            n=n,
-            n_removed=point.certificate.n_removed + gone.shape[0],
-            most_kept=point.certificate.multiplier.most_kept(whole, point.location, budget),
-            removed=all_gone,
-        )
-        points.append(replace(point, removed=all_gone, budget=budget, certificate=certificate))
-
-    def renumbered(group: Group) -> Group:
-        return replace(group, rows=xp.take(rows, group.rows))
-
-    groups = first_groups + [renumbered(group) for group in groups]
-    return groups, points, [replace(s, group=renumbered(s.group)) for s in suspects]
-
-
-def _early_group(whole: Table, start: Array, early: _Early, bound: float) -> Group:
-    """Describe rows that left early as a group, with a direction that points to them."""
-    weights = double(early.members) / count(early.members)
-    with np.errstate(over="ignore", invalid="ignore"):
-        offset = np.nan_to_num(whole.combine(start, weights[None, :])[0].astype(np.float64))
-        size = float(np.abs(offset).max())
-        direction = offset / size if size > 0.0 else np.zeros_like(offset)
-        mean = start + offset
-    direction /= max(float(np.linalg.norm(direction)), TINY)
-    return Group(
-        kind=early.kind,
-        rows=namespace(early.members).nonzero(early.members)[0],
-        mean=mean,
-        direction=direction,
-        center=start if early.measure is None else early.measure.center,
-        cut=early.cut,
-        side=0,
-        log_p=early.log_p,
-        share=0.0,
-        lambda_max_before=bound,
-        measure=early.measure,
-    )
-
-
-def _point_before(whole: Table, kept: Rows, start: Array, share: float) -> PathPoint:
-    """Return the point of the path at which some rows are still there that leave early."""
-    m = count(kept)
-    with np.errstate(over="ignore", invalid="ignore"):
-        combined = whole.combine(start, (double(kept) / m)[None, :])[0]
-        mean = start + np.nan_to_num(combined.astype(np.float64))
-    certificate = Certificate.of_rows(whole, kept, mean)
-    budget = max(certificate.budget, TINY)
-    certificate = replace(certificate, budget=budget)
-    return PathPoint(
-        budget=budget,
-        sigma=certificate.sigma_kept,
-        price=0.0,
-        rank=0.0,
-        share=share,
-        removed=certificate.removed,
-        location=mean,
-        certificate=certificate,
-    )
-
-
-def _findings(search: _Search, answer: _Answer, n: int, assume: str) -> list[Finding]:
+def _findings(search: _Search, answer: MappedAnswer, n: int, assume: str) -> list[Finding]:
     """Return what the numbers of rows do not say, and why the answer may not be trusted."""
     found, cautious, groups = search.found, search.cautious, answer.groups
     removed = sum(group.size for group in groups)

@@ -14,6 +14,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     return Case(KINDS[request.param](real_numbers()))
 
 
+# Not for the whole session: workers that wait take time too.
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     with distributed.LocalCluster(

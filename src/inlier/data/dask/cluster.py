@@ -1,7 +1,5 @@
 """Run tasks on a cluster or on threads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,13 +14,7 @@ Get = Callable[..., Any]
 
 
 class Workers:
-    """Run tasks by a `distributed` client, or by threads of this process.
-
-    Parameters
-    ----------
-    client : distributed.Client, str or None
-        A client, the address of a scheduler, or the current client, if there is one.
-    """
+    """Run tasks by a `distributed` client, or by threads of this process."""
 
     def __init__(self, client: Any = None) -> None:
         self.client = _connected(client)
@@ -53,7 +45,7 @@ class Workers:
 
 
 def _connected(client: Any) -> Any:
-    """Return the client to use, or None for threads."""
+    """Return the client given, at an address, or current; None for threads."""
     if isinstance(client, str):
         return imported("distributed").Client(client, set_as_default=False)
     if client is None:

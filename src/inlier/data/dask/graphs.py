@@ -1,7 +1,5 @@
 """Task graphs of Dask, and the arrays that are sent with a task."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Sequence
 from operator import getitem

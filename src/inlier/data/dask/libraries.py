@@ -1,7 +1,5 @@
 """Modules of Dask, which are optional."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from inlier._internal.optional import optional

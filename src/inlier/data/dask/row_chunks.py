@@ -1,7 +1,5 @@
 """Convert Dask arrays and dataframes to arrays in chunks of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -14,20 +12,10 @@ from inlier.data.dask.table import DaskTable
 
 
 def open_dask(X: Any, name: str = "X", client: Any = None, persist: bool = True) -> DaskTable:
-    """Open a Dask array or dataframe as a table.
+    """Open a Dask array or dataframe of real numbers as a table; see `inlier.open_table`.
 
-    Parameters
-    ----------
-    X : dask.array.Array or dask.dataframe.DataFrame, of shape (n, d)
-        Of real numbers. Chunks may have any number of rows; about 100 MB each are best.
-    name : str
-        What messages call it.
-    client : distributed.Client or str, optional
-        Whose workers do the passes, or the address of its scheduler ("tcp://10.0.0.1:8786"). By
-        default the current client or, if there is none, threads of this process.
-    persist : bool
-        Whether the data are loaded once into the memory of the workers; otherwise each pass makes
-        them anew.
+    Chunks may have any number of rows; about 100 MB each are best. With `persist` the data are
+    loaded once into the memory of the workers; otherwise each pass makes them anew.
     """
     cluster = Workers(client)
     chunks = _in_one_column(_as_array(X, name), name)

@@ -1,7 +1,5 @@
 """A table of Dask chunks: each pass is a task graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -12,50 +10,27 @@ from inlier._internal.arrays import working_precision
 from inlier._internal.typing import Array
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
+from inlier.data.dask import tasks
 from inlier.data.dask.cluster import Workers
 from inlier.data.dask.graphs import Graph, TaskArrays, kinds_of, select_output, tree, unique
 from inlier.data.dask.libraries import da, ensure_dict
-from inlier.data.dask.tasks import (
-    gram_of,
-    in_metric_of,
-    non_finite_message,
-    pass_over,
-    rows_at,
-    rows_kept,
-)
 from inlier.data.passes import Pass, Project
 from inlier.data.settings import SETTINGS
 
 
 class DaskTable(BlockTable):
-    """Rows of a Dask array that is chunked along its rows only.
+    """The `kept` rows of a Dask array whose chunks are of rows only, of known lengths.
 
-    Parameters
-    ----------
-    X : dask.array.Array of shape (n, d)
-        With chunks of known lengths.
-    name : str
-        What messages call it.
-    cluster : Workers
-        Which run the tasks.
-    kept : mask of shape (n,), optional
-        The rows that are kept.
-    checked : bool
-        Whether it is known that the data hold neither NaN nor infinity.
+    `name` is what messages call it; `checked`, whether it is known to hold neither NaN nor
+    infinity.
     """
 
     def __init__(
-        self,
-        X: Any,
-        name: str,
-        cluster: Workers,
-        kept: Array | None = None,
-        checked: bool = False,
+        self, X: Any, name: str, cluster: Workers, kept: Array | None = None, checked: bool = False
     ) -> None:
         lengths = np.array(X.chunks[0], dtype=np.intp)
         self._firsts = np.cumsum(lengths) - lengths
-        self._kept = kept
-        self._masks = None
+        self._kept, self._masks = kept, None
         if kept is not None:
             # Sent once. With a copy of the rows a second table would not fit beside the first.
             self._masks = cluster.persist(da.from_array(kept, chunks=(X.chunks[0],)))
@@ -66,10 +41,7 @@ class DaskTable(BlockTable):
         if n < 2 and kept is None:
             raise ValueError(f"{name} must have at least 2 rows, but has {n}.")
         super().__init__((n, X.shape[1]), working_precision(X.dtype.name))
-        self._X = X
-        self._name = name
-        self._cluster = cluster
-        self._checked = checked
+        self._X, self._name, self._cluster, self._checked = X, name, cluster, checked
 
     def _run(self, work: Pass, *inputs: Any, kinds: str | None = None) -> tuple[Any, list[Array]]:
         """See `BlockTable._run`; `kinds` of results are "projected", "sums" or "both"."""
@@ -84,10 +56,8 @@ class DaskTable(BlockTable):
             own = TaskArrays(x[..., self._rows_of_chunk(i)] for x in inputs)
             first = None if self._checked else int(self._firsts[i])
             chunk, mask = self._keys(i)
-            graph[name, i] = (
-                *(pass_over, f"{name}-work", chunk, mask),
-                *(own, kinds, self._name, first),
-            )
+            task = (tasks.pass_over, f"{name}-work", chunk, mask)
+            graph[name, i] = (*task, own, kinds, self._name, first)
         try:
             results = self._collected(graph, name, kinds)
         except (ValueError, RuntimeWarning):
@@ -103,12 +73,8 @@ class DaskTable(BlockTable):
         name = unique("check")
         graph = self._graph()
         for i in self._nonempty():
-            graph[name, i] = (
-                non_finite_message,
-                self._keys(i)[0],
-                self._name,
-                int(self._firsts[i]),
-            )
+            chunk, first = self._keys(i)[0], int(self._firsts[i])
+            graph[name, i] = (tasks.non_finite_message, chunk, self._name, first)
         found = dict(self._cluster.results(graph, [(name, i) for i in self._nonempty()]))
         for i in self._nonempty():
             if found[name, i] is not None:
@@ -118,10 +84,10 @@ class DaskTable(BlockTable):
     def _collected(self, graph: Graph, name: str, kinds: str) -> tuple[Any, list[Array]]:
         """Gather the projections of all rows, and the sum of the sums."""
         done = [(name, i) for i in self._nonempty()]
-        projected_keys = (
-            select_output(graph, f"{name}-projected", done, 0) if kinds == "both" else done
-        )
-        sum_keys = select_output(graph, f"{name}-sums", done, 1) if kinds == "both" else done
+        projected_keys = sum_keys = done
+        if kinds == "both":
+            projected_keys = select_output(graph, f"{name}-projected", done, 0)
+            sum_keys = select_output(graph, f"{name}-sums", done, 1)
         wanted = [] if kinds == "sums" else list(projected_keys)
         top = None
         if kinds != "projected":
@@ -146,7 +112,6 @@ class DaskTable(BlockTable):
         return projected, self._run(work, w, kinds="sums")[1]
 
     def some(self, rows: Array) -> Array:
-        """See `Table.some`."""
         rows = np.asarray(rows)
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
@@ -155,7 +120,7 @@ class DaskTable(BlockTable):
         home = np.searchsorted(self._firsts, rows, side="right") - 1
         for i in np.unique(home):
             own = TaskArrays([rows[home == i] - self._firsts[i]])
-            graph[name, int(i)] = (rows_at, (self._X.name, int(i), 0), own)
+            graph[name, int(i)] = (tasks.rows_at, (self._X.name, int(i), 0), own)
         wanted = [(name, int(i)) for i in np.unique(home)]
         out = np.empty((len(rows), self.shape[1]), dtype=self._X.dtype)
         for key, value in self._cluster.results(graph, wanted):
@@ -163,32 +128,32 @@ class DaskTable(BlockTable):
         return out
 
     def take(self, rows: Any) -> Table:
-        """See `Table.take`. A mask of the rows is sent to the chunks; the rows stay there."""
+        """Send a mask of the rows to the chunks; the rows stay there."""
         kept = kept_among(self._kept, rows)
         table = DaskTable(self._X, self._name, self._cluster, kept, self._checked)
         return self.counting_for(table)
 
     def in_metric(self, metric: Metric) -> Table:
-        """See `Table.in_metric`. The new coordinates are computed once."""
+        """Compute the new coordinates once."""
         self.n_passes += 1
         self._check_finite()  # which does nothing after another pass
-        rows = self._mapped("in-metric", self.dtype, in_metric_of, metric)
+        rows = self._mapped("in-metric", self.dtype, tasks.in_metric_of, metric)
         # Finite rows seen in a metric may still overflow, and that is found by the next pass.
         table = DaskTable(self._cluster.persist(rows), self._name, self._cluster)
         return self.counting_for(table)
 
     def gram(self, center: Array) -> Array:
-        """See `Table.gram`. All rows of some columns are brought together."""
+        """Bring all rows of some columns together."""
         self.n_passes += 1
         n = self.shape[0]
-        rows = self._mapped("rows", self._X.dtype, rows_kept, None)
+        rows = self._mapped("rows", self._X.dtype, tasks.rows_kept, None)
         columns = rows.rechunk({0: n, 1: max(1, SETTINGS.wide_elements // n)})
         name = unique("gram")
         graph = dict(ensure_dict(columns.__dask_graph__()))
         edges = np.concatenate([[0], np.cumsum(columns.chunks[1])])
         keys = []
         for j, (low, high) in enumerate(pairwise(edges)):
-            graph[name, j] = (gram_of, (columns.name, 0, j), TaskArrays([center[low:high]]))
+            graph[name, j] = (tasks.gram_of, (columns.name, 0, j), TaskArrays([center[low:high]]))
             keys.append((name, j))
         top = tree(graph, f"{name}-tree", keys)
         try:

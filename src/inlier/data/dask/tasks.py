@@ -1,17 +1,15 @@
 """Tasks that workers run on one chunk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from inlier._internal.typing import Array
+from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric
 from inlier.data.dask.graphs import TaskArrays
 from inlier.data.dask.worker_settings import worker_settings
-from inlier.data.finite import check_finite
 from inlier.data.passes import Pass
 
 

@@ -1,7 +1,5 @@
 """Settings of a worker process while tasks run: one BLAS thread for each, and memory reused."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

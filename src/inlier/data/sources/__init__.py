@@ -17,18 +17,18 @@ __all__ = ["Source", "open_source"]
 
 
 def open_source(X: Any, name: str, max_bytes: int = MAX_BYTES) -> Source:
-    """Open what `inlier.data.files.open_file` takes.
+    """Open a path, a memory map, or an object of zarr, h5py or pyarrow; see `open_file`.
 
-    Parameters
-    ----------
-    X : path, numpy.memmap, or object of zarr, h5py or pyarrow
-    name : str
-        What messages call it.
-    max_bytes : int
-        Larger files are streamed, or refused where their format cannot be.
+    Files larger than `max_bytes` are streamed, or refused where their format cannot be.
     """
     if isinstance(X, str | os.PathLike):
-        return _open_path(X, name, max_bytes)
+        text, key = split_key(X)
+        location = locate(text, max_bytes, f"{name}={text!r}", "memory")
+        format = recognise(location)
+        options = ReadOptions(key=key)
+        check_options(options, format, location)
+        with reading(location, format):
+            return format.load(location, options).source(str(location))
     if isinstance(X, np.memmap):
         return npy.of_map(X)
     library = type(X).__module__.partition(".")[0]
@@ -40,13 +40,3 @@ def open_source(X: Any, name: str, max_bytes: int = MAX_BYTES) -> Source:
         f"{name} must be a path, a memory map, or data of zarr, h5py or pyarrow, but is of type "
         f"{type(X).__name__}."
     )
-
-
-def _open_path(path: str | os.PathLike[str], name: str, max_bytes: int) -> Source:
-    text, key = split_key(path)
-    location = locate(text, max_bytes, f"{name}={text!r}", "memory")
-    format = recognise(location)
-    options = ReadOptions(key=key)
-    check_options(options, format, location)
-    with reading(location, format):
-        return format.load(location, options).source(str(location))

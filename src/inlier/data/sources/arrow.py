@@ -29,26 +29,15 @@ COPIES = 2
 
 
 class ArrowSource(Source):
-    """A table or dataset of pyarrow.
-
-    Parameters
-    ----------
-    data : pyarrow.Table or pyarrow.dataset.Dataset
-    n : int
-        Number of rows.
-    name : str
-        What messages call it.
-    """
+    """A table or dataset of pyarrow with n rows."""
 
     by_columns = False
 
     def __init__(self, data: Any, n: int, name: str) -> None:
-        self.data = data
-        self.dtype = numeric_dtype(data.schema, name)
+        self.data, self.dtype = data, numeric_dtype(data.schema, name)
         self.shape = (n, len(data.schema))
 
     def blocks(self, height: int) -> Generator[Array]:
-        """See `Source.blocks`."""
         if hasattr(self.data, "num_rows"):
             batches = iter(self.data.to_batches(max_chunksize=height))
         else:  # pyarrow would read 16 batches of 4 files ahead
@@ -60,7 +49,6 @@ class ArrowSource(Source):
                 yield to_numpy(batch, self.dtype)
 
     def some(self, rows: Array, columns: slice) -> Array:
-        """See `Source.some`."""
         return to_numpy(self.data.take(rows), self.dtype)[:, columns]
 
 

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from inlier._internal.arrays import pieces
 from inlier._internal.errors import Argument, ArgumentError
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
 
 
 class Source(ABC):
-    """Rows of numbers that are read in blocks.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : numpy dtype
-        Of the blocks, in any byte order.
-    stored : tuple of int
-        Rows and columns of a stored chunk, which can only be read as a whole.
-    by_columns : bool
-        Whether `some` reads only the columns that are asked for.
-    """
+    """Rows of numbers that are read in blocks."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    """Of the blocks, in any byte order."""
     stored = (1, 1)
+    """Rows and columns of a stored chunk, which can only be read as a whole."""
     by_columns = True
+    """Whether `some` reads only the columns that are asked for."""
 
     @abstractmethod
     def blocks(self, height: int) -> Generator[Array]:
@@ -46,27 +39,62 @@ class Source(ABC):
         """Return a few rows, at least one, by their numbers, which increase."""
 
 
+class SlicedSource(Source):
+    """Zarr arrays, HDF5 datasets, arrays in memory, and memory maps that are not contiguous.
+
+    `opened` returns a context in which the array is open.
+    """
+
+    def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
+        self.opened = opened
+        with opened() as X:
+            self.shape = tuple(X.shape or ())
+            self.dtype = np.dtype(X.dtype)
+            # A shard of zarr holds many chunks, and is stored as a whole.
+            stored = getattr(X, "shards", None) or getattr(X, "chunks", None)
+        if stored and len(stored) == 2:
+            self.stored = (int(stored[0]), int(stored[1]))
+
+    def blocks(self, height: int) -> Generator[Array]:
+        with self.opened() as X:
+            for rows in pieces(self.shape[0], height):
+                yield _sliced(X, rows, slice(None))
+
+    def some(self, rows: Array, columns: slice) -> Array:
+        """Read rows of one stored piece together."""
+        borders = np.flatnonzero(np.diff(rows // self.stored[0])) + 1
+        with self.opened() as X:
+            return np.concatenate(
+                [
+                    _sliced(X, slice(int(near[0]), int(near[-1]) + 1), columns)[near - near[0]]
+                    for near in np.split(rows, borders)
+                ]
+            )
+
+
+def _sliced(X: Any, rows: slice, columns: slice) -> Array:
+    block = np.asarray(X[rows, columns])
+    return block.copy() if isinstance(X, np.ndarray) else block  # a view; maps are read now
+
+
 class SelectedColumns(Source):
     """Some columns of a source, by their numbers."""
 
     by_columns = False
 
     def __init__(self, source: Source, columns: list[int]) -> None:
-        self.source = source
-        self.columns = columns
-        self.shape = (source.shape[0], len(columns))
-        self.dtype = source.dtype
+        self.source, self.columns = source, columns
+        self.shape, self.dtype = (source.shape[0], len(columns)), source.dtype
         self.stored = (source.stored[0], 1)
 
     def blocks(self, height: int) -> Generator[Array]:
-        """See `Source.blocks`. All columns are read: a block has fewer rows for it."""
+        """Read all columns: a block has fewer rows for it."""
         height = max(1, height * self.shape[1] // self.source.shape[1])
         with closing(self.source.blocks(height)) as blocks:
             for block in blocks:
                 yield block[:, self.columns]
 
     def some(self, rows: Array, columns: slice) -> Array:
-        """See `Source.some`."""
         return self.source.some(rows, slice(None))[:, self.columns][:, columns]
 
 

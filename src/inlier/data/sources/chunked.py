@@ -8,10 +8,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from inlier.data.sources.base import Source, opening, package, pick
+from inlier.data.sources.base import SlicedSource, Source, opening, package, pick
 from inlier.data.sources.content import ArrayContent, Format, ReadOptions
 from inlier.data.sources.location import Location
-from inlier.data.sources.sliced import SlicedSource
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 # One of these is in every folder of zarr.
@@ -76,9 +75,5 @@ def tables_of(group: Any, key: str | None = None) -> list[str]:
 
 ZARR = Format("Zarr", (".zarr", ".zarr.zip", ".zip"), load_zarr, ("key",))
 HDF5 = Format(
-    "HDF5",
-    (".h5", ".hdf5", ".hdf"),
-    load_hdf5,
-    ("key",),
-    lambda head: head.startswith(HDF5_MAGIC),
+    "HDF5", (".h5", ".hdf5", ".hdf"), load_hdf5, ("key",), lambda head: head.startswith(HDF5_MAGIC)
 )

@@ -39,21 +39,10 @@ Batches = Callable[[list[int] | None], Iterator[Any]]
 
 
 class Columns(Content):
-    """Columns of Arrow, in batches of a table in memory or of a file.
+    """Columns of Arrow, in batches of a `table` in memory or of a file.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    n : int
-    names : tuple of str
-        Distinct ones.
-    options : ReadOptions
-    batches, cells : callable
-        Yield some columns, or all, in record batches: typed, and as they were written.
-    table : pyarrow.Table, optional
-        If all is in memory.
-    reasons : mapping
-        By column number, where types do not decide.
+    `batches` yields some columns, or all, in record batches; `cells` does, as they were written.
+    `reasons` are by column number, where types do not decide. `names` are distinct.
     """
 
     def __init__(
@@ -86,18 +75,18 @@ class Columns(Content):
         return detector.reason or holds("text, although its cells are numbers")
 
     def numbers(self, columns: list[int]) -> Array | Source:
-        """See `Content.numbers`. Those of a file are written to a temporary one."""
+        """Write those of a file to a temporary one."""
         schema = arrow().schema([self.schema.field(j) for j in columns])
         if self._table is not None:
             return to_numpy(self._table.select(columns), numeric_dtype(schema))
         return spooled(self._batches(columns), schema)
 
     def words(self, column: int) -> Array:
-        """See `Content.words`. What is missing is empty."""
+        """Return a column as text, in which what is missing is empty."""
         return np.concatenate([_words(batch.column(0)) for batch in self._cells([column])])
 
     def tables(self, rows: Mask) -> Iterator[Any]:
-        """See `Content.tables`. Schema and metadata stay."""
+        """Yield some rows with the schema and its metadata."""
         return _gathered(self._batches(None), rows, self.schema)
 
     def texts(self, rows: Mask) -> Iterator[Any]:
@@ -185,22 +174,9 @@ def _words(cells: Any) -> Array:
 class NumberDetector:
     """Find out, block by block, whether a column of text holds numbers.
 
-    A column holds numbers if all of its cells do: integers, floats or truth values.
-
-    Parameters
-    ----------
-    na_values : tuple of str
-        Cells that are missing, as those of `MISSING` are.
-    commas : bool
-        Whether a comma may be a decimal point.
-
-    Attributes
-    ----------
-    n : int
-        Cells so far.
-    n_missing : int
-    decimal_commas : bool
-        Whether the cells are numbers with decimal commas.
+    A column holds numbers if all of its cells do: integers, floats or truth values. Cells that are
+    in `na_values` are missing, as those of `MISSING` are; with `commas`, a comma may be a decimal
+    point. `n` cells were seen so far.
     """
 
     def __init__(self, na_values: tuple[str, ...] = (), commas: bool = False) -> None:

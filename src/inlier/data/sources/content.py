@@ -15,9 +15,8 @@ import numpy as np
 from inlier._internal.arrays import pieces
 from inlier._internal.errors import ArgumentError
 from inlier._internal.typing import Array, Mask
-from inlier.data.sources.base import SelectedColumns, Source, arrow, listed
+from inlier.data.sources.base import SelectedColumns, SlicedSource, Source, arrow, listed
 from inlier.data.sources.location import Location
-from inlier.data.sources.sliced import SlicedSource
 
 # A block of rows that is looked through or copied.
 BLOCK_BYTES = 1 << 23
@@ -67,27 +66,17 @@ INDEX = Reason(ReasonKind.INDEX, "it is the index of pandas", "they are the inde
 
 
 class Content(ABC):
-    """Named columns of a file, some of which are numbers.
-
-    Attributes
-    ----------
-    n : int
-    names : tuple of str
-    reasons : tuple of Reason or None
-        For each column, why it is not used as numbers.
-    options : ReadOptions
-        With what was detected.
-    notes : tuple of str
-    schema : pyarrow.Schema or None
-        Of a table with typed columns.
-    """
+    """Named columns of a file, some of which are numbers."""
 
     n: int
     names: tuple[str, ...]
     reasons: tuple[Reason | None, ...]
+    """For each column, why it is not used as numbers."""
     options: ReadOptions
+    """With what was detected."""
     notes: tuple[str, ...] = ()
     schema: Any = None
+    """Of pyarrow, if the columns have types."""
 
     @abstractmethod
     def numbers(self, columns: list[int]) -> Array | Source:
@@ -147,27 +136,25 @@ class ArrayContent(Content):
         return (None,) * int(self._d)
 
     def source(self, name: str) -> Source:
-        """See `Content.source`."""
         return self.array if isinstance(self.array, Source) else as_source(self.array)
 
     def numbers(self, columns: list[int]) -> Array | Source:
-        """See `Content.numbers`. What is stored in a file stays there."""
+        """Return some columns; what is stored in a file stays there."""
         every = columns == list(range(len(self.names)))
         if isinstance(self.array, Source):
             return self.array if every else SelectedColumns(self.array, columns)
         return in_memory(self.array if every else self.array[:, columns])
 
     def words(self, column: int) -> Array:
-        """See `Content.words`. Whole numbers have no point."""
+        """Return a column as text, whole numbers without a point."""
         values = (x for block in blocks_of(self.array) for x in block[:, column].tolist())
         return np.array([str(int(x)) if x % 1 == 0 else str(x) for x in values], str)
 
     def arrays(self, rows: Mask) -> tuple[np.dtype[Any], Iterator[Array]]:
-        """See `Content.arrays`. The dtype is that of the file."""
+        """Return some rows in the dtype of the file."""
         return np.dtype(self.array.dtype), _filtered(self.array, rows)
 
     def tables(self, rows: Mask) -> Iterator[Any]:
-        """See `Content.tables`."""
         dtype, blocks = self.arrays(rows)
         # Of the floating point types, these two are known everywhere.
         odd = dtype.kind == "f" and dtype.itemsize not in (4, 8)
@@ -179,26 +166,16 @@ class ArrayContent(Content):
 
 @dataclass(frozen=True)
 class Format:
-    """A format that can be read.
-
-    Attributes
-    ----------
-    name : str
-    suffixes : tuple of str
-        Of its files, in lower case.
-    load : callable
-        Open a file.
-    options : tuple of str
-        Fields of `ReadOptions` that the format has.
-    begins : callable
-        Whether these are the first bytes of such a file.
-    """
+    """A format that can be read."""
 
     name: str
     suffixes: tuple[str, ...]
+    """Of its files, in lower case."""
     load: Callable[[Location, ReadOptions], Content]
     options: tuple[str, ...] = ()
+    """Fields of `ReadOptions` that the format has."""
     begins: Callable[[bytes], bool] = lambda head: False
+    """Whether these are the first bytes of such a file."""
 
 
 @contextmanager

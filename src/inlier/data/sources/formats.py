@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from inlier._internal.errors import Argument, ArgumentError
-from inlier.data.sources import arrow, chunked, matlab, npy, npz, sqlite, text
+from inlier.data.sources import arrow, chunked, matlab, npy, sqlite, text
 from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import Location
 
@@ -14,7 +14,7 @@ FORMATS: tuple[Format, ...] = (
     arrow.PARQUET,
     arrow.IPC,
     npy.FORMAT,
-    npz.FORMAT,
+    npy.ARCHIVE,
     chunked.HDF5,
     chunked.ZARR,
     matlab.FORMAT,

@@ -23,28 +23,17 @@ CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Location:
-    """Where the bytes of a table are: in a file, or in memory if they came from a pipe.
-
-    Attributes
-    ----------
-    path : Path or None
-    label : str
-        What messages call it.
-    data : bytes
-        If there is no path.
-    gzipped : bool
-    max_bytes : int
-        Bound on what is held in memory as a whole.
-    limit : str
-        Argument that sets the bound.
-    """
+    """Where the bytes of a table are: in a file, or in memory if they came from a pipe."""
 
     path: Path | None
     label: str
+    """What messages call it."""
     data: bytes = b""
+    """If there is no path."""
     gzipped: bool = False
     max_bytes: int = MAX_BYTES
     limit: str = "max_bytes"
+    """Argument that sets the bound."""
 
     @property
     def stamp(self) -> tuple[int, ...]:

@@ -9,11 +9,10 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from inlier.data.sources.base import opening, pick
+from inlier.data.sources.base import SlicedSource, opening, pick
 from inlier.data.sources.chunked import open_hdf5, tables_of
 from inlier.data.sources.content import ArrayContent, Format, ReadOptions
 from inlier.data.sources.location import Location
-from inlier.data.sources.sliced import SlicedSource
 
 MAGIC = b"MATLAB "
 # By class; at least one for the others, such as text. The size of sparse matrices is not stored.
@@ -55,18 +54,17 @@ def _load_73(location: Location, key: str | None) -> tuple[str, Any]:
         words = (b"char", b"cell")
         found = {k: v for k, v in tables.items() if v.attrs.get("MATLAB_class") not in words}
         key = _picked(found, key, location)
-    return key, SlicedSource(lambda: _transposed(location, key))
 
+    @contextmanager
+    def transposed() -> Iterator[Any]:
+        with open_hdf5(location) as file:
+            yield Transposed(file[key])
 
-@contextmanager
-def _transposed(location: Location, key: str) -> Iterator[Any]:
-    """Open a matrix, which is stored by columns."""
-    with open_hdf5(location) as file:
-        yield Transposed(file[key])
+    return key, SlicedSource(transposed)
 
 
 class Transposed:
-    """A dataset with its axes exchanged."""
+    """A dataset with its axes exchanged: matrices are stored by columns."""
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
@@ -79,13 +77,13 @@ class Transposed:
 
 def _picked(found: dict[str, Any], key: str | None, location: Location) -> str:
     """Pick a matrix; scalars and vectors, which have two dimensions too, only if asked for."""
-    matrices = {name: item for name, item in found.items() if _is_matrix(item)}
+    matrices = {
+        name: item
+        for name, item in found.items()
+        if len(getattr(item, "shape", ())) == 2 and item.dtype.kind in "buif"
+    }
     wide = [name for name, item in matrices.items() if min(item.shape) > 1]
     return pick(wide if key is None and len(wide) == 1 else matrices, key, location.label)
-
-
-def _is_matrix(item: Any) -> bool:
-    return len(getattr(item, "shape", ())) == 2 and item.dtype.kind in "buif"
 
 
 FORMAT = Format("MATLAB", (".mat",), load, ("key",), lambda head: head.startswith(MAGIC))

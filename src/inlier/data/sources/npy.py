@@ -1,4 +1,4 @@
-"""NumPy files, memory maps, and temporary files of numbers."""
+"""NumPy files and archives, memory maps, and temporary files of numbers."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ import mmap
 import os
 import tempfile
 import weakref
+import zipfile
+import zlib
 from collections.abc import Generator, Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from inlier._internal.arrays import pieces
 from inlier._internal.typing import Array
-from inlier.data.sources.base import Source, opening
+from inlier.data.sources.base import SlicedSource, Source, opening, pick
 from inlier.data.sources.content import ArrayContent, Format, ReadOptions
 from inlier.data.sources.location import Location
-from inlier.data.sources.sliced import SlicedSource
 
-MAGIC = b"\x93NUMPY"
+MAGIC, ARCHIVE_MAGIC = b"\x93NUMPY", b"PK\x03\x04"
 
 
 def load(location: Location, options: ReadOptions) -> ArrayContent:
@@ -38,26 +40,14 @@ class RawSource(Source):
     """Contiguous rows of a file, as numpy writes them.
 
     They are read, not mapped: a map costs a page fault for each page, and its pages stay resident.
-
-    Parameters
-    ----------
-    path : path
-    shape : tuple of int
-    dtype : numpy dtype
-    offset : int
-        Of the first row.
     """
 
     def __init__(
         self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int
     ) -> None:
-        self.path = path
-        self.shape = shape
-        self.dtype = dtype
-        self.offset = offset
+        self.path, self.shape, self.dtype, self.offset = path, shape, dtype, offset
 
     def blocks(self, height: int) -> Generator[Array]:
-        """See `Source.blocks`."""
         n, d = self.shape
         with open(self.path, "rb", buffering=0) as file:
             file.seek(self.offset)
@@ -65,7 +55,6 @@ class RawSource(Source):
                 yield self._filled(file, np.empty((rows.stop - rows.start, d), self.dtype))
 
     def some(self, rows: Array, columns: slice) -> Array:
-        """See `Source.some`."""
         d = self.shape[1]
         start, stop, _ = columns.indices(d)
         out = np.empty((len(rows), stop - start), self.dtype)
@@ -86,14 +75,7 @@ class RawSource(Source):
 
 
 class SpooledSource(RawSource):
-    """Rows that were written once to a temporary file, which is removed with this object.
-
-    Parameters
-    ----------
-    blocks : iterable of array
-    d : int
-    dtype : numpy dtype
-    """
+    """Rows that were written once to a temporary file, which is removed with this object."""
 
     def __init__(self, blocks: Iterable[Array], d: int, dtype: np.dtype[Any]) -> None:
         handle, path = tempfile.mkstemp(prefix="inlier-", suffix=".raw")
@@ -118,7 +100,14 @@ class SpooledSource(RawSource):
 def open_npy(path: Path, name: str) -> Source:
     """Open a file of `numpy.save`."""
     with opening("a file of numpy.save", name, ValueError), open(path, "rb") as file:
-        shape, in_columns, dtype = _header(file)
+        version = np.lib.format.read_magic(file)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"version {version} of the format is for named columns only.")
+        first = version == (1, 0)
+        header = (
+            np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+        )
+        shape, in_columns, dtype = header(file)
         offset = file.tell()
     if any(length < 0 for length in shape):
         raise ValueError(f"{name} is damaged: its array has shape {shape}. Write it again.")
@@ -135,15 +124,6 @@ def open_npy(path: Path, name: str) -> Source:
     return RawSource(path, shape, dtype, offset)
 
 
-def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(file)
-    if version == (2, 0):
-        return np.lib.format.read_array_header_2_0(file)
-    raise ValueError(f"version {version} of the format is for named columns only.")
-
-
 def of_map(X: np.memmap[Any, Any]) -> Source:
     """Read a memory map through its file, if that is certain to hold the same numbers."""
     # A part of a map keeps its file's name, but not where in the file it begins, and a map that
@@ -156,4 +136,50 @@ def of_map(X: np.memmap[Any, Any]) -> Source:
     return SlicedSource(lambda: nullcontext(X))
 
 
+def load_archive(location: Location, options: ReadOptions) -> ArrayContent:
+    """Read the array that is named, or the only one with two dimensions. Nothing is unpickled."""
+    tables: dict[str, Array] = {}
+    pickled = []
+    broken = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError)
+    kind = "a file of numpy.savez"
+    with opening(kind, location.label, *broken):
+        if location.read(len(ARCHIVE_MAGIC)) != ARCHIVE_MAGIC:
+            raise ValueError("it does not begin as one.")
+        with location.open() as file, zipfile.ZipFile(file) as archive:
+            sizes = {
+                item.filename.removesuffix(".npy"): item.file_size for item in archive.infolist()
+            }
+    location.check_size(sizes.get(options.key, 0) if options.key else sum(sizes.values()))
+    with (
+        opening(kind, location.label, *broken),
+        location.open() as file,
+        np.load(file, allow_pickle=False) as found,
+    ):
+        for name in found.files:
+            if options.key not in (None, name):
+                tables[name] = np.empty(0)
+                continue
+            try:
+                array = found[name]
+            except ValueError as error:
+                if "pickle" not in str(error) and "Object" not in str(error):
+                    raise
+                pickled.append(name)
+                continue
+            if getattr(array, "ndim", 0) == 2 or options.key == name:
+                tables[name] = array
+    if not tables or options.key in pickled:
+        objects = ", but pickled objects, which are not loaded" if pickled else ""
+        raise ValueError(f"{location} holds no array with two dimensions{objects}.")
+    key = pick(tables, options.key, location.label)
+    return ArrayContent(np.asanyarray(tables[key]), location, replace(options, key=key))
+
+
 FORMAT = Format("NumPy", (".npy",), load, begins=lambda head: head.startswith(MAGIC))
+ARCHIVE = Format(
+    "NumPy archive",
+    (".npz",),
+    load_archive,
+    ("key",),
+    lambda head: head.startswith(ARCHIVE_MAGIC) and b".npy" in head[:512],
+)

@@ -36,10 +36,7 @@ def load(location: Location, options: ReadOptions) -> Columns:
     """Read the only table, the one that is named, or what a query gives."""
     if options.table is not None and options.query is not None:
         raise ArgumentError(
-            Argument("table"),
-            " and ",
-            Argument("query"),
-            " were both given: leave one out.",
+            Argument("table"), " and ", Argument("query"), " were both given: leave one out."
         )
     if location.read(len(MAGIC)) != MAGIC:
         raise ValueError(f"{location} is not a SQLite database.")
@@ -124,30 +121,22 @@ def _typed(
     for j, cells in enumerate(columns):
         kinds = {type(cell) for cell in cells} - {type(None)}
         if kinds <= {int}:
-            values = pa.chunked_array([pa.array(cells, pa.int64())])
+            values = pa.chunked_array([cells], pa.int64())
         elif kinds <= {int, float}:
-            values = pa.chunked_array([pa.array([None if c is None else float(c) for c in cells])])
+            values = pa.chunked_array([[None if c is None else float(c) for c in cells]])
         elif kinds == {bytes}:
-            values = pa.chunked_array([pa.array(cells, pa.binary())])
+            values = pa.chunked_array([cells], pa.binary())
         else:
             text = [c if c is None or isinstance(c, str) else str(c) for c in cells]
-            values = pa.chunked_array([pa.array(text, pa.string())])
+            values = pa.chunked_array([text], pa.string())
             if kinds != {str}:
                 detector = NumberDetector()
                 detector.update(values)
                 values, reasons[j] = detector.convert(values), detector.reason
         out.append(values)
     table = pa.table(out, names=list(names))
-    return Columns(
-        table.schema,
-        len(table),
-        names,
-        options,
-        in_batches(table),
-        table=table,
-        reasons=reasons,
-        notes=notes,
-    )
+    given = (table.schema, len(table), names, options, in_batches(table))
+    return Columns(*given, table=table, reasons=reasons, notes=notes)
 
 
 FORMAT = Format(

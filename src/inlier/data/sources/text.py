@@ -41,23 +41,15 @@ TRAILING = holds("nothing: the lines end in a delimiter")
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text whose encoding is known.
-
-    Attributes
-    ----------
-    location : Location
-    encoding : str
-        "utf-8", "latin-1" or "utf-16".
-    quoted : bool
-        Whether there are quotes in it.
-    data : bytes or None
-        All of it, if it fits into memory.
-    """
+    """A text whose encoding is known."""
 
     location: Location
     encoding: str
+    """"utf-8", "latin-1" or "utf-16"."""
     quoted: bool
+    """Whether there are quotes in it."""
     data: bytes | None
+    """All of it, if it fits into memory."""
 
     def open(self) -> BinaryIO:
         """Open the bytes as they are stored."""
@@ -172,28 +164,16 @@ def load(location: Location, options: ReadOptions) -> Content:
             yield pa.record_batch(arrays, schema=pa.schema([schema.field(j) for j in chosen]))
 
     table = None if layout.cells is None else pa.Table.from_batches(batches(None), schema)
-    return Columns(
-        schema,
-        layout.n,
-        names,
-        options,
-        batches if table is None else in_batches(table),
-        table=table,
-        cells=layout.batches,
-        reasons=reasons,
-        notes=tuple(notes),
-    )
+    given = (schema, layout.n, names, options, batches if table is None else in_batches(table))
+    rest: dict[str, Any] = {"table": table, "cells": layout.batches, "notes": tuple(notes)}
+    return Columns(*given, reasons=reasons, **rest)
 
 
 class Layout:
     """Delimiter, header, names and types of the columns of a text.
 
-    Attributes
-    ----------
-    cells : pyarrow.Table or None
-        All cells as text, if the text was loaded.
-    detectors : list of NumberDetector
-        One for each column, which have seen all cells.
+    `cells` are all cells as text, if it was loaded; `detectors`, one for each column, have seen
+    them.
     """
 
     def __init__(self, text: TextFile, options: ReadOptions) -> None:
