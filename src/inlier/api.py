@@ -1,7 +1,5 @@
 """`robust_mean`: validates, chooses the way through the data, and speaks in the data's units."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace

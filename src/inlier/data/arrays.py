@@ -1,7 +1,5 @@
 """Tables in an array of numpy, or of any library that follows the array API standard."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Tables that are read in blocks of rows: the verbs in terms of one pass over blocks."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any
 

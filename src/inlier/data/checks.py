@@ -1,7 +1,5 @@
 """Check that a table holds finite real numbers within the range of its precision."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

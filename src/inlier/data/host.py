@@ -1,7 +1,5 @@
 """A table on a device whose results are numpy arrays."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -4,8 +4,6 @@ Each side of each column may have its own unit. A measure holds only small array
 sent to the rows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

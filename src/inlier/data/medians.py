@@ -1,7 +1,5 @@
 """Column medians from histograms, which can be merged over blocks: no column is sorted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Open any kind of data as a table."""
 
-from __future__ import annotations
-
 from os import PathLike
 from typing import Any
 

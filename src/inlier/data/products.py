@@ -5,8 +5,6 @@ without packing them first, which is faster. So a block is multiplied as a stack
 in one call of numpy.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

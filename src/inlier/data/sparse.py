@@ -7,8 +7,6 @@ far from the origin. There the centre is subtracted from the entries, the missin
 zeros first.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

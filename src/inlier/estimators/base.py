@@ -1,7 +1,5 @@
 """What all estimators share: how they validate, and what they copy from a result."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """`robust_mean` as a scikit-learn estimator: it validates and copies."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any, Self
 

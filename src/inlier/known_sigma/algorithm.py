@@ -6,8 +6,6 @@
 while ||h||_0 decreases. Step 1 is solved exactly, as published, or as far as Theorem 1 requires.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

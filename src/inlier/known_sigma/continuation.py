@@ -7,8 +7,6 @@ moment, so a feasible point stays feasible and sum(h) never increases at a fixed
 carries over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Fit with a given sigma: continuation and Algorithm 1, or Algorithm 1 as published."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple

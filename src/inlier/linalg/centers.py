@@ -1,7 +1,5 @@
 """The geometric median: a robust starting point that does not depend on the axes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ A Ritz value bounds the largest eigenvalue from below, and its residual only say
 eigenvalue is near. The upper bound is randomised: `upper_bound`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

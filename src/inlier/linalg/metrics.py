@@ -5,8 +5,6 @@ matrix L L^T the bound is a multiple of that matrix. This is the paper's problem
 L^-1 y, in which sigma has no unit.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -10,8 +10,6 @@ directions leave, violating directions enter. Cutting planes need far fewer pass
 tolerance and rank one or two; this method converges to high accuracy, also at rank 30.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

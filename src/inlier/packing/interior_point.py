@@ -11,8 +11,6 @@ steps hardly depends on the data. A semismooth Newton method takes fewer on easy
 outliers are copies of each other, because its Hessian then loses rank.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Public functions: the paper's convex problems at a given centre and budget."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -8,8 +8,6 @@ over w = 1 - h. The last two minimise sum_i h_i^p, 0 < p < 1, by re-weighting: t
 is majorised by its tangent, in h or in h^2, at the current h.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass

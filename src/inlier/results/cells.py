@@ -1,7 +1,5 @@
 """Gross cells in words: how far out a cell is for its column, and which slip would explain it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

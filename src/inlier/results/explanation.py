@@ -5,8 +5,6 @@ decide. So it splits by direction, and each direction by feature: feature f adds
 below zero belongs to a feature that speaks for the row. The parts add up to the score.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The records that a fit leaves: its steps, the points of its path, and a mean."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

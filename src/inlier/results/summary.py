@@ -1,7 +1,5 @@
 """All that a reader wants to know about a result, in numbers: behind the report, plots and JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

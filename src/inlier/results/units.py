@@ -1,7 +1,5 @@
 """Map a result from the coordinates of a metric back to those of the data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

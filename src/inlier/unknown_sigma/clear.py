@@ -8,8 +8,6 @@ the columns' own units, and in coordinates in which the rows vary alike in all d
 Works on a sample of the rows on the host.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The looks at the rows that are still there: how far out, along directions, in their metric."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

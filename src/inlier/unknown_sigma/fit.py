@@ -1,7 +1,5 @@
 """Nothing is known: groups of rows leave while there is evidence, and what is left fixes sigma."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """From the coordinates of the search back to those of the data, with the rows that left early."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

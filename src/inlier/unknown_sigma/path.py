@@ -1,7 +1,5 @@
 """The path of the search: at each step, the l1 problem with the budget of the kept rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -16,8 +16,6 @@ that holds a group is nearly a principal one, mixed only with those of similar v
 search is confined to windows of a few neighbouring principal directions at a time.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from inlier._internal.numbers import TINY

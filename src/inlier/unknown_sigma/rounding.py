@@ -1,7 +1,5 @@
 """The step by which the values of a column are rounded."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from inlier._internal.typing import Array

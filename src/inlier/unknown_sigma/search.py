@@ -1,7 +1,5 @@
 """The search: groups leave, one after the other, while there is evidence for one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

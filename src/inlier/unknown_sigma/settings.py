@@ -4,8 +4,6 @@
 `benchmarks/parts.py` what each part contributes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

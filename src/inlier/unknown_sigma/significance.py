@@ -14,8 +14,6 @@ Candes (2015). A group of any size has to show at a level that clean data hardly
 All probabilities are logarithms. Nothing here reads the data.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

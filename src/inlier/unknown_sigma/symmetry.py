@@ -4,8 +4,6 @@ A minority is not bad for being a minority: classes, skewed columns and bounded 
 Only where what would stay is symmetric and has one mode does a group of others speak for itself.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import ndtri
 

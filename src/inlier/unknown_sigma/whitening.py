@@ -1,7 +1,5 @@
 """Some of the rows in coordinates in which those that are kept vary alike in all directions."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Readers of files, one for each format, and the rows that they give."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

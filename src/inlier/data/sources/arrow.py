@@ -1,7 +1,5 @@
 """Arrow and Parquet: columns, each of which has a type of its own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What a source of rows has to offer, and what the errors of all of them have in common."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager

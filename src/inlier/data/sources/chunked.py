@@ -1,7 +1,5 @@
 """Arrays in chunks, alone or in groups: Zarr and HDF5."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

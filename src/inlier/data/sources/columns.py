@@ -1,7 +1,5 @@
 """Columns with types of their own, held by Arrow or streamed; and numbers in columns of text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

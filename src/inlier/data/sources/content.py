@@ -1,7 +1,5 @@
 """Contents of a file: named columns, those of numbers and the others."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """The formats that can be read, and which of them a file has."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from inlier._internal.errors import Argument, ArgumentError

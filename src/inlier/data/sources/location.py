@@ -1,7 +1,5 @@
 """Locations: where the bytes of a table are, and how many may be held in memory."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

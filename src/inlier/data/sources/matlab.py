@@ -1,7 +1,5 @@
 """MATLAB files: the old format by SciPy, and version 7.3, which is HDF5."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """NumPy files and archives, memory maps, and temporary files of numbers."""
 
-from __future__ import annotations
-
 import io
 import math
 import mmap

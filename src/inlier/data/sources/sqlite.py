@@ -1,7 +1,5 @@
 """SQLite: a table, a view, or the answer to a query."""
 
-from __future__ import annotations
-
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing

@@ -5,8 +5,6 @@ that fits into memory is loaded. A larger one is streamed: a first pass detects 
 writes its numbers to a temporary file, which all later passes read.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io
