@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from inlier._internal.arrays import double, mixed
 from inlier._internal.typing import Array, Rows
@@ -57,7 +57,7 @@ class EigenSettings:
     @cached_property
     def shortest(self) -> float:
         """Squared norm that a standard normal `probes`-vector falls below with p = `failure`."""
-        return float(chi2.ppf(self.failure, self.probes))
+        return float(2.0 * gammaincinv(self.probes / 2.0, self.failure))
 
     @cached_property
     def candidates(self) -> Array:

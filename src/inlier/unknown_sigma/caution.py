@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from inlier._internal.arrays import evenly_spaced, on_host
 from inlier._internal.typing import Array, Mask
@@ -157,7 +157,7 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
     natural = n - n_kept > clear.SETTINGS.class_share * n
     if natural and d < clear.SETTINGS.class_columns:
         return False
-    if any(binom.cdf(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k, _ in groups):
+    if any(bdtr(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k, _ in groups):
         return False
     if any(k > SAMPLE.class_share * n and is_class(rows, values) for k, rows in groups):
         return False

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
@@ -192,7 +192,7 @@ def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clea
             if log_p > (settings.few_log_p if lenient else settings.large_log_p):
                 continue
             natural = k > settings.class_share * n and X.shape[1] < settings.class_columns
-            small = m - k >= settings.left * n and binom.cdf(k, m, 0.5) <= settings.equal
+            small = m - k >= settings.left * n and bdtr(k, m, 0.5) <= settings.equal
             if not small or (natural and ratio < settings.obvious_ratio):
                 blocked = True
             elif k * np.log(ratio) ** 2 > merit:
