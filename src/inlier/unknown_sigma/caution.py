@@ -19,8 +19,16 @@ from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import fit_generator
 from inlier.data import Fences, FilledTable, Table
 from inlier.data.filled import middle
+from inlier.data.medians import column_medians
 from inlier.unknown_sigma import clear
-from inlier.unknown_sigma.clear import Clear, clearest, divided, is_obvious, is_suspect, principal
+from inlier.unknown_sigma.clear import (
+    Clear,
+    clearest,
+    is_obvious,
+    is_suspect,
+    principal,
+    principal_and_divided,
+)
 from inlier.unknown_sigma.gross import Rule, gross_rules
 from inlier.unknown_sigma.settings import SAMPLE
 from inlier.unknown_sigma.symmetry import flat, lopsided
@@ -91,11 +99,11 @@ def gross(table: Table, sample: RowSample) -> list[Rule]:
 
 def _reach(values: Array, factor: float) -> Fences:
     """Bound what the columns of all rows can reach, given those of a sample."""
-    center = np.median(values, axis=0)
+    center = column_medians(values)
     off = values - center
     ends = (off.max(axis=0), -off.min(axis=0))
     above, below = (np.where(end > 0.0, factor * end, np.inf) for end in ends)
-    return Fences(center, np.median(np.abs(off), axis=0), above, below)
+    return Fences(center, column_medians(np.abs(off)), above, below)
 
 
 def _beyond(table: Table, reach: Fences) -> Array:
@@ -167,8 +175,8 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
     with np.errstate(all="ignore"):
         if lopsided(values) > 1.0:
             return False
-        turned = principal(values)
-        return max(lopsided(turned), flat(turned), flat(divided(values))) <= 1.0
+        turned, divided = principal_and_divided(values)
+        return max(lopsided(turned), flat(turned), flat(divided)) <= 1.0
 
 
 class ClearGroups(NamedTuple):

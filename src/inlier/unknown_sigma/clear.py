@@ -17,6 +17,7 @@ from scipy.special import bdtr
 
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
+from inlier.data.medians import column_medians
 from inlier.unknown_sigma.rounding import rounding_steps
 
 # No cell lies farther out, in units of its column, lest its square overflow.
@@ -94,11 +95,14 @@ class _Space(NamedTuple):
     white: bool
     """Whether rows vary alike in all directions."""
 
+    @property
+    def first(self) -> Array:
+        """The rows along the directions that are looked along, n x j."""
+        return np.asarray(self.rows[:, : self.n_looks])
+
     def starts(self) -> Array:
-        """Return the rows along the first directions, j x n."""
-        if self.white:
-            return np.concatenate([_climb(self.rows), self.rows.T])
-        return np.asarray(self.rows[:, : self.n_looks].T)
+        """Return the rows along the directions at which a search for groups begins, j x n."""
+        return np.concatenate([_climb(self.rows), self.rows.T]) if self.white else self.first.T
 
 
 def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
@@ -107,7 +111,7 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     ascending = np.sort(np.ascontiguousarray(X.T), axis=1)
     center = (ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0
     far = np.abs(X - center)
-    unit = np.median(np.ascontiguousarray(far.T), axis=1)
+    unit = column_medians(far)
     # Half of the values are the same, but for rounding.
     rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
     for j in np.flatnonzero(rough):
@@ -143,24 +147,23 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
 
 def principal(X: Array) -> Array:
     """Project the rows on the directions in which groups are searched for."""
-    found = list(spaces(X))
-    return np.concatenate([space.rows[:, : space.n_looks] for space in found], axis=1)
+    return np.concatenate([space.first for space in spaces(X)], axis=1)
 
 
-def divided(X: Array, settings: ClearSettings = SETTINGS) -> Array:
-    """Project the rows on the directions that divide them best into two parts.
+def principal_and_divided(X: Array, settings: ClearSettings = SETTINGS) -> tuple[Array, Array]:
+    """Project the rows on these directions, and on those that divide them best into two parts.
 
     No row has a part in its own direction: noise that was divided in two has one mode all the same.
     """
-    found = []
+    first, divided = [], []
     for space in spaces(X, settings):
-        T = np.asarray(space.rows[:, : space.n_looks].T)
+        T = space.first.T
         least = np.full(len(T), max(4, int(settings.class_least * len(X))))
         for _ in range(settings.turns):
-            G = _split(T, least)[0]
-            T = _along(space.rows, G)[0]
-        found.append(T.T)
-    return np.concatenate(found, axis=1)
+            T = _along(space.rows, _split(T, least)[0])[0]
+        first.append(space.first)
+        divided.append(T.T)
+    return np.concatenate(first, axis=1), np.concatenate(divided, axis=1)
 
 
 def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clear | None, bool]:

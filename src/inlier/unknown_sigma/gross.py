@@ -20,6 +20,7 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Fences, Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
+from inlier.data.medians import column_medians
 from inlier.unknown_sigma.rounding import rounding_steps
 
 
@@ -116,8 +117,8 @@ def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[l
         kept[kept] = ~gone
     rules = []
     if np.isfinite(high).any() or np.isfinite(low).any():
-        center = np.median(X[kept], axis=0)
-        unit = np.median(np.abs(X[kept] - center), axis=0)
+        center = column_medians(X[kept])
+        unit = column_medians(np.abs(X[kept] - center))
         rules.append(Rule(Fences(center, unit, high - center, center - low), 1.0, cells_p))
     return rules + lengths, kept
 
@@ -139,12 +140,12 @@ class _View(NamedTuple):
     @classmethod
     def of(cls, R: Array, settings: GrossSettings) -> _View:
         ascending = np.sort(np.ascontiguousarray(R.T), axis=1).T
-        center = np.median(ascending, axis=0)
+        n, d = ascending.shape
+        center = ascending[(n - 1) // 2] / 2.0 + ascending[n // 2] / 2.0
         step = rounding_steps(ascending)
         # What differs from the median by rounding alone is on neither side of it.
         at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * step
         ascending = ascending - center
-        _n, d = ascending.shape
         unit, power, count = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
         for side, values in enumerate((ascending, -ascending[::-1])):
             count[side] = (values > at_center).sum(axis=0)
