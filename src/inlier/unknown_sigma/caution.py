@@ -147,16 +147,8 @@ def is_class(group: Array, rest: Array) -> bool:
 def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Array]]) -> bool:
     """Return whether the rows that would stay are noise about one center.
 
-    Parameters
-    ----------
-    values : array of shape (m, d)
-        Of the rows that would stay, or some of them.
-    n : int
-        How many rows there are.
-    n_kept : int
-        How many would stay.
-    groups : iterable of tuple
-        Of the groups that would leave: how many rows each has, and some of the rows.
+    `values` are those of the `n_kept` of n rows that would stay, or some of them. Of each group
+    that would leave, `groups` has the number of rows and some of them.
     """
     groups = list(groups)
     d = values.shape[1]
@@ -193,14 +185,8 @@ def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
 
     They all leave only if the rest is symmetric and has one mode; else only a few rows that are
     obvious. The others are suspected, unless the rows fall into several groups, of which none is
-    more suspect than another.
-
-    Parameters
-    ----------
-    rows, values : array
-        Numbers of some rows, and the rows themselves.
-    n : int
-        How many rows there were before gross ones left, in proportion to these.
+    more suspect than another. `rows` are the numbers of some rows and `values` their cells; n is
+    how many there were before gross ones left, in proportion to these.
     """
     found: list[tuple[Clear, Array]] = []
     several = False

@@ -167,19 +167,9 @@ def principal_and_divided(X: Array, settings: ClearSettings = SETTINGS) -> tuple
 
 
 def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clear | None, bool]:
-    """Find the clearest group.
+    """Find the clearest group, and tell whether there is one that is too large to leave.
 
-    Parameters
-    ----------
-    X : array of shape (m, d)
-    n : int
-        How many rows there were before any group left, in proportion to m.
-
-    Returns
-    -------
-    Clear or None
-    bool
-        Whether there is a clear group that is too large to leave.
+    n is how many rows there were before any group left, in proportion to those of X.
     """
     m = len(X)
     best, merit, blocked = None, 0.0, False

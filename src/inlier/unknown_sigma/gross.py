@@ -70,22 +70,10 @@ class Rule(NamedTuple):
 
 
 def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[list[Rule], Mask]:
-    """Find rules that tell gross rows from the others.
+    """Find rules that tell gross rows from the others, and the rows that stay.
 
-    Parameters
-    ----------
-    X : array of shape (m, d)
-        The rows, or a sample of them that holds all that may be gross.
-    n : int
-        How many rows the shares are of: m, unless X is a sample.
-    settings : GrossSettings
-
-    Returns
-    -------
-    list of Rule
-        In the order in which their rows leave: one for cells, if any, and some for lengths.
-    array of bool, shape (m,)
-        The rows that stay.
+    X holds all rows, or a sample with all that may be gross; shares are of n rows. The rules are in
+    the order in which their rows leave: one for cells, if any, and some for lengths.
     """
     m, d = X.shape
     kept = np.ones(m, dtype=np.bool_)
@@ -199,22 +187,10 @@ def _beyond(
 ) -> _Beyond:  # fmt: skip
     """Find the largest values that the tail of the others cannot reach.
 
-    Parameters
-    ----------
-    a, size : array of shape (t, v)
-        The largest values of each of v views, ascending, and their Gaussian sizes.
-    count : array of shape (v,)
-        How many values of the whole view are above 0.
-    step : array of shape (v,)
-        Rounding of the values: rounded values could be half a step nearer.
-    looks : int
-        How many views of the table there are.
-    most : int
-        The most values that may be gross.
-    least, ratio : float
-        The least size, and the least ratio to the others.
-    prior : float, optional
-        As in the settings, if not given.
+    `a` and `size` (t x v) are the largest values of each of v views, ascending, and their Gaussian
+    sizes; `count` is how many values of a view are above 0, and `step` its rounding, by half of
+    which values could be nearer. At most so many values may be gross, of at least the size `least`
+    and the ratio to the others.
     """
     t, v = a.shape
     k = np.arange(1, max(1, min(most, t - 8)) + 1)[:, None]

@@ -32,19 +32,8 @@ def point_at(
 ) -> tuple[PathPoint, Rows]:
     """Compute a point of the path, and the weights of its l1 problem, nearly solved.
 
-    Parameters
-    ----------
-    kept : boolean array of shape (n,)
-    mean : array of shape (d,)
-        Of the kept rows, with their spectrum about it.
-    spectrum : Spectrum
-    subspace : Subspace
-        The directions in which groups have left.
-    budget : float
-    share : float
-        p / h of the rows that left last.
-    draw : callable
-        See `SubspaceSolver`.
+    The kept rows have this mean, and the spectrum about it. Groups have left in the directions of
+    the subspace; p / h of the last one is `share`.
     """
     solved = _nearly_solved(subspace, mean, budget, draw)
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S), solved.weights

@@ -31,19 +31,9 @@ def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Ar
     """Find directions that may show a group: skewed ones and flat ones, the clearest first.
 
     A skewed direction shows one group, and cuts it off cleanly; a flat one may show two at once.
-
-    Parameters
-    ----------
-    whitened : array of shape (k, n)
-        The rows along their principal directions, in the order of their variance and divided by
-        its root.
-    random : numpy.random.Generator
-
-    Returns
-    -------
-    list of tuple
-        Logarithm of the chance that good rows show such a group, after the search; the direction;
-        the centre of the rows along it; where the group begins.
+    `whitened` (k x n) holds the rows along their principal directions, in the order of their
+    variance and divided by its root. Each look has the logarithm of the chance that good rows show
+    such a group, after the search; the direction; the centre along it; where the group begins.
     """
     looks = _looks(whitened)
     charge = _charge(whitened, min(cut.log_p for _, _, cut in looks), random)

@@ -32,22 +32,9 @@ def select(
 ) -> SearchState:
     """Remove groups of rows while there is evidence for one.
 
-    Parameters
-    ----------
-    oracle : Oracle
-    start : array of shape (d,)
-        Any robust centre.
-    distances : array of shape (n,)
-        Squared distances of the rows from it.
-    random : numpy.random.Generator
-    noise : float
-        What rounding adds to the coordinates of a row.
-    metric : bool
-        Whether to look in the metric of the rows as well.
-    notify : callable
-        Called after each round.
-    symmetric : bool
-        Whether good rows are taken to be symmetric; if not, nothing is removed.
+    The search begins at any robust center, from which the rows have these squared distances; `noise`
+    is what rounding adds to their coordinates. With `metric` it looks in the metric of the rows as
+    well. If good rows are not taken to be symmetric, nothing is removed.
     """
     everything = distances >= 0.0
     near = Near(start, everything, distances)

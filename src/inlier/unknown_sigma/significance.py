@@ -43,24 +43,16 @@ WIDTHS = np.linspace(0.15, 0.6, 6)
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a group begins.
-
-    Attributes
-    ----------
-    log_p : float
-        Logarithm of the chance that good rows alone look like that; 0 if there is no group.
-    cut : float
-        Larger sizes belong to the group.
-    side : int
-        +1 or -1: the side of the centre; 0 for both.
-    share : float
-        p / h: the share of the group's rows that good ones account for.
-    """
+    """Where a group begins."""
 
     log_p: float = 0.0
+    """Logarithm of the chance that good rows alone look like that; 0 if there is no group."""
     cut: float = np.inf
+    """Larger sizes belong to the group."""
     side: int = 1
+    """+1 or -1: the side of the center; 0 for both."""
     share: float = 1.0
+    """p / h: the share of the group's rows that good ones account for."""
 
 
 NOTHING = Cut()
@@ -325,11 +317,8 @@ def same_side(values: Rows, cut: Cut) -> float:
 def coherence(along: Rows) -> float:
     """Test whether rows point the same way, so that removing them moves the mean.
 
-    Parameters
-    ----------
-    along : array
-        For each row of a group, its product with the sum of all other rows of the group. For good
-        rows its sign is a coin; long rows of a heavy tail point anywhere.
+    `along` holds, for each row of a group, its product with the sum of all others. For good rows
+    its sign is a coin; long rows of a heavy tail point anywhere.
     """
     same, opposite = count(along > 0.0), count(along <= 0.0)
     if 1 + opposite > SEARCH.good_share * same:

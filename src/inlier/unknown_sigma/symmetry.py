@@ -17,12 +17,8 @@ OCTILE, OUTER, MEDIAN = 1.07, 1.17, 0.7555
 def lopsided(T: Array, strict: bool = True) -> float:
     """Return the largest skewness of a column over what chance allows; above 1, it is skewed.
 
-    Parameters
-    ----------
-    T : array of shape (n, k)
-    strict : bool
-        Look at the mean as well; else at the octiles and at the outer 3%, which a few rows on one
-        side cannot move.
+    If strict, by the mean as well; else by the octiles and the outer 3%, which a few rows on one
+    side cannot move.
     """
     T = T[:, np.ptp(T, axis=0) > 0.0]
     n, k = T.shape
