@@ -72,7 +72,7 @@ def one_hot(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
 def mixture(classes: int, rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     """Gaussian classes, the largest at most three times as frequent as the smallest.
 
-    Centres are 3 to 8 standard deviations apart, as a root mean square.
+    Centers are 3 to 8 standard deviations apart, as a root mean square.
     """
     weights = rng.uniform(1, 3, classes)
     apart = rng.uniform(3, 8)

@@ -338,7 +338,7 @@ SECTIONS: dict[str, Callable[[Options], list[Record]]] = {
 
 
 def l1_problem(n: int, d: int, seed: int) -> tuple[Sample, np.ndarray, float]:
-    """Rows, centre and budget."""
+    """Rows, center and budget."""
     sample = SettingB(n, d, 0.2).sample(seed)
     return sample, np.median(sample.X, axis=0), n * sample.sigma**2
 

@@ -41,7 +41,7 @@ FEW_ALPHAS, MANY_ROWS = (0.2,), 1_000_000
 # Added to every column.
 SHIFTS = (0.0, 5.0)
 # Times that a pass goes through its bytes: products read the rows where they lie; where rows are
-# centred first, the copy is written and read again.
+# centered first, the copy is written and read again.
 READS = {
     passes.Sizes: 1.0,
     passes.Project: 1.0,
@@ -51,7 +51,7 @@ READS = {
     passes.Distances: 1.0,
     passes.ScatterPass: 2.0,
 }
-# A centred copy is read, written and read.
+# A centered copy is read, written and read.
 COPIED = 2.0
 SECONDS = {(1_000_000, "sigma"): 0.15, (1_000_000, "nothing"): 0.5, (10_000_000, "sigma"): 1.5}
 
@@ -113,8 +113,8 @@ def setting(
     mean = (good @ X) / good.sum()
     scatter = torch.zeros((d, d), device=device, dtype=torch.float64)
     for rows, weights in zip(X.split(1 << 17), good.split(1 << 17), strict=True):
-        centred = (rows - mean) * weights[:, None]
-        scatter += (centred.T @ centred).double()
+        centered = (rows - mean) * weights[:, None]
+        scatter += (centered.T @ centered).double()
     top = torch.linalg.eigvalsh(scatter)[-1] / good.sum()
     return X, is_bad, float(top) ** 0.5
 

@@ -116,13 +116,13 @@ def by_rows(X: np.ndarray, good: np.ndarray) -> tuple[np.ndarray, float]:
     for part in blocks(n, d):
         mean += X[part][good[part]].sum(axis=0, dtype=np.float64) / n_good
     for part in blocks(n, d):
-        centred = X[part][good[part]] - mean
-        scatter += centred.T @ centred
+        centered = X[part][good[part]] - mean
+        scatter += centered.T @ centered
     return mean, float(np.linalg.eigvalsh(scatter)[-1] / n_good) ** 0.5
 
 
 def by_columns(X: np.ndarray, good: np.ndarray) -> tuple[np.ndarray, float]:
-    """The same from the Gram matrix of the centred good rows."""
+    """The same from the Gram matrix of the centered good rows."""
     n, d = X.shape
     n_good = int(good.sum())
     mean, gram = np.empty(d), np.zeros((n_good, n_good))

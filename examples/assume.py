@@ -30,7 +30,7 @@ def tables(rng: np.random.Generator) -> dict[str, np.ndarray]:
     classes = rng.standard_normal((400, 6))
     classes[:150, :2] += 6.0
     return {
-        "noise about a centre, and a cluster": noise,
+        "noise about a center, and a cluster": noise,
         "skewed rows, three typos": skewed,
         "two classes": classes,
     }

@@ -67,7 +67,7 @@ def main() -> None:
     """Fit, print, draw."""
     sample = inlier.datasets.digits(good=0, bad=1).sample(random_state=0)
     X, is_one = sample.X, sample.is_outlier
-    # Scans of one digit are noise about one centre. Where nothing is said, another digit is a class
+    # Scans of one digit are noise about one center. Where nothing is said, another digit is a class
     # of its own, which nobody has called bad.
     result = inlier.robust_mean(X, assume="symmetric")
 

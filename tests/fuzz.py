@@ -253,7 +253,7 @@ def likely_sigma(rng: Random, X: Array, good: Array, options: dict[str, Any]) ->
         X = X / np.where(scales > 0.0, scales, 1.0)
     elif isinstance(scatter, np.ndarray):
         X = X / np.sqrt(scatter)
-    _, A = statements.centred(X[good])
+    _, A = statements.centered(X[good])
     spread = float(np.sqrt(statements.largest_eigenvalue(A) / len(A)))
     return factor * spread if spread > 0.0 else 1.0
 

@@ -88,14 +88,14 @@ def subsets(n):
 
 
 def fewest_removed_about(A, budget):
-    """The l0 problem at a fixed centre, over all subsets of the rows."""
+    """The l0 problem at a fixed center, over all subsets of the rows."""
     kept = subsets(len(A))
     scatters = np.einsum("sn,ni,nj->sij", kept, A, A, optimize=True)
     return _fewest_removed(kept, scatters, budget)
 
 
 def fewest_removed(X, budget):
-    """The joint l0 problem: every subset about its own mean, which is the best centre for it."""
+    """The joint l0 problem: every subset about its own mean, which is the best center for it."""
     X = X - X.mean(axis=0)
     kept = subsets(len(X))
     sums = kept @ X

@@ -112,7 +112,7 @@ class Dense:
     def _moments(self, kept: Array) -> Moments:
         rows = self.Z[kept]
         m, d = rows.shape
-        mean, A = centred(rows)
+        mean, A = centered(rows)
         spread = float(np.abs(A).max(initial=0.0))
         size = spread or 1.0
         values, vectors = np.linalg.eigh(gram(A / size))
@@ -129,7 +129,7 @@ class Dense:
         return Moments(mean, top, vector, float(rounding), float(off))
 
 
-def centred(rows: Array) -> tuple[Array, Array]:
+def centered(rows: Array) -> tuple[Array, Array]:
     """The mean, to the last bit, and the rows about it."""
     mean = rows.mean(axis=0)
     A = rows - mean
@@ -501,7 +501,7 @@ def rule_scores(dense: Dense, rule: Any) -> tuple[Array, Array]:
 
 def multiplier_scores(dense: Dense, rule: Any) -> tuple[Array, Array]:
     if rule.directions is None:
-        q, away = squares(dense, rule.center), off_centre(dense, rule.center, True)
+        q, away = squares(dense, rule.center), off_center(dense, rule.center, True)
         distance = np.sqrt(q)
         if rule.budget == 0.0:
             return np.where(q > 0.0, np.inf, 0.0), np.full(dense.n, np.inf)
@@ -516,7 +516,7 @@ def priced(dense: Dense, rule: Any, directions: Array, prices: Array) -> tuple[A
     """The scores under some prices of some directions."""
     P = (dense.X - rule.center) @ directions.T
     lengths = np.linalg.norm(directions, axis=1)
-    away = off_centre(dense, rule.center)[:, None] * lengths
+    away = off_center(dense, rule.center)[:, None] * lengths
     prices = prices / rule.budget
     return P**2 @ prices, (2.0 * np.abs(P) * away + away**2) @ prices
 
@@ -552,11 +552,11 @@ def group_scores(dense: Dense, group: Any) -> tuple[Array, Array]:
         return measured(dense, group.measure, group.cut)
     if group.by_distance:
         size = np.sqrt(squares(dense, group.center))
-        away = off_centre(dense, group.center, True)
+        away = off_center(dense, group.center, True)
     else:
         seen = (dense.X - group.center) @ group.direction
         size = np.abs(seen) if group.side == 0 else np.maximum(group.side * seen, 0.0)
-        away = off_centre(dense, group.center)
+        away = off_center(dense, group.center)
     return (size / group.cut) ** 2, (2.0 * size * away + away**2) / group.cut**2
 
 
@@ -565,7 +565,7 @@ def measured(dense: Dense, measure: Any, cut: float) -> tuple[Array, Array]:
     off = dense.Z - measure.center
     if isinstance(measure, Fences):
         sizes = np.maximum(np.maximum(off / measure.above, -off / measure.below), 0.0).max(axis=1)
-        away = off_centre(dense, measure.center, True)
+        away = off_center(dense, measure.center, True)
         narrowest = np.minimum(measure.above, measure.below).min()
         away = away / narrowest
     else:
@@ -584,8 +584,8 @@ def squares(dense: Dense, center: Array) -> Array:
     return np.sum((dense.Z - dense.seen(center)) ** 2, axis=1)
 
 
-def off_centre(dense: Dense, center: Array, as_fitted: bool = False) -> Array:
-    """How far rounding moves each row, seen from a centre, in the data's units or the fit's."""
+def off_center(dense: Dense, center: Array, as_fitted: bool = False) -> Array:
+    """How far rounding moves each row, seen from a center, in the data's units or the fit's."""
     rows, there, X, c = dense.X, center, dense.X, center
     if as_fitted:
         rows, there = dense.Z, dense.seen(center)
@@ -687,7 +687,7 @@ def group_mean(dense: Dense, i: int, group: Any) -> Lies:
     limit = (64.0 * dense.eps + CLOSE) * spread + 64.0 * DOUBLE * float(np.abs(rows).max())
     if not off <= limit:
         yield Lie("group mean", f"groups[{i}].mean is off by {off:.3g}, its rows lie {spread:.3g} "
-                                f"from the centre")  # fmt: skip
+                                f"from the center")  # fmt: skip
     length = float(np.linalg.norm(group.direction))
     if length != 0.0 and abs(length - 1.0) > 64.0 * dense.eps * np.sqrt(dense.d) + CLOSE:
         yield Lie("group direction", f"groups[{i}].direction has length {length!r}")

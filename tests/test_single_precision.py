@@ -238,8 +238,8 @@ def test_some_of_the_rows_far_from_the_origin(far):
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("offset", [0.0, 1e4])
-def test_distances_of_rows_near_the_centre_do_not_cancel(offset, make):
-    """A tight group is told from its centre also where other rows spread widely."""
+def test_distances_of_rows_near_the_center_do_not_cancel(offset, make):
+    """A tight group is told from its center also where other rows spread widely."""
     rng = np.random.default_rng(5)
     X = rng.standard_normal((500, 8))
     X[:50] = 1.0 + 0.02 * rng.standard_normal((50, 8))

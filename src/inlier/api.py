@@ -84,7 +84,7 @@ def robust_mean(
         A bound on the standard deviation of the good rows in every direction.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows where sigma is not known. "symmetric": noise about one
-        centre, such as measurements, or updates of clients with the same kind of data; then any
+        center, such as measurements, or updates of clients with the same kind of data; then any
         surplus on one side is evidence. "nothing": they may be skewed, in classes and in different
         units; rows leave only if they are gross by the units and tails of their columns, or form a
         group that is clear of the rest. "auto": the second, unless what the first would keep is
@@ -107,7 +107,7 @@ def robust_mean(
     surrogate : {"reweighted-l2", "reweighted-l1", "l1"}, optional
         How sum_i h_i^p is minimised: by the first unless given. "l1" ignores p.
     start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,)
-        The first centre. "auto" is the coordinate-wise median, for the continuation of at most 501
+        The first center. "auto" is the coordinate-wise median, for the continuation of at most 501
         randomly chosen rows or, of at most 512 rows with more columns, their geometric median.
     prune : float, optional
         Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start, which
@@ -313,7 +313,7 @@ def solve_again(
 ) -> RobustMeanResult:
     """Solve the paper's problem again from the end of a fit; see `RobustMeanResult.at`.
 
-    The directions of its rule are the first of the search, and its mean is the first centre.
+    The directions of its rule are the first of the search, and its mean is the first center.
     """
     data = result.known_data()
     original = as_table(data.table)

@@ -317,7 +317,7 @@ def far_away(
 
     Proved, by `far_radius`: around the distribution's mean, with probability at least 39/40, at
     most `epsilon n` good rows are far away. Around an estimate of that mean nothing more is proved
-    than that a row's distances to the two centres differ by at most the error of the estimate.
+    than that a row's distances to the two centers differ by at most the error of the estimate.
     Rounding may have left a tiny one of the squared distances of the rows negative.
     """
     squares = _number("sq_distances", np.asarray(sq_distances))

@@ -1,4 +1,4 @@
-"""Centred clipping: its fixed point, and the published step."""
+"""Centered clipping: its fixed point, and the published step."""
 
 import numpy as np
 import pytest

@@ -28,7 +28,7 @@ def test_cdg_minimises_the_variance(seed):
     mass = len(X) - last.h_sum
     assert result.converged and mass == pytest.approx(34.0, abs=1.0)
     best = smallest_variance(X, result.location, mass)
-    # The weights are nearly optimal, and the centre is nearly that of the answer.
+    # The weights are nearly optimal, and the center is nearly that of the answer.
     assert 0.97 * best <= last.lambda_max / mass <= 1.08 * best
     # The rows that hold most of their weight are no worse than the best weights by much.
     assert deviation(X[result.support]) ** 2 <= 1.4 * smallest_variance(X, result.location, 34.0)

@@ -12,7 +12,7 @@ from rivals import shapes, told
 def test_halving_of_rows_that_mirror_each_other(seed):
     half = np.random.default_rng(seed).standard_t(3, (100, 12))
     X = np.concatenate([half, -half]) + 5.0
-    # Each step keeps pairs, and their mean is the centre. The median in the last direction is too;
+    # Each step keeps pairs, and their mean is the center. The median in the last direction is too;
     # the shortest interval there need not be.
     np.testing.assert_allclose(LaiRaoVempalaGaussian().fit(X).location_, 5.0, atol=1e-9)
     assert np.linalg.norm(LaiRaoVempala(alpha=0.2).fit(X).location_ - 5.0) <= 0.7

@@ -252,7 +252,7 @@ def test_single_precision_far_from_the_origin(make):
     anywhere = shifted_case(exact, exact.mean(axis=0), np.asarray)
     anywhere.table = as_table(make(Y))
     anywhere.check_all(1e-2)
-    # About a centre that single precision can hold, no digit of the spread is lost.
+    # About a center that single precision can hold, no digit of the spread is lost.
     held = shifted_case(exact, np.median(Y, axis=0).astype(np.float64), np.asarray)
     held.table = as_table(make(Y))
     held.check_all(1e-5)

@@ -109,7 +109,7 @@ def test_a_sparse_table_with_a_column_far_from_zero(shape, dtype):
 
 
 def test_squares_of_a_sparse_column_that_only_the_weighted_rows_store():
-    """Less than half of the rows, far from zero: the centre is taken off entry by entry."""
+    """Less than half of the rows, far from zero: the center is taken off entry by entry."""
     Y = np.zeros((100, 2))
     Y[:40] = 1e8 + real_numbers((40, 2))
     w = (np.arange(100) < 40).astype(np.float64)
@@ -187,7 +187,7 @@ def test_answers_are_those_of_the_dense_table(offset, scale, sigma):
             model = RobustMean(**arguments).fit(sp.csr_matrix(X))
         sparse = model.result_
         np.testing.assert_array_equal(sparse.support, dense.support)
-        # A score is known to the rounding of the entries, seen from the centre.
+        # A score is known to the rounding of the entries, seen from the center.
         known = np.finfo(float).eps * np.abs(X).max() / scale
         close = {"rtol": 1e-6 + 100.0 * known, "atol": 1e-9 + 100.0 * known}
         np.testing.assert_allclose(sparse.scores, dense.scores, **close)

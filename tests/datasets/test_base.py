@@ -80,8 +80,8 @@ def test_sample_knows_its_good_rows():
 def test_sigma_is_the_spectral_norm(n, d):
     X = np.random.default_rng(0).standard_normal((n + 3, d)) * np.linspace(1, 5, d) + 100
     is_outlier = np.arange(n + 3) >= n
-    centred = X[:n] - X[:n].mean(axis=0)
-    expected = np.linalg.norm(centred, 2) / sqrt(n)
+    centered = X[:n] - X[:n].mean(axis=0)
+    expected = np.linalg.norm(centered, 2) / sqrt(n)
     assert Sample(X, is_outlier).sigma == pytest.approx(expected, abs=1e-12)
 
 
@@ -291,8 +291,8 @@ def test_wrong_arguments_are_named_with_what_to_do(make, message):
 @cases("shape", [(40, 6), (6, 40), (7, 7), (2, 3)])
 def test_principal_directions_are_singular_vectors(shape):
     rows = np.random.default_rng(0).standard_normal(shape) * np.linspace(1.0, 4.0, shape[1]) + 9.0
-    centred = rows - rows.mean(axis=0)
-    lengths, axes = np.linalg.svd(centred, full_matrices=False)[1:]
+    centered = rows - rows.mean(axis=0)
+    lengths, axes = np.linalg.svd(centered, full_matrices=False)[1:]
     assert largest_eigenvalue(rows) == pytest.approx(lengths[0] ** 2 / len(rows))
     last = int(np.flatnonzero(lengths > 1e-9 * lengths[0])[-1])
     for which, place in (("top", 0), ("bottom", last)):

@@ -106,7 +106,7 @@ def test_two_clusters_at_an_angle(angle, spread):
     sample = TwoClusters(2000, d, 0.4, angle, spread).sample(0)
     bad = sample.X[sample.is_outlier]
     assert np.linalg.norm(bad, axis=1) == pytest.approx(sqrt(d), rel=0.15)
-    # The clusters are on the two sides of a plane; their centres span the angle.
+    # The clusters are on the two sides of a plane; their centers span the angle.
     principal = np.linalg.svd(bad - bad.mean(axis=0), full_matrices=False)[2][0]
     side = (bad - bad.mean(axis=0)) @ principal > 0
     if angle > 0:
@@ -190,14 +190,14 @@ def test_half_of_the_outliers_are_obvious():
 def test_outliers_in_quiet_directions_show_in_the_true_metric_only(inliers, where):
     d = 100
     sample = QuietDirections(4000, d, 0.2, inliers, where).sample(0)
-    centred = sample.X - sample.mean
+    centered = sample.X - sample.mean
     bad = sample.is_outlier
     inverse = np.linalg.inv(np.cov(sample.inliers.T))
-    squares = np.einsum("ij,jk,ik->i", centred, inverse, centred)
+    squares = np.einsum("ij,jk,ik->i", centered, inverse, centered)
     moved = 36 * (2 if where == "both" else 1)
     assert squares[bad].mean() == pytest.approx(d + moved, rel=0.1)
     assert np.median(squares[bad]) > np.quantile(squares[~bad], 0.97)
-    plain = np.linalg.norm(centred, axis=1)
+    plain = np.linalg.norm(centered, axis=1)
     assert np.median(plain[bad]) < np.quantile(plain[~bad], 0.8)
 
 

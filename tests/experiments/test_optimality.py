@@ -48,7 +48,7 @@ def test_within_the_budget(seed, share):
     needed = np.linalg.eigvalsh(np.cov(X, rowvar=False, bias=True) * 12).max()
     assert optimality._within(X, share * needed) == (share >= 1.0) or abs(share - 1.0) < 1e-6
     assert optimality._within(X, needed)
-    # Any other centre needs more.
+    # Any other center needs more.
     about = np.linalg.norm(X - X.mean(axis=0) - 0.3, 2) ** 2
     assert about >= needed
 

@@ -57,7 +57,7 @@ class Case:
         self.relative = 1e-5 if self.table.dtype == np.float32 else 1e-12
 
     def check_all(self, relative: float | None = None) -> None:
-        """All passes about the centre against the formulas of their definition."""
+        """All passes about the center against the formulas of their definition."""
         tol = self.relative if relative is None else relative
         table, A, V, w = self.table, self.A, self.basis, self.weights
         assert_near(table.project(self.center, V), V @ A.T, tol)
@@ -83,7 +83,7 @@ class Case:
 
 
 def shifted_case(data: np.ndarray, center: np.ndarray, make: Callable[..., Any]) -> Case:
-    """A case whose centred rows are computed in extended precision."""
+    """A case whose centered rows are computed in extended precision."""
     case = Case(make(data), center=center)
     case.A = (data.astype(np.longdouble) - center.astype(np.longdouble)).astype(np.float64)
     return case

@@ -50,7 +50,7 @@ def check_fit(result, X):
     if result.converged:
         assert feasible
     if feasible:
-        # No feasible set is larger than the largest, about its own mean or any other centre.
+        # No feasible set is larger than the largest, about its own mean or any other center.
         assert certificate.n_removed >= fewest_removed(X.tobytes(), X.shape[1], result.budget)
 
 

@@ -35,7 +35,7 @@ def steps(result):
     return [(step.n_removed, step.h_sum, step.lambda_max) for step in result.history]
 
 
-def test_named_starts_are_the_centres_they_name():
+def test_named_starts_are_the_centers_they_name():
     sample = SettingA(n=100, d=5, alpha=0.2).sample(0)
     options = {"sigma": sample.sigma, "algorithm": "paper"}
     median = inlier.robust_mean(sample.X, start="coordinate-median", **options)

@@ -39,7 +39,7 @@ def test_geometric_median_of_rows_on_a_line_is_their_median():
 
 @pytest.mark.parametrize("copies", [1, 4])
 def test_geometric_median_at_a_row(copies):
-    """The centre of a square and its corners: Weiszfeld's own iteration divides by zero there."""
+    """The center of a square and its corners: Weiszfeld's own iteration divides by zero there."""
     corners = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     X = np.vstack([corners, np.zeros((copies, 2))])
     np.testing.assert_allclose(geometric_median(as_table(X)).location, np.zeros(2), atol=1e-9)

@@ -72,7 +72,7 @@ def test_eigenpairs_from_a_start_without_full_rank():
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 50), (150, 600)])
-def test_oracle_is_accurate_as_centre_and_weights_change(n, d):
+def test_oracle_is_accurate_as_center_and_weights_change(n, d):
     """By a dense pass for few columns, by Krylov iteration from the last answer for many."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d)) * np.linspace(1.0, 3.0, d)

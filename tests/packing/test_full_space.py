@@ -1,4 +1,4 @@
-"""One solver for many problems about one centre: each answer is that of cvxpy."""
+"""One solver for many problems about one center: each answer is that of cvxpy."""
 
 import numpy as np
 import pytest

@@ -258,7 +258,7 @@ def test_projection_of_zero_is_zero(d):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @cases("contamination", CONTAMINATIONS)
 @cases("shape", SHAPES)
-def test_bound_at_a_fixed_centre_is_never_above_the_optimum(contamination, shape):
+def test_bound_at_a_fixed_center_is_never_above_the_optimum(contamination, shape):
     X = small_table(contamination, shape, seed=1)
     n = len(X)
     u = np.random.default_rng(1).uniform(0.2, 3.0, n)

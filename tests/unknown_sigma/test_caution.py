@@ -25,7 +25,7 @@ def test_the_settings_of_the_paper_are_solved_exactly(setting, alpha):
     np.testing.assert_array_equal(fitted(sample.X).support, ~sample.is_outlier)
 
 
-def test_a_near_cluster_leaves_where_the_rest_is_noise_about_a_centre():
+def test_a_near_cluster_leaves_where_the_rest_is_noise_about_a_center():
     sample = Cluster(1000, 50, 0.2, distance=5.0).sample(0)
     result = fitted(sample.X)
     assert (result.support == ~sample.is_outlier).mean() > 0.99

@@ -30,9 +30,9 @@ def no_silent_arithmetic():
 
 def whitened(rows):
     """k x n, uncorrelated and of unit variance, in the order of their variance."""
-    centred = rows - rows.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred / len(rows))
-    return (vectors.T[::-1] @ centred.T) / np.sqrt(values[::-1, None])
+    centered = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.T @ centered / len(rows))
+    return (vectors.T[::-1] @ centered.T) / np.sqrt(values[::-1, None])
 
 
 def clearest_in_noise(seed, kind, n, k):

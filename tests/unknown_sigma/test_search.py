@@ -136,7 +136,7 @@ def test_a_tight_cluster_close_by_in_every_draw(alpha):
 @pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3])
 @pytest.mark.parametrize("n", [500, 2000])
 def test_a_distant_group_that_varies_like_the_others(n, alpha):
-    # Ten sigma apart, distances from the centre still overlap: 14 and 10, give or take 0.7.
+    # Ten sigma apart, distances from the center still overlap: 14 and 10, give or take 0.7.
     assert over_seeds(Huber(n, 100, alpha).sample, range(4))[1].max() == 0
 
 

@@ -149,7 +149,7 @@ def test_long_rows_that_point_anywhere_are_not_coherent():
         assert coherence(rows @ rows.sum(axis=0) - np.sum(rows**2, axis=1)) < SEARCH.log_level
 
 
-# -- the centre -----------------------------------------------------------------------------------
+# -- the center -----------------------------------------------------------------------------------
 
 
 @cases("kind", SYMMETRIC)
@@ -170,7 +170,7 @@ def test_the_spread_of_gaussian_values_is_their_standard_deviation():
 @cases("n", [400, 4 * SEARCH.enough_values])
 @cases("kind", SYMMETRIC)
 @cases("seed", range(5))
-def test_the_centre_is_a_fixed_point_of_tukeys_bisquare(kind, seed, n):
+def test_the_center_is_a_fixed_point_of_tukeys_bisquare(kind, seed, n):
     values = numbers(seed, kind, n)
     center, spread, _ = center_of(values)
     u = (values - center) / (SEARCH.reach * spread)
@@ -187,7 +187,7 @@ def test_the_standard_error_is_that_of_repeated_samples(kind):
 
 @given(seeds, st.sampled_from(sorted(SYMMETRIC)), scales, shifts)
 @settings(max_examples=60)
-def test_the_centre_moves_with_the_values(seed, kind, scale, shift):
+def test_the_center_moves_with_the_values(seed, kind, scale, shift):
     values = numbers(seed, kind)
     center, spread, error = center_of(values)
     # Shifted in units of the values, or rounding alone would tell them apart.
@@ -202,7 +202,7 @@ def test_the_centre_moves_with_the_values(seed, kind, scale, shift):
 
 @cases("at", [6.0, 20.0, 1e3, 1e9])
 @cases("seed", range(5))
-def test_two_fifths_of_the_values_elsewhere_hardly_move_the_centre(at, seed):
+def test_two_fifths_of_the_values_elsewhere_hardly_move_the_center(at, seed):
     rng = np.random.default_rng(seed)
     good = rng.standard_normal(300)
     bad = at + rng.standard_normal(200)
@@ -261,11 +261,11 @@ def test_whole_numbers_show_no_group(largest):
 
 
 def test_values_with_sharp_ends_hardly_ever_show_a_group():
-    # The centre of flat values is so uncertain that its standard error is too.
+    # The center of flat values is so uncertain that its standard error is too.
     assert false_alarms(lambda rng: rng.uniform(-1.0, 1.0, 1000), range(200)) < 0.03
 
 
-@pytest.mark.xfail(strict=True, reason="the standard error of a centre of flat values is too small")
+@pytest.mark.xfail(strict=True, reason="the standard error of a center of flat values is too small")
 def test_values_with_sharp_ends_show_no_group():
     assert false_alarms(lambda rng: rng.uniform(-1.0, 1.0, 1000), range(200)) == 0.0
 
@@ -276,7 +276,7 @@ def surplus_by_counting(values, center, error, side):
     best = 0.0
     for t in z[z > 0.0]:
         beyond = int((z >= t).sum())
-        # A centre that is off by e moves a mirror image by 2 e.
+        # A center that is off by e moves a mirror image by 2 e.
         safe = int((-z >= max(t - 2.0 * SEARCH.standard_errors * error, 1e-300)).sum())
         if 1 + safe <= SEARCH.good_share * beyond:
             best = min(best, float(log_binomial(np.array(beyond), np.array(safe))))

@@ -11,7 +11,7 @@ from inlier.unknown_sigma.state import Candidate, Line, Near, spectrum_of, unit
 from reference import contaminated, largest_eigenvalue
 
 
-def test_no_row_has_a_part_in_its_own_centre():
+def test_no_row_has_a_part_in_its_own_center():
     # Of independent rows the mean squared size is the same for those in the mean and the others.
     rng = np.random.default_rng(0)
     half = np.arange(200) < 20

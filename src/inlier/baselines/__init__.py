@@ -2,7 +2,7 @@
 
 Each is a scikit-learn estimator that reads the data through the passes of `inlier.data` and keeps
 a `MeanResult`. `inlier.methods()` lists them with the parameters they need. Docstrings count the
-passes of the method itself; the starting centre and the test for distant rows add one or two.
+passes of the method itself; the starting center and the test for distant rows add one or two.
 """
 
 from inlier.baselines.base import Baseline

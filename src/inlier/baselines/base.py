@@ -1,6 +1,6 @@
 """The interface of published methods: `_estimate` maps a `Run` to an `Answer`.
 
-A run holds the table, a centre near the rows and the eigensolver. Beforehand, rows so distant that
+A run holds the table, a center near the rows and the eigensolver. Beforehand, rows so distant that
 their squares would swamp all others are set aside, and a table with few rows and many columns is
 rotated into few coordinates.
 """
@@ -23,7 +23,7 @@ from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
 from inlier.results.records import MeanResult, Step
 
-# Rows farther from the centre than this many median distances are outliers by any standard, and
+# Rows farther from the center than this many median distances are outliers by any standard, and
 # their squares would swamp all others in double precision.
 MAX_DISTANCE_RATIO = 1e6
 # Below it, or above its inverse, the square of sigma is out of range.
@@ -79,7 +79,7 @@ class Run:
     random: np.random.Generator
     n_aside: int  # distant rows that were set aside
     frame: WorkingFrame  # counts the passes over the data, without those over rotated rows
-    distances: Array  # squared, of the rows from the centre
+    distances: Array  # squared, of the rows from the center
     alpha: float  # nan if the method does not need it
     sigma: float  # likewise
     history: list[Step] = field(default_factory=list)
@@ -128,7 +128,7 @@ class Run:
         return Answer(np.ones(self.n), distances, location, n_iter, converged, message)
 
     def dense(self) -> Array:
-        """Return the rows relative to the centre, n x d, in double precision; one pass."""
+        """Return the rows relative to the center, n x d, in double precision; one pass."""
         if self.d <= self.n:
             rows: Array = self.table.project(self.center, np.eye(self.d)).T
             return rows
@@ -245,7 +245,7 @@ class Baseline(MeanEstimator, ABC):
         parts = [f"Kept {int(support.sum())} of {n} rows."] if self.judges_rows else []
         if run.n_aside:
             parts.append(
-                f"Rows more than {MAX_DISTANCE_RATIO:g} times as far from the centre as the median "
+                f"Rows more than {MAX_DISTANCE_RATIO:g} times as far from the center as the median "
                 f"row were set aside beforehand: {run.n_aside}."
             )
         parts += [answer.message] if answer.message else []

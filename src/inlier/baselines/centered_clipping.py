@@ -1,4 +1,4 @@
-"""The fixed point of centred clipping."""
+"""The fixed point of centered clipping."""
 
 import numpy as np
 

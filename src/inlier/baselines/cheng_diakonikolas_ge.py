@@ -19,7 +19,7 @@ GAP = 1e-3
 SLACK = 0.02
 # Largest factor between successive budgets.
 MAX_FACTOR = 4.0
-# Converged if the centre moves by less, in standard deviations.
+# Converged if the center moves by less, in standard deviations.
 CENTER_TOL = 0.01
 
 

@@ -21,7 +21,7 @@ class IterativeFiltering(Baseline):
     Algorithm 3 of the paper removes rows at random, with probability proportional to tau_i, as
     `removal="random"` does, but with one threshold for all rows; here each row has its own. Soft
     weights are the expectation of that. Other deviations: the threshold is sigma^2 instead of
-    9 sigma^2, tau is centred at the median instead of the mean, which outliers move, and the
+    9 sigma^2, tau is centered at the median instead of the mean, which outliers move, and the
     eigenvector comes from a Krylov space instead of one power iteration.
 
     Parameters

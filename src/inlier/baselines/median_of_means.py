@@ -82,7 +82,7 @@ class MedianOfMeans(Baseline):
         return run.location_only(run.center + offset, n_iter, converged, message)
 
     def _means(self, run: Run, n_blocks: int) -> Array:
-        """Return the block means relative to the centre."""
+        """Return the block means relative to the center."""
         blocks = np.array_split(run.random.permutation(run.n), n_blocks)
         at_once = max(1, MAX_COEFFICIENTS // run.n)
         means = []

@@ -78,7 +78,7 @@ class CorruptionLevelAgnostic(Baseline):
     neither alpha nor sigma, and a hundred passes or more.
 
     The authors of the filter start at sigma = 1, for data of unit variance. Here the grid ends at
-    the median distance from the centre divided by sqrt(d), or where half of the rows would be
+    the median distance from the center divided by sqrt(d), or where half of the rows would be
     removed, so that it does not depend on units.
 
     Parameters

@@ -38,7 +38,7 @@ class TukeyMedian(Baseline):
     one column the deepest point is the median. In two, the points of depth k satisfy u'x <= the
     k-th largest u'y_i for all directions u. k is bisected, and for each k linear programmes over a
     growing set of directions are solved, until an angular sort confirms the depth or there is no
-    solution. The centre of the largest disc of deepest points is returned, ties broken by the
+    solution. The center of the largest disc of deepest points is returned, ties broken by the
     distance to the coordinate-wise median. Rows count as collinear within 1e-9 of the median
     distance. With fewer directions than columns all projections can attain their medians; the
     nearest such point to the coordinate-wise median is returned.
@@ -146,14 +146,14 @@ class _Slabs(ABC):
         return np.asarray(np.minimum(above, below))
 
     def center(self, k: int) -> tuple[Array, float] | None:
-        """Return centre and radius of the largest ball with depth k along the used directions."""
+        """Return center and radius of the largest ball with depth k along the used directions."""
         U = self.directions[self.used]
         low, high = self.projected[self.used, k - 1], self.projected[self.used, -k]
         if (low > high + SLACK).any():
             return None
         d = U.shape[1]
         one, none, eye = np.ones((len(U), 1)), np.zeros((len(U), d)), np.eye(d)
-        # Variables: the centre, the radius, and the distance from the origin in each column.
+        # Variables: the center, the radius, and the distance from the origin in each column.
         zero = np.zeros((d, 1))
         limits = [[U, one, none], [-U, one, none], [eye, zero, -eye], [-eye, zero, -eye]]
         solved = linprog(

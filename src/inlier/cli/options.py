@@ -97,7 +97,7 @@ Sigma = Annotated[
 AssumeChoice = Annotated[
     Assume,
     fitting(
-        "Assumption on the good rows, without --sigma: symmetric about one centre, or nothing.",
+        "Assumption on the good rows, without --sigma: symmetric about one center, or nothing.",
         "--assume",
     ),
 ]

@@ -81,11 +81,11 @@ class DenseTable(BlockTable):
         self.n_passes += 1
         return run_blocks(self._blocks(self._block_rows(work)), self.shape[0], work, inputs)
 
-    def _view(self, center: Array, centred: bool = False) -> BlockView:
+    def _view(self, center: Array, centered: bool = False) -> BlockView:
         kernels = fused_kernels() if self._on_cuda else None
         if kernels and self.shape[0] >= kernels.FEWEST_ROWS and kernels.supports(self._Y):
-            return replace(super()._view(center, centred=True), fused=True)
-        return super()._view(center, centred)
+            return replace(super()._view(center, centered=True), fused=True)
+        return super()._view(center, centered)
 
     def _block_rows(self, work: Pass) -> int:
         if self.in_cache:
@@ -148,7 +148,7 @@ class DenseTable(BlockTable):
             return super().combine(center, coefficients)
         self.n_passes += 1
         # Large coefficients of nearly equal rows cancel.
-        view = self._view(center, centred=True)
+        view = self._view(center, centered=True)
         out = np.empty((coefficients.shape[0], self.shape[1]), self.dtype)
         totals = on_host(self._xp.sum(coefficients, axis=1))[:, None]
         C = self._xp.astype(coefficients, getattr(self._xp, self.dtype.name), copy=False)
@@ -189,7 +189,7 @@ class DenseTable(BlockTable):
     def _products(self, center: Array) -> Array:
         self.n_passes += 1
         # Centring is cheap compared with n products of each entry, and gives exact zeros.
-        view = BlockView.about(center, self.dtype.name, centred=True)
+        view = BlockView.about(center, self.dtype.name, centered=True)
         out: Any = 0.0
         along: Any = 0.0
         constant = 0.0

@@ -41,7 +41,7 @@ class Moment(NamedTuple):
     image: Array
     """V A^T W A, k x d: the second moment applied to the basis."""
     drift: Array
-    """A^T w, d: the offset of the weighted mean from the centre, times sum(w); or empty."""
+    """A^T w, d: the offset of the weighted mean from the center, times sum(w); or empty."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class PassCounter:
 class Passes(ABC):
     """The verbs: what each kind of table implements.
 
-    The centre c is subtracted on the way; the centred table A = Y - 1 c^T is never stored. Results
+    The center c is subtracted on the way; the centered table A = Y - 1 c^T is never stored. Results
     are in double precision, except for those as large as a part of the data: the projections of a
     moment, and combinations of few very long rows.
     """
@@ -211,7 +211,7 @@ class Table(Passes):
         return self.to_device(np.full(self.shape[0], value))
 
     def mean(self, weights: Rows, center: Array) -> Array:
-        """Compute the weighted mean about a centre near the data; without weight, the centre."""
+        """Compute the weighted mean about a center near the data; without weight, the center."""
         summed = total(weights)
         if summed == 0.0:
             return center

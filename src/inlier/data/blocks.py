@@ -27,12 +27,12 @@ def kept_among(before: Mask | None, rows: Any) -> Mask:
 class BlockTable(Table):
     """A table that is read in blocks of rows.
 
-    No copy of the data is made: a block is cast and centred, if necessary, when it is read. The
+    No copy of the data is made: a block is cast and centered, if necessary, when it is read. The
     dtype is that of the products: single or double precision.
     """
 
     in_cache = True
-    """Whether blocks fit into the cache, so that a centred copy of one is cheap."""
+    """Whether blocks fit into the cache, so that a centered copy of one is cheap."""
 
     def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         super().__init__(shape)
@@ -57,7 +57,7 @@ class BlockTable(Table):
         return Moment(projected, image[:k], image[-1] if drift else np.empty(0))
 
     def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
-        work = passes.ScatterPass(self._view(center, centred=True))
+        work = passes.ScatterPass(self._view(center, centered=True))
         _, (image, drift) = self._run(work, weights)
         return (image + image.T) / 2.0, drift[0]
 
@@ -72,7 +72,7 @@ class BlockTable(Table):
         return combined
 
     def sq_distances(self, center: Array) -> Rows:
-        return double(self._run(passes.Distances(self._view(center, centred=self.in_cache)))[0])
+        return double(self._run(passes.Distances(self._view(center, centered=self.in_cache)))[0])
 
     def measured(self, measure: Measure) -> Rows:
         return self._run(passes.Sizes(measure))[0]
@@ -85,14 +85,14 @@ class BlockTable(Table):
         eps = float(np.finfo(self.dtype).eps)
         return medians.median(n, self.some(evenly), lambda work: self._run(work)[1][0], eps)
 
-    def _view(self, center: Array, centred: bool = False) -> BlockView:
-        """Return a view about a centre; rows are centred first if asked for or necessary."""
-        if self.dtype == np.float32 and not centred:
-            centred = not self._is_near(center)
-        return BlockView.about(center, self.dtype.name, centred)
+    def _view(self, center: Array, centered: bool = False) -> BlockView:
+        """Return a view about a center; rows are centered first if asked for or necessary."""
+        if self.dtype == np.float32 and not centered:
+            centered = not self._is_near(center)
+        return BlockView.about(center, self.dtype.name, centered)
 
     def _is_near(self, center: Array) -> bool:
-        """Return whether a centre is near enough to the origin to multiply uncentred rows."""
+        """Return whether a center is near enough to the origin to multiply uncentered rows."""
         if self._reach is None:
             part = self._part_for_scale().astype(np.float64)
             with np.errstate(over="ignore", invalid="ignore"):

@@ -197,7 +197,7 @@ def largest_distance(dtype: np.dtype[Any]) -> float:
 
 
 def check_center(center: Array, dtype: np.dtype[Any], name: str) -> None:
-    """Raise if distances from the first centre would overflow."""
+    """Raise if distances from the first center would overflow."""
     largest = float(np.abs(center).max())
     if not largest < largest_distance(dtype) / np.sqrt(len(center)):
         raise ValueError(

@@ -29,7 +29,7 @@ from inlier.data.sources import Source, open_source
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
 READ_BYTES = 1 << 23
 # What an entry of a part takes: as it is read (at most 16 bytes, twice), and in double precision as
-# it is cast, centred, transformed and multiplied.
+# it is cast, centered, transformed and multiplied.
 ENTRY_BYTES = 64
 # Of the memory: three blocks (being read, waiting, and in use) take half.
 SHARES = 6

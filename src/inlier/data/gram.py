@@ -17,11 +17,11 @@ from inlier.data.settings import SETTINGS
 
 @dataclass(frozen=True)
 class Rotation:
-    """A table in orthonormal coordinates of the span of its centred rows.
+    """A table in orthonormal coordinates of the span of its centered rows.
 
     All of a fit but the coordinate-wise median is equivariant under rotation and stays in the
-    affine span of the rows and the first centre. With fewer rows than columns that span is computed
-    from the Gram matrix of the centred rows, in one pass; the fit itself is then cheap.
+    affine span of the rows and the first center. With fewer rows than columns that span is computed
+    from the Gram matrix of the centered rows, in one pass; the fit itself is then cheap.
     """
 
     original: Table
@@ -29,7 +29,7 @@ class Rotation:
     """The origin of the coordinates."""
     rotated: Table
     mixing: Array
-    """r x n: the axes of the new coordinates as combinations of the centred rows."""
+    """r x n: the axes of the new coordinates as combinations of the centered rows."""
 
     @staticmethod
     def pays(table: Table) -> bool:
@@ -38,7 +38,7 @@ class Rotation:
 
     @classmethod
     def of(cls, table: Table, center: Array) -> Rotation:
-        """Compute the rotation about a centre, rounded to the precision of the data."""
+        """Compute the rotation about a center, rounded to the precision of the data."""
         rounded = center.astype(table.dtype, copy=False)
         if not np.array_equal(rounded, center):
             center = rounded.astype(np.float64)
@@ -46,7 +46,7 @@ class Rotation:
         # Products are rounded in proportion to the norms of both rows. Divided by these, a few very
         # distant rows do not cost the others their precision.
         norms = np.sqrt(np.maximum(np.diag(gram), 0.0))
-        # Smaller norms are rounding, if the centre is not subtracted first, or squares underflow.
+        # Smaller norms are rounding, if the center is not subtracted first, or squares underflow.
         least = max(np.sqrt(EPS) * float(np.median(norms)), EPS * float(np.linalg.norm(center)))
         norms = np.maximum(norms, max(least, float(np.sqrt(np.finfo(table.dtype).tiny))))
         values, vectors = np.linalg.eigh(gram / norms / norms[:, None])
@@ -62,7 +62,7 @@ class Rotation:
         largest = np.argmax(np.abs(vectors), axis=0)
         vectors = vectors * np.sign(vectors[largest, np.arange(len(largest))])
         rotated = DenseTable(table.to_device(norms[:, None] * vectors * lengths))
-        lengths[lengths == 0.0] = 1.0  # all rows are at the centre
+        lengths[lengths == 0.0] = 1.0  # all rows are at the center
         return cls(table, center, rotated, (vectors / lengths / norms[:, None]).T)
 
     def projected(self, directions: Array) -> Array:
@@ -75,7 +75,7 @@ class Rotation:
         return self.combined(vectors @ self.mixing)
 
     def combined(self, coefficients: Array) -> Array:
-        """Compute combinations of the centred rows (k x n, or one), in one pass."""
+        """Compute combinations of the centered rows (k x n, or one), in one pass."""
         mixing = self.original.to_device(np.atleast_2d(coefficients))
         found = self.original.combine(self.center, mixing)
         combined: Array = found[0] if coefficients.ndim == 1 else found
@@ -90,7 +90,7 @@ class Rotation:
         return self._maybe_lazy(vectors @ self.mixing, origin=False)
 
     def spanned(self, coefficients: Array) -> Any:
-        """Compute points given as combinations of the centred rows (k x n), lazily likewise.
+        """Compute points given as combinations of the centered rows (k x n), lazily likewise.
 
         More accurate than `points`: the rotated coordinates of a distant row have lost digits.
         """
@@ -155,6 +155,6 @@ def central_row(table: Table) -> Array:
 
 
 def _row(table: Table, i: int) -> Array:
-    """Return a row in double precision, so that centring loses no digits."""
+    """Return a row in double precision, so that centering loses no digits."""
     row: Array = table.some(np.array([i]))[0].astype(np.float64)
     return row

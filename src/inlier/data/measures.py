@@ -91,7 +91,7 @@ class TailLength:
     center: Array
     unit: Array
     power: Array
-    """m and h, above and below the centre, 2 x d."""
+    """m and h, above and below the center, 2 x d."""
     whitener: Array | None = None
     """k x d: transforms sizes to uncorrelated ones of the same variance."""
 

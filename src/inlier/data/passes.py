@@ -3,8 +3,9 @@
 A pass returns its result for each row of the block, or None, and its contributions to sums over all
 rows. It holds only small arrays, so that it can be sent to the block.
 
-Single-precision rows far from the origin are centred first, because their products with a direction
-would cancel. Otherwise rows are multiplied uncentred, and the centre is subtracted afterwards.
+Single-precision rows far from the origin are centered first, because their products with a
+direction would cancel. Otherwise rows are multiplied uncentered, and the center is subtracted
+afterwards.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from inlier._internal.typing import Array, Rows
 from inlier.data.measures import Measure
 from inlier.data.products import along, combined
 
-# With more directions a centred copy is cheaper than a read of the rows for each 16 of them.
+# With more directions a centered copy is cheaper than a read of the rows for each 16 of them.
 MOST_DIRECTIONS = 64
 
 PassResult = tuple[Rows | None, tuple[Rows, ...]]
@@ -49,20 +50,20 @@ def fused_kernels() -> Any:
 
 @dataclass(frozen=True)
 class BlockView:
-    """Precision and centre of the products with a block."""
+    """Precision and center of the products with a block."""
 
     precision: str
     taken: Array | None
-    """The part of the centre that is subtracted from the rows."""
+    """The part of the center that is subtracted from the rows."""
     left: Array
     """The part that is subtracted from their products."""
     fused: bool = False
-    """Whether kernels subtract the centre as they read the rows, see `inlier.data.fused`."""
+    """Whether kernels subtract the center as they read the rows, see `inlier.data.fused`."""
 
     @classmethod
-    def about(cls, center: Array, precision: str, centred: bool) -> BlockView:
-        """Return a view about a centre; with `centred`, rows are centred before the products."""
-        if not centred:
+    def about(cls, center: Array, precision: str, centered: bool) -> BlockView:
+        """Return a view about a center; with `centered`, rows are centered before the products."""
+        if not centered:
             return cls(precision, None, center)
         taken = center.astype(precision)
         return cls(precision, taken, center - taken)
@@ -84,7 +85,7 @@ class BlockView:
         return BlockView(self.precision, taken, self.left[part])
 
     def of(self, block: Rows) -> Rows:
-        """Cast and centre a block."""
+        """Cast and center a block."""
         xp = namespace(block)
         block = xp.astype(block, getattr(xp, self.precision), copy=False)
         return block if self.taken is None else block - like(self.taken, block)
@@ -110,7 +111,7 @@ class Project:
         return self.view.in_place(len(self.basis))
 
     def projected(self, Y: Rows) -> Rows:
-        """Project a block, already cast and centred, onto the basis."""
+        """Project a block, already cast and centered, onto the basis."""
         # Both transfers before the product: on a device, later ones would wait for it.
         basis, shift = like(self.basis, Y), like(self.shift, Y, Y.dtype)
         projected = along(basis, Y)
@@ -135,7 +136,7 @@ class Moments(Project):
         projected = self.projected(Y) if rows is None else rows.project(like(self.basis, Y))
         w = weights(projected) if callable(weights) else weights
         weighted = self.weighted(projected, xp.astype(w, Y.dtype, copy=False))
-        return projected, combined(weighted, Y) if rows is None else _centred(rows, weighted)
+        return projected, combined(weighted, Y) if rows is None else _centered(rows, weighted)
 
     def weighted(self, projected: Rows, w: Rows) -> Rows:
         """Return the coefficients of the rows."""
@@ -163,13 +164,13 @@ class Combine:
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         if (rows := self.view.rows(block, inputs[0].shape[0])) is not None:
-            return None, _centred(rows, inputs[0])
+            return None, _centered(rows, inputs[0])
         return None, combined(inputs[0], self.view.of(block))
 
 
 @dataclass(frozen=True)
 class Distances:
-    """||a||^2; in single precision near the origin, without a centred copy."""
+    """||a||^2; in single precision near the origin, without a centered copy."""
 
     view: BlockView
 
@@ -272,7 +273,7 @@ class Histogram:
         return None, (xp.reshape(counts, (d, n_counts)),)
 
 
-def _centred(rows: Any, coefficients: Rows) -> tuple[Rows, Rows]:
-    """Combine centred rows: nothing is left to subtract from the sums."""
+def _centered(rows: Any, coefficients: Rows) -> tuple[Rows, Rows]:
+    """Combine centered rows: nothing is left to subtract from the sums."""
     image = rows.combine(coefficients)
     return image, 0.0 * image[:, 0]

@@ -1,9 +1,9 @@
 """Tables in a scipy sparse matrix, never densified as a whole.
 
-The centre is subtracted from products, not entries: ||y - c||^2 = ||y||^2 - 2 c.y + ||c||^2. In a
-column that few rows store this is accurate, because most rows are as far from a centre as the
-centre is from zero. In a column that most rows store it may cancel: rows may be near each other and
-far from the origin. There the centre is subtracted from the entries, the missing ones stored as
+The center is subtracted from products, not entries: ||y - c||^2 = ||y||^2 - 2 c.y + ||c||^2. In a
+column that few rows store this is accurate, because most rows are as far from a center as the
+center is from zero. In a column that most rows store it may cancel: rows may be near each other and
+far from the origin. There the center is subtracted from the entries, the missing ones stored as
 zeros first.
 """
 
@@ -127,7 +127,7 @@ class SparseTable(Table):
         return gram
 
     def _about(self, center: Array) -> tuple[Any, Array]:
-        """Split the centred table into a sparse matrix and a vector to subtract from each row."""
+        """Split the centered table into a sparse matrix and a vector to subtract from each row."""
         taken = np.where(self._common, center, 0.0)
         if not taken.any():
             return self._Y, center
@@ -140,8 +140,8 @@ class SparseTable(Table):
 
     def _combined(self, center: Array, coefficients: Array) -> Array:
         A, left = self._about(center)
-        uncentred = A.T.dot(coefficients.T).T
-        combined: Array = uncentred - coefficients.sum(axis=1)[:, None] * left
+        uncentered = A.T.dot(coefficients.T).T
+        combined: Array = uncentered - coefficients.sum(axis=1)[:, None] * left
         return combined
 
 

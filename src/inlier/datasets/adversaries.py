@@ -221,7 +221,7 @@ class Attack(Contamination):
     fails to detect, whatever its thresholds. A draw costs one fit for each placement, 24 by
     default.
 
-    With several clusters, each centre lies at 45 degrees to the direction, to a different side, so
+    With several clusters, each center lies at 45 degrees to the direction, to a different side, so
     that together they bias the mean one way. Rows of a cluster are good rows, shrunk and shifted.
 
     Attributes
@@ -232,12 +232,12 @@ class Attack(Contamination):
     inliers : Inliers
         Distribution of the good rows.
     distances : tuple of float
-        Distances of the centres to the mean of the good rows, in standard deviations in that
+        Distances of the centers to the mean of the good rows, in standard deviations in that
         direction.
     spreads : tuple of float
         Factors by which rows of a cluster are shrunk; 1 keeps the spread of good rows.
     directions : tuple of {"random", "top", "bottom"}
-        Directions of the centres.
+        Directions of the centers.
     clusters : tuple of int
         Numbers of clusters.
     """
@@ -312,9 +312,9 @@ class Attack(Contamination):
         for which, k, distance, spread in options:
             placed = X.copy()
             parts = np.array_split(np.arange(len(rows)), k)
-            for part, centre in zip(parts, _centres(ways[which], sideways[:k]), strict=True):
-                scale = (good @ centre).std()
-                placed[rows[part]] = center + spread * around[part] + distance * scale * centre
+            for part, center in zip(parts, _centers(ways[which], sideways[:k]), strict=True):
+                scale = (good @ center).std()
+                placed[rows[part]] = center + spread * around[part] + distance * scale * center
             yield placed
 
     def _harm(self, X: Array, truth: Array) -> tuple[float, Exception | None]:
@@ -339,7 +339,7 @@ class Attack(Contamination):
         return (np.inf if np.isnan(error) else error), None
 
 
-def _centres(u: Array, sideways: Array) -> Array:
+def _centers(u: Array, sideways: Array) -> Array:
     """Return unit vectors at 45 degrees to u, each to a different side; a single one is u."""
     if len(sideways) == 1 or len(u) == 1:
         return np.tile(u, (len(sideways), 1))

@@ -194,10 +194,10 @@ DIRECTIONS = ("random", "top", "bottom")
 
 def largest_eigenvalue(rows: Array) -> float:
     """Return the largest eigenvalue of the covariance, normalised by the number of rows."""
-    centred: Array = rows - rows.mean(axis=0)
-    m, d = centred.shape
+    centered: Array = rows - rows.mean(axis=0)
+    m, d = centered.shape
     # The scatter and the Gram matrix share their largest eigenvalue; use the smaller matrix.
-    moment = centred.T @ centred if d <= m else centred @ centred.T
+    moment = centered.T @ centered if d <= m else centered @ centered.T
     last = len(moment) - 1
     top = eigh(moment, eigvals_only=True, subset_by_index=(last, last), driver="evr")
     return float(max(top[0], 0.0) / m)  # rounding can make a zero negative
@@ -211,14 +211,14 @@ def random_direction(d: int, rng: np.random.Generator) -> Array:
 
 def principal_direction(rows: Array, which: str) -> Array:
     """Return the unit vector of largest ("top") or smallest positive ("bottom") variance."""
-    centred = rows - rows.mean(axis=0)
-    m, d = centred.shape
+    centered = rows - rows.mean(axis=0)
+    m, d = centered.shape
     wide = d >= m
-    moment = centred @ centred.T if wide else centred.T @ centred
-    # The Gram matrix of centred rows has one zero eigenvalue, which belongs to no direction.
+    moment = centered @ centered.T if wide else centered.T @ centered
+    # The Gram matrix of centered rows has one zero eigenvalue, which belongs to no direction.
     place = len(moment) - 1 if which == "top" else min(int(wide), m - 1)
     vector = eigh(moment, subset_by_index=(place, place), driver="evr")[1][:, 0]
-    direction = centred.T @ vector if wide else vector
+    direction = centered.T @ vector if wide else vector
     length = np.linalg.norm(direction)
     if length == 0.0:  # a single row, or equal ones
         return np.asarray(np.eye(1, d)[0])

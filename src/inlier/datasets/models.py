@@ -75,7 +75,7 @@ class SettingB(_TwoHalves):
 class TwoClusters(_TwoHalves):
     """Figure 1 of the paper: two clusters about as far out as the good rows, at an angle.
 
-    Good rows are drawn from N(0, I). Half of the outliers lie around each of two centres in a
+    Good rows are drawn from N(0, I). Half of the outliers lie around each of two centers in a
     random plane, at a distance of about sqrt(d) like good rows, so distances do not show them. A
     filter along one direction may remove many good rows: with a wide angle the direction of largest
     variance joins the two clusters, while the mean is moved across it. Setting B is the case of 90
@@ -84,9 +84,9 @@ class TwoClusters(_TwoHalves):
     Attributes
     ----------
     angle : float
-        Angle between the two centres as seen from zero, in degrees, in [0, 180).
+        Angle between the two centers as seen from zero, in degrees, in [0, 180).
     spread : float
-        Standard deviation of the entries about a centre, below 1, that of good rows.
+        Standard deviation of the entries about a center, below 1, that of good rows.
     """
 
     angle: float = parameter(60.0, check_number, at_least=0.0, below=180.0)
@@ -166,16 +166,16 @@ class Cluster(Contamination):
     """Outliers in one tight cluster, nearer to the mean than most good rows.
 
     Good rows are drawn from N(0, I) and lie at a distance of about sqrt(d), outliers about a
-    centre in a random direction. Removing distant rows removes good ones. At 2 sigma the cluster
+    center in a random direction. Removing distant rows removes good ones. At 2 sigma the cluster
     adds little to the variance in its direction, so spectral filters miss it too; at 10 it is easy
     for them, and most harmful to a mean.
 
     Attributes
     ----------
     distance : float
-        Distance of the centre to the true mean, in sigma; hard between 2 and 10.
+        Distance of the center to the true mean, in sigma; hard between 2 and 10.
     spread : float
-        Standard deviation of the entries about the centre.
+        Standard deviation of the entries about the center.
     """
 
     distance: float = parameter(3.0, check_number, at_least=0.0)

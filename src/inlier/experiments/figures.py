@@ -20,7 +20,7 @@ SPHERE = TwoClusters(600, D, 0.2)
 TEXT = f"""\
 Figure 1 shows {SPHERE}, seed 0: rows in {D} dimensions, projected onto the plane of the two
 clusters and one random direction, at their true distance to the origin. Figure 2 is
-SettingB(n={N}, d={D}, alpha={ALPHA}), seed 0, with the centre fixed at the coordinate-wise
+SettingB(n={N}, d={D}, alpha={ALPHA}), seed 0, with the center fixed at the coordinate-wise
 median and the true sigma, as in the paper."""
 
 

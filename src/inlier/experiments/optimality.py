@@ -79,7 +79,7 @@ def _judged(model: Contamination, seed: int) -> list[Judged]:
 
 
 def _within(kept: Array, budget: float) -> bool:
-    """Return whether rows are within the budget about their mean, the best centre."""
+    """Return whether rows are within the budget about their mean, the best center."""
     away = kept - kept.mean(axis=0)
     return bool(np.linalg.norm(away, 2) ** 2 <= budget * (1.0 + PRECISION))
 

@@ -1,6 +1,6 @@
 """Algorithm 1 of the paper: alternate between the outlier indicator and the mean.
 
-    Step 1   at the centre x, minimise a surrogate of ||h||_0 over the packing set
+    Step 1   at the center x, minimise a surrogate of ||h||_0 over the packing set
     Step 2   x = mean of the rows with h = 0
 
 while ||h||_0 decreases. Step 1 is solved exactly, as published, or as far as Theorem 1 requires.
@@ -43,7 +43,7 @@ SETTINGS = AlgorithmSettings()
 
 @dataclass(frozen=True)
 class StepSolution:
-    """Solution of step 1 at one centre, and the mean of step 2."""
+    """Solution of step 1 at one center, and the mean of step 2."""
 
     center: Array
     budget: float
@@ -67,7 +67,7 @@ class StepSolution:
         return count(self.removed)
 
 
-# A solver of step 1 at a centre and a budget; None if at least `fewer_than` rows would be removed.
+# A solver of step 1 at a center and a budget; None if at least `fewer_than` rows would be removed.
 Step1 = Callable[[Array, float, float], StepSolution | None]
 
 
@@ -187,7 +187,7 @@ def alternate(
     max_iter: int,
     notify: Callable[[Step], None] = lambda step: None,
 ) -> Fit:
-    """Run Algorithm 1 from a centre; return the iteration with the fewest removed rows.
+    """Run Algorithm 1 from a center; return the iteration with the fewest removed rows.
 
     `budget` maps the number of rows that the last iteration kept (None at first) to the budget. The
     objective of the paper never increases; that of a surrogate may, which also stops the algorithm.

@@ -2,7 +2,7 @@
 
 The published start, the coordinate-wise median, has an error of about sqrt(d); about it every good
 row may violate the target budget. So the budget is lowered in steps. Each is a loose l1 problem,
-after which the centre moves to the weighted mean. For fixed weights that mean minimises the second
+after which the center moves to the weighted mean. For fixed weights that mean minimises the second
 moment, so a feasible point stays feasible and sum(h) never increases at a fixed budget: Theorem 2
 carries over.
 """
@@ -26,7 +26,7 @@ class ContinuationSettings:
     """Constants of the continuation: the loosest that lost no exact set in `make bench`."""
 
     factor: float = 0.25
-    """Ratio of successive budgets. After a step the squared error of the centre is about B / n
+    """Ratio of successive budgets. After a step the squared error of the center is about B / n
     times the fraction of outliers, so the next budget may be that much smaller."""
     tau: float = 3.0
     gap: float = 1e-3
@@ -49,7 +49,7 @@ SETTINGS = ContinuationSettings()
 
 @dataclass(frozen=True)
 class ContinuationResult:
-    """Centre, weights and subspace at the target budget."""
+    """Center, weights and subspace at the target budget."""
 
     center: Array
     weights: Rows

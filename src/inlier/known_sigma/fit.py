@@ -76,7 +76,7 @@ def fit_with_sigma(
 ) -> RobustMeanResult:
     """Fit with the budget c1^2 n sigma^2, from `known` instead of the continuation if given.
 
-    With `central` the geometric median may replace the first centre in the coordinates of the rows'
+    With `central` the geometric median may replace the first center in the coordinates of the rows'
     span.
     """
     n, d = whole.shape
@@ -140,7 +140,7 @@ def fit_with_sigma(
         there = turn.points(working.center)
         multiplier = working.turned(turn.directions, center=there, start=turn.center)
     # The certificate needs the original data if a row was set aside, or if the kept rows are so far
-    # from the first centre that the rotation has rounded their distances away.
+    # from the first center that the rotation has rounded their distances away.
     on_table, rule, mean = table, working, best.mean
     rounded = False
     if turn is not None and some(kept):  # has the Gram matrix lost half of the kept rows' digits?

@@ -70,17 +70,17 @@ SETTINGS = EigenSettings()
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The largest Ritz pairs of A^T W A at one centre and weights, in descending order."""
+    """The largest Ritz pairs of A^T W A at one center and weights, in descending order."""
 
     values: Array
     vectors: Array
     """k x d, orthonormal rows."""
     projections: Rows
-    """k x n: the centred rows along each vector."""
+    """k x n: the centered rows along each vector."""
     residuals: Array
     """||M v - theta v|| for each pair: an eigenvalue lies within it of theta."""
     drift: Array
-    """A^T w: the offset of the weighted mean from the centre, times sum(w)."""
+    """A^T w: the offset of the weighted mean from the center, times sum(w)."""
     bound: float = np.inf
     """Upper bound on all eigenvalues."""
     failure: float = 0.0
@@ -204,7 +204,7 @@ class RowSampling(NamedTuple):
 
 
 class Oracle:
-    """Compute the largest eigenpairs again and again, as centre and weights change.
+    """Compute the largest eigenpairs again and again, as center and weights change.
 
     Each call starts from the Ritz vectors of the last one and from fresh random directions.
     """

@@ -1,4 +1,4 @@
-"""Solvers of the paper's convex problems at a fixed centre and budget, with certificates.
+"""Solvers of the paper's convex problems at a fixed center and budget, with certificates.
 
 All are minimised over the packing set W(x, B), with w = 1 - h:
 
@@ -52,7 +52,7 @@ class FullSpaceSettings:
     aim: float = 0.25
     """The budget is lowered by this part of the tolerance, so that solutions satisfy it."""
     inner_iter: int = 40
-    """Iterations of L-BFGS before the proximal centre, and the rank, are updated."""
+    """Iterations of L-BFGS before the proximal center, and the rank, are updated."""
     short: float = 3.0
     medium: float = 10.0
     long: float = 1e3
@@ -98,7 +98,7 @@ class Solution:
     scores : array of shape (n,)
         q_i = (y_i - x)^T Lambda (y_i - x).
     l0_lower_bound : int
-        No feasible h about this centre has fewer non-zeros.
+        No feasible h about this center has fewer non-zeros.
     directions, multiplier : array of shape (k, d) and (k,)
         Lambda = directions^T diag(multiplier) directions / budget.
     n_steps, n_passes : int
@@ -224,7 +224,7 @@ class FullSpaceSolver:
             n_planes = len(subspace.basis) + violating.sum()
             if not violating.any() or n_planes > SETTINGS.planes_most:
                 break
-        self._subspace = None  # the next problem about this centre would need as many
+        self._subspace = None  # the next problem about this center would need as many
         return n_rounds
 
     def _minimise_factored(self, w: Array, best: _Incumbent) -> int:

@@ -1,6 +1,6 @@
 """The packing set of the paper and the duals of its problems: evaluation only, no iteration.
 
-At a centre x and a budget B, with a_i = y_i - x and w = 1 - h, the feasible set is
+At a center x and a budget B, with a_i = y_i - x and w = 1 - h, the feasible set is
 
     W(x, B) = { w : 0 <= w <= 1,  lambda_max( sum_i w_i a_i a_i^T ) <= B }
 
@@ -142,7 +142,7 @@ def packing_bound(u: Rows, q: Rows, price: float) -> float:
 
 
 def fewest_removed(n: int, bound: float) -> int:
-    """Return the fewest non-zeros of a feasible h at this centre, given sum(w) <= bound."""
+    """Return the fewest non-zeros of a feasible h at this center, given sum(w) <= bound."""
     return max(0, int(np.ceil(n - bound - ROWS_TOL * n)))
 
 
@@ -150,7 +150,7 @@ def fewest_removed(n: int, bound: float) -> int:
 class Subspace:
     """Orthonormal directions and the projections of the rows onto them, about a fixed origin.
 
-    A change of centre shifts every projected row by the same k-vector, so a change of centre or of
+    A change of center shifts every projected row by the same k-vector, so a change of center or of
     budget costs no pass.
     """
 
@@ -166,7 +166,7 @@ class Subspace:
         return cls(np.empty((0, len(origin))), table.rows(0.0)[None, :][:0, :], origin)
 
     def scaled_projections(self, center: Array, budget: float) -> Rows:
-        """Return P: the projections about a centre, in units of the budget."""
+        """Return P: the projections about a center, in units of the budget."""
         rows = self.projections
         shift = self.basis @ (center - self.origin)
         P = (rows - like(shift[:, None], rows)) / float(np.sqrt(budget))

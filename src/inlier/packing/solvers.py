@@ -1,4 +1,4 @@
-"""Public functions: the paper's convex problems at a given centre and budget."""
+"""Public functions: the paper's convex problems at a given center and budget."""
 
 import warnings
 from typing import Any
@@ -26,7 +26,7 @@ def solve_l1(
     max_steps: int = 100,
     random_state: int | np.random.Generator | None = 0,
 ) -> Solution:
-    """Solve the l1 problem of the paper at a fixed centre and budget: a (weighted) packing SDP.
+    """Solve the l1 problem of the paper at a fixed center and budget: a (weighted) packing SDP.
 
         min sum_i u_i h_i   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
 

@@ -1,6 +1,6 @@
 """Why a row got its score: the directions that see it, and the features that put it there.
 
-A score is a square, a^T M a of a row a seen from a centre, with M a sum of the directions that
+A score is a square, a^T M a of a row a seen from a center, with M a sum of the directions that
 decide. So it splits by direction, and each direction by feature: feature f adds a_f (M a)_f. A part
 below zero belongs to a feature that speaks for the row. The parts add up to the score.
 """
@@ -23,7 +23,7 @@ class Feature(NamedTuple):
     value: float
     """Of the row."""
     expected: float
-    """Of the centre that the row was seen from."""
+    """Of the center that the row was seen from."""
     contribution: float
     missing: bool = False
     """Whether the row has no such cell: the value is then the median of the column."""
@@ -205,7 +205,7 @@ def _within(group: Group, values: Array) -> Array:
     if group.by_distance:
         return _in_all_directions(offset, group.metric) / group.cut**2
     projected = float(group.direction @ offset)
-    if group.side * projected < 0.0:  # on the other side of the centre
+    if group.side * projected < 0.0:  # on the other side of the center
         return np.zeros_like(offset)
     return offset * group.direction * (projected / group.cut**2)
 

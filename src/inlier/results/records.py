@@ -30,7 +30,7 @@ class Step:
     rank : int
         In how many directions the budget is contested.
     lambda_max : float
-        Largest eigenvalue of the weighted scatter about the centre, at the tolerance of the step.
+        Largest eigenvalue of the weighted scatter about the center, at the tolerance of the step.
     n_passes : int
         Passes over the data so far.
     """

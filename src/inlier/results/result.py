@@ -53,7 +53,7 @@ class RobustMeanResult(MeanResult):
         The rows that left, by group; empty if sigma was given.
     suspects : tuple of Suspect
         Groups that were kept although they are clear of the rest, because the rest is not noise
-        about one centre; `drop` removes one.
+        about one center; `drop` removes one.
     path : tuple of PathPoint
         From the budget of all rows to that of the kept ones, a point for each group that left, and
         on below it; empty if sigma was given.

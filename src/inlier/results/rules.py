@@ -48,7 +48,7 @@ class Multiplier(LazyFields):
     """Lambda = V^T diag(prices) V / budget: the directions that decide about a row."""
 
     center: Array
-    """The centre about which rows are scored."""
+    """The center about which rows are scored."""
     directions: Array | None
     """Orthonormal rows V, k x d. None stands for all directions alike, Lambda = I / budget: nothing
     had to leave, so a row is judged by whether it would break the budget on its own."""
@@ -58,7 +58,7 @@ class Multiplier(LazyFields):
     """Rows with a higher score are removed. The verdict of re-weighted l1 as published hangs on
     more than the score: there it is where the fewest rows of the fit are on the wrong side."""
     start: Array
-    """The first centre."""
+    """The first center."""
     radius: float = np.inf
     """Rows farther than this from the start were pruned: they score infinity."""
     metric: Metric | None = None
@@ -100,7 +100,7 @@ class Multiplier(LazyFields):
     def most_kept(self, table: Table, center: Array, budget: float) -> float:
         """Bound sum(w) over all w in [0, 1]^n within a budget about a center; one pass.
 
-        From the dual of the l1 problem: any multiple of Lambda is a multiplier, at any centre.
+        From the dual of the l1 problem: any multiple of Lambda is a multiplier, at any center.
         """
         if self.directions is None:
             return float(table.shape[0])
@@ -178,7 +178,7 @@ class Group(LazyFields):
 
     @property
     def by_distance(self) -> bool:
-        """Whether the distance from the centre decides, and not one direction."""
+        """Whether the distance from the center decides, and not one direction."""
         return self.kind in ("apart", "distance", "tail", "cells", "length")
 
     def sizes(self, table: Table) -> Rows:

@@ -3,14 +3,14 @@
 What is left fixes sigma. Each round looks at the rows that are still there in three ways, from the
 simplest to the costliest, and stops at the first that finds a group:
 
-    how far out    rows that stand apart, or more rows far from the centre than near it, if they
+    how far out    rows that stand apart, or more rows far from the center than near it, if they
                    also point the same way: the long rows of a heavy tail do not
     directions     of large variance, on one side of which there is a surplus that is no tail
     metric         the same along directions that are flat or skewed in the metric of the rows, if
                    they vary more in some directions than in others
 
 Every one of these looks depends on the rows only through their distances and second moments, which
-do not change if a row is reflected in the centre. So for good rows, if they are symmetric, the side
+do not change if a row is reflected in the center. So for good rows, if they are symmetric, the side
 on which a row lies stays a coin toss, however the direction was searched for and in any dimension.
 (The search in the metric is the exception, and is charged for it.)
 

@@ -32,14 +32,14 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
     kept = found.kept
     # Evidence is in distances that treat all rows alike; the rule has to hold for other rows too.
     sizes, plain = near.sizes(), near.distances**0.5
-    # A row that differs by rounding alone is at the centre, as it is in another order of the rows.
+    # A row that differs by rounding alone is at the center, as it is in another order of the rows.
     xp, rounding = namespace(sizes), SEARCH.roundings * found.noise
     sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
     inside = sizes[kept]
     gap = significance.gap_test(inside)
     if gap.log_p < SEARCH.log_level and some(kept & (plain > gap.cut)):
         return Candidate("apart", gap, plain, near.center)
-    # A row at the centre itself is near, and not infinitely so.
+    # A row at the center itself is near, and not infinitely so.
     typical = median(inside)
     logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
     center, tail = significance.excess_test(logs, sides=(1,))
@@ -88,7 +88,7 @@ def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) 
 def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
     """Test whether rows point the same way, each from a center that leaves it out.
 
-    Seen from one centre, all rows would share its error, and with many columns point away from it.
+    Seen from one center, all rows would share its error, and with many columns point away from it.
     """
     table = oracle.table
     xp = namespace(members)

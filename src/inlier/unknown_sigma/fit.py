@@ -45,7 +45,7 @@ def fit_without_sigma(
 ) -> RobustMeanResult:
     """Fit without a bound and without a fraction of outliers.
 
-    `start` is any robust centre, and `central` says whether a better one may be found in the
+    `start` is any robust center, and `central` says whether a better one may be found in the
     coordinates of the rows; `metric`, whether to look in the metric of the rows as well.
     """
     steps: list[Step] = []

@@ -33,7 +33,7 @@ def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Ar
     A skewed direction shows one group, and cuts it off cleanly; a flat one may show two at once.
     `whitened` (k x n) holds the rows along their principal directions, in the order of their
     variance and divided by its root. Each look has the logarithm of the chance that good rows show
-    such a group, after the search; the direction; the centre along it; where the group begins.
+    such a group, after the search; the direction; the center along it; where the group begins.
     """
     looks = _looks(whitened)
     charge = _charge(whitened, min(cut.log_p for _, _, cut in looks), random)

@@ -32,9 +32,9 @@ def select(
 ) -> SearchState:
     """Remove groups of rows while there is evidence for one.
 
-    The search begins at any robust center, from which the rows have these squared distances; `noise`
-    is what rounding adds to their coordinates. With `metric` it looks in the metric of the rows as
-    well. If good rows are not taken to be symmetric, nothing is removed.
+    The search begins at any robust center, from which the rows have these squared distances;
+    `noise` is what rounding adds to their coordinates. With `metric` it looks in the metric of
+    the rows as well. If good rows are not taken to be symmetric, nothing is removed.
     """
     everything = distances >= 0.0
     near = Near(start, everything, distances)
@@ -111,7 +111,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
     members = group.among(found.kept)
     size = count(members)
     left = count(found.kept) - size
-    # Seen from the centre of the others, which is not drawn by rows that have not left yet.
+    # Seen from the center of the others, which is not drawn by rows that have not left yet.
     summed = oracle.table.combine(group.center, double(members)[None, :])[0]
     mean = group.center + summed / size
     offset = mean - found.mean

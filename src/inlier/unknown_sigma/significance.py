@@ -1,7 +1,7 @@
 """Is a part of the rows a group of its own? One-dimensional tests that assume no distribution.
 
-A row enters by one number: how far out it lies in some direction, or from the centre. Good rows may
-have any scale and any tail; they are asked to be symmetric about their centre, no more. So the
+A row enters by one number: how far out it lies in some direction, or from the center. Good rows may
+have any scale and any tail; they are asked to be symmetric about their center, no more. So the
 rows on one side predict how many good ones there are on the other, and the surplus is the group:
 
     p  the fraction of rows as far out on the opposite side: what good rows do
@@ -158,7 +158,7 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
         if here.shape[0] < 2:
             continue
         beyond = here.shape[0] - counting(here.shape[0], here)
-        # A centre that is off by e moves a mirror image by 2 e.
+        # A center that is off by e moves a mirror image by 2 e.
         safe = _at_least(there, here - 2.0 * SEARCH.standard_errors * error)
         pure = 1.0 + safe <= SEARCH.good_share * beyond
         if not some(pure):
@@ -199,7 +199,7 @@ def gap_test(sizes: Rows) -> Cut:
     all that lies between it and the middle of the sizes.
     """
     xp = namespace(sizes)
-    # Distances from the centre of ascending values are two runs, which a stable sort only merges.
+    # Distances from the center of ascending values are two runs, which a stable sort only merges.
     ascending = xp.sort(sizes, stable=True)
     n = ascending.shape[0]
     # Copies of one row are one size, or their missing spacings would make any gap look large.

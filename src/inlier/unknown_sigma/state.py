@@ -84,7 +84,7 @@ class Near(NamedTuple):
     center: Array
     half: Rows
     distances: Rows
-    """Squared, from the centre."""
+    """Squared, from the center."""
 
     def sizes(self) -> Rows:
         """Return how far out the rows lie.
@@ -100,7 +100,7 @@ class Near(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A direction, where the rows lie along it, seen from some point, and their centre there."""
+    """A direction, where the rows lie along it, seen from some point, and their center there."""
 
     direction: Array
     rows: Rows

@@ -1,4 +1,4 @@
-"""Are good rows noise about one centre? Tests of symmetry and of having one mode.
+"""Are good rows noise about one center? Tests of symmetry and of having one mode.
 
 A minority is not bad for being a minority: classes, skewed columns and bounded ones are ordinary.
 Only where what would stay is symmetric and has one mode does a group of others speak for itself.

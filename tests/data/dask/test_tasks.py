@@ -19,7 +19,7 @@ from inlier.data.passes import BlockView, Distances
 BLOCK = np.random.default_rng(0).standard_normal((20, 3))
 KEPT = np.arange(20) % 3 > 0
 CENTER = np.array([0.5, -1.0, 2.0])
-VIEW = BlockView.about(CENTER, "float64", centred=True)
+VIEW = BlockView.about(CENTER, "float64", centered=True)
 
 
 def test_a_pass_over_a_chunk():
