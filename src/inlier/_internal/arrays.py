@@ -138,14 +138,19 @@ def pieces(length: int, size: int) -> Iterator[slice]:
 
 def median(x: Rows) -> float:
     """Return the median of a vector."""
-    ascending = namespace(x).sort(x)
     n = x.shape[0]
-    return (float(ascending[(n - 1) // 2]) + float(ascending[n // 2])) / 2.0
+    ranked = _ranked(x, (n - 1) // 2, n // 2)
+    return (float(ranked[(n - 1) // 2]) + float(ranked[n // 2])) / 2.0
 
 
 def smallest(x: Rows, m: int) -> Rows:
     """Return the mask of the m smallest entries, ties with the largest of them included."""
-    return x <= namespace(x).sort(x)[m - 1]
+    return x <= _ranked(x, m - 1)[m - 1]
+
+
+def _ranked(x: Rows, *ranks: int) -> Rows:
+    """Return a vector with the entries of these ranks in their places."""
+    return np.partition(x, ranks) if isinstance(x, np.ndarray) else namespace(x).sort(x)
 
 
 def evenly_spaced(order: Rows, m: int) -> Array:
