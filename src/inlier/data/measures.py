@@ -113,7 +113,7 @@ class TailLength:
         off = rows - like(self.center, rows)
         above = off > 0.0
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
-            ratio = xp.where(above, off / like(self.unit[0], rows), -off / like(self.unit[1], rows))
+            ratio = off / xp.where(above, like(self.unit[0], rows), like(-self.unit[1], rows))
             ratio = xp.astype(xp.clip(ratio, 0.0, FARTHEST), xp.float32)
             power = like(self.power.astype(np.float32), ratio)
             size = xp.exp(xp.where(above, power[0, :], power[1, :]) * xp.log(ratio)) * MEDIAN_SIZE

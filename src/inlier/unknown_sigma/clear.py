@@ -61,7 +61,8 @@ class ClearSettings:
     rows_per_direction: int = 8
     turns: int = 3
     followed: int = 16
-    """Groups that are turned again after the first turn: those that stand out most."""
+    """Groups that are turned again after the first turn: those that stand out most. Also the
+    directions along which what stays is divided into two."""
     share: float = 0.04
     """Of the rows that the smaller part of a large split has at least."""
     rounds: int = 8
@@ -157,7 +158,7 @@ def principal_and_divided(X: Array, settings: ClearSettings = SETTINGS) -> tuple
     """
     first, divided = [], []
     for space in spaces(X, settings):
-        T = space.first.T
+        T = space.first[:, : settings.followed].T
         least = np.full(len(T), max(4, int(settings.class_least * len(X))))
         for _ in range(settings.turns):
             T = _along(space.rows, _split(T, least)[0])[0]

@@ -44,8 +44,8 @@ def flat(T: Array) -> float:
     n, k = T.shape
     if n < 8 or not k:
         return 0.0
-    off = T - T.mean(axis=0)
-    kurtosis = (off**4).mean(axis=0) / (off**2).mean(axis=0) ** 2
+    squares = (T - T.mean(axis=0)) ** 2
+    kurtosis = (squares * squares).mean(axis=0) / squares.mean(axis=0) ** 2
     mean = 3.0 * (n - 1) / (n + 1)
     variance = 24.0 * n * (n - 2) * (n - 3) / ((n + 1) ** 2 * (n + 3) * (n + 5))
     x = (kurtosis - mean) / np.sqrt(variance)
@@ -59,7 +59,12 @@ def flat(T: Array) -> float:
 
 
 def _quantiles(T: Array, q: tuple[float, ...]) -> Array:
-    return np.asarray(np.quantile(np.ascontiguousarray(T.T), q, axis=1))
+    """Compute quantiles of the columns by sorting: faster than numpy's."""
+    ascending = np.sort(np.ascontiguousarray(T.T), axis=1)
+    at = np.asarray(q) * (len(T) - 1)
+    low = at.astype(np.intp)
+    inner, outer = ascending[:, low], ascending[:, np.minimum(low + 1, len(T) - 1)]
+    return np.asarray((inner + (at - low) * (outer - inner)).T)
 
 
 def _positive(x: Array) -> Array:
