@@ -11,6 +11,7 @@ from inlier._internal.arrays import (
     double,
     every,
     highest,
+    like,
     median,
     namespace,
     pieces,
@@ -21,6 +22,7 @@ from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma import significance
 from inlier.unknown_sigma.pursuit import pursue
+from inlier.unknown_sigma.screening import worth_testing
 from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import Cut
 from inlier.unknown_sigma.state import Candidate, Line, Near, SearchState, unit
@@ -135,17 +137,22 @@ def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
 
 def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
     """Test some directions: the center and cut of each, and whether rows coincide."""
+    tested = np.flatnonzero(varies & worth_testing(projected))
+    if not len(tested):
+        return [], False
+    projected = namespace(projected).take(projected, like(tested, projected), axis=0)
     ascending = namespace(projected).sort(projected, axis=1)
     centers, spreads, errors = significance.centers(ascending)
     signs = []
-    for j in (int(i) for i in np.flatnonzero(varies & (spreads > 0.0))):
+    for j in (int(i) for i in np.flatnonzero(spreads > 0.0)):
         center = float(centers[j])
         one_sided = significance.mirror_test(ascending[j, :], center, float(errors[j]))
         both_sides = significance.gap_test(abs(ascending[j, :] - center))
         sides = significance.same_side(projected[j, :] - center, both_sides)
         both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
-        signs.append((j, center, min(one_sided, both_sides, key=lambda cut: cut.log_p)))
-    return signs, bool((varies & significance.quarter_coincides(ascending)).any())
+        cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
+        signs.append((int(tested[j]), center, cut))
+    return signs, bool(significance.coincides(ascending).any())
 
 
 def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -> Candidate | None:

@@ -72,6 +72,9 @@ class SearchSettings:
     groups are of all rows."""
     most_tested: int = 32
     """Windows of the pursuit whose directions are tested: the most skewed ones and the flattest."""
+    screened_rows: int = 1 << 17
+    screening_sample: int = 1 << 17
+    """From so many rows on, directions are screened by histograms about the center of a sample."""
     at_once: int = 1 << 20
     """Elements of the rows along several directions that are tested together."""
     window: int = 10

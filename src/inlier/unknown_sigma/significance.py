@@ -124,10 +124,10 @@ def _redescended(z: Rows, center: Rows, reach: Rows, moves: Rows) -> Rows:
     return center
 
 
-def quarter_coincides(ascending: Rows) -> Mask:
-    """Return whether a quarter of the values of each row (k x n) are one value."""
-    quarter = max(1, ascending.shape[1] // 4)
-    width = namespace(ascending).min(ascending[:, quarter:] - ascending[:, :-quarter], axis=1)
+def coincides(ascending: Rows, share: float = 0.25) -> Mask:
+    """Return whether that share of the values of each row (k x n) are one value."""
+    part = max(1, int(share * ascending.shape[1]))
+    width = namespace(ascending).min(ascending[:, part:] - ascending[:, :-part], axis=1)
     same: Mask = on_host(width <= 1e-9 * (ascending[:, -1] - ascending[:, 0]))
     return same
 
@@ -163,7 +163,7 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
         pure = 1.0 + safe <= SEARCH.good_share * beyond
         if not some(pure):
             continue
-        log_p = lowest(xp.where(pure, log_binomial(beyond, safe), 0.0)) + _looks(values.shape[0])
+        log_p = lowest(xp.where(pure, log_binomial(beyond, safe), 0.0)) + log_looks(values.shape[0])
         if log_p >= best.log_p:
             continue
         mirrored = _at_least(there, here)
@@ -326,7 +326,7 @@ def coherence(along: Rows) -> float:
     return log_coin(same, opposite)
 
 
-def _looks(n: int) -> float:
+def log_looks(n: int) -> float:
     """Return the charge for testing every cut: neighbouring cuts hold nearly the same rows."""
     return float(np.log(max(1.0, np.log2(n))))
 
