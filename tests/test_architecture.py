@@ -21,7 +21,7 @@ LAYERS: list[set[str]] = [
     {"comparison"},
     {"baselines"},
     {"estimators"},
-    {"api"},
+    {"api", "federated"},
     {"known_sigma", "unknown_sigma"},
     {"results"},
     {"packing"},
