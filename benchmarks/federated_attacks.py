@@ -12,7 +12,7 @@ def repeated(x: np.ndarray, r: Round) -> np.ndarray:
 
 def sign_flip(r: Round) -> np.ndarray:
     """Each the opposite of honest work of its own, so that no two are alike."""
-    return -r.own
+    return -r.work(False)
 
 
 def sign_flip_5(r: Round) -> np.ndarray:
@@ -57,7 +57,7 @@ def noisy_mimic(r: Round) -> np.ndarray:
 
 def label_flip(r: Round) -> np.ndarray:
     """Honest work on wrong labels: 9 minus the digit."""
-    return r.flipped
+    return r.work(True)
 
 
 def squared_distances(x: np.ndarray, honest: np.ndarray) -> np.ndarray:

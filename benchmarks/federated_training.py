@@ -47,7 +47,7 @@ def digits() -> Task:
     """Handwritten digits: 4,810 parameters."""
     X, y = load_digits(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X / 16.0, y, test_size=0.25, random_state=0, stratify=y)
-    return Task(X, y, X_test, y_test)
+    return Task(X.astype(np.float32), y, X_test.astype(np.float32), y_test)
 
 
 @cache
@@ -66,7 +66,7 @@ def synthetic() -> Task:
     )
     X = X / X.std(axis=0) / 4.0
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
-    return Task(X, y, X_test, y_test, hidden=250)
+    return Task(X.astype(np.float32), y, X_test.astype(np.float32), y_test, hidden=250)
 
 
 def shares(
@@ -107,7 +107,7 @@ def initial(task: Task, random: np.random.Generator) -> np.ndarray:
         random.standard_normal(W2) * np.sqrt(1.0 / W2[0]),
         np.zeros(b2),
     ]
-    return np.concatenate([part.ravel() for part in parts])
+    return np.concatenate([part.ravel() for part in parts]).astype(np.float32)
 
 
 def local_updates(
@@ -167,10 +167,9 @@ class Round:
     """What a liar knows: what honest clients send, and what it would send itself."""
 
     honest: np.ndarray
-    own: np.ndarray
-    flipped: np.ndarray
     n_bad: int
-    number: int
+    work: Callable[[bool], np.ndarray]
+    """What the liars would send if they worked, with right or wrong labels."""
     random: np.random.Generator
     memory: dict[str, np.ndarray]
 
@@ -188,18 +187,22 @@ def train(
     victims = [parts[j % n_good] for j in range(setting.n_bad)]
     theta = initial(task, random)
     memory: dict[str, np.ndarray] = {}
-    for number in range(rounds):
+    for _ in range(rounds):
         rows = np.stack([random.choice(part, (STEPS, BATCH)) for part in parts])
         updates = local_updates(task, theta, task.X[rows], task.y[rows])
         if setting.n_bad and attack is not None:
-            mine = np.stack([liar.choice(part, (STEPS, BATCH)) for part in victims])
-            X, y = task.X[mine], task.y[mine]
-            own = local_updates(task, theta, X, y)
-            flipped = local_updates(task, theta, X, task.n_classes - 1 - y)
-            sent = attack(Round(updates, own, flipped, setting.n_bad, number, liar, memory))
+
+            def work(wrong: bool, theta: np.ndarray = theta) -> np.ndarray:
+                mine = np.stack([liar.choice(part, (STEPS, BATCH)) for part in victims])
+                y = task.y[mine]
+                return local_updates(
+                    task, theta, task.X[mine], task.n_classes - 1 - y if wrong else y
+                )
+
+            sent = attack(Round(updates, setting.n_bad, work, liar, memory))
             updates = np.concatenate([updates, sent])
         with np.errstate(all="ignore"):
-            theta = theta + rule(updates[places[places < len(updates)]])
+            theta = (theta + rule(updates[places])).astype(np.float32)
         if not np.isfinite(theta).all():
             return 0.0
     return accuracy(task, theta)

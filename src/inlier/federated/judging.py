@@ -11,7 +11,13 @@ from inlier._internal.typing import Array
 from inlier.federated.clipping import clipped_mean
 from inlier.federated.copies import copy_groups
 from inlier.federated.distant import FAR, distant
-from inlier.federated.geometry import about, distances_from, sq_distances, weighted_median
+from inlier.federated.geometry import (
+    about,
+    distances_from,
+    spatial_median,
+    sq_distances,
+    weighted_median,
+)
 from inlier.federated.record import Record
 from inlier.federated.split import group_apart
 
@@ -73,19 +79,16 @@ def judge(
     """
     n = len(G)
     D, squares = sq_distances(G), np.diag(G)
-    groups = copy_groups(D, squares)
-    sizes = np.bincount(groups)[groups]
-    first = np.array([int(np.flatnonzero(groups == group)[0]) for group in groups])
-    leaders = np.unique(first)
-    reasons: dict[int, str] = {}
-
-    far, ratios = distant(D[np.ix_(leaders, leaders)], squares[leaders])
-    for leader, ratio in zip(leaders[far], ratios[far], strict=True):
-        for i in np.flatnonzero(first == leader).tolist():
-            how = f"{ratio:.3g} times as far as the majority reaches" if ratio else "alone"
-            reasons[i] = f"is {how}, where {FAR:g} times is too far for an honest update"
-    kept = np.array([i not in reasons for i in range(n)])
-    leaders = leaders[kept[leaders]]
+    first = copy_groups(D, squares)
+    sizes = np.bincount(first)[first]
+    far, ratios = distant(D, squares, first)
+    reasons = {
+        i: f"is {ratios[i]:.3g} times as far as the majority reaches, where {FAR:g} is too far for "
+        "an honest update"
+        for i in np.flatnonzero(far).tolist()
+    }
+    kept = ~far
+    leaders = np.unique(first[kept])
 
     C = _correlations(G, kept / sizes)
     present = np.flatnonzero(kept)
@@ -102,7 +105,8 @@ def judge(
         if len(members) <= HARMFUL * len(leaders):
             suspects = within
             break
-        halved = len(members) > most
+        # Fewer than half, by updates that differ as well as by clients.
+        halved = len(members) > most or 2 * len(within) >= kept.sum()
         if halved:
             break
         for i in within:
@@ -125,8 +129,11 @@ def judge(
 
 
 def _correlations(G: Array, weights: Array) -> Array:
-    """Return the correlations between clients about the clipped mean; 0 for one that is at it."""
-    C = about(G, clipped_mean(G, weights))
+    """Return the correlations between clients about their spatial median; 0 for one that is at it.
+
+    About a mean, clients with long updates would give those with short ones a direction in common.
+    """
+    C = about(G, spatial_median(G, weights))
     lengths = np.sqrt(np.maximum(np.diag(C), 0.0))
     inverse = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
     correlations: Array = C * inverse[:, None] * inverse
