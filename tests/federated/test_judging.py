@@ -72,7 +72,7 @@ def test_half_against_half():
 
 def test_the_record_finds_what_one_round_does_not():
     record, found, alone = Record(), None, []
-    shift = 0.6 * noise(1, d=100, seed=99)
+    shift = 0.7 * noise(1, d=100, seed=99)
     for t in range(30):
         X = noise(20, d=100, seed=t)
         X[:8] += shift

@@ -137,6 +137,7 @@ def aggregate(
             faults[i] = "sent NaN or infinity"
     sizes = sizes[[i not in faults for i in usable]]
     usable = [i for i in usable if i not in faults]
+    too_few = len(usable) < FEWEST
     if usable:
         unit = _ordinary(sizes)
         for i, size in zip(usable, sizes, strict=True):
@@ -158,7 +159,6 @@ def aggregate(
     coefficients[place], scores[place] = found.coefficients, found.scores
     reasons = {**faults, **{usable[i]: reason for i, reason in found.reasons.items()}}
     reasons = {i: f"Client {names[i]!r} {reasons[i]}." for i in sorted(reasons)}
-    too_few = len(usable) < FEWEST
     if too_few:
         warnings.warn(TOO_FEW, WeakEvidenceWarning, stacklevel=2)
     if found.halved:

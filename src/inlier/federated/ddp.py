@@ -64,3 +64,8 @@ def robust_hook(state: RobustState, bucket: Any) -> Any:
     done = torch.futures.Future()
     done.set_result(update)
     return done
+
+
+# DistributedDataParallel refuses a hook whose annotations are not its own types, and they are of a
+# library that need not be installed.
+robust_hook.__annotations__ = {}
