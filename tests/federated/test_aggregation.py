@@ -80,9 +80,7 @@ def test_tensors(dtype):
     X = torch.tensor(honest(8), dtype=dtype)
     result = aggregate(list(X))
     assert isinstance(result.update, torch.Tensor) and result.update.dtype is dtype
-    torch.testing.assert_close(
-        result.update.double(), X.double().mean(dim=0), atol=1e-2, rtol=1e-2
-    )
+    torch.testing.assert_close(result.update.double(), X.double().mean(dim=0), atol=1e-2, rtol=1e-2)
 
 
 def test_state_dicts_of_torch():

@@ -1,4 +1,4 @@
-"""Flower's strategies with real messages, and a real simulation with ten nodes of which three lie."""
+"""Flower's strategies with real messages, and in a simulation of ten nodes of which three lie."""
 
 import json
 import os
@@ -13,7 +13,6 @@ pytest.importorskip("flwr", reason='needs pip install "inlier[flower]"')
 
 from flwr.app import Array, ArrayRecord, Error, Message, MetricRecord, RecordDict
 from flwr.common import Code, FitRes, Status, ndarrays_to_parameters, parameters_to_ndarrays
-
 from flwr.supercore.task_identity import TaskIdentity
 
 from cases import cases

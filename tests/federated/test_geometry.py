@@ -30,7 +30,7 @@ def test_products_about_a_point():
 
 def test_middle_is_the_client_whose_majority_is_nearest():
     points = np.array([[0.0], [1.0], [2.0], [50.0], [51.0]])
-    central, radius = middle(((points - points.T) ** 2))
+    central, radius = middle((points - points.T) ** 2)
     assert (central, radius) == (1, 1.0)
 
 

@@ -44,9 +44,9 @@ class RobustState:
 def robust_hook(state: RobustState, bucket: Any) -> Any:
     """Replace the mean of the ranks' gradients by their robust aggregate.
 
-    Register it with ``model.register_comm_hook(RobustState(), robust_hook)``. Every rank gathers the
-    bucket of all ranks, n times the memory of a bucket, and comes to the same answer, as long as
-    all run the same software on the same kind of processor. Each bucket is judged on its own.
+    Register it with ``model.register_comm_hook(RobustState(), robust_hook)``. Every rank gathers
+    the bucket of all ranks, n times the memory of a bucket, and comes to the same answer, as long
+    as all run the same software on the same kind of processor. Each bucket is judged on its own.
     """
     torch = optional("torch", PURPOSE, "torch")
     distributed = optional("torch.distributed", PURPOSE, "torch")

@@ -77,7 +77,6 @@ def judge(
     record : Record, optional
         Is told of this round.
     """
-    n = len(G)
     D, squares = sq_distances(G), np.diag(G)
     first = copy_groups(D, squares)
     sizes = np.bincount(first)[first]
