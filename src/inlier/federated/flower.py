@@ -18,11 +18,11 @@ from inlier.federated.record import Record
 PURPOSE = "For strategies of Flower"
 flwr_app = optional("flwr.app", PURPOSE, "flower")
 flwr_common = optional("flwr.common", PURPOSE, "flower")
-flwr_strategies = optional("flwr.serverapp.strategy", PURPOSE, "flower")
-flwr_legacy = optional("flwr.server.strategy", PURPOSE, "flower")
+FedAvg: Any = optional("flwr.serverapp.strategy", PURPOSE, "flower").FedAvg
+LegacyFedAvg: Any = optional("flwr.server.strategy", PURPOSE, "flower").FedAvg
 
 
-class RobustFedAvg(flwr_strategies.FedAvg):  # type: ignore[misc]
+class RobustFedAvg(FedAvg):
     """Average what nodes train, without those that lie.
 
     Takes the arguments of Flower's FedAvg. Replies that cannot be used are rejected one by one,
@@ -79,7 +79,7 @@ class RobustFedAvg(flwr_strategies.FedAvg):  # type: ignore[misc]
             return flwr_app.MetricRecord()
 
 
-class RobustFedAvgLegacy(flwr_legacy.FedAvg):  # type: ignore[misc]
+class RobustFedAvgLegacy(LegacyFedAvg):
     """Average what clients train, without those that lie: for `flwr.server` and its `fit`.
 
     Takes the arguments of that FedAvg. The metrics name the rejected clients ("rejected_clients",

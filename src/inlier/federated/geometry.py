@@ -49,7 +49,7 @@ def spatial_median(G: Array, weights: Array) -> Array:
     Weiszfeld's iteration from the weighted mean. A client at the point itself counts as one that is
     a millionth of the median distance away.
     """
-    a = weights / weights.sum()
+    a: Array = weights / weights.sum()
     for _ in range(200):
         lengths = distances_from(G, a)
         least = 1e-6 * weighted_median(lengths, weights)
