@@ -148,8 +148,6 @@ def local_updates(
 
 
 def accuracy(task: Task, theta: np.ndarray) -> float:
-    if not np.isfinite(theta).all():
-        return 0.0
     W1, b1, W2, b2 = unpacked(theta, task.shapes)
     with np.errstate(all="ignore"):
         out = np.maximum(task.X_test @ W1 + b1, 0.0) @ W2 + b2
@@ -206,6 +204,8 @@ def train(
         rows = np.stack([random.choice(part, (STEPS, BATCH)) for part in parts])
         with np.errstate(all="ignore"):  # a model that a liar ruined
             updates = local_updates(task, theta, task.X[rows], task.y[rows])
+        if not np.isfinite(updates).all():
+            return 1.0 / task.n_classes
         if setting.n_bad and attack is not None:
 
             def work(wrong: bool, theta: np.ndarray = theta) -> np.ndarray:
@@ -220,5 +220,5 @@ def train(
         with np.errstate(all="ignore"):
             theta = (theta + rule(updates[places])).astype(np.float32)
         if not np.isfinite(theta).all():
-            return 0.0
+            return 1.0 / task.n_classes
     return accuracy(task, theta)

@@ -1,5 +1,7 @@
 """`aggregate` from end to end: numpy means, properties, hostile clients, cost."""
 
+import importlib
+import sys
 import time
 import tracemalloc
 import warnings
@@ -237,6 +239,14 @@ def test_an_update_alone_is_a_copy():
     X = honest(1)
     quietly(X).update[:] = 7.0
     assert not (X == 7.0).any()
+
+
+def test_flower_is_asked_for_by_its_extra(monkeypatch):
+    for name in ("flwr", "flwr.app"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "inlier.federated.flower", raising=False)
+    with pytest.raises(ImportError, match=r'pip install "inlier\[flower\]"'):
+        importlib.import_module("inlier.federated.flower")
 
 
 @pytest.mark.slow

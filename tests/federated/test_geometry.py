@@ -1,14 +1,12 @@
 """What inner products say, against the vectors themselves."""
 
 import numpy as np
-from scipy.optimize import minimize
 
 from cases import cases
 from inlier.federated.geometry import (
     about,
     distances_from,
     middle,
-    spatial_median,
     sq_distances,
     weighted_median,
 )
@@ -32,17 +30,6 @@ def test_middle_is_the_client_whose_majority_is_nearest():
     points = np.array([[0.0], [1.0], [2.0], [50.0], [51.0]])
     central, radius = middle((points - points.T) ** 2)
     assert (central, radius) == (1, 1.0)
-
-
-def test_spatial_median_has_the_least_sum_of_distances():
-    w = np.arange(1.0, 8.0)
-    m = spatial_median(X @ X.T, w) @ X
-    found = minimize(lambda x: w @ np.linalg.norm(X - x, axis=1), X.mean(axis=0), tol=1e-10)
-    np.testing.assert_allclose(m, found.x, atol=1e-4)
-
-
-def test_spatial_median_of_equal_clients():
-    np.testing.assert_allclose(spatial_median(np.ones((4, 4)), np.ones(4)), np.full(4, 0.25))
 
 
 @cases(

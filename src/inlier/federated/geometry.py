@@ -43,27 +43,6 @@ def middle(D: Array) -> tuple[int, float]:
     return central, float(radii[central])
 
 
-def spatial_median(G: Array, weights: Array) -> Array:
-    """Return the point with the least weighted sum of distances: directions from it cancel.
-
-    Weiszfeld's iteration from the weighted mean. A client at the point itself counts as one that is
-    a millionth of the median distance away.
-    """
-    a: Array = weights / weights.sum()
-    for _ in range(200):
-        lengths = distances_from(G, a)
-        least = 1e-6 * weighted_median(lengths, weights)
-        if least == 0.0:
-            break
-        moved = weights / np.maximum(lengths, least)
-        moved /= moved.sum()
-        step = float(np.abs(moved - a).sum())
-        a = moved
-        if step < 1e-8:
-            break
-    return a
-
-
 def weighted_median(x: Array, weights: Array) -> float:
     """Return the upper weighted median."""
     order = np.argsort(x, kind="stable")

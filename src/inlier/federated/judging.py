@@ -14,7 +14,6 @@ from inlier.federated.distant import FAR, distant
 from inlier.federated.geometry import (
     about,
     distances_from,
-    spatial_median,
     sq_distances,
     weighted_median,
 )
@@ -128,12 +127,15 @@ def judge(
 
 
 def _correlations(G: Array, weights: Array) -> Array:
-    """Return the correlations between clients about their spatial median; 0 for one that is at it.
+    """Return the inner products of the updates about their clipped mean, in units of lengths.
 
-    About a mean, clients with long updates would give those with short ones a direction in common.
+    A length counts as at least the median: a small error of the centre would give all short updates
+    a direction in common.
     """
-    C = about(G, spatial_median(G, weights))
+    C = about(G, clipped_mean(G, weights))
     lengths = np.sqrt(np.maximum(np.diag(C), 0.0))
-    inverse = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
+    counted = weights > 0.0
+    unit = np.maximum(lengths, weighted_median(lengths[counted], weights[counted]))
+    inverse = np.where(unit > 0.0, 1.0 / np.where(unit > 0.0, unit, 1.0), 0.0)
     correlations: Array = C * inverse[:, None] * inverse
     return correlations
