@@ -74,7 +74,9 @@ def main(arguments: list[str] | None = None) -> None:
 
     @server_app.main()
     def serve(grid: Grid, context: Context) -> None:
-        strategy = RobustFedAvg(fraction_evaluate=0.0, min_available_nodes=N_NODES)
+        strategy = RobustFedAvg(
+            fraction_evaluate=0.0, min_train_nodes=N_NODES, min_available_nodes=N_NODES
+        )
         start = ArrayRecord({"W": Array(np.zeros((64, 10)))})
         result = strategy.start(grid, start, num_rounds=rounds, train_config=ConfigRecord())
         X, y = data()

@@ -9,8 +9,8 @@ from inlier.federated.copies import FEWEST, ROUNDING
 from inlier.federated.geometry import middle
 
 FAR = 20.0
-"""Radii of the nearest majority. Honest updates reach 12 (docs/federated.md); a liar that stays
-within it is clipped."""
+"""Radii of the nearest majority. Without liars, updates in the trainings of benchmarks/federated.py
+reach 12; a liar that stays within it is clipped."""
 
 
 def distant(D: Array, squares: Array, first: Array) -> tuple[Mask, Array]:
