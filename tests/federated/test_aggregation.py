@@ -135,6 +135,14 @@ def test_one_gross_client_never_counts(n, size):
     assert np.abs(result.update - np.delete(X, 2, axis=0).mean(axis=0)).max() < 0.5
 
 
+@cases("size", [1e-30, 1.0, 1e30])
+def test_one_against_clients_that_send_nothing(size):
+    X = np.zeros((6, 50), np.float32)
+    X[4] = size
+    result = aggregate(X)
+    assert result.rejected == (4,) and not result.update.any()
+
+
 @cases(
     "bad",
     [

@@ -151,7 +151,7 @@ def aggregate(
 
     layers = [messages.readable[i] for i in usable]
     reference = int(np.argsort(sizes, kind="stable")[(len(sizes) - 1) // 2])
-    G = gram(layers, reference, float(sizes[reference]))
+    G = gram(layers, reference, _ordinary(sizes))
     found = judge(G, counts[usable], [names[i] for i in usable], record)
 
     place = np.array(usable)

@@ -19,8 +19,8 @@ from inlier._internal.typing import Array, Mask
 FEWEST = 7
 """With fewer different updates a pair is a third of all."""
 DOMINANT = 2.0
-"""Least ratio of the largest variance to the second. Without liars it stays below 1.7 in the trainings
-of benchmarks/federated.py, though clients have few classes each."""
+"""Least ratio of the largest variance to the second. Without liars it stays below 1.7 in the
+trainings of benchmarks/federated.py, though clients have few classes each."""
 # The share of the variance between the sides of the best cut that a Gaussian sample of size n
 # exceeds with probability .001, from 200,000 draws up to 100, and 20,000 above.
 SIZES = (7, 8, 10, 12, 15, 20, 30, 50, 100, 200, 500, 1000)
