@@ -233,6 +233,38 @@ def test_a_dict_of_clients():
     assert "Rejected: 'b'." in result.message
 
 
+def wild(random, n, d):
+    """Updates of which any number are absurd."""
+    X = random.standard_normal((n, d)) * 10.0 ** random.integers(-6, 4)
+    for i in range(random.integers(0, n + 1)):
+        what = random.integers(6)
+        if what == 0:
+            X[i] *= 10.0 ** random.integers(0, 300)
+        elif what == 1:
+            X[i, random.integers(d)] = random.choice([np.nan, np.inf, 1e308])
+        elif what == 2:
+            X[i] = X[random.integers(n)]
+        elif what == 3:
+            X[i] = 0.0
+    return X
+
+
+@cases("seed", range(150))
+def test_whatever_is_sent_the_answer_is_finite(seed):
+    random = np.random.default_rng(seed)
+    with np.errstate(over="ignore"):
+        X = wild(random, random.integers(1, 25), random.integers(1, 40))
+        X = X.astype(random.choice([np.float16, np.float32, np.float64]))
+    try:
+        result = quietly(X, record=Record())
+    except ValueError as error:
+        assert not np.isfinite(X).all(axis=1).any(), error
+        return
+    assert np.isfinite(result.update).all() and not np.isnan(result.scores).any()
+    assert abs(result.weights.sum() - 1.0) < 1e-9 and result.weights.min() >= 0.0
+    assert not result.weights[list(result.rejected)].any()
+
+
 def test_nothing_that_was_sent_is_changed():
     X = attacked()
     before = X.copy()
