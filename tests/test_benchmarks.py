@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 import inlier
 
@@ -232,3 +233,49 @@ def test_scores_follow_from_their_words(load):
 def test_an_unknown_method_is_named(bench):
     with pytest.raises(SystemExit, match="no method"):
         bench("tables", "--methods", "best of all")
+
+
+def test_rules_of_others_in_training_are_those_of_the_package(load):
+    rivals = load("federated_rivals").RIVALS
+    U = np.random.default_rng(0).standard_normal((12, 30))
+    U[:3] += 5.0
+    told = {"alpha": 0.25}
+    for name, method in (
+        ("coordinate median", inlier.baselines.CoordinateMedian()),
+        ("geometric median", inlier.baselines.GeometricMedian()),
+        ("Krum", inlier.baselines.Krum(**told)),
+        ("Multi-Krum", inlier.baselines.MultiKrum(**told)),
+    ):
+        np.testing.assert_allclose(
+            rivals[name](12, 3)(U), method.fit(U).location_, atol=1e-4, err_msg=name
+        )
+    trimmed = stats.trim_mean(U, 0.25, axis=0)
+    np.testing.assert_allclose(rivals["trimmed mean"](12, 3)(U), trimmed)
+
+
+def test_training_with_clients(load):
+    training = load("federated_training")
+    attacks = load("federated_attacks").ATTACKS
+    task, mean = training.digits(), lambda U: U.mean(axis=0)
+    assert sum(np.prod(shape) for shape in task.shapes) == 4810
+    good = training.train(task, training.Setting(4, 0, 1.0, 0), None, mean, rounds=8)
+    again = training.train(task, training.Setting(4, 0, 1.0, 0), None, mean, rounds=8)
+    bad = training.train(task, training.Setting(4, 1, 1.0, 0), attacks["gross"], mean, rounds=8)
+    assert good == again > 0.6 and bad < 0.4
+
+
+def test_gradients_of_the_training(load):
+    training = load("federated_training")
+    task = training.digits()
+    theta = training.initial(task, np.random.default_rng(0)).astype(float)
+    X, y = task.X[:16].astype(float), task.y[:16]
+
+    def loss(v):
+        W1, b1, W2, b2 = training.unpacked(v, task.shapes)
+        out = np.maximum(X @ W1 + b1, 0.0) @ W2 + b2
+        return -special.log_softmax(out, axis=1)[np.arange(16), y].mean()
+
+    step = training.local_updates(task, theta, X[None, None], y[None, None], steps=1)[0]
+    direction = np.random.default_rng(1).standard_normal(len(theta))
+    slope = (loss(theta + 1e-6 * direction) - loss(theta - 1e-6 * direction)) / 2e-6
+    assert step @ direction == pytest.approx(-training.RATE * slope, rel=1e-4)

@@ -8,8 +8,9 @@ import inlier
 from cases import cases
 
 FOUND = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]
-# The kernels of GPUs need Triton.
-MODULES = [name for name in FOUND if not name.endswith(("__main__", "data.fused"))]
+# The kernels of GPUs need Triton, and the strategies Flower.
+APART = ("__main__", "data.fused", "federated.flower")
+MODULES = [name for name in FOUND if not name.endswith(APART)]
 
 
 @cases("name", ["inlier", *MODULES])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from inlier._internal.late import connect
 
 if TYPE_CHECKING:
-    from inlier import baselines, datasets, theory
+    from inlier import baselines, datasets, federated, theory
     from inlier.api import path, robust_mean
     from inlier.comparison import Comparison, compare
     from inlier.comparison.registry import Method, methods
@@ -39,6 +39,7 @@ __all__ = [
     "baselines",
     "compare",
     "datasets",
+    "federated",
     "methods",
     "open_table",
     "path",
@@ -87,7 +88,7 @@ connect(
         "plot_spectrum": "inlier.plots:spectrum",
     }
 )
-_MODULES = ("baselines", "data", "datasets", "theory")
+_MODULES = ("baselines", "data", "datasets", "federated", "theory")
 
 
 def __getattr__(name: str) -> Any:

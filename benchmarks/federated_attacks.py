@@ -1,0 +1,120 @@
+"""What liars send. Each sees all honest updates of the round, and they act together."""
+
+from __future__ import annotations
+
+import numpy as np
+from federated_training import Attack, Round
+
+
+def repeated(x: np.ndarray, r: Round) -> np.ndarray:
+    return np.repeat(x[None], r.n_bad, axis=0)
+
+
+def sign_flip(r: Round) -> np.ndarray:
+    """Each the opposite of honest work of its own, so that no two are alike."""
+    return -r.work(False)
+
+
+def sign_flip_5(r: Round) -> np.ndarray:
+    return 5.0 * sign_flip(r)
+
+
+def gaussian(r: Round) -> np.ndarray:
+    """Noise ten times as wide as the honest updates vary."""
+    scale = 10.0 * r.honest.std(axis=0).mean()
+    return scale * r.random.standard_normal((r.n_bad, r.honest.shape[1]))
+
+
+def little(r: Round) -> np.ndarray:
+    """A little is enough: 1.5 standard deviations off in every coordinate."""
+    return repeated(r.honest.mean(axis=0) - 1.5 * r.honest.std(axis=0), r)
+
+
+def noisy_little(r: Round) -> np.ndarray:
+    """The same, each with noise of its own as long as an honest client's: no copies."""
+    spread = r.honest.std(axis=0)
+    noise = spread * r.random.standard_normal((r.n_bad, len(spread)))
+    return r.honest.mean(axis=0) - 1.5 * spread + noise
+
+
+def inner_product(r: Round) -> np.ndarray:
+    return repeated(-0.5 * r.honest.mean(axis=0), r)
+
+
+def mimic(r: Round) -> np.ndarray:
+    """All repeat the honest client that is farthest from the mean at first."""
+    if "victim" not in r.memory:
+        off = r.honest - r.honest.mean(axis=0)
+        r.memory["victim"] = np.array(np.argmax((off**2).sum(axis=1)))
+    return repeated(r.honest[int(r.memory["victim"])], r)
+
+
+def noisy_mimic(r: Round) -> np.ndarray:
+    """Repeat it with a tenth of the honest spread as noise, so that no two are equal."""
+    x = mimic(r)
+    return x + 0.1 * r.honest.std(axis=0) * r.random.standard_normal(x.shape)
+
+
+def label_flip(r: Round) -> np.ndarray:
+    """Honest work on wrong labels: 9 minus the digit."""
+    return r.work(True)
+
+
+def squared_distances(x: np.ndarray, honest: np.ndarray) -> np.ndarray:
+    return ((honest - x) ** 2).sum(axis=1)
+
+
+def pairwise(honest: np.ndarray) -> np.ndarray:
+    squares = (honest**2).sum(axis=1)
+    return np.maximum(squares[:, None] + squares - 2.0 * honest @ honest.T, 0.0)
+
+
+def _farthest(r: Round, score: object, limit: float) -> np.ndarray:
+    mean, direction = r.honest.mean(axis=0), -r.honest.std(axis=0)
+    low, high = 0.0, 100.0
+    for _ in range(30):
+        middle = (low + high) / 2.0
+        fits = score(squared_distances(mean + middle * direction, r.honest)) <= limit  # type: ignore
+        low, high = (middle, high) if fits else (low, middle)
+    return repeated(mean + low * direction, r)
+
+
+def min_max(r: Round) -> np.ndarray:
+    """As far as no honest client is farther from it than from another honest one."""
+    return _farthest(r, np.max, pairwise(r.honest).max())
+
+
+def min_sum(r: Round) -> np.ndarray:
+    return _farthest(r, np.sum, pairwise(r.honest).sum(axis=1).max())
+
+
+def two_clusters(r: Round) -> np.ndarray:
+    """The paper's: two clusters on the sphere of the honest rows about their mean."""
+    if "directions" not in r.memory:
+        v = r.random.standard_normal((2, r.honest.shape[1]))
+        r.memory["directions"] = v / np.linalg.norm(v, axis=1, keepdims=True)
+    mean = r.honest.mean(axis=0)
+    radius = np.median(np.sqrt(squared_distances(mean, r.honest)))
+    return mean + radius * r.memory["directions"][np.arange(r.n_bad) % 2]
+
+
+def gross(r: Round) -> np.ndarray:
+    """A million times the opposite of an honest update."""
+    return -1e6 * r.honest[np.arange(r.n_bad) % len(r.honest)]
+
+
+ATTACKS: dict[str, Attack] = {
+    "sign flip": sign_flip,
+    "sign flip x 5": sign_flip_5,
+    "Gaussian": gaussian,
+    "a little is enough": little,
+    "a little, noisy": noisy_little,
+    "inner product": inner_product,
+    "mimic": mimic,
+    "mimic, noisy": noisy_mimic,
+    "label flip": label_flip,
+    "min-max": min_max,
+    "min-sum": min_sum,
+    "two clusters": two_clusters,
+    "gross": gross,
+}

@@ -1,0 +1,224 @@
+"""Federated training of a small network on digits, all clients at once in numpy.
+
+Every client takes a few steps of stochastic gradient descent from the server's model and sends how
+far it came; the server adds what its rule makes of them. The data are split among the honest
+clients, so that no class is lost to a liar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from sklearn.datasets import load_digits, make_classification
+from sklearn.model_selection import train_test_split
+
+ROUNDS = 60
+STEPS = 5
+BATCH = 32
+RATE = 0.5
+HIDDEN = 64
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learnt, and the sizes of the network's layers."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    hidden: int = HIDDEN
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.y.max()) + 1
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        p, h, k = self.X.shape[1], self.hidden, self.n_classes
+        return [(p, h), (h,), (h, k), (k,)]
+
+
+@cache
+def digits() -> Task:
+    """Handwritten digits: 4,810 parameters."""
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X / 16.0, y, test_size=0.25, random_state=0, stratify=y)
+    return Task(X.astype(np.float32), y, X_test.astype(np.float32), y_test)
+
+
+@cache
+def synthetic() -> Task:
+    """A bigger task: 20 classes of two clusters each in 100 columns, 30,620 parameters."""
+    X, y = make_classification(
+        12_000,
+        100,
+        n_informative=40,
+        n_redundant=20,
+        n_classes=20,
+        n_clusters_per_class=2,
+        class_sep=3.0,
+        flip_y=0.0,
+        random_state=0,
+    )
+    X = X / X.std(axis=0) / 4.0
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
+    return Task(X.astype(np.float32), y, X_test.astype(np.float32), y_test, hidden=250)
+
+
+def shares(
+    y: np.ndarray, n: int, concentration: float | None, random: np.random.Generator
+) -> list[np.ndarray]:
+    """Split rows among n clients: evenly, or each class by a Dirichlet distribution."""
+    if concentration is None:
+        return np.array_split(random.permutation(len(y)), n)
+    while True:
+        parts: list[list[np.ndarray]] = [[] for _ in range(n)]
+        for label in np.unique(y):
+            rows = random.permutation(np.flatnonzero(y == label))
+            cuts = np.cumsum(random.dirichlet(np.full(n, concentration)))[:-1]
+            for part, piece in zip(
+                parts, np.split(rows, (cuts * len(rows)).astype(int)), strict=True
+            ):
+                part.append(piece)
+        found = [np.concatenate(part) for part in parts]
+        if min(map(len, found)) >= 2:
+            return found
+
+
+def two_kinds(
+    y: np.ndarray, n: int, minority: int, random: np.random.Generator
+) -> list[np.ndarray]:
+    """Split rows among clients that have the last three classes alone, and clients without them."""
+    last = y >= y.max() - 2
+    rare = random.permutation(np.flatnonzero(last))
+    common = random.permutation(np.flatnonzero(~last))
+    return np.array_split(rare, minority) + np.array_split(common, n - minority)
+
+
+def unpacked(theta: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+    """View the last axis of an array as layers."""
+    layers, start = [], 0
+    for shape in shapes:
+        size = int(np.prod(shape))
+        layers.append(theta[..., start : start + size].reshape(*theta.shape[:-1], *shape))
+        start += size
+    return layers
+
+
+def initial(task: Task, random: np.random.Generator) -> np.ndarray:
+    W1, b1, W2, b2 = task.shapes
+    parts = [
+        random.standard_normal(W1) * np.sqrt(2.0 / W1[0]),
+        np.zeros(b1),
+        random.standard_normal(W2) * np.sqrt(1.0 / W2[0]),
+        np.zeros(b2),
+    ]
+    return np.concatenate([part.ravel() for part in parts]).astype(np.float32)
+
+
+def local_updates(
+    task: Task, theta: np.ndarray, X: np.ndarray, y: np.ndarray, steps: int = STEPS
+) -> np.ndarray:
+    """How far each client comes: X is (clients, steps, batch, p), y the labels."""
+    n = X.shape[0]
+    models = np.repeat(theta[None], n, axis=0)
+    W1, b1, W2, b2 = unpacked(models, task.shapes)
+    rows = np.arange(X.shape[2])
+    for step in range(steps):
+        x, label = X[:, step], y[:, step]
+        z = x @ W1 + b1[:, None]
+        h = np.maximum(z, 0.0)
+        out = h @ W2 + b2[:, None]
+        out -= out.max(axis=-1, keepdims=True)
+        np.exp(out, out=out)
+        out /= out.sum(axis=-1, keepdims=True)
+        out[np.arange(n)[:, None], rows, label] -= 1.0
+        out *= RATE / X.shape[2]
+        back = out @ W2.transpose(0, 2, 1)
+        back *= z > 0.0
+        W2 -= h.transpose(0, 2, 1) @ out
+        b2 -= out.sum(axis=1)
+        W1 -= x.transpose(0, 2, 1) @ back
+        b1 -= back.sum(axis=1)
+    return models - theta
+
+
+def accuracy(task: Task, theta: np.ndarray) -> float:
+    W1, b1, W2, b2 = unpacked(theta, task.shapes)
+    with np.errstate(all="ignore"):
+        out = np.maximum(task.X_test @ W1 + b1, 0.0) @ W2 + b2
+    if not np.isfinite(out).all():
+        return 1.0 / task.n_classes
+    return float((out.argmax(axis=1) == task.y_test).mean())
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One training: how many clients, how many lie, and how the data are split."""
+
+    n: int
+    n_bad: int
+    concentration: float | None
+    seed: int
+    minority: int = 0
+    """Honest clients that have the last three classes to themselves; then nobody else has them."""
+
+
+Attack = Callable[["Round"], np.ndarray]
+Rule = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass
+class Round:
+    """What a liar knows: what honest clients send, and what it would send itself."""
+
+    honest: np.ndarray
+    n_bad: int
+    work: Callable[[bool], np.ndarray]
+    """What the liars would send if they worked, with right or wrong labels."""
+    random: np.random.Generator
+    memory: dict[str, np.ndarray]
+
+
+def train(
+    task: Task, setting: Setting, attack: Attack | None, rule: Rule, rounds: int = ROUNDS
+) -> float:
+    """Accuracy on the test rows after some rounds."""
+    random = np.random.default_rng([setting.seed, 7])
+    liar = np.random.default_rng([setting.seed, 8])
+    n_good = setting.n - setting.n_bad
+    if setting.minority:
+        parts = two_kinds(task.y, n_good, setting.minority, random)
+    else:
+        parts = shares(task.y, n_good, setting.concentration, random)
+    places = random.permutation(setting.n)  # the rule is not told who lies
+    # A liar that works has the data of an honest client.
+    victims = [parts[j % n_good] for j in range(setting.n_bad)]
+    theta = initial(task, random)
+    memory: dict[str, np.ndarray] = {}
+    for _ in range(rounds):
+        rows = np.stack([random.choice(part, (STEPS, BATCH)) for part in parts])
+        with np.errstate(all="ignore"):  # a model that a liar ruined
+            updates = local_updates(task, theta, task.X[rows], task.y[rows])
+        if not np.isfinite(updates).all():
+            return 1.0 / task.n_classes
+        if setting.n_bad and attack is not None:
+
+            def work(wrong: bool, theta: np.ndarray = theta) -> np.ndarray:
+                mine = np.stack([liar.choice(part, (STEPS, BATCH)) for part in victims])
+                y = task.y[mine]
+                return local_updates(
+                    task, theta, task.X[mine], task.n_classes - 1 - y if wrong else y
+                )
+
+            sent = attack(Round(updates, setting.n_bad, work, liar, memory))
+            updates = np.concatenate([updates, sent])
+        with np.errstate(all="ignore"):
+            theta = (theta + rule(updates[places])).astype(np.float32)
+        if not np.isfinite(theta).all():
+            return 1.0 / task.n_classes
+    return accuracy(task, theta)

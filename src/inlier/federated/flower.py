@@ -1,0 +1,186 @@
+"""Strategies for Flower that reject clients that lie, and name them in the metrics.
+
+`RobustFedAvg` is for the message API, `RobustFedAvgLegacy` for strategies of `flwr.server`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from logging import INFO, WARNING
+from typing import Any
+
+import numpy as np
+
+from inlier._internal.optional import optional
+from inlier.federated.aggregation import Aggregate, aggregate
+from inlier.federated.record import Record
+
+PURPOSE = "For strategies of Flower"
+flwr_app = optional("flwr.app", PURPOSE, "flower")
+flwr_common = optional("flwr.common", PURPOSE, "flower")
+FedAvg: Any = optional("flwr.serverapp.strategy", PURPOSE, "flower").FedAvg
+LegacyFedAvg: Any = optional("flwr.server.strategy", PURPOSE, "flower").FedAvg
+
+
+class RobustFedAvg(FedAvg):
+    """Average what nodes train, without those that lie.
+
+    Takes the arguments of Flower's FedAvg. Replies that cannot be used are rejected one by one,
+    where FedAvg would skip the round. The metrics of a round name the rejected nodes
+    ("rejected-nodes"), count them ("num-rejected"), and are averaged over the others with the
+    capped counts of examples; what nodes report that is not a finite number is left out.
+
+    Attributes
+    ----------
+    record : Record
+        Carries suspicion from round to round.
+    result : Aggregate or None
+        All of the last answer; `result.reasons` has a sentence for each rejected node.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.record = Record()
+        self.result: Aggregate | None = None
+
+    def aggregate_train(
+        self, server_round: int, replies: Iterable[Any]
+    ) -> tuple[Any | None, Any | None]:
+        """Aggregate the replies of a round of training."""
+        valid, _ = self._check_and_log_replies(replies, is_train=True, validate=False)
+        if not valid:
+            return None, None
+        nodes = [message.metadata.src_node_id for message in valid]
+        contents = [message.content for message in valid]
+        sent = [_arrays(content) for content in contents]
+        claims = [_claim(content, self.weighted_by_key) for content in contents]
+        try:
+            result = aggregate(sent, claims, self.record, clients=_distinct(nodes))
+        except ValueError as error:
+            flwr_common.log(WARNING, "aggregate_train: round %s: %s", server_round, error)
+            return None, None
+        self.result = result
+        for reason in result.reasons.values():
+            flwr_common.log(INFO, "aggregate_train: %s", reason)
+        kept = [i for i in range(len(nodes)) if i not in result.reasons]
+        metrics = self._averaged([contents[i] for i in kept])
+        metrics["rejected-nodes"] = [int(nodes[i]) for i in result.rejected]
+        metrics["num-rejected"] = len(result.rejected)
+        arrays = {name: flwr_app.Array(np.asarray(x)) for name, x in result.update.items()}
+        return flwr_app.ArrayRecord(arrays), metrics
+
+    def _averaged(self, contents: list[Any]) -> Any:
+        """Average the metrics that the kept nodes report."""
+        usable = _same_metrics(contents, self.weighted_by_key)
+        try:
+            return self.train_metrics_aggr_fn(usable, self.weighted_by_key)
+        except Exception as error:  # what nodes report must not end the training
+            flwr_common.log(WARNING, "aggregate_train: metrics left out (%r)", error)
+            return flwr_app.MetricRecord()
+
+
+class RobustFedAvgLegacy(LegacyFedAvg):
+    """Average what clients train, without those that lie: for `flwr.server` and its `fit`.
+
+    Takes the arguments of that FedAvg. The metrics name the rejected clients ("rejected_clients",
+    their ids with commas between) and count them ("num_rejected").
+
+    Attributes
+    ----------
+    record : Record
+        Carries suspicion from round to round.
+    result : Aggregate or None
+        All of the last answer.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.record = Record()
+        self.result: Aggregate | None = None
+
+    def aggregate_fit(
+        self, server_round: int, results: list[Any], failures: list[Any]
+    ) -> tuple[Any | None, dict[str, Any]]:
+        """Aggregate the results of a round of training."""
+        if not results or (failures and not self.accept_failures):
+            return None, {}
+        names = [str(proxy.cid) for proxy, _ in results]
+        sent = [_ndarrays(answer.parameters) for _, answer in results]
+        claims = [answer.num_examples for _, answer in results]
+        try:
+            result = aggregate(sent, claims, self.record, clients=_distinct(names))
+        except ValueError as error:
+            flwr_common.log(WARNING, "aggregate_fit: round %s: %s", server_round, error)
+            return None, {}
+        self.result = result
+        for reason in result.reasons.values():
+            flwr_common.log(INFO, "aggregate_fit: %s", reason)
+        metrics: dict[str, Any] = {}
+        if self.fit_metrics_aggregation_fn:
+            kept = [results[i][1] for i in range(len(results)) if i not in result.reasons]
+            metrics = dict(
+                self.fit_metrics_aggregation_fn([(res.num_examples, res.metrics) for res in kept])
+            )
+        metrics["rejected_clients"] = ",".join(names[i] for i in result.rejected)
+        metrics["num_rejected"] = len(result.rejected)
+        layers = [np.asarray(x) for x in result.update]
+        return flwr_common.ndarrays_to_parameters(layers), metrics
+
+
+def _arrays(content: Any) -> dict[str, Any] | None:
+    """Return the arrays of a reply by name; None if they cannot be read."""
+    try:
+        (record,) = content.array_records.values()
+        return {name: array.numpy() for name, array in record.items()}
+    except Exception:  # rejected by name
+        return None
+
+
+def _ndarrays(parameters: Any) -> list[Any] | None:
+    """Return the arrays of a legacy answer; None if they cannot be read."""
+    try:
+        return list(flwr_common.parameters_to_ndarrays(parameters))
+    except Exception:  # rejected by name
+        return None
+
+
+def _claim(content: Any, key: str) -> Any:
+    """Return what a node claims to have in examples; nan if it does not say."""
+    try:
+        (record,) = content.metric_records.values()
+        return record[key]
+    except Exception:  # rejected by name
+        return float("nan")
+
+
+def _distinct(names: list[Any]) -> list[Any]:
+    """Return the names; a name that comes again is that of another client."""
+    seen: dict[Any, int] = {}
+    out = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return out
+
+
+def _same_metrics(contents: list[Any], key: str) -> list[Any]:
+    """Return records of the metrics that all nodes report as finite numbers, counts capped."""
+    records = [dict(next(iter(content.metric_records.values()))) for content in contents]
+    names = set.intersection(*(set(record) for record in records))
+    good = [name for name in names if all(_is_number(record[name]) for record in records)]
+    claims = np.array([float(record[key]) for record in records])
+    capped = np.minimum(claims, 2.0 * np.sort(claims)[(len(claims) - 1) // 2])
+    return [
+        flwr_app.RecordDict(
+            {
+                "metrics": flwr_app.MetricRecord(
+                    {name: record[name] for name in sorted(good)} | {key: float(count)}
+                )
+            }
+        )
+        for record, count in zip(records, capped, strict=True)
+    ]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and bool(np.isfinite(value))

@@ -1,0 +1,161 @@
+"""Passes over the layers of all clients, in blocks: lengths, the Gram matrix, weighted sums.
+
+Nothing as large as an update is formed but the result. Blocks are read in single precision where
+that holds the data, and what they add up to is held in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from array_api_compat import device, to_device
+
+from inlier._internal.arrays import (
+    dtype_name,
+    empty_like,
+    namespace,
+    on_host,
+    pieces,
+    with_part,
+    working_precision,
+)
+from inlier._internal.typing import Array
+
+BLOCK_ENTRIES = 1 << 18
+"""In a block of all clients on the host: about what the caches of a core hold."""
+DEVICE_COLUMNS = 1 << 20
+"""In a block on an accelerator, where many small ones would take longer to start than to run."""
+SAFE = 1e10
+"""Lengths between this and its inverse have squares in single precision."""
+
+
+def is_floating(layer: Any) -> bool:
+    """Return whether a layer holds floating point numbers."""
+    return "float" in dtype_name(layer)
+
+
+def lengths(clients: list[list[Any]]) -> Array:
+    """Return the length of each update over its floating point layers; nan where not finite.
+
+    One pass. Squares that are out of range are scaled; a length is at most 1e300.
+    """
+    found = np.zeros(len(clients))
+    for i, layers in enumerate(clients):
+        parts = [_length(layer) for layer in layers if is_floating(layer)]
+        largest = max(parts, default=0.0)
+        if not np.isfinite(parts).all():
+            found[i] = np.nan
+        elif largest > 0.0:
+            found[i] = largest * float(np.linalg.norm(np.array(parts) / largest))
+    return np.minimum(found, 1e300)
+
+
+def gram(clients: list[list[Any]], reference: int, length: float) -> Array:
+    """Return the inner products of all updates, relative to one of them. One pass.
+
+    Parameters
+    ----------
+    clients : list of list of array
+        The layers of each client.
+    reference : int
+        The client that is subtracted, so that what all have in common costs no digits.
+    length : float
+        That of an ordinary update. Unless its square is safely in range, products are in units of
+        its square.
+    """
+    n = len(clients)
+    scale = 1.0 if 1.0 / SAFE <= length <= SAFE or length == 0.0 else 1.0 / length
+    total = np.zeros((n, n))
+    for layers in zip(*clients, strict=True):
+        if not is_floating(layers[0]):
+            continue
+        xp = namespace(layers[0])
+        part = None
+        for block in _blocks(list(layers), scale):
+            row = block[reference, :] + 0.0  # a copy: the block changes beneath a view
+            block -= row
+            product = xp.astype(block @ block.T, xp.float64, copy=False)
+            part = product if part is None else part + product
+        if part is not None:
+            total += on_host(part)
+    return (total + total.T) / 2.0
+
+
+def combined(clients: list[list[Any]], coefficients: Array) -> list[Any]:
+    """Return the weighted sum of updates, layer by layer, in the dtypes of the layers. One pass.
+
+    A layer of whole numbers, such as a counter, has no weighted sum: its entries are the medians
+    of the clients that count.
+    """
+    counted = np.flatnonzero(coefficients)
+    weights = coefficients[counted]
+    out = []
+    for layers in zip(*(clients[i] for i in counted), strict=True):
+        first = layers[0]
+        xp = namespace(first)
+        if not is_floating(first):
+            ascending = xp.sort(xp.stack([xp.astype(x, xp.int64) for x in layers]), axis=0)
+            out.append(xp.astype(ascending[(len(layers) - 1) // 2, ...], first.dtype))
+            continue
+        size = int(np.prod(first.shape))
+        flat = empty_like(first, (size,))
+        start = 0
+        for block in _blocks(list(layers)):
+            row = xp.asarray(weights, dtype=block.dtype, device=device(block))
+            part = slice(start, start + block.shape[1])
+            flat = with_part(flat, part, xp.astype(row @ block, first.dtype, copy=False))
+            start = part.stop
+        out.append(xp.reshape(flat, first.shape))
+    return out
+
+
+def _length(layer: Any) -> float:
+    """Return the length of one layer; nan if it is not finite."""
+    xp = namespace(layer)
+    flat = xp.reshape(layer, (-1,))
+    dtype = getattr(xp, working_precision(dtype_name(layer)).name)
+    square = 0.0
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for part in pieces(flat.shape[0], DEVICE_COLUMNS):
+            x = xp.astype(flat[part], dtype, copy=False)
+            square += float(x @ x)
+        if SAFE**-2 < square < SAFE**2:
+            return float(np.sqrt(square))
+        # Too long, too short, or not finite: again, in units of the largest entry.
+        largest = max(
+            (float(xp.max(xp.abs(flat[part]))) for part in pieces(flat.shape[0], DEVICE_COLUMNS)),
+            default=0.0,
+        )
+        if not np.isfinite(square) and not _is_finite(xp, flat):
+            return float("nan")
+        if largest == 0.0:
+            return 0.0
+        square = 0.0
+        for part in pieces(flat.shape[0], DEVICE_COLUMNS):
+            x = xp.astype(flat[part], xp.float64) / largest
+            square += float(x @ x)
+    return min(largest * float(np.sqrt(square)), 1e300)
+
+
+def _is_finite(xp: Any, flat: Any) -> bool:
+    return all(
+        bool(xp.all(xp.isfinite(flat[part]))) for part in pieces(flat.shape[0], DEVICE_COLUMNS)
+    )
+
+
+def _blocks(layers: list[Any], scale: float = 1.0) -> Iterator[Any]:
+    """Yield a layer of all clients in blocks of columns, in the precision of the work."""
+    first = layers[0]
+    xp, home = namespace(first), device(first)
+    dtype = getattr(xp, working_precision(dtype_name(first)).name)
+    flat = [xp.reshape(x if device(x) == home else to_device(x, home), (-1,)) for x in layers]
+    columns = max(1024, BLOCK_ENTRIES // len(layers))
+    if str(getattr(home, "type", home)) != "cpu":
+        columns = DEVICE_COLUMNS
+    for part in pieces(flat[0].shape[0], columns):
+        block = xp.stack([x[part] for x in flat])
+        if scale != 1.0:
+            block = xp.astype(xp.astype(block, xp.float64) * scale, dtype)
+        yield xp.astype(block, dtype, copy=False)

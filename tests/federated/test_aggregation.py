@@ -1,0 +1,314 @@
+"""`aggregate` from end to end: numpy means, properties, hostile clients, cost."""
+
+import importlib
+import sys
+import time
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from cases import cases
+from inlier.federated import Aggregate, Record, aggregate
+from inlier.results.records import WeakEvidenceWarning
+
+
+def honest(n=10, d=600, seed=0, dtype=float):
+    random = np.random.default_rng(seed)
+    return (random.standard_normal((n, d)) + 0.5).astype(dtype)
+
+
+def attacked(n=20, d=600, seed=0):
+    """One gross client, copies, and ordinary ones of different lengths."""
+    X = honest(n, d, seed) * np.random.default_rng(1).uniform(0.5, 3.0, (n, 1))
+    X[3] *= -1e5
+    X[[6, 7]] = X[5]
+    return X
+
+
+def quietly(*arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakEvidenceWarning)
+        return aggregate(*arguments, **options)
+
+
+@cases("n", [4, 10, 50])
+@cases("dtype", [np.float16, np.float32, np.float64])
+def test_without_liars_it_is_the_mean(n, dtype):
+    X = honest(n, dtype=dtype)
+    result = aggregate(X)
+    assert result.rejected == () and result.reasons == {} and not result.too_few
+    assert result.update.dtype == dtype and result.update.shape == (600,)
+    np.testing.assert_allclose(result.update, X.mean(axis=0, dtype=float), atol=2e-3)
+    np.testing.assert_allclose(result.weights, np.full(n, 1 / n), atol=1e-6)
+
+
+def test_weights_are_sample_counts():
+    X, counts = honest(8), np.array([10, 20, 15, 10, 12, 18, 10, 14])
+    np.testing.assert_allclose(
+        aggregate(X, counts).update, np.average(X, axis=0, weights=counts), atol=1e-6
+    )
+
+
+def test_the_update_is_what_the_weights_say():
+    X = attacked()
+    result = aggregate(X)
+    assert result.rejected == (3,) and result.weights[3] == 0.0
+    assert abs(result.weights.sum() - 1.0) < 1e-12
+    np.testing.assert_allclose(result.update, result.weights @ X, atol=1e-9)
+
+
+def test_a_list_of_layers():
+    X = honest(6)
+    layers = [[x[:200].reshape(10, 20), x[200:]] for x in X]
+    result = aggregate(layers)
+    assert isinstance(result.update, list)
+    assert [x.shape for x in result.update] == [(10, 20), (400,)]
+    joined = np.concatenate([x.ravel() for x in result.update])
+    np.testing.assert_allclose(joined, aggregate(X).update, atol=1e-9)
+
+
+def test_named_layers():
+    X = honest(6)
+    result = aggregate([{"a": x[:200], "b": x[200:]} for x in X])
+    assert list(result.update) == ["a", "b"]
+    np.testing.assert_allclose(result.update["b"], X[:, 200:].mean(axis=0), atol=1e-6)
+
+
+@cases("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_tensors(dtype):
+    X = torch.tensor(honest(8), dtype=dtype)
+    result = aggregate(list(X))
+    assert isinstance(result.update, torch.Tensor) and result.update.dtype is dtype
+    torch.testing.assert_close(result.update.double(), X.double().mean(dim=0), atol=1e-2, rtol=1e-2)
+
+
+def test_state_dicts_of_torch():
+    models = []
+    for seed in range(5):
+        torch.manual_seed(seed)
+        models.append(torch.nn.Sequential(torch.nn.Linear(8, 5), torch.nn.BatchNorm1d(5)))
+    update = aggregate([model.state_dict() for model in models]).update
+    models[0].load_state_dict(update)
+    assert update["1.num_batches_tracked"].dtype is torch.int64
+    expected = torch.stack([m.state_dict()["0.bias"] for m in models[1:]]).shape[1:]
+    assert update["0.bias"].shape == expected
+
+
+def test_order_of_clients_does_not_matter():
+    X = attacked()
+    order = np.random.default_rng(5).permutation(len(X))
+    one, other = aggregate(X), aggregate(X[order])
+    np.testing.assert_allclose(other.update, one.update, atol=1e-7)
+    np.testing.assert_allclose(other.weights[order.argsort()].sum(), 1.0)
+    assert sorted(order[list(other.rejected)]) == list(one.rejected)
+
+
+@cases("scale", [1e-30, 1e-8, 1e8, 1e25])
+@cases("dtype", [np.float32, np.float64])
+def test_units_do_not_matter(scale, dtype):
+    X = attacked().astype(dtype)
+    one, other = aggregate(X), aggregate((X * scale).astype(dtype))
+    assert other.rejected == one.rejected
+    np.testing.assert_allclose(other.update.astype(float) / scale, one.update, atol=1e-3)
+
+
+@cases(("dtype", "size"), [(np.float32, 1e3), (np.float64, 1e6)])
+def test_whole_models_do_as_well_as_differences(dtype, size):
+    X = attacked()
+    start = size * np.random.default_rng(9).standard_normal(600)
+    one, other = aggregate(X), aggregate((X + start).astype(dtype))
+    assert other.rejected == one.rejected
+    np.testing.assert_allclose(other.weights, one.weights, atol=1e-3)
+    np.testing.assert_allclose(other.update - start, one.update, atol=size * 1e-6)
+
+
+@cases("n", [4, 5, 7, 10, 30, 100])
+@cases("size", [1e2, 1e4, 1e6, 1e30])
+def test_one_gross_client_never_counts(n, size):
+    X = honest(n, dtype=np.float32)
+    X[2] *= -np.float32(size)
+    result = aggregate(X)
+    assert result.rejected == (2,)
+    assert np.abs(result.update - np.delete(X, 2, axis=0).mean(axis=0)).max() < 0.5
+
+
+@cases("size", [1e-30, 1.0, 1e30])
+def test_one_against_clients_that_send_nothing(size):
+    X = np.zeros((6, 50), np.float32)
+    X[4] = size
+    result = aggregate(X)
+    assert result.rejected == (4,) and not result.update.any()
+
+
+@cases(
+    "bad",
+    [
+        {"a": np.full(600, np.nan, np.float32)},
+        {"a": np.full(600, np.inf, np.float32)},
+        {"a": np.full(600, 1e38, np.float32)},
+        {"a": np.zeros(3, np.float32)},
+        {"a": np.zeros(600)},
+        {"b": np.zeros(600, np.float32)},
+        {"a": np.array(["x"] * 600)},
+        {},
+        None,
+        "nothing",
+        np.zeros(600, np.float32),
+    ],
+)
+def test_the_round_goes_on(bad):
+    X = honest(6, dtype=np.float32)
+    result = aggregate([*({"a": x} for x in X), bad])
+    assert result.rejected == (6,)
+    assert result.reasons[6].startswith("Client 6 ") and result.reasons[6].endswith(".")
+    assert result.scores[6] == np.inf or result.scores[6] > 20.0
+    np.testing.assert_allclose(result.update["a"], X.mean(axis=0), atol=1e-5)
+
+
+@cases("claim", [np.nan, -5, None, "many"])
+def test_an_impossible_claim(claim):
+    X = honest(6)
+    result = aggregate(X, [10, 10, claim, 10, 10, 10])
+    assert result.rejected == (2,) and "sample count" in result.reasons[2]
+
+
+def test_a_large_claim_is_capped():
+    X = honest(9)
+    result = aggregate(X, [100] * 8 + [10**12])
+    np.testing.assert_allclose(result.weights[8], 0.2, atol=1e-6)
+
+
+@cases("updates", [[None, None], [[np.full(3, np.nan)]] * 4, [{}, {}, {}]])
+def test_nothing_usable(updates):
+    with pytest.raises(ValueError, match=r"None of the \d updates can be used: client 0 sent"):
+        aggregate(updates)
+
+
+@cases("n", [1, 2, 3])
+def test_too_few_to_tell(n):
+    X = honest(n)
+    with pytest.warns(WeakEvidenceWarning, match="^Fewer than four usable updates"):
+        result = aggregate(X)
+    assert result.too_few and f"{n} usable updates are too few" in result.message
+    np.testing.assert_allclose(result.update, X.mean(axis=0), atol=1e-6)
+
+
+def test_half_against_half():
+    X = honest(20)
+    X[:10] += 1.5 * honest(1, seed=3)
+    with pytest.warns(WeakEvidenceWarning, match="^Half of the clients stand apart"):
+        assert aggregate(X).rejected == ()
+
+
+def test_gross_rows_do_not_hide_subtle_ones_in_single_precision():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((30, 2000)).astype(np.float32)
+    X[:3] *= np.float32(1e7)
+    X[3:13] += np.float32(0.7) * random.standard_normal(2000).astype(np.float32)
+    result = aggregate(X)
+    assert result.rejected == tuple(range(13))
+    np.testing.assert_allclose(result.update, X[13:].mean(axis=0), atol=1e-4)
+
+
+def test_the_record_goes_by_name():
+    record, shift = Record(), 0.6 * (honest(1, d=400, seed=77) - 0.5)
+    for t in range(25):
+        names = np.random.default_rng(t).permutation(20)
+        X = honest(20, d=400, seed=t)
+        X[names < 8] += shift
+        result = aggregate(X, record=record, clients=names.tolist())
+    assert sorted(result.clients[i] for i in result.rejected) == list(range(8))
+    assert record.rounds == 25
+
+
+def test_a_dict_of_clients():
+    X = honest(5)
+    X[1] = np.nan
+    result = aggregate({name: x for name, x in zip("abcde", X, strict=True)})
+    assert result.clients[result.rejected[0]] == "b"
+    assert result.reasons[1] == "Client 'b' sent NaN or infinity."
+    assert "Rejected: 'b'." in result.message
+
+
+def wild(random, n, d):
+    """Updates of which any number are absurd."""
+    X = random.standard_normal((n, d)) * 10.0 ** random.integers(-6, 4)
+    for i in range(random.integers(0, n + 1)):
+        what = random.integers(6)
+        if what == 0:
+            X[i] *= 10.0 ** random.integers(0, 300)
+        elif what == 1:
+            X[i, random.integers(d)] = random.choice([np.nan, np.inf, 1e308])
+        elif what == 2:
+            X[i] = X[random.integers(n)]
+        elif what == 3:
+            X[i] = 0.0
+    return X
+
+
+@cases("seed", range(150))
+def test_whatever_is_sent_the_answer_is_finite(seed):
+    random = np.random.default_rng(seed)
+    with np.errstate(over="ignore"):
+        X = wild(random, random.integers(1, 25), random.integers(1, 40))
+        X = X.astype(random.choice([np.float16, np.float32, np.float64]))
+    try:
+        result = quietly(X, record=Record())
+    except ValueError as error:
+        assert not np.isfinite(X).all(axis=1).any(), error
+        return
+    assert np.isfinite(result.update).all() and not np.isnan(result.scores).any()
+    assert abs(result.weights.sum() - 1.0) < 1e-9 and result.weights.min() >= 0.0
+    assert not result.weights[list(result.rejected)].any()
+
+
+def test_nothing_that_was_sent_is_changed():
+    X = attacked()
+    before = X.copy()
+    result = aggregate(X)
+    assert isinstance(result, Aggregate) and "18 of 20" not in repr(result)
+    np.testing.assert_array_equal(X, before)
+    result.update[:] = 0.0
+    np.testing.assert_array_equal(X, before)
+
+
+def test_an_update_alone_is_a_copy():
+    X = honest(1)
+    quietly(X).update[:] = 7.0
+    assert not (X == 7.0).any()
+
+
+def test_flower_is_asked_for_by_its_extra(monkeypatch):
+    for name in ("flwr", "flwr.app"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "inlier.federated.flower", raising=False)
+    with pytest.raises(ImportError, match=r'pip install "inlier\[flower\]"'):
+        importlib.import_module("inlier.federated.flower")
+
+
+@pytest.mark.slow
+def test_cost_beside_one_gram_product():
+    X = np.random.default_rng(0).standard_normal((30, 2_000_000), dtype=np.float32)
+
+    def seconds(call):
+        times = []
+        for _ in range(5):
+            start = time.process_time()
+            call()
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(lambda: aggregate(X)) < 2.5 * seconds(lambda: X @ X.T)
+
+
+def test_extra_memory():
+    X = np.random.default_rng(0).standard_normal((30, 200_000), dtype=np.float32)
+    aggregate(X[:, :1000])
+    tracemalloc.start()
+    aggregate(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 0.2 * X.nbytes  # a block is small beside layers that are ten times as large

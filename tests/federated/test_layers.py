@@ -1,0 +1,134 @@
+"""Passes in blocks against numpy in double precision."""
+
+import numpy as np
+import torch
+
+from cases import cases
+from inlier.federated import layers as module
+from inlier.federated.layers import combined, gram, lengths
+
+
+def updates(n=5, dtype=np.float32, seed=0):
+    random = np.random.default_rng(seed)
+    return [
+        [random.standard_normal((7, 11)).astype(dtype), random.standard_normal(3000).astype(dtype)]
+        for _ in range(n)
+    ]
+
+
+def flat(clients):
+    return np.stack([np.concatenate([np.ravel(x).astype(float) for x in c]) for c in clients])
+
+
+def as_torch(clients, dtype):
+    return [[torch.tensor(x, dtype=dtype) for x in c] for c in clients]
+
+
+@cases("scale", [1.0, 1e-8, 1e-30, 1e15, 1e30])
+def test_lengths(scale):
+    clients = [[(x * scale).astype(np.float32) for x in c] for c in updates()]
+    np.testing.assert_allclose(
+        lengths(clients) / scale, np.linalg.norm(flat(clients) / scale, axis=1), rtol=1e-5
+    )
+
+
+def test_lengths_in_double_precision_out_of_the_range_of_squares():
+    clients = [[x * 1e200 for x in c] for c in updates(dtype=float)]
+    expected = np.linalg.norm(flat(updates(dtype=float)), axis=1)
+    np.testing.assert_allclose(lengths(clients) / 1e200, expected, rtol=1e-12)
+
+
+@cases("value", [np.nan, np.inf, -np.inf])
+@cases("place", [0, 1])
+def test_lengths_of_what_is_not_finite(value, place):
+    clients = updates()
+    clients[2][place].flat[5] = value
+    assert np.isnan(lengths(clients)).tolist() == [False, False, True, False, False]
+
+
+def test_lengths_of_nothing():
+    assert lengths([[np.zeros(4, np.float32), np.zeros((0, 2))]]).tolist() == [0.0]
+
+
+@cases("dtype", [np.float16, np.float32, np.float64])
+@cases("block", [1, 1 << 18])
+def test_gram(dtype, block):
+    before = module.BLOCK_ENTRIES
+    module.BLOCK_ENTRIES = block
+    try:
+        clients = updates(dtype=dtype)
+        X = flat(clients) - flat(clients)[1]
+        found = gram(clients, 1, 50.0)
+    finally:
+        module.BLOCK_ENTRIES = before
+    np.testing.assert_allclose(found, X @ X.T, rtol=1e-4, atol=1e-2)
+    assert (found == found.T).all()
+
+
+@cases("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_gram_of_tensors(dtype):
+    clients = as_torch(updates(), dtype)
+    X = np.stack([np.concatenate([x.double().numpy().ravel() for x in c]) for c in clients])
+    X = X - X[0]
+    np.testing.assert_allclose(gram(clients, 0, 50.0), X @ X.T, rtol=1e-4, atol=1e-2)
+
+
+def test_what_all_have_in_common_costs_no_digits():
+    common = np.float32(1000.0) * updates(1, seed=9)[0][1]
+    small = [[common + np.float32(1e-1) * c[1]] for c in updates()]
+    X = flat(small) - flat(small)[0]
+    np.testing.assert_allclose(gram(small, 0, 5e4), X @ X.T, rtol=1e-4, atol=1e-6)
+
+
+@cases("scale", [1e-30, 1e30])
+def test_gram_out_of_the_range_of_squares(scale):
+    clients = [[(x * scale).astype(np.float32) for x in c] for c in updates()]
+    length = lengths(clients)[0]
+    X = (flat(clients) - flat(clients)[0]) / length
+    np.testing.assert_allclose(gram(clients, 0, length), X @ X.T, rtol=1e-4, atol=1e-4)
+
+
+def test_gram_leaves_out_whole_numbers():
+    clients = updates()
+    counted = [[*c, np.array(10**6 * i)] for i, c in enumerate(clients)]
+    np.testing.assert_array_equal(gram(counted, 0, 50.0), gram(clients, 0, 50.0))
+
+
+@cases("dtype", [np.float16, np.float32, np.float64])
+def test_combined(dtype):
+    clients = updates(dtype=dtype)
+    a = np.array([0.5, 0.0, 0.25, 0.125, 0.125])
+    found = combined(clients, a)
+    assert [x.shape for x in found] == [(7, 11), (3000,)]
+    assert {x.dtype for x in found} == {np.dtype(dtype)}
+    expected = a @ flat(clients)
+    np.testing.assert_allclose(flat([found])[0], expected, atol=4 * np.finfo(dtype).eps * 4)
+
+
+def test_combined_tensors_keep_their_dtype():
+    clients = as_torch(updates(), torch.bfloat16)
+    found = combined(clients, np.full(5, 0.2))
+    assert all(x.dtype is torch.bfloat16 for x in found)
+    expected = torch.stack([c[1].double() for c in clients]).mean(0)
+    torch.testing.assert_close(found[1].double(), expected, atol=1e-2, rtol=1e-2)
+
+
+def test_whole_numbers_are_medians_of_those_that_count():
+    clients = [[np.array([i, 100 - i]), np.array(i > 1)] for i in (3, 1, 10**9, 2)]
+    found = combined(clients, np.array([0.5, 0.4, 0.0, 0.1]))
+    np.testing.assert_array_equal(found[0], [2, 98])
+    assert found[0].dtype.kind == "i" and found[1].dtype == bool and bool(found[1])
+
+
+def test_layers_that_are_empty_or_scalars():
+    clients = [[np.zeros((0, 3)), np.array(float(i))] for i in range(3)]
+    empty, scalar = combined(clients, np.array([0.5, 0.25, 0.25]))
+    assert empty.shape == (0, 3) and scalar.shape == () and float(scalar) == 0.75
+
+
+def test_layers_that_are_not_contiguous():
+    random = np.random.default_rng(0)
+    clients = [[random.standard_normal((6, 40)).T[::2]] for _ in range(4)]
+    np.testing.assert_allclose(
+        combined(clients, np.full(4, 0.25))[0], np.mean([c[0] for c in clients], axis=0)
+    )
