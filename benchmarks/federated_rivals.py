@@ -62,7 +62,7 @@ def multi_krum(n: int, f: int) -> Rule:
     return krum(n, f, n - f)
 
 
-def centred_clipping(n: int, f: int) -> Rule:
+def centered_clipping(n: int, f: int) -> Rule:
     """Three steps from the last aggregate, with the median distance as radius."""
     last: list[np.ndarray] = []
 
@@ -99,6 +99,6 @@ RIVALS: dict[str, Callable[[int, int], Rule]] = {
     "geometric median": geometric_median,
     "Krum": krum,
     "Multi-Krum": multi_krum,
-    "centred clipping": centred_clipping,
+    "centered clipping": centered_clipping,
     "NNM + trimmed mean": mixed_trimmed_mean,
 }

@@ -129,7 +129,7 @@ def judge(
 def _correlations(G: Array, weights: Array) -> Array:
     """Return the inner products of the updates about their clipped mean, in units of lengths.
 
-    A length counts as at least the median: a small error of the centre would give all short updates
+    A length counts as at least the median: a small error of the center would give all short updates
     a direction in common.
     """
     C = about(G, clipped_mean(G, weights))

@@ -1,10 +1,10 @@
 """A group that stands apart: two clear sides in the direction in which clients differ most.
 
-If the differences between honest clients are noise, the leading left singular vector of the centred
-updates is uniform on the sphere orthogonal to (1, ..., 1), whatever the noise and its dimension, so
-that the share of its variance between the two sides of its best cut has a distribution that depends
-on n only. Clients with different kinds of data have several directions of about the same strength;
-a group that acts together has one that dominates. Both are asked for.
+If the differences between honest clients are noise, the leading left singular vector of the
+centered updates is uniform on the sphere orthogonal to (1, ..., 1), whatever the noise and its
+dimension, so that the share of its variance between the two sides of its best cut has a
+distribution that depends on n only. Clients with different kinds of data have several directions of
+about the same strength; a group that acts together has one that dominates. Both are asked for.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ def group_apart(C: Array) -> Apart | None:
     Parameters
     ----------
     C : array of shape (n, n)
-        Correlations between clients about a common centre, of one round or averaged over rounds.
+        Correlations between clients about a common center, of one round or averaged over rounds.
     """
     n = len(C)
     if n < FEWEST:
         return None
-    centred = C - C.mean(axis=0)
-    centred = centred - centred.mean(axis=1)[:, None]
-    values, vectors = eigh((centred + centred.T) / 2.0, subset_by_index=[n - 2, n - 1])
+    centered = C - C.mean(axis=0)
+    centered = centered - centered.mean(axis=1)[:, None]
+    values, vectors = eigh((centered + centered.T) / 2.0, subset_by_index=[n - 2, n - 1])
     share, members = best_cut(vectors[:, 1])
     if members.sum() < 2 or share < critical_share(n) or values[1] < DOMINANT * max(values[0], 0.0):
         return None
