@@ -270,8 +270,8 @@ def main() -> None:
         f"{device}, torch {torch.__version__}, copy bandwidth {bandwidth / 1e9:,.0f} GB/s (read "
         f"and written), {options.columns} columns in single precision, data on the device, "
         f"{os.environ['OMP_NUM_THREADS']} threads of the host. Times are the best of "
-        f"{options.repeats}; the split is from a run of its own, in which the host waits after each pass. Fast passes move bytes at half of the "
-        "copy bandwidth or more. "
+        f"{options.repeats}; the split is from a run of its own, in which the host waits after "
+        "each pass. Fast passes move bytes at half of the copy bandwidth or more. "
         "Made by `python benchmarks/gpu.py --write`."
     )
     text = "\n".join(table) + "\n\n## Where the time goes\n\n" + split(records, bandwidth)
