@@ -38,7 +38,7 @@ def test_best_cut_of_a_constant():
 @cases("n", [7, 9, 20, 70])
 def test_level(n):
     random = np.random.default_rng(n)
-    draws = [best_cut(random.standard_normal(n))[0] for _ in range(20_000)]
+    draws = [best_cut(random.standard_normal(n))[0] for _ in range(6_000)]
     above = np.mean(np.array(draws) > critical_share(n))
     assert 0.0002 < above < 0.003
 

@@ -15,8 +15,8 @@ from inlier.data import Table
 from inlier.io import read, write
 
 # Of the peak resident memory, of which about 150 MB are imported packages.
-LIMIT = 350 << 10  # kB
-SHAPE = (60_000, 150)
+LIMIT = 310 << 10  # kB
+SHAPE = (30_000, 150)
 PEAK = """
 import atexit, sys
 

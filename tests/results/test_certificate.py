@@ -44,8 +44,10 @@ def quiet(X, **options):
 # -- what is stated -------------------------------------------------------------------------------
 
 
-@cases("dtype", [np.float64, np.float32])
-@cases("factor", [1e3, 1e4, 1e5, 1e7])
+@cases(
+    ("factor", "dtype"),
+    [(1e3, np.float64), (1e7, np.float64), (1e4, np.float32), (1e5, np.float32)],
+)
 def test_distant_rows_do_not_hide_others_in_a_wide_table(factor, dtype):
     """The Gram matrix of few long rows, of which some are very long, in single precision too."""
     for seed, n, d, n_far in ((0, 50, 2000, 5), (1, 200, 1000, 40)):

@@ -44,7 +44,7 @@ def clearest_in_noise(seed, kind, n, k):
 @cases("k", [2, 7, 25])
 @cases("kind", LENGTHS)
 def test_pursuit_finds_nothing_in_noise(kind, k):
-    found = np.array([clearest_in_noise(seed, kind, 400, k) for seed in range(60)])
+    found = np.array([clearest_in_noise(seed, kind, 400, k) for seed in range(30)])
     assert np.all(found <= 0.0)
     assert (found < SEARCH.log_level).sum() <= 1
     assert np.mean(found < np.log(1e-2)) < 0.1

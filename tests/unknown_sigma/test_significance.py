@@ -242,7 +242,7 @@ def test_values_that_are_tied(name, scale):
 @cases("n", [20, 100, 600])
 @cases("kind", SYMMETRIC)
 def test_symmetric_values_show_no_group(kind, n):
-    found = [excess_test(numbers([seed, n], kind, n))[1].log_p for seed in range(300)]
+    found = [excess_test(numbers([seed, n], kind, n))[1].log_p for seed in range(150)]
     assert min(found) > SEARCH.log_level
     # A level of 1e-2 is not that of every look, but clean data should hardly reach it either.
     assert np.mean(np.array(found) < np.log(1e-2)) < 0.02
