@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from inlier.data import as_table
+from inlier.data import Fences, TailLength, as_table
 from inlier.data.passes import fused_kernels
 
 torch = pytest.importorskip("torch")
@@ -59,6 +59,28 @@ def test_rows_at_the_center_have_no_length():
     X = np.tile(np.linspace(1e5, 2e5, 300, dtype="f4"), (5000, 1))
     table = as_table(torch.tensor(X, device="cuda"))
     assert float(table.sq_distances(X[0].astype("f8")).max()) == 0.0
+
+
+@on_cuda
+@pytest.mark.parametrize("shift", [0.0, 5.0, 1e3])
+def test_sizes_agree_with_double_precision(shift):
+    X = rows(5000, 137, shift)
+    X[7, 3], X[8, 5] = 1e8, -1e12
+    double = X.astype("f8")
+    center = np.median(double, axis=0)
+    X[9], double[9] = center, center.astype("f4")
+    unit = np.median(np.abs(double - center), axis=0) * np.array([[1.0], [1.5]])
+    unit[:, 11] = np.inf
+    power = np.linspace(0.3, 1.0, 2 * 137).reshape(2, 137)
+    fences = 4.0 * unit
+    table = as_table(torch.tensor(X, device="cuda"))
+    for measure in (
+        TailLength(center, unit, power),
+        TailLength(center, unit, power, np.eye(137)),
+        Fences(center, unit[0], *fences),
+    ):
+        found = table.measured(measure).cpu().numpy()
+        np.testing.assert_allclose(found, measure(double), rtol=1e-4, atol=1e-4)
 
 
 @on_cuda

@@ -23,8 +23,9 @@ from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_finite
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
+from inlier.data.measures import Measure
 from inlier.data.medians import column_medians
-from inlier.data.passes import BlockView, Pass, Squares, fused_kernels
+from inlier.data.passes import BlockView, Pass, Sizes, Squares, fused_kernels
 from inlier.data.products import SETTINGS as PRODUCTS
 from inlier.data.settings import SETTINGS
 
@@ -81,11 +82,20 @@ class DenseTable(BlockTable):
         self.n_passes += 1
         return run_blocks(self._blocks(self._block_rows(work)), self.shape[0], work, inputs)
 
-    def _view(self, center: Array, centered: bool = False) -> BlockView:
+    def _kernels(self) -> Any:
+        """Return the kernels that read the rows where they lie; None if there are none."""
         kernels = fused_kernels() if self._on_cuda else None
-        if kernels and self.shape[0] >= kernels.FEWEST_ROWS and kernels.supports(self._Y):
+        enough = kernels and self.shape[0] >= kernels.FEWEST_ROWS and kernels.supports(self._Y)
+        return kernels if enough else None
+
+    def _view(self, center: Array, centered: bool = False) -> BlockView:
+        if self._kernels():
             return replace(super()._view(center, centered=True), fused=True)
         return super()._view(center, centered)
+
+    def measured(self, measure: Measure) -> Rows:
+        kernels = self._kernels()
+        return self._run(Sizes(measure, bool(kernels and kernels.measures(measure))))[0]
 
     def _block_rows(self, work: Pass) -> int:
         if self.in_cache:

@@ -11,9 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+from inlier.data.measures import FARTHEST, MEDIAN_SIZE, Fences, Measure, TailLength
 
 # Fewer rows do not fill a device: a program goes through all columns of its rows.
 FEWEST_ROWS = 1 << 12
@@ -25,6 +28,7 @@ LEAST_ROWS, MOST_ROWS = 1024, 8192
 PROGRAMS = 4
 PROJECT = {"BN": 128, "BD": 64, "num_warps": 4, "num_stages": 3}
 COMBINE = {"BN": 32, "BD": 256, "num_warps": 8, "num_stages": 4}
+SIZES = {"BN": 16, "BD": 256, "num_warps": 8, "num_stages": 2}
 DISTANCES = {"BN": 16, "BD": 512, "num_warps": 8, "num_stages": 2}
 
 
@@ -86,6 +90,71 @@ def _distances(  # type: ignore[no-untyped-def]
         a = _centered(Y, high, low, rows, j + tl.arange(0, BD), inside, d)
         total += a * a
     tl.store(out + rows, tl.sum(total, axis=1), mask=inside)
+
+
+@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
+def _lengths(  # type: ignore[no-untyped-def]
+    Y, high, low, unit, power, out, n, d, scale, farthest, BN: tl.constexpr, BD: tl.constexpr
+):
+    rows = tl.program_id(0) * BN + tl.arange(0, BN)
+    inside = rows < n
+    total = tl.zeros((BN, BD), dtype=tl.float32)
+    for j in range(0, d, BD):
+        columns = j + tl.arange(0, BD)
+        a = _centered(Y, high, low, rows, columns, inside, d)
+        there = columns < d
+        side = tl.where(a > 0.0, 0, d)
+        u = tl.load(unit + columns[None, :] + side, mask=there[None, :], other=1.0)
+        h = tl.load(power + columns[None, :] + side, mask=there[None, :], other=1.0)
+        # 0 / 0 where a column has no unit.
+        ratio = tl.where(a == 0.0, 0.0, tl.minimum(tl.abs(a) / u, farthest))
+        size = tl.exp2(h * tl.log2(ratio)) * scale
+        total += size * size
+    tl.store(out + rows, tl.sqrt(tl.sum(total, axis=1)), mask=inside)
+
+
+@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
+def _beyond(  # type: ignore[no-untyped-def]
+    Y, high, low, fences, out, n, d, BN: tl.constexpr, BD: tl.constexpr
+):
+    rows = tl.program_id(0) * BN + tl.arange(0, BN)
+    inside = rows < n
+    most = tl.zeros((BN, BD), dtype=tl.float32)
+    for j in range(0, d, BD):
+        columns = j + tl.arange(0, BD)
+        a = _centered(Y, high, low, rows, columns, inside, d)
+        there = columns < d
+        side = tl.where(a > 0.0, 0, d)
+        fence = tl.load(fences + columns[None, :] + side, mask=there[None, :], other=1.0)
+        most = tl.maximum(most, tl.where(a == 0.0, 0.0, tl.abs(a) / fence))
+    tl.store(out + rows, tl.max(most, axis=1), mask=inside)
+
+
+def measures(measure: Measure) -> bool:
+    """Return whether there is a kernel for a measure."""
+    plain = isinstance(measure, TailLength) and measure.whitener is None
+    return plain or isinstance(measure, Fences)
+
+
+def sizes(measure: TailLength | Fences, Y: Any) -> Any:
+    """Compute the sizes of rows, in double precision; one read."""
+    n, d = Y.shape
+    rows = CenteredRows.about(measure.center, Y)
+    out = torch.empty(n, dtype=torch.float32, device=Y.device)
+    grid = (triton.cdiv(n, SIZES["BN"]),)
+
+    def there(sides: Any) -> Any:
+        return torch.as_tensor(np.stack(sides), dtype=torch.float32, device=Y.device)
+
+    if isinstance(measure, TailLength):
+        unit, power = there(measure.unit), there(measure.power)
+        _lengths[grid](
+            Y, rows.high, rows.low, unit, power, out, n, d, MEDIAN_SIZE, FARTHEST, **SIZES
+        )  # fmt: skip
+    else:
+        fences = there((measure.above, measure.below))
+        _beyond[grid](Y, rows.high, rows.low, fences, out, n, d, **SIZES)
+    return out.to(torch.float64)
 
 
 def supports(Y: Any) -> bool:

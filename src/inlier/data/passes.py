@@ -203,9 +203,12 @@ class Sizes:
     """The sizes that a measure gives the rows."""
 
     measure: Measure
-    in_place = False
+    in_place: bool = False
+    """Whether a kernel reads the rows where they lie, see `inlier.data.fused`."""
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
+        if self.in_place:
+            return fused_kernels().sizes(self.measure, block), ()
         return self.measure(double(block)), ()
 
 
