@@ -51,7 +51,7 @@ class ClearSettings:
     """Share of the rows that a class has at least, where rows that stay are searched for them."""
     left: float = 0.58
     """Share of the rows that must stay."""
-    equal: float = 0.01
+    equal: float = 0.03
     """A group is smaller than the rest by more than one of two equal groups would be by chance, at
     this level."""
     rounding: float = 3.0
@@ -61,8 +61,7 @@ class ClearSettings:
     rows_per_direction: int = 8
     turns: int = 3
     followed: int = 16
-    """Groups that are turned again after the first turn: those that stand out most. Also the
-    directions along which what stays is divided into two."""
+    """Groups that are turned again after the first turn: those that stand out most."""
     share: float = 0.04
     """Of the rows that the smaller part of a large split has at least."""
     rounds: int = 8
@@ -156,15 +155,13 @@ def principal_and_divided(X: Array, settings: ClearSettings = SETTINGS) -> tuple
 
     No row has a part in its own direction: noise that was divided in two has one mode all the same.
     """
-    first, divided = [], []
-    for space in spaces(X, settings):
-        T = space.first[:, : settings.followed].T
-        least = np.full(len(T), max(4, int(settings.class_least * len(X))))
-        for _ in range(settings.turns):
-            T = _along(space.rows, _split(T, least)[0])[0]
-        first.append(space.first)
-        divided.append(T.T)
-    return np.concatenate(first, axis=1), np.concatenate(divided, axis=1)
+    first = [space.first for space in spaces(X, settings)]
+    # In the columns' units, along few directions: in many, noise falls apart into two.
+    T = first[0].T
+    least = np.full(len(T), max(4, int(settings.class_least * len(X))))
+    for _ in range(settings.turns):
+        T = _along(first[0], _split(T, least)[0])[0]
+    return np.concatenate(first, axis=1), T.T
 
 
 def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clear | None, bool]:

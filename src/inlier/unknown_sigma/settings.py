@@ -145,7 +145,7 @@ class SampleSettings:
     skew_level: float = 1e-3
     flat_level: float = 1e-3
     """Levels of the tests of symmetry and of having one mode, over all columns."""
-    class_share: float = 0.25
+    class_share: float = 0.3
     alike: float = 2.0
     """A group of more than this share whose variances are within this factor of those of the rest
     is a class of its own."""
