@@ -157,7 +157,7 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
     natural = n - n_kept > clear.SETTINGS.class_share * n
     if natural and d < clear.SETTINGS.class_columns:
         return False
-    if any(bdtr(k, k + n_kept, 0.5) > clear.SETTINGS.equal for k, _ in groups):
+    if any(bdtr(k, k + n_kept, 0.5) > SAMPLE.equal for k, _ in groups):
         return False
     if any(k > SAMPLE.class_share * n and is_class(rows, values) for k, rows in groups):
         return False

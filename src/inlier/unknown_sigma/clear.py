@@ -51,7 +51,7 @@ class ClearSettings:
     """Share of the rows that a class has at least, where rows that stay are searched for them."""
     left: float = 0.58
     """Share of the rows that must stay."""
-    equal: float = 0.03
+    equal: float = 0.01
     """A group is smaller than the rest by more than one of two equal groups would be by chance, at
     this level."""
     rounding: float = 3.0

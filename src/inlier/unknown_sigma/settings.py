@@ -145,6 +145,8 @@ class SampleSettings:
     skew_level: float = 1e-3
     flat_level: float = 1e-3
     """Levels of the tests of symmetry and of having one mode, over all columns."""
+    equal: float = 0.03
+    """As for clear groups, but where what stays is noise about one center: no class looks so."""
     class_share: float = 0.3
     alike: float = 2.0
     """A group of more than this share whose variances are within this factor of those of the rest
