@@ -34,9 +34,6 @@ class ClearSettings:
     """Charge for each direction that is looked along, as a logarithm of the chance."""
     few: float = 0.12
     """Share of the rows that counts as few; more may be a natural minority."""
-    compact: float = 1.0
-    """A few rows are a cluster if their own spread, as a logarithm of the distance, is at most so
-    many times the gap before them. A group that spreads wider is the tail of skewed rows."""
     few_log_p: float = float(np.log(1e-3))
     large_log_p: float = float(np.log(1e-12))
     few_ratio: float = 1.35
@@ -178,7 +175,8 @@ def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clea
             if ratio < (settings.few_ratio if few else settings.large_ratio):
                 continue
             log_p = settings.per_direction * space.n_looks - settings.index * k * np.log(ratio)
-            isolated = few and spread <= ratio**settings.compact
+            # A group that spreads wider than the gap before it is the tail of skewed rows.
+            isolated = few and spread <= ratio
             lenient = isolated or ratio >= settings.obvious_ratio
             if log_p > (settings.few_log_p if lenient else settings.large_log_p):
                 continue

@@ -163,8 +163,6 @@ def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -
     white = found.white = whitened(
         oracle.table, found.mean, found.kept, found.least_variance, random
     )
-    # Towards the mean of a group in the metric of the rows: Fisher's discriminant.
-    precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
     looks = pursue(white.rows, random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
     clear = [look for look in looks if look[0] < SEARCH.log_level][: SEARCH.most_turned]
@@ -178,14 +176,14 @@ def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -
         length = float(lengths[i])
         start = Line(directions[i], projected[i, :], center / length)
         cut = replace(cut, log_p=log_p, cut=cut.cut / length)
-        group = _refined(oracle, found, start, cut, precision)
+        group = _refined(oracle, found, start, cut, white)
         if group is not None:
             return group
     return None
 
 
 def _refined(
-    oracle: Oracle, found: SearchState, line: Line, cut: Cut, precision: Array | None
+    oracle: Oracle, found: SearchState, line: Line, cut: Cut, white: White | None
 ) -> Candidate | None:
     """Turn a direction towards the mean of the group that it shows, and cut again there.
 
@@ -196,7 +194,7 @@ def _refined(
     log_p, sizes = cut.log_p, line.sizes(cut.side)
     members = kept & (sizes > cut.cut)
     for _ in range(SEARCH.turns if cut.side else 0):
-        turned = _turned(oracle, found, members, precision)
+        turned = _turned(oracle, found, members, white)
         if turned is None:
             break
         (line, cut), before = turned, members
@@ -212,19 +210,19 @@ def _refined(
         # It would hang on the numbers alone which rows are the good ones.
         found.unclear = max(found.unclear, count(members))
         return None
-    kind = "direction" if precision is None else "metric"
+    kind = "direction" if white is None else "metric"
     point = found.mean + line.center * line.direction
     return Candidate(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
 
 
 def _turned(
-    oracle: Oracle, found: SearchState, members: Rows, precision: Array | None
+    oracle: Oracle, found: SearchState, members: Rows, white: White | None
 ) -> tuple[Line, Cut] | None:
     """Return the direction from the other rows to a group, and its cut, if there is one."""
     rest = found.kept & ~members
     difference = double(members) / count(members) - double(rest) / count(rest)
     offset = oracle.table.combine(found.mean, difference[None, :])[0]
-    direction = unit(offset if precision is None else precision @ offset)
+    direction = unit(offset if white is None else white.discriminant(offset))
     rows = oracle.table.project(found.mean, direction[None])[0, :]
     center, cut = significance.excess_test(rows[found.kept], sides=(1,))
     return (Line(direction, rows, center), cut) if cut.log_p < SEARCH.log_level else None
@@ -281,9 +279,8 @@ def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Arra
     rows, one pass each.
     """
     d, m = len(offset), count(found.kept)
-    precision = white.whitener.T @ (white.shrinkage[:, None] * white.whitener)
     if not white.sampled:
-        return unit(precision @ offset)
+        return unit(white.discriminant(offset))
     weights = double(found.kept)
 
     def covariance(v: Array) -> Array:
@@ -293,7 +290,7 @@ def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Arra
     solution, _ = cg(
         LinearOperator((d, d), covariance, dtype=np.float64),
         offset,
-        M=LinearOperator((d, d), lambda v: precision @ v, dtype=np.float64),
+        M=LinearOperator((d, d), white.discriminant, dtype=np.float64),
         rtol=SEARCH.discriminant_error,
         maxiter=SEARCH.discriminant_passes,
     )

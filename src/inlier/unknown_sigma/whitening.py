@@ -26,6 +26,10 @@ class White(NamedTuple):
     sampled: bool
     """Whether the metric is that of a sample."""
 
+    def discriminant(self, offset: Array) -> Array:
+        """Multiply an offset by the inverse covariance: Fisher's discriminant."""
+        return np.asarray(self.whitener.T @ (self.shrinkage * (self.whitener @ offset)))
+
 
 def whitened(
     table: Table, mean: Array, kept: Rows, least_variance: float, random: np.random.Generator
