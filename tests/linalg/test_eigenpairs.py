@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import reference
 from cases import cases
@@ -88,8 +89,7 @@ def test_oracle_is_accurate_as_center_and_weights_change(n, d):
 def test_random_directions_are_hardly_ever_so_short():
     rng = np.random.default_rng(0)
     lengths = np.sum(rng.standard_normal((200_000, SETTINGS.probes)) ** 2, axis=1)
-    # Near 0 the distribution function of chi-squared with 8 degrees of freedom is x^4 / 384.
-    assert pytest.approx(SETTINGS.failure, rel=0.05) == SETTINGS.shortest**4 / 384.0
+    assert chi2.cdf(SETTINGS.shortest, SETTINGS.probes) == pytest.approx(SETTINGS.failure)
     assert lengths.min() > SETTINGS.shortest
 
 

@@ -46,8 +46,8 @@ class EigenSettings:
     a flat spectrum the excess falls with the square of the passes."""
     deciding_passes: int = 24
     """Passes allowed where the bound is compared with a limit and has not decided yet."""
-    probes: int = 8
-    warm: int = 4
+    probes: int = 14
+    warm: int = 2
     """Random and warm directions in the starting block of a search for an upper bound."""
     failure: float = 1e-9
     """Probability, over the random directions, that an upper bound does not hold."""
@@ -189,7 +189,13 @@ def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> fl
     coupling = outside @ outside.T
     candidates = SETTINGS.candidates
     weights = probes / (candidates[:, None, None] - scaled)
-    squared = np.linalg.eigvalsh(weights @ coupling @ weights.transpose(0, 2, 1))[:, -1]
+    gram = weights @ coupling @ weights.transpose(0, 2, 1)
+    # The trace is at least the largest of the r eigenvalues and at most r times it: where it decides
+    # no eigenvalues are needed.
+    trace = np.trace(gram, axis1=1, axis2=2)
+    squared = trace / len(probes)
+    undecided = (trace >= SETTINGS.shortest) & (squared < SETTINGS.shortest)
+    squared[undecided] = np.linalg.eigvalsh(gram[undecided])[:, -1]
     possible = np.flatnonzero(squared >= SETTINGS.shortest)
     first = possible[-1] + 1 if len(possible) else 0
     return float(top * candidates[first]) if first < len(candidates) else np.inf

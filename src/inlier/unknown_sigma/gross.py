@@ -183,14 +183,15 @@ class _Beyond(NamedTuple):
 
 def _beyond(
     a: Array, size: Array, count: Array, step: Array, looks: int, most: int,
-    settings: GrossSettings, least: float, ratio: float, prior: float | None = None,
+    settings: GrossSettings, least: float, ratio: float, many: bool = False,
 ) -> _Beyond:  # fmt: skip
     """Find the largest values that the tail of the others cannot reach.
 
     `a` and `size` (t x v) are the largest values of each of v views, ascending, and their Gaussian
     sizes; `count` is how many values of a view are above 0, and `step` its rounding, by half of
     which values could be nearer. At most so many values may be gross, of at least the size `least`
-    and the ratio to the others.
+    and the ratio to the others. Where `many` are expected they are those beyond the least likely
+    gap: a good value or two may lie next to it.
     """
     t, v = a.shape
     k = np.arange(1, max(1, min(most, t - 8)) + 1)[:, None]
@@ -204,7 +205,7 @@ def _beyond(
     inside = np.maximum(inside, 1)
     hill = sums[edge, column] - sums[edge - inside, column]
     hill -= inside * logs[np.maximum(edge - inside - 1, 0), column]
-    prior = settings.prior if prior is None else prior
+    prior = settings.many_prior if many else settings.prior
     index = (inside + prior) / (np.maximum(hill, 0.0) + prior / settings.index)
     inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
     r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
@@ -212,6 +213,8 @@ def _beyond(
     gross = enough & (size[edge, column] >= least) & (r >= ratio)
     gross &= log_p < np.log(settings.level)
     found = np.where(gross, k, 0).max(axis=0)
+    if many:
+        found = np.where(found > 0, 1 + np.argmin(np.where(gross, log_p, np.inf), axis=0), 0)
     at = np.maximum(found, 1)
     column = column[0]
     inner, nearest = (np.maximum(a[t - at - i, column], TINY) for i in (1, 0))
@@ -298,7 +301,7 @@ def _gross_lengths(
         if not found.number[0] and alone:
             found = _beyond(
                 a, MEDIAN_SIZE * off / scale, everything, step, looks, most, settings,
-                settings.many_size, settings.many_ratio, settings.many_prior,
+                settings.many_size, settings.many_ratio, many=True,
             )  # fmt: skip
             if found.number[0] < settings.many_share * len(R):
                 continue
