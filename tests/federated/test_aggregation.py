@@ -85,6 +85,17 @@ def test_tensors(dtype):
     torch.testing.assert_close(result.update.double(), X.double().mean(dim=0), atol=1e-2, rtol=1e-2)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+@cases("dtype", [torch.bfloat16, torch.float32])
+def test_tensors_on_a_gpu(dtype):
+    X = torch.tensor(honest(8), dtype=dtype)
+    X[3] *= 1e4
+    result, expected = aggregate(list(X.cuda())), aggregate(list(X))
+    assert result.update.is_cuda and result.update.dtype is dtype
+    assert result.rejected == expected.rejected == (3,)
+    torch.testing.assert_close(result.update.cpu(), expected.update)
+
+
 def test_state_dicts_of_torch():
     models = []
     for seed in range(5):
