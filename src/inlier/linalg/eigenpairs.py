@@ -190,8 +190,8 @@ def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> fl
     candidates = SETTINGS.candidates
     weights = probes / (candidates[:, None, None] - scaled)
     gram = weights @ coupling @ weights.transpose(0, 2, 1)
-    # The trace is at least the largest of the r eigenvalues and at most r times it: where it decides
-    # no eigenvalues are needed.
+    # The trace is at least the largest of the r eigenvalues and at most r times it: where it
+    # decides, no eigenvalues are needed.
     trace = np.trace(gram, axis1=1, axis2=2)
     squared = trace / len(probes)
     undecided = (trace >= SETTINGS.shortest) & (squared < SETTINGS.shortest)
