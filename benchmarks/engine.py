@@ -2,10 +2,9 @@
 
     python benchmarks/engine.py                 everything
     python benchmarks/engine.py --quick         small tables only
-    python benchmarks/engine.py --only fit      one section: fit, l1, half, growth or import
+    python benchmarks/engine.py --only fit      one section: fit, l1, half or import
 
-Every section prints a table and writes its records to DIR/<section>.json; growth also draws
-DIR/growth.png and DIR/growth.svg.
+Every section prints a table and writes its records to DIR/<section>.json.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ import platform
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
@@ -50,7 +49,6 @@ MOST_PASSES = 25
 MOST_EIGHS = {(2000, 100): 15.0, (800, 400): 2.0, (4000, 2000): 0.2}
 L1_SPEEDUP, L1_GAP, L1_MEGABYTES = 500.0, 1e-6, 100.0
 HALF_SLOWDOWN, HALF_GAP = 20.0, 1e-4
-LINEAR_SLOPE = 1.2
 IMPORT_RATIO = 1.3
 
 # Of the other processes: above the spare cores, the times are not to be trusted.
@@ -223,69 +221,6 @@ def half(options: Options) -> list[Record]:
     return records
 
 
-def growth(options: Options) -> list[Record]:
-    """Seconds per pass and number of passes, as the table grows in either direction."""
-    most_n, most_d = (100_000, 1000) if options.quick else (1_000_000, 3000)
-    # Three points in a decade, with round numbers.
-    rows = [m * 10**k for k in (3, 4, 5, 6) for m in (1, 2, 5) if m * 10**k <= most_n]
-    columns = [m * 10**k for k in (1, 2, 3) for m in (1, 3) if m * 10**k <= most_d]
-    records = []
-    for along, n, d in [("n", n, 50) for n in rows] + [("d", 1000, d) for d in columns]:
-        progress(f"growth: setting A, {n} x {d}")
-        sample = SettingA(n, d, 0.2).sample(options.seed)
-        sigma = sample.sigma
-        [run] = best_of(
-            REPEATS, lambda X=sample.X, s=sigma: inlier.robust_mean(X, sigma=s), at_most=12.0
-        )
-        result = run.answer
-        records.append(
-            {
-                "along": along,
-                "setting": "A",
-                "n": n,
-                "d": d,
-                "alpha": 0.2,
-                "seconds": run.seconds,
-                "n_passes": result.n_passes,
-                "seconds_per_pass": run.seconds / result.n_passes,
-                "outliers_kept": int((result.support & sample.is_outlier).sum()),
-                "inliers_lost": int((~result.support & ~sample.is_outlier).sum()),
-                "missed": missed(passes=result.n_passes <= MOST_PASSES),
-            }
-        )
-    print_table(
-        f"Growth, setting A, alpha 0.2 (at most {MOST_PASSES} passes)",
-        records,
-        [
-            Column("along", lambda r: r["along"]),
-            Column("n x d", shape),
-            Column("ms", lambda r: f"{1e3 * r['seconds']:.1f}"),
-            Column("passes", lambda r: str(r["n_passes"])),
-            Column("ms per pass", lambda r: f"{1e3 * r['seconds_per_pass']:.3f}"),
-            Column(
-                "ns per entry", lambda r: f"{1e9 * r['seconds_per_pass'] / (r['n'] * r['d']):.2f}"
-            ),
-            Column("set", recovered),
-            VERDICT,
-        ],
-    )
-    slopes = [slope_record(records, along) for along in ("n", "d")]
-    print_table(
-        f"Slopes of log(seconds per pass): 1 is linear, below 1 fixed costs weigh (at most "
-        f"{LINEAR_SLOPE:g} over the last decade)",
-        slopes,
-        [
-            Column("against", lambda r: r["along"]),
-            Column("whole range", lambda r: f"{r['slope']:.2f}"),
-            Column("last decade", lambda r: f"{r['last_slope']:.2f}"),
-            Column("of the passes", lambda r: f"{r['passes_slope']:.2f}"),
-            VERDICT,
-        ],
-    )
-    draw_growth(records, options.output)
-    return records + slopes
-
-
 def import_time(options: Options) -> list[Record]:
     """Fresh interpreters that import us, or scikit-learn's covariance module, or nothing."""
     commands = {
@@ -329,7 +264,6 @@ SECTIONS: dict[str, Callable[[Options], list[Record]]] = {
     "fit": fit,
     "l1": l1,
     "half": half,
-    "growth": growth,
     "import": import_time,
 }
 
@@ -467,28 +401,6 @@ def fresh_peak() -> int:
     return peak_memory()
 
 
-def slope_record(records: Iterable[Record], along: str) -> Record:
-    """Exponents with which cost grows along one side of the table."""
-    series = [record for record in records if record["along"] == along]
-    size = np.array([record[along] for record in series], dtype=float)
-    seconds = np.array([record["seconds_per_pass"] for record in series])
-    passes = np.array([record["n_passes"] for record in series], dtype=float)
-    last = size >= size.max() / 10.0
-    last_slope = slope(size[last], seconds[last])
-    return {
-        "along": along,
-        "slope": slope(size, seconds),
-        "last_slope": last_slope,
-        "passes_slope": slope(size, passes),
-        "missed": missed(slope=last_slope <= LINEAR_SLOPE),
-    }
-
-
-def slope(x: np.ndarray, y: np.ndarray) -> float:
-    """Of the straight line through log y against log x."""
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
-
-
 def missed(**reached: bool) -> list[str]:
     """The names of the targets that were not reached."""
     return [name for name, so in reached.items() if not so]
@@ -580,62 +492,6 @@ def progress(text: str) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\033[K{text}")
         sys.stderr.flush()
-
-
-def draw_growth(records: Sequence[Record], output: Path) -> None:
-    """Seconds per pass and number of passes, against rows and against columns."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    style = {
-        "font.size": 10,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.titlelocation": "left",
-        "svg.hashsalt": "inlier",
-    }
-    # Blue and vermilion of Okabe and Ito, told apart by the marker too.
-    series = {
-        "n": ("#0072B2", "o", "rows n (d = 50)"),
-        "d": ("#D55E00", "s", "columns d (n = 1000)"),
-    }
-    with plt.rc_context(style):
-        figure, (time, passes) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-        for along, (color, marker, label) in series.items():
-            part = [record for record in records if record["along"] == along]
-            size = np.array([record[along] for record in part], dtype=float)
-            seconds = np.array([record["seconds_per_pass"] for record in part])
-            look = {"color": color, "marker": marker, "markersize": 5, "label": label}
-            time.loglog(size, seconds, **look)
-            time.loglog(size, seconds[-1] * size / size[-1], ":", color=color, lw=1.2, zorder=1)
-            passes.semilogx(size, [record["n_passes"] for record in part], **look)
-        time.plot([], [], ":", color="0.4", lw=1.2, label="slope 1: linear")
-        time.set(title="Time per pass", ylabel="seconds per pass")
-        # The guides run below the fixed costs of small tables: do not let them set the scale.
-        time.set_ylim(bottom=0.5 * min(record["seconds_per_pass"] for record in records))
-        passes.axhline(MOST_PASSES, color="0.4", lw=1, ls="--")
-        passes.annotate(
-            f"target: at most {MOST_PASSES}",
-            (1, MOST_PASSES),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 4),
-            textcoords="offset points",
-            ha="right",
-            color="0.3",
-        )
-        highest = max(MOST_PASSES, *(record["n_passes"] for record in records))
-        passes.set(title="Passes over the data", ylabel="passes", ylim=(0, 1.2 * highest))
-        for axes in (time, passes):
-            axes.set_xlabel("rows n or columns d")
-            axes.grid(color="0.9", lw=0.6)
-            axes.set_axisbelow(True)
-        time.legend(frameon=False, loc="upper left")
-        for suffix, metadata in (("png", {}), ("svg", {"Date": None})):
-            with replaced(output / f"growth.{suffix}") as path:
-                figure.savefig(path, format=suffix, dpi=160, metadata=metadata)
-        plt.close(figure)
 
 
 class replaced:

@@ -2,12 +2,13 @@
 
     python benchmarks/scale.py                    everything
     python benchmarks/scale.py --quick            small tables only
-    python benchmarks/scale.py --only rows        one section: rows, columns or wide
+    python benchmarks/scale.py --only rows        one section: rows, columns, long or wide
     python benchmarks/scale.py --threads 2        of the linear algebra (1)
     python benchmarks/scale.py --limit 20         seconds after which a rival is left out (60)
-    python benchmarks/scale.py --write            the tables into docs/results/scale.md
+    python benchmarks/scale.py --write            tables and figures into docs/results/scale.*
 
-rows and columns: Setting B in single precision with a fifth of the rows bad. For each fit seconds,
+rows, columns and long (few rows): Setting B in single precision with a fifth of the rows bad and 5
+added to every column, because real columns are not centered. For each fit seconds,
 passes, the bytes that these read, these bytes per second of the whole fit and as a part of what the
 machine copies in a second, whether the set is exact, and the distance to the mean of the good rows.
 Then all methods on the same data. wide: a table of 50 long rows against one product `X @ X.T`.
@@ -20,7 +21,7 @@ import os
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--quick", action="store_true", help="small tables only")
-parser.add_argument("--only", choices=("rows", "columns", "wide"), help="one section")
+parser.add_argument("--only", choices=("rows", "columns", "long", "wide"), help="one section")
 parser.add_argument("--threads", type=int, default=1, help="of the linear algebra (1)")
 parser.add_argument("--repeats", type=int, default=5, help="the fastest counts (5)")
 parser.add_argument("--limit", type=float, default=60.0, help="seconds for a rival (60)")
@@ -53,8 +54,10 @@ from inlier.data.arrays import DenseTable
 
 ALPHA = 0.2
 ROWS, COLUMNS_OF_ROWS = (10**3, 10**4, 10**5, 10**6, 10**7), 50
-COLUMNS, ROWS_OF_COLUMNS = (10, 10**2, 10**3, 10**4, 10**5, 10**6), 100
-QUICK_ROWS, QUICK_COLUMNS = 10**5, 10**4
+COLUMNS, ROWS_OF_COLUMNS = (16, 64, 256, 1024, 4096), 10**4
+LONG_COLUMNS, LONG_ROWS = (10**3, 10**4, 10**5, 10**6), 100
+QUICK_ROWS, QUICK_COLUMNS, QUICK_LONG = 10**5, 256, 10**4
+SHIFT = 5.0
 WIDE_ROWS, WIDE_BAD, WIDE_SHIFT, WIDE_SLACK = 50, 10, 0.5, 1.1
 WIDE_COLUMNS, QUICK_WIDE_COLUMNS = 10**7, 10**5
 OURS = {"sigma": "inlier-sigma", "nothing": "inlier"}
@@ -135,7 +138,10 @@ def by_columns(X: np.ndarray, good: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def setting_b(n: int, d: int) -> Data:
-    """N(0, I); half of the bad rows at (c, c, 0, ...), half at (c, -c, 0, ...), c^2 = d / 2."""
+    """N(0, I); half of the bad rows at (c, c, 0, ...), half at (c, -c, 0, ...), c^2 = d / 2.
+
+    Then SHIFT is added to every cell.
+    """
     rng = np.random.default_rng(OPTIONS.seed)
     X = np.empty((n, d), np.float32)
     rng.standard_normal(out=X, dtype=np.float32)
@@ -145,6 +151,7 @@ def setting_b(n: int, d: int) -> Data:
     X[bad] = 0.0
     for rows, sign in zip(np.array_split(bad, 2), (1.0, -1.0), strict=True):
         X[rows, 0], X[rows, 1] = (d / 2) ** 0.5, sign * (d / 2) ** 0.5
+    X += np.float32(SHIFT)
     return Data.of(X, good)
 
 
@@ -169,7 +176,7 @@ class Counted:
 
     def __enter__(self) -> Counted:
         def passes(table: DenseTable) -> int:
-            return int(table.__dict__["n_passes"])
+            return int(table.__dict__.get("n_passes", 0))
 
         def count(table: DenseTable, n_passes: int) -> None:
             more = n_passes - table.__dict__.get("n_passes", 0)
@@ -262,10 +269,23 @@ def columns(bandwidth: float) -> str:
     most = QUICK_COLUMNS if OPTIONS.quick else max(COLUMNS)
     sizes = [d for d in COLUMNS if d <= most]
     made = grown(sizes, "d", lambda d: setting_b(ROWS_OF_COLUMNS, d), bandwidth)
-    return f"## Columns\n\n{ROWS_OF_COLUMNS} rows of d columns.\n\n{made}"
+    return f"## Columns\n\n{ROWS_OF_COLUMNS:,} rows of d columns.\n\n{made}"
 
 
-def grown(sizes: list[int], side: str, draw: Callable[[int], Data], bandwidth: float) -> str:
+def long(bandwidth: float) -> str:
+    most = QUICK_LONG if OPTIONS.quick else max(LONG_COLUMNS)
+    sizes = [d for d in LONG_COLUMNS if d <= most]
+    made = grown(sizes, "d", lambda d: setting_b(LONG_ROWS, d), bandwidth, figure=False)
+    return f"## Long rows\n\n{LONG_ROWS} rows of d columns.\n\n{made}"
+
+
+def grown(
+    sizes: list[int],
+    side: str,
+    draw: Callable[[int], Data],
+    bandwidth: float,
+    figure: bool = True,
+) -> str:
     """All methods at all sizes."""
     methods = inlier.methods()
     series = {name: Series() for name in (*OURS.values(), *RIVALS)}
@@ -302,8 +322,14 @@ def grown(sizes: list[int], side: str, draw: Callable[[int], Data], bandwidth: f
         del data, run
     print_progress("")
     heads = [side, "told", "seconds", "passes", "moved", "GB/s", "of copy", "exact set", "error"]
+    shown = ""
+    if figure and OPTIONS.write:
+        drawn = page().with_name(f"scale-{side}.svg")
+        draw_growth(series, side, drawn)
+        shown = f"![Seconds of a fit against {side}, with sigma and without]({drawn.name})"
     return "\n\n".join(
         (
+            *([shown] if shown else []),
             table(heads, lines),
             "Seconds, and the slope of log seconds against "
             f"log {side} over the {SLOPE_SIZES} largest sizes of each method:",
@@ -386,7 +412,12 @@ def wide(bandwidth: float) -> str:
     )
 
 
-SECTIONS: dict[str, Callable[[float], str]] = {"rows": rows, "columns": columns, "wide": wide}
+SECTIONS: dict[str, Callable[[float], str]] = {
+    "rows": rows,
+    "columns": columns,
+    "long": long,
+    "wide": wide,
+}
 
 
 # ---- showing -------------------------------------------------------------------------------------
@@ -395,6 +426,41 @@ SECTIONS: dict[str, Callable[[float], str]] = {"rows": rows, "columns": columns,
 def table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     rules = "|---|" + "---:|" * (len(heads) - 1)
     return "\n".join([f"| {' | '.join(heads)} |", rules, *(f"| {' | '.join(x)} |" for x in lines)])
+
+
+def draw_growth(series: dict[str, Series], side: str, path: Path) -> None:
+    """Seconds with sigma and without, beside lines of slope 1 through the last points."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    style = {
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "svg.hashsalt": "inlier",
+    }
+    # Blue and vermilion of Okabe and Ito, told apart by the marker too.
+    looks = {"sigma": ("#0072B2", "o", "sigma given"), "nothing": ("#D55E00", "s", "nothing given")}
+    with plt.rc_context(style):
+        figure, axes = plt.subplots(figsize=(5.4, 3.6), layout="constrained")
+        lowest = np.inf
+        for told, (color, marker, label) in looks.items():
+            found = series[OURS[told]].seconds
+            size, seconds = np.array(list(found), dtype=float), np.array(list(found.values()))
+            axes.loglog(size, seconds, color=color, marker=marker, markersize=5, label=label)
+            axes.loglog(size, seconds[-1] * size / size[-1], ":", color=color, lw=1.2, zorder=1)
+            lowest = min(lowest, seconds.min())
+        axes.plot([], [], ":", color="0.4", lw=1.2, label="slope 1: linear")
+        # The lines run below the fixed costs of small tables: do not let them set the scale.
+        axes.set_ylim(bottom=0.5 * lowest)
+        axes.set(xlabel={"n": "rows n", "d": "columns d"}[side], ylabel="seconds of a fit")
+        axes.grid(color="0.9", lw=0.6)
+        axes.set_axisbelow(True)
+        axes.legend(frameon=False, loc="upper left")
+        figure.savefig(path, metadata={"Date": None})
+        plt.close(figure)
 
 
 def duration(seconds: float) -> str:
@@ -447,7 +513,8 @@ def note(bandwidth: float) -> str:
         f"{np.__version__}, {blas['name']} {blas['version']}{f' ({kernels})' * bool(kernels)}. "
         f"Copy bandwidth {bandwidth / 1e9:.1f} GB/s, read and written, of {COPIED_BYTES // 10**6} "
         "MB.\n\n"
-        f"Single precision. Rows and columns: Setting B with {ALPHA:.0%} of the rows bad; methods "
+        f"Single precision. All but the last section: Setting B with {ALPHA:.0%} of the rows bad "
+        f"and {SHIFT:g} added to every cell; methods "
         "that need alpha or sigma are told the true ones. Seconds on the wall, best of "
         f"{OPTIONS.repeats}, fewer where the runs take more than {ENOUGH:g} s. Moved: what the "
         "passes read, each its table once; not the look for NaN before the fit, nor copies that "
@@ -456,6 +523,10 @@ def note(bandwidth: float) -> str:
         f"rounding. '-': left out, after more than {OPTIONS.limit:g} s at a smaller size.\n\n"
         f"    {command()}\n"
     )
+
+
+def page() -> Path:
+    return Path(OPTIONS.page) if OPTIONS.page else RESULTS / "scale.md"
 
 
 def main() -> None:
@@ -469,8 +540,7 @@ def main() -> None:
         made.append(SECTIONS[name](bandwidth))
         print(made[-1], end="\n\n", flush=True)
     if OPTIONS.write:
-        path = Path(OPTIONS.page) if OPTIONS.page else RESULTS / "scale.md"
-        write_page(path, "Growth with rows and columns", head, "\n\n".join(made))
+        write_page(page(), "Growth with rows and columns", head, "\n\n".join(made))
 
 
 if __name__ == "__main__":
