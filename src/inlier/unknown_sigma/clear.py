@@ -79,18 +79,38 @@ class Clear(NamedTuple):
     log_p: float
 
 
+class _Axes(NamedTuple):
+    """Principal directions: k x d, or k combinations of the rows, which are then not formed."""
+
+    weights: Array
+    rows: Array | None
+
+    def combined(self, ways: Array) -> Array:
+        found = ways @ self.weights
+        return np.asarray(found if self.rows is None else found @ self.rows)
+
+
 class _Space(NamedTuple):
     """Rows in some coordinates."""
 
     rows: Array
     """n x k."""
-    mapping: Array
-    """k x d: a direction here, times this, is one of the data."""
+    axes: _Axes
+    """Of these coordinates, in the columns' units."""
+    columns: Mask
+    unit: Array
+    """Which of the d columns of the data take part, and the units of all."""
     rounding: Array
     """d: of the columns of the data."""
     n_looks: int
     white: bool
     """Whether rows vary alike in all directions."""
+
+    def of_data(self, ways: Array) -> Array:
+        """Transform directions (j x k) to those of the data (j x d)."""
+        found = np.zeros((len(ways), len(self.unit)))
+        found[:, self.columns] = self.axes.combined(ways) / self.unit[self.columns]
+        return found
 
     @property
     def first(self) -> Array:
@@ -107,20 +127,25 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     n = len(X)
     ascending = np.sort(np.ascontiguousarray(X.T), axis=1)
     center = (ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0
-    far = np.abs(X - center)
+    Y = X - center
+    far = np.abs(Y)
     unit = column_medians(far)
     # Half of the values are the same, but for rounding.
     rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
     for j in np.flatnonzero(rough):
         other = far[far[:, j] > 0.0, j]
         unit[j] = np.median(other) if len(other) else np.inf
-    Y = np.clip((X - center) / unit, -FARTHEST, FARTHEST)
+    del far
+    Y /= unit
+    np.clip(Y, -FARTHEST, FARTHEST, out=Y)
     Y -= Y.mean(axis=0)
     rounding = rounding_steps(ascending.T)
     rows, lengths, axes = _principal(Y)
     held = lengths > 1e-7 * lengths[0]
-    rows, axes = rows[:, held], axes[held]
-    yield _Space(rows, axes / unit, rounding, min(settings.units, rows.shape[1]), False)
+    rows, axes = rows[:, held], axes._replace(weights=axes.weights[held])
+    n_looks = min(settings.units, rows.shape[1])
+    every = np.ones(len(unit), dtype=np.bool_)
+    yield _Space(rows, axes, every, unit, rounding, n_looks, False)
     usable = ~rough & np.isfinite(unit)
     if usable.sum() < 2:
         return
@@ -128,18 +153,21 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
         rows, lengths, axes = _principal(Y[:, usable])
     else:
         lengths = lengths[held]
-    mapping = np.zeros((len(axes), X.shape[1]))
-    mapping[:, usable] = axes / unit[usable]
     deviations = lengths / np.sqrt(n)
-    noise = np.linalg.norm(mapping * rounding, axis=1) / np.sqrt(12.0)
     most = min(settings.directions, max(2, n // settings.rows_per_direction))
-    good = (deviations > settings.rounding * noise) & (lengths > 1e-6 * lengths[0])
+    good = lengths > 1e-6 * lengths[0]
+    steps = rounding[usable] / unit[usable] / np.sqrt(12.0)
+    # An axis has length 1, so its noise is at most that of the roughest column.
+    if not (deviations[good][:most] > settings.rounding * steps.max()).all():
+        noise = np.linalg.norm(axes.combined(np.eye(len(lengths))) * steps, axis=1)
+        good &= deviations > settings.rounding * noise
     chosen = np.flatnonzero(good)[:most]
     if len(chosen) < 2:
         return
     white = rows[:, chosen] / deviations[chosen]
+    axes = axes._replace(weights=axes.weights[chosen] / deviations[chosen, None])
     n_looks = min(int(usable.sum()), settings.directions)
-    yield _Space(white, mapping[chosen] / deviations[chosen, None], rounding, n_looks, True)
+    yield _Space(white, axes, usable, unit, rounding, n_looks, True)
 
 
 def principal(X: Array) -> Array:
@@ -186,7 +214,7 @@ def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clea
                 blocked = True
             elif k * np.log(ratio) ** 2 > merit:
                 merit = k * np.log(ratio) ** 2
-                best = Clear(members, way @ space.mapping, ratio, log_p)
+                best = Clear(members, space.of_data(way[None])[0], ratio, log_p)
     return best, blocked
 
 
@@ -247,7 +275,7 @@ def _candidates(space: _Space, settings: ClearSettings) -> list[tuple[Mask, floa
     G, _ = _distinct(G, np.zeros(len(G)))
     along, ways = _along(rows, G)
     lengths = np.maximum(np.linalg.norm(ways, axis=1), TINY)
-    noise = np.linalg.norm(ways @ space.mapping * space.rounding, axis=1) / np.sqrt(12.0) / lengths
+    noise = np.linalg.norm(space.of_data(ways) * space.rounding, axis=1) / np.sqrt(12.0) / lengths
     candidates = []
     for t, members, way, rounding in zip(along, G, ways, noise, strict=True):
         k = int(members.sum())
@@ -366,14 +394,14 @@ def _climb(white: Array, window: int = 10, steps: int = 8) -> Array:
     return np.array(found)
 
 
-def _principal(Y: Array) -> tuple[Array, Array, Array]:
+def _principal(Y: Array) -> tuple[Array, Array, _Axes]:
     """Compute the centered rows along their principal directions, and these directions."""
     n, d = Y.shape
     if d <= n:
         values, vectors = np.linalg.eigh(Y.T @ Y)
         axes = vectors[:, ::-1].T
-        return Y @ axes.T, np.sqrt(np.maximum(values[::-1], 0.0)), axes
+        return Y @ axes.T, np.sqrt(np.maximum(values[::-1], 0.0)), _Axes(axes, None)
     values, vectors = np.linalg.eigh(Y @ Y.T)
     lengths = np.sqrt(np.maximum(values[::-1], 0.0))
     rows = vectors[:, ::-1] * lengths
-    return rows, lengths, (vectors[:, ::-1].T @ Y) / np.maximum(lengths, TINY)[:, None]
+    return rows, lengths, _Axes(vectors[:, ::-1].T / np.maximum(lengths, TINY)[:, None], Y)

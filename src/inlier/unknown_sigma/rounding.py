@@ -15,5 +15,10 @@ def rounding_steps(ascending: Array) -> Array:
     steps = np.diff(ascending, axis=0)
     spread = ascending[n - 1 - n // 10] - ascending[n // 10]
     spread = np.where(spread > 0.0, spread, ascending[-1] - ascending[0])
-    smallest = np.where(steps > 1e-9 * spread, steps, np.inf).min(axis=0)
+    least = 1e-9 * spread
+    smallest = steps.min(axis=0)
+    tied = np.flatnonzero(~(smallest > least))
+    if len(tied):
+        among = steps[:, tied]
+        smallest[tied] = np.where(among > least[tied], among, np.inf).min(axis=0)
     return np.where(np.isfinite(smallest), smallest, 0.0)
