@@ -79,9 +79,9 @@ class MeanEstimator(BaseEstimator):
         self.weights_ = result.weights
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int_]:
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.int_]:
         """Fit; return +1 for the rows of X that count, those of `support_`, -1 for the others."""
-        return in_signs(self.fit(X).support_)
+        return in_signs(self.fit(X, **fit_params).support_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
