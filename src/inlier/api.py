@@ -57,7 +57,7 @@ def robust_mean(
     max_iter: int | None = None,
     tol: float | None = None,
     missing: MissingName = "auto",
-    random_state: int | np.random.Generator | None = 0,
+    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     callback: Callable[[Step], object] | None = None,
 ) -> RobustMeanResult:
     """Estimate the mean of the good rows of a contaminated table, and find the bad rows.
