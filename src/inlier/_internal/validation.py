@@ -118,18 +118,18 @@ def check_vector(value: Any, name: str, length: int, what: str) -> Array:
     return vector
 
 
-def check_sample_weight(value: Any, length: int) -> Array:
+def check_sample_weight(value: Any, length: int, name: str = "sample_weight") -> Array:
     """Return what each row counts in a mean: finite numbers of at least 0, not all of them 0."""
-    weights = check_vector(value, "sample_weight", length, "row")
+    weights = check_vector(value, name, length, "row")
     if (weights < 0.0).any():
         row = int(np.argmax(weights < 0.0))
         raise ValueError(
-            f"sample_weight has a negative entry ({weights[row]:g}, the first in row {row}). Give "
+            f"{name} has a negative entry ({weights[row]:g}, the first in row {row}). Give "
             "a row that shall not count in the mean the weight 0."
         )
     if not weights.any():
         raise ValueError(
-            "sample_weight is zero in every row, so that there is nothing to take a mean of. Leave "
+            f"{name} is zero in every row, so that there is nothing to take a mean of. Leave "
             "it out if all rows count alike."
         )
     return weights
