@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from inlier.comparison import Comparison, compare
     from inlier.comparison.registry import Method, methods
     from inlier.data import open_table
-    from inlier.estimators import RobustMean
+    from inlier.estimators import (
+        RobustCenterer,
+        RobustKMeans,
+        RobustMean,
+        RobustMeanSampler,
+        RobustNearestCentroid,
+    )
     from inlier.packing.full_space import Solution
     from inlier.packing.solvers import project, solve_l1, solve_least_squares
     from inlier.results.certificate import Certificate
@@ -31,8 +37,12 @@ __all__ = [
     "MeanResult",
     "Method",
     "PathPoint",
+    "RobustCenterer",
+    "RobustKMeans",
     "RobustMean",
     "RobustMeanResult",
+    "RobustMeanSampler",
+    "RobustNearestCentroid",
     "Solution",
     "Step",
     "WeakEvidenceWarning",
@@ -60,8 +70,12 @@ _HOMES = {
     "MeanResult": "results.records",
     "Method": "comparison.registry",
     "PathPoint": "results.records",
+    "RobustCenterer": "estimators",
+    "RobustKMeans": "estimators",
     "RobustMean": "estimators",
     "RobustMeanResult": "results.result",
+    "RobustMeanSampler": "estimators",
+    "RobustNearestCentroid": "estimators",
     "Solution": "packing.full_space",
     "Step": "results.records",
     "WeakEvidenceWarning": "results.records",

@@ -14,6 +14,7 @@ from inlier._internal.validation import (
     check_budget,
     check_choice,
     check_number,
+    check_sample_weight,
     check_vector,
     check_whole,
     fit_generator,
@@ -30,6 +31,7 @@ from inlier.results.outcome import DOUBTS, Finding, Kind
 from inlier.results.records import PathPoint, Step, WeakEvidenceWarning
 from inlier.results.result import RobustMeanResult
 from inlier.results.units import in_units_of_the_data
+from inlier.results.weighting import weighted
 from inlier.unknown_sigma.fit import fit_without_sigma
 
 Algorithm = Literal["continuation", "paper"]
@@ -42,6 +44,7 @@ MissingName = Literal["auto", "error"]
 def robust_mean(
     X: Any,
     *,
+    sample_weight: Any = None,
     sigma: float | None = None,
     assume: Assumption = "auto",
     scatter: ScatterName | Any = "auto",
@@ -54,7 +57,7 @@ def robust_mean(
     max_iter: int | None = None,
     tol: float | None = None,
     missing: MissingName = "auto",
-    random_state: int | np.random.Generator | None = 0,
+    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     callback: Callable[[Step], object] | None = None,
 ) -> RobustMeanResult:
     """Estimate the mean of the good rows of a contaminated table, and find the bad rows.
@@ -80,6 +83,12 @@ def robust_mean(
         arrays of the same kind. A path (.npy, .zarr, .h5, .parquet), a memory map, a zarr array, an
         HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes where their
         chunks are. `inlier.open_table` says how much memory, and which cluster.
+    sample_weight : vector of length n, optional
+        What each row counts in the mean, such as the number of samples behind it: finite, not
+        negative, not all 0. It is no evidence. Which rows are bad is decided with each row counted
+        once, one of weight 0 too, and so is the certificate; the location is then the weighted
+        mean of the kept rows, with standard errors of its own. Weights are taken on trust: of a
+        client that claims its own, see `inlier.federated.aggregate`.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
@@ -153,6 +162,8 @@ def robust_mean(
     check_choice(missing, "missing", ("auto", "error"))
     X = check_table(X, wide_later=True, missing=missing)
     n, d = X.shape
+    if sample_weight is not None:
+        sample_weight = check_sample_weight(sample_weight, n)
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
     check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
@@ -183,6 +194,7 @@ def robust_mean(
         if not isinstance(table, FilledTable) or not len(few := _blamed(result, table)):
             break
         table = table.without(few)
+    result = weighted(replace(result, sample_weight=sample_weight))
     if result.outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     _warn_unless_converged(result)
@@ -322,7 +334,8 @@ def solve_again(
     rule = result.rule
     metric, directions = rule.metric, rule.deciding
     table = original if metric is None else original.in_metric(metric)
-    center = on_host(result.location).astype(np.float64)
+    once = result.location if result.unweighted is None else result.unweighted
+    center = on_host(once).astype(np.float64)
     if metric is not None:
         center, directions = metric.transform(center[None])[0], directions @ metric.matrix
     sigma = result.sigma if sigma is None else sigma
@@ -330,7 +343,8 @@ def solve_again(
     again = fit_with_sigma(table, sigma, c1, center, False, options, fit_generator(0), None, warm)
     if metric is not None:
         again = in_units_of_the_data(again, original, metric)
-    again = replace(again, data=data).over_cells()
+    again = replace(again, data=data, sample_weight=result.sample_weight).over_cells()
+    again = weighted(again)
     _warn_unless_converged(again)
     return again
 

@@ -16,6 +16,7 @@ from inlier._internal.validation import (
     check_finite,
     check_number,
     check_random_state,
+    check_sample_weight,
     check_vector,
     check_whole,
     fit_generator,
@@ -99,6 +100,18 @@ def test_vectors():
     ):
         with pytest.raises(ValueError, match=said):
             check_vector(wrong, "v", 3, "row")
+
+
+def test_sample_weights():
+    assert check_sample_weight([0, 2, 1], 3).tolist() == [0.0, 2.0, 1.0]
+    for wrong, said in (
+        ([1.0, 2.0], "^sample_weight must be a vector of 3 numbers, one for each row"),
+        ([1.0, np.inf, 2.0], "^sample_weight contains NaN or infinity"),
+        ([1.0, 2.0, -0.5], r"^sample_weight has a negative entry \(-0.5, the first in row 2"),
+        ([0.0, 0.0, 0.0], "^sample_weight is zero in every row"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            check_sample_weight(wrong, 3)
 
 
 def test_arrays_of_objects_are_read_or_named():

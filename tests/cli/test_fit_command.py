@@ -90,6 +90,48 @@ def test_groups_are_fitted_apart(patients, tmp_path):
     assert len(pd.read_parquet(tmp_path / "c.parquet")) == 360
 
 
+def test_weights(patients, tmp_path):
+    frame = pd.read_csv(patients)
+    frame["visits"] = np.random.default_rng(0).integers(0, 9, 400)
+    frame.loc[:39, "visits"] = 1000  # of the bad rows
+    path = tmp_path / "weighted.csv"
+    frame.to_csv(path, index=False)
+    told = json.loads(invoke("fit", path, *NAMED, "--weights", "visits", "--json", "-").stdout)
+    fit, w = told["fits"][0], frame["visits"].to_numpy()[40:]
+    assert "visits" not in told["columns"] and fit["kept"] == 360 and fit["weighted"]
+    good = frame[told["columns"]].to_numpy()[40:]
+    np.testing.assert_allclose(fit["mean"], np.average(good, axis=0, weights=w))
+    assert fit["effective_size"] == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert "the mean with each row counted once is within" in fit["certificate"]["statement"]
+    plain = json.loads(invoke("fit", patients, *NAMED, "--json", "-").stdout)["fits"][0]
+    assert fit["score"] == plain["score"] and not plain["weighted"]
+    apart = json.loads(
+        invoke("fit", path, "--group-by", "site", "--weights", "visits", "--json", "-").stdout
+    )
+    for one in apart["fits"]:
+        rows = frame[frame["site"] == one["group"]][40 // 2 :]
+        expected = np.average(rows[apart["columns"]], axis=0, weights=rows["visits"])
+        np.testing.assert_allclose(one["mean"], expected)
+    done = invoke("fit", path, *NAMED, "--weights", "visits")
+    assert "an effective size of" in done.stdout
+    explained = invoke("explain", path, *NAMED, "--weights", "visits", "--row", "p000")
+    assert explained.stdout == invoke("explain", patients, *NAMED, "--row", "p000").stdout
+
+
+def test_weights_that_are_none_are_refused(patients, tmp_path):
+    frame = pd.read_csv(patients)
+    frame["visits"] = 1.0
+    frame.loc[7, "visits"] = -2.0
+    frame.to_csv(tmp_path / "w.csv", index=False)
+    for name, said in (
+        ("site", "--weights site names a column that is not used as numbers"),
+        ("visit", "--weights names column 'visit', which is not in"),
+        ("visits", "The column 'visits' of weights has a negative entry (-2, the first in row 7)"),
+    ):
+        done = invoke("fit", tmp_path / "w.csv", "--weights", name)
+        assert done.exit_code == 2 and said in done.stderr
+
+
 def test_missing_values(patients, tmp_path):
     frame = pd.read_csv(patients)
     frame.loc[50, "age"] = frame.loc[60, "w$x"] = np.nan

@@ -40,6 +40,19 @@ def test_means_over_the_cells_that_are_there():
     np.testing.assert_array_equal(counts, (~np.isnan(X[kept])).sum(axis=0))
 
 
+def test_sums_are_weighted_over_the_cells_that_are_there():
+    X, missing, filled = table()
+    weights = np.random.default_rng(1).uniform(0.0, 3.0, 30) * (np.arange(30) % 4 > 0)
+    means, mass = filled.known(weights)
+    seen = np.ma.array(np.nan_to_num(X), mask=missing)
+    np.testing.assert_allclose(means, np.ma.average(seen, axis=0, weights=weights))
+    np.testing.assert_allclose(mass, weights @ ~missing)
+    squares, _, _, mass_squared = filled.sums(weights)
+    offset = np.where(missing, 0.0, X - filled.fill)
+    np.testing.assert_allclose(squares, weights @ offset**2)
+    np.testing.assert_allclose(mass_squared, weights**2 @ ~missing)
+
+
 def test_gaps_say_what_is_missing():
     gaps = table()[2].gaps
     assert gaps.counts.tolist() == [1, 0, 20, 0] and gaps.mostly.tolist() == [2]

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from cases import cases
+from inlier import robust_mean
 from inlier.data import as_table
-from inlier.estimators.base import MeanEstimator, in_signs
+from inlier.estimators.base import MeanEstimator, OfRobustMeans, in_signs
 from inlier.results.records import MeanResult
 from reference import contaminated
 
@@ -73,3 +74,20 @@ def test_one_row_is_enough_to_be_judged_but_not_to_fit():
 
 def test_signs():
     assert in_signs(np.array([True, False, True])).tolist() == [1, -1, 1]
+
+
+def test_robust_means_of_labels():
+    class Means(OfRobustMeans):
+        """{parameters}"""
+
+        sigma, assume, random_state = None, "auto", 0
+
+    assert "A bound on the standard deviation of the good rows" in Means.__doc__
+    X = contaminated()
+    labels = np.repeat([0, 1], [59, 1])
+    means, support = Means()._robust_means(X, labels, 3)
+    expected = robust_mean(X[:59])
+    np.testing.assert_array_equal(means[0], expected.location)
+    np.testing.assert_array_equal(support, [*expected.support, True])
+    np.testing.assert_array_equal(means[1], X[59])
+    assert np.isnan(means[2]).all()

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.base import clone, is_outlier_detector
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -64,14 +65,17 @@ def model(sample=SAMPLE, **parameters):
 # The data are scikit-learn's: blobs of unit variance, and some rows have to be called outliers.
 def expected_failures(given):
     """What scikit-learn asks for and this estimator does not do, and why."""
+    by_weight = "a weight is what a row counts in the mean, not how often it was seen"
+    expected = {
+        f"check_sample_weight_equivalence_on_{kind}_data": by_weight for kind in ("dense", "sparse")
+    }
     if by_own_weight(given):
-        return {
-            "check_outliers_fit_predict": "a row is judged by its own weight, which others have not"
-        }
+        why = "a row is judged by its own weight, which others have not"
+        return expected | {"check_outliers_fit_predict": why}
     if given["sigma"] is None and given["assume"] == "auto" and given["algorithm"] != "paper":
         why = "three classes of the same size: none of their rows is bad"
-        return {"check_outliers_train": why, "check_outliers_fit_predict": why}
-    return {}
+        return expected | {"check_outliers_train": why, "check_outliers_fit_predict": why}
+    return expected
 
 
 @pytest.mark.parametrize(
@@ -93,13 +97,14 @@ def test_scikit_learn_checks(given):
 
 def test_scikit_learn_checks_with_sigma_and_without_a_skip():
     # One check runs only if this is set before scipy is imported.
+    expected = expected_failures(RobustMean(sigma=1.0).get_params())
     code = (
         "import warnings\n"
         "from sklearn.exceptions import SkipTestWarning\n"
         "from sklearn.utils.estimator_checks import check_estimator\n"
         "from inlier import RobustMean\n"
         "warnings.simplefilter('error', SkipTestWarning)\n"
-        "check_estimator(RobustMean(sigma=1.0))\n"
+        f"check_estimator(RobustMean(sigma=1.0), expected_failed_checks={expected!r})\n"
     )
     environment = os.environ | {"SCIPY_ARRAY_API": "1"}
     command = [sys.executable, "-c", code]
@@ -125,7 +130,7 @@ def test_parameters_are_those_of_robust_mean():
         parameters = inspect.signature(function).parameters
         return {name: p.default for name, p in parameters.items() if name not in without}
 
-    assert defaults(RobustMean, ()) == defaults(robust_mean, ("X", "callback"))
+    assert defaults(RobustMean, ()) == defaults(robust_mean, ("X", "sample_weight", "callback"))
 
 
 def test_parameters_are_stored_untouched():
@@ -442,6 +447,46 @@ def test_pipeline_passes_names_on():
     pipeline = make_pipeline(StandardScaler(), RobustMean(sigma=1.0))
     pipeline.set_output(transform="pandas").fit(pd.DataFrame(SAMPLE.X, columns=NAMES))
     assert pipeline[-1].feature_names_in_.tolist() == NAMES
+
+
+@pytest.fixture
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_weights_count_in_the_mean_and_not_in_the_verdict():
+    weights = np.random.default_rng(0).uniform(0.1, 5.0, 400)
+    estimator = RobustMean(sigma=SAMPLE.sigma).fit(SAMPLE.X, sample_weight=weights)
+    plain = model()
+    np.testing.assert_array_equal(estimator.support_, plain.support_)
+    np.testing.assert_array_equal(
+        estimator.decision_function(SAMPLE.X), plain.decision_function(SAMPLE.X)
+    )
+    kept = plain.support_
+    expected = np.average(SAMPLE.X[kept], axis=0, weights=weights[kept])
+    np.testing.assert_allclose(estimator.location_, expected)
+    np.testing.assert_allclose(
+        np.average(SAMPLE.X, axis=0, weights=estimator.weights_), estimator.location_
+    )
+    signs = RobustMean(sigma=SAMPLE.sigma).fit_predict(SAMPLE.X, sample_weight=weights)
+    np.testing.assert_array_equal(signs, np.where(kept, 1, -1))
+
+
+def test_weights_are_routed_through_a_pipeline(routing):
+    weights = np.random.default_rng(0).uniform(0.1, 5.0, 400)
+    asking = RobustMean(sigma=3.0).set_fit_request(sample_weight=True)
+    scaler = StandardScaler().set_fit_request(sample_weight=False)
+    pipeline = make_pipeline(scaler, asking).fit(SAMPLE.X, sample_weight=weights)
+    scaled = StandardScaler().fit_transform(SAMPLE.X)
+    expected = RobustMean(sigma=3.0).fit(scaled, sample_weight=weights)
+    np.testing.assert_array_equal(pipeline[-1].location_, expected.location_)
+    np.testing.assert_array_equal(
+        pipeline.fit_predict(SAMPLE.X, sample_weight=weights), np.where(expected.support_, 1, -1)
+    )
+    refusing = RobustMean(sigma=3.0).set_fit_request(sample_weight=False)
+    with pytest.raises(TypeError, match="sample_weight"):
+        make_pipeline(scaler, refusing).fit(SAMPLE.X, sample_weight=weights)
 
 
 def test_html():

@@ -89,14 +89,17 @@ def test_options_of_a_streamed_file(tmp_path, name):
     frame.insert(0, "id", [f"row {i}" for i in range(500)])
     frame["site"] = ["north", "south"] * 250
     frame.loc[[3, 77], "b"] = np.nan
+    frame["w"] = rng.uniform(size=500)
     path = tmp_path / name
     (frame.to_parquet if name == "t.parquet" else frame.to_csv)(path, index=False)
     given = {"id_column": "id", "group_by": "site", "columns": ["c", "b"], "missing": "drop"}
+    given["weights"] = "w"
     loaded, streamed = read(path, **given), read(path, max_bytes=1000, **given)
     assert isinstance(streamed.X, Table) and isinstance(loaded.X, np.ndarray)
     assert streamed.columns == loaded.columns and streamed.notes == loaded.notes
-    for field in ("rows", "names", "groups"):
+    for field in ("rows", "names", "groups", "weights"):
         np.testing.assert_array_equal(getattr(streamed, field), getattr(loaded, field))
+    np.testing.assert_array_equal(loaded.weights, frame["w"].drop([3, 77]))
     np.testing.assert_array_equal(streamed.head(600), loaded.X)
     south = np.flatnonzero(loaded.groups == "south")
     part = streamed.take(south)
@@ -107,7 +110,7 @@ def test_options_of_a_streamed_file(tmp_path, name):
         write(streamed, kept, tmp_path / target)
         again = [read(tmp_path / f"{which}{target}", missing="auto") for which in ("loaded-", "")]
         np.testing.assert_array_equal(again[0].X, again[1].X)
-        assert again[0].columns == again[1].columns == ("a", "b", "c")
+        assert again[0].columns == again[1].columns == ("a", "b", "c", "w")
     for missing in ("auto", "impute-robust"):
         with pytest.raises(ValueError, match=rf"with missing='{missing}' .* Use missing='drop'"):
             read(path, max_bytes=1000, missing=missing)

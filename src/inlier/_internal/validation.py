@@ -118,6 +118,23 @@ def check_vector(value: Any, name: str, length: int, what: str) -> Array:
     return vector
 
 
+def check_sample_weight(value: Any, length: int, name: str = "sample_weight") -> Array:
+    """Return what each row counts in a mean: finite numbers of at least 0, not all of them 0."""
+    weights = check_vector(value, name, length, "row")
+    if (weights < 0.0).any():
+        row = int(np.argmax(weights < 0.0))
+        raise ValueError(
+            f"{name} has a negative entry ({weights[row]:g}, the first in row {row}). Give "
+            "a row that shall not count in the mean the weight 0."
+        )
+    if not weights.any():
+        raise ValueError(
+            f"{name} is zero in every row, so that there is nothing to take a mean of. Leave "
+            "it out if all rows count alike."
+        )
+    return weights
+
+
 def check_random_state(value: Any) -> np.random.Generator:
     """Return a generator from a seed, a generator or a `RandomState`."""
     if isinstance(value, np.random.Generator):

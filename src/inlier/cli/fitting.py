@@ -38,7 +38,9 @@ class CommandOptions:
         """Return the options of a command."""
         return cls(**{field.name: given[field.name] for field in fields(cls)})
 
-    def fit(self, X: Any, callback: Callable[[Step], object]) -> RobustMeanResult:
+    def fit(
+        self, X: Any, callback: Callable[[Step], object], sample_weight: Any = None
+    ) -> RobustMeanResult:
         """Fit a table, and choose as the options say."""
         if self.p is not None and self.sigma is None:
             raise ValueError("--p needs --sigma. Give it too, or leave --p out.")
@@ -48,8 +50,8 @@ class CommandOptions:
                 "--assume out."
             )
         result = robust_mean(
-            X, sigma=self.sigma, assume=self.assume, scatter=self.scatter, p=self.p,
-            random_state=self.seed, callback=callback,
+            X, sample_weight=sample_weight, sigma=self.sigma, assume=self.assume,
+            scatter=self.scatter, p=self.p, random_state=self.seed, callback=callback,
         )  # fmt: skip
         if self.threshold is not None or self.point is not None:
             result = result.at(self.point, threshold=self.threshold)
@@ -145,8 +147,8 @@ def read_frame(given: dict[str, Any]) -> LoadedTable:
     options: dict[str, Any] = {
         name: separated(given[name]) for name in ("columns", "exclude", "na_values")
     }
-    plain = ("id_column", "group_by", "missing", "delimiter", "header", "key", "table", "query")
-    options |= {name: given[name] for name in plain}
+    plain = ("id_column", "group_by", "weights", "missing", "delimiter", "header")
+    options |= {name: given[name] for name in (*plain, "key", "table", "query")}
     return read(given["file"], max_bytes=size_of(given["max_bytes"]), **options)
 
 
@@ -162,7 +164,8 @@ def fit_frame(
         tell(what, None)
         with warnings.catch_warnings():  # the verdict says it
             warnings.simplefilter("ignore")
-            result = options.fit(X, lambda step: tell(what, step))
+            weights = None if frame.weights is None else frame.weights[rows]
+            result = options.fit(X, lambda step: tell(what, step), weights)
         # Where cells are missing, the table of the fit is a copy without gaps: none is made anew.
         table = result.known_data().table
         result = result.with_data(table, columns=frame.columns, names=names[rows])

@@ -58,6 +58,12 @@ Columns = Annotated[
 Exclude = Annotated[list[str] | None, reading("Columns to leave out.")]
 IdColumn = Annotated[str | None, reading("Column with the names of the rows.")]
 GroupBy = Annotated[str | None, reading("Fit the rows of each value of this column separately.")]
+Weights = Annotated[
+    str | None,
+    reading(
+        "Column with what each row counts in the mean; rows are judged with each counted once."
+    ),
+]
 MissingValues = Annotated[
     Missing,
     reading(

@@ -54,6 +54,8 @@ def _fit_record(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
         "deviation": _numbers(summary.deviation),
         "standard_error": _numbers(summary.standard_error),
         "missing": summary.n_missing.tolist(),
+        "weighted": certificate.weighted,
+        "effective_size": summary.effective_size,
         **_named(summary, "offset", "offset_deviation", "sigma", "budget", "threshold"),
         "certificate": {
             "statement": summary.statement(),

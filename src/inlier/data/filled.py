@@ -29,15 +29,16 @@ class Gaps:
     """Columns that are ignored in the fit: so few rows have a value there that having one makes a
     row an outlier. All of their cells count as the median."""
     unknown: Array = field(default_factory=lambda: NONE, repr=False)
-    """Columns without a value in any kept row."""
+    """Columns without a value in any kept row of positive weight."""
 
     @property
     def mostly(self) -> Array:
         """Columns of which more than half is missing."""
         return np.flatnonzero(2 * self.counts > self.n_rows)
 
-    def note(self, columns: tuple[str, ...] | None) -> str:
+    def note(self, columns: tuple[str, ...] | None, weighted: bool = False) -> str:
         """Return the sentences about missing cells in the message of a result."""
+        row = "kept row of positive weight" if weighted else "kept row"
         n, k = int(self.counts.sum()), int(np.count_nonzero(self.counts))
         cells = "1 missing cell" if n == 1 else f"{n} missing cells"
         verb, own = ("counts", "its") if n == 1 else ("count", "their")
@@ -54,7 +55,7 @@ class Gaps:
             )
         if len(self.unknown):
             note += (
-                f" No kept row has a value in {listed_columns(self.unknown, columns)}: the mean "
+                f" No {row} has a value in {listed_columns(self.unknown, columns)}: the mean "
                 "there is the median of all rows."
             )
         return note
@@ -90,32 +91,37 @@ class FilledTable(DenseTable):
         cells[self.aside] = self._cells[row]
         return cells
 
-    def known(self, kept: Mask) -> tuple[Array, Array]:
-        """Return the mean of the present cells of each column over some rows, and their number.
+    def known(self, weights: Array) -> tuple[Array, Array]:
+        """Return the weighted mean of the present cells of each column, and their total weight.
 
-        A column without present cells has its median instead. One pass.
+        The weights of a mask are 1 and 0, and the total is a number of cells. A column without
+        present cells of positive weight has its median instead. One pass.
         """
-        _, drift, counts = self.sums(kept)
-        return self.fill + drift / np.maximum(counts, 1), counts
+        _, drift, mass, _ = self.sums(weights)
+        return self.fill + drift / np.where(mass > 0.0, mass, 1.0), mass
 
-    def sums(self, kept: Mask) -> tuple[Array, Array, Array]:
-        """Return sums of squares, sums and counts of the present cells of some rows, by column.
+    def sums(self, weights: Array) -> tuple[Array, Array, Array, Array]:
+        """Return weighted sums over the present cells of each column.
 
-        About the imputed values. One pass.
+        Of the squares and of the values, both about the imputed values, and of 1 and the weights,
+        which are the total and the squared weights. One pass.
         """
         self.n_passes += 1
         n, d = self.shape
-        squares, drift, counts = np.zeros(d), np.zeros(d), np.zeros(d, np.intp)
+        squares, drift, mass, mass_squared = np.zeros((4, d))
         for part in pieces(n, max(1, SETTINGS.host_elements // d)):
-            inside = kept[part]
+            inside = weights[part] > 0.0
+            own = weights[part][inside].astype(np.float64)[:, None]
             # A missing cell equals its imputed value, so that it adds nothing.
             offset = self._Y[part][inside].astype(np.float64, copy=False) - self.fill
             offset[:, self.aside] = self._cells[part][inside] - self.fill[self.aside]
-            drift += offset.sum(axis=0)
+            weighted, present = own * offset, own * ~self.missing[part][inside]
+            drift += weighted.sum(axis=0)
             with np.errstate(over="ignore", under="ignore"):
-                squares += np.einsum("ij,ij->j", offset, offset)
-            counts += np.count_nonzero(~self.missing[part][inside], axis=0)
-        return squares, drift, counts
+                squares += np.einsum("ij,ij->j", weighted, offset)
+                mass += present.sum(axis=0)
+                mass_squared += np.einsum("ij,ij->j", present, present)
+        return squares, drift, mass, mass_squared
 
     def deviation_from_median(self, j: int) -> float:
         """Return the median absolute deviation of the present cells of a column not ignored."""

@@ -10,11 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from inlier._internal.arrays import namespace
-from inlier._internal.typing import Rows
+from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import is_device_array
+from inlier.api import Assumption, robust_mean
 from inlier.data import Table, is_external
 from inlier.data.checks import check_columns, check_table, without_mask
 from inlier.results.records import MeanResult
+from inlier.results.result import RobustMeanResult
 
 
 class MeanEstimator(BaseEstimator):
@@ -59,19 +61,7 @@ class MeanEstimator(BaseEstimator):
                     f"{self.n_features_in_} features as input."
                 )
             return X
-        check_columns(X)
-        if self._takes_missing:
-            X = without_mask(X)  # which scikit-learn would look through
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks at the sum of X
-            return validate_data(
-                self,
-                X,
-                reset=fitting,
-                accept_sparse=("csr", "csc"),
-                dtype=(np.float64, np.float32),
-                ensure_all_finite="allow-nan" if self._takes_missing else True,
-                ensure_min_samples=2 if fitting else 1,
-            )
+        return validated(self, X, fitting, sparse=True, missing=self._takes_missing)
 
     def _copied(self, result: MeanResult) -> Self:
         self.result_, self.n_iter_ = result, result.n_iter
@@ -79,15 +69,80 @@ class MeanEstimator(BaseEstimator):
         self.weights_ = result.weights
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int_]:
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.int_]:
         """Fit; return +1 for the rows of X that count, those of `support_`, -1 for the others."""
-        return in_signs(self.fit(X).support_)
+        return in_signs(self.fit(X, **fit_params).support_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._takes_missing
         return tags
+
+
+class OfRobustMeans(BaseEstimator):
+    """A scikit-learn estimator that is made of robust means of its rows.
+
+    Parameters
+    ----------
+    sigma, assume, random_state
+        Of `robust_mean`.
+    """
+
+    sigma: float | None
+    assume: Assumption
+    random_state: int | np.random.RandomState | None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Put the parameters that all share into the docstring."""
+        super().__init_subclass__(**options)
+        shared = entries(robust_mean, "Parameters", ("sigma", "assume", "random_state"))
+        cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{parameters}", shared)
+
+    def _robust_mean(self, X: Any) -> RobustMeanResult:
+        return robust_mean(X, sigma=self.sigma, assume=self.assume, random_state=self.random_state)
+
+    def _robust_means(self, X: Any, labels: Array, n_labels: int) -> tuple[Array, Mask]:
+        """Return the robust mean of the rows of each label, and which rows count in them.
+
+        A single row is its own mean; that of no row is not a number.
+        """
+        means = np.full((n_labels, X.shape[1]), np.nan, X.dtype)
+        support = np.ones(X.shape[0], np.bool_)
+        for label in range(n_labels):
+            rows = np.flatnonzero(labels == label)
+            if len(rows) > 1:
+                result = self._robust_mean(X[rows])
+                means[label], support[rows] = result.location, result.support
+            elif len(rows):
+                means[label] = X[rows].sum(axis=0)
+        return means, support
+
+
+def validated(
+    estimator: BaseEstimator,
+    X: Any,
+    fitting: bool = False,
+    *,
+    sparse: bool = False,
+    missing: bool = False,
+    **options: Any,
+) -> Any:
+    """Validate rows in memory as scikit-learn does; y too, if it is among the options."""
+    check_columns(X)
+    if missing:
+        X = without_mask(X)  # which scikit-learn would look through
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks at the sum of X
+        return validate_data(
+            estimator,
+            X,
+            reset=fitting,
+            accept_sparse=("csr", "csc") if sparse else False,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan" if missing else True,
+            ensure_min_samples=2 if fitting else 1,
+            **options,
+        )
 
 
 def entries(documented: Any, section: str, names: tuple[str, ...] = ()) -> str:

@@ -30,7 +30,8 @@ class RobustMean(OutlierMixin, MeanEstimator):
     `fit` refuses `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol` without sigma, unless the
     algorithm is "paper": they are of the problem with a known bound. A missing cell of a new row
     counts as the median of its column in the fit or, if no cell was missing there, as `location_`;
-    a row without any cell is an error. The weights are 1 for the kept rows and 0 for the others.
+    a row without any cell is an error. The weights are 1 for the kept rows and 0 for the others or,
+    with `sample_weight`, proportional to it in the kept rows.
 
     Parameters
     ----------
@@ -87,12 +88,18 @@ class RobustMean(OutlierMixin, MeanEstimator):
         self.start, self.prune, self.max_iter, self.tol = start, prune, max_iter, tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the mean of the good rows of X, and its bad rows; warn as `robust_mean` does.
 
-        Single precision stays single precision. Cells may be missing; y is ignored.
+        Single precision stays single precision. Cells may be missing; y is ignored. `sample_weight`
+        is what each row counts in `location_`, and no evidence: rows are judged with each counted
+        once.
         """
-        result = robust_mean(self._table(X, fitting=True), **self.get_params(deep=False))
+        result = robust_mean(
+            self._table(X, fitting=True),
+            sample_weight=sample_weight,
+            **self.get_params(deep=False),
+        )
         self.indicator_ = result.indicator
         self.offset_ = -result.rule.threshold
         return self._copied(result)

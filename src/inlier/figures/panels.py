@@ -12,6 +12,7 @@ from inlier.figures.panel import Axis, Bars, Level, Note, Panel, Series
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
+from inlier.results.wording import certified_mean
 
 
 @dataclass(frozen=True)
@@ -358,7 +359,8 @@ def radius_panel(certificate: Certificate) -> Panel | None:
     here = np.isin(fractions[known], stated)
     return Panel(
         "Error radius over the fraction of bad rows",
-        "How far the mean can be off, if a fraction of the rows is bad: the larger the more are.",
+        f"How far {certified_mean(certificate)} can be off, if a fraction of the rows is bad: the "
+        "larger the more are.",
         Axis(0.0, 50.0, "bad rows, at most (%)"),
         Axis.linear(y, "error radius", zero=True),
         (Series(x, y, "radius", joined=True, marked=False), Series(x[here], y[here], "chosen")),

@@ -22,6 +22,7 @@ class ColumnChoice:
     numbers: list[int]
     id_column: int | None
     group_by: int | None
+    weights: int | None
     left_out: dict[str, Reason]
 
     @property
@@ -52,13 +53,22 @@ def choose_columns(
     exclude: Names,
     id_column: str | int | None,
     group_by: str | int | None,
+    weights: str | int | None = None,
 ) -> ColumnChoice:
     """Choose the columns of numbers that were asked for, or all."""
     names = content.names
     ids = _find_one(id_column, "id_column", names, location)
     groups = _find_one(group_by, "group_by", names, location)
+    weighing = _find_one(weights, "weights", names, location)
     reasons = dict(enumerate(content.reasons))
-    for j, role in ((ids, "the id_column"), (groups, "the group_by column")):
+    if weighing is not None and (reason := reasons[weighing]) not in (None, INDEX):
+        raise ArgumentError(
+            Argument("weights", weights),
+            f" names a column that is not used as numbers: {reason.one}. Name another, or correct "
+            "the file.",
+        )
+    roles = {ids: "the id_column", groups: "the group_by column", weighing: "the weights column"}
+    for j, role in roles.items():
         if j is not None:
             reasons[j] = Reason(ReasonKind.OTHER, f"it is {role}", f"they are {role}")
     out = {j for name in _sequence(exclude) for j in _find(name, "exclude", names, location)}
@@ -78,9 +88,11 @@ def choose_columns(
     if columns is None:
         wanted = dict.fromkeys(range(len(names)))
     wanted = {j: None for j in wanted if j not in out}
-    others = {names[j]: reasons[j] for j in wanted if j not in (ids, groups)}
+    others = {names[j]: reasons[j] for j in wanted if j not in roles}
     left_out = {name: reason for name, reason in others.items() if reason is not None}
-    choice = ColumnChoice([j for j in wanted if reasons[j] is None], ids, groups, left_out)
+    choice = ColumnChoice(
+        [j for j in wanted if reasons[j] is None], ids, groups, weighing, left_out
+    )
     if not choice.numbers:
         said = "".join(f" {note}" for note in choice.notes)
         raise ValueError(f"{location} has no column of numbers to use.{said}")

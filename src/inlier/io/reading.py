@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier._internal.validation import check_choice, check_whole
+from inlier._internal.validation import check_choice, check_sample_weight, check_whole
 from inlier.data import Table
 from inlier.data.files import ENTRY_BYTES, FileTable
 from inlier.data.settings import SETTINGS
 from inlier.data.sources.base import Source
-from inlier.data.sources.content import Content, Format, ReadOptions, Reason, ReasonKind, reading
+from inlier.data.sources.content import (
+    Content,
+    Format,
+    ReadOptions,
+    Reason,
+    ReasonKind,
+    blocks_of,
+    reading,
+)
 from inlier.data.sources.formats import check_options, recognise
 from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 from inlier.io.columns import Names, choose_columns
@@ -51,6 +59,7 @@ class LoadedTable:
     n_read: int  # records of the file
     names: Array | None  # the id column, as text
     groups: Array | None  # the group column, as text
+    weights: Array | None  # what each row counts in the mean
     notes: tuple[str, ...]  # sentences: what was left out, dropped or imputed, and why
     n_imputed: int  # entries that are medians of their columns
     n_dropped: int  # rows of the file that were left out, because entries were missing
@@ -80,6 +89,7 @@ def read(
     exclude: Names = None,
     id_column: str | int | None = None,
     group_by: str | int | None = None,
+    weights: str | int | None = None,
     missing: str = "error",
     delimiter: str | None = None,
     header: bool | None = None,
@@ -107,6 +117,9 @@ def read(
         Columns to use and to leave out: names, numbers from 0, or patterns such as "gene_*".
     id_column, group_by : str or int, optional
         Names and groups of the rows; these columns are not used as numbers.
+    weights : str or int, optional
+        What each row counts in the mean, `sample_weight` of `inlier.robust_mean`; not one of the
+        numbers that rows are judged by.
     missing : {"error", "auto", "drop", "impute-robust"}
         Treatment of entries that are missing, NaN or infinite: refuse the file, leave their rows
         out, or replace them by the median of their column. With "auto" missing entries become
@@ -138,7 +151,7 @@ def read(
         stamp = location.stamp
         content = format.load(location, options)
         _check_rows(content.n, "rows", location)
-        choice = choose_columns(content, location, columns, exclude, id_column, group_by)
+        choice = choose_columns(content, location, columns, exclude, id_column, group_by, weights)
         names = tuple(content.names[j] for j in choice.numbers)
         whole = handle_missing(content.numbers(choice.numbers), missing, names, location)
         _check_rows(int(whole.rows.sum()), "rows without missing values", location)
@@ -146,6 +159,12 @@ def read(
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
+        weighing = None
+        if choice.weights is not None:
+            cells = blocks_of(content.numbers([choice.weights]))
+            weighing = np.concatenate([block[:, 0] for block in cells])[whole.rows]
+            name = f"The column {content.names[choice.weights]!r} of weights"
+            weighing = check_sample_weight(weighing, len(weighing), name)
     answer = None if query is None else content
     original = Original(
         format, location, content.options, content.names, content.reasons, content.schema, answer
@@ -162,6 +181,7 @@ def read(
         n_read=content.n,
         names=ids,
         groups=groups,
+        weights=weighing,
         notes=(*content.notes, *choice.notes, *whole.notes),
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),

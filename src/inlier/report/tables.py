@@ -20,6 +20,7 @@ from inlier.figures.numbers import (
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation
 from inlier.results.summary import Summary
+from inlier.results.wording import certified_mean
 
 # Columns of one of the worst rows, by their part in the score.
 MOST_FEATURES = 6
@@ -210,7 +211,8 @@ def radius_table(certificate: Certificate) -> PageTable:
         for alpha, radius in zip(fractions.tolist(), found.tolist(), strict=True)
     ]
     columns = [PageColumn("bad rows, at most", "words"), PageColumn("error radius")]
-    return PageTable("How far the mean can be off.", columns, rows, "radii")
+    caption = f"How far {certified_mean(certificate)} can be off."
+    return PageTable(caption, columns, rows, "radii")
 
 
 def contents_table(sections: Sequence[tuple[str, Summary]], linked: set[int]) -> PageTable:

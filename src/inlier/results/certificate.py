@@ -61,6 +61,9 @@ class Certificate:
     n_missing : int
         Cells that are missing. All that is stated is about the table that has the median of the
         column in the place of each, and about the mean of its kept rows.
+    weighted : bool
+        Whether the answer is a weighted mean. All that is stated is about the mean of the kept
+        rows, each counted once.
     aside : int array
         Columns of which so little is there that no row is judged by them: in that table they are
         medians only.
@@ -78,6 +81,7 @@ class Certificate:
     n_suspected: int = 0
     tolerance: float = BUDGET_TOL
     n_missing: int = 0
+    weighted: bool = False
     aside: Array = field(default_factory=lambda: NONE, repr=False, compare=False)
 
     @classmethod
@@ -164,6 +168,7 @@ class Certificate:
     def error_radius(self, alpha: Any, sigma: float | None = None) -> float | Array:
         """Return how far the mean of the kept rows can be from the mean of the good ones.
 
+        Both are means with each row counted once, also where the answer is weighted.
         See `inlier.theory.error_radius`; it assumes that at most a fraction alpha of the rows is
         bad and that the good rows have standard deviation at most sigma in every direction. An
         array of fractions gives the curve over alpha; without sigma, that of the kept rows is used.

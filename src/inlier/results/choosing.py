@@ -17,6 +17,7 @@ from inlier.data import Table, as_table
 from inlier.results.certificate import Certificate
 from inlier.results.outcome import Finding, Kind, Outcome
 from inlier.results.rules import Group, GroupRule, Multiplier, Suspect, rule_of
+from inlier.results.weighting import weighted
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -189,8 +190,9 @@ def _chosen(
         n_passes=table.n_passes,
         outcome=Outcome(findings=now),
         gaps=None,
+        unweighted=None,
     )
-    return chosen.over_cells()
+    return weighted(chosen.over_cells())
 
 
 def _rule_of(

@@ -65,7 +65,8 @@ class PathPoint(LazyFields):
     removed : int array
         Indices of the rows that have left.
     location : array of shape (d,)
-        The mean of the others, in which a missing cell counts as the median of its column.
+        The mean of the others, each counted once, in which a missing cell counts as the median of
+        its column.
     certificate : Certificate
     """
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from inlier._internal.arrays import count, double, like, on_host
+from inlier._internal.arrays import count, like, on_host, total
 from inlier._internal.late import late
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
@@ -23,6 +23,7 @@ from inlier.results.named_table import NamedTable
 from inlier.results.outcome import Outcome
 from inlier.results.records import MeanResult, PathPoint
 from inlier.results.rules import Group, GroupRule, Multiplier, Suspect
+from inlier.results.weighting import effective_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +38,9 @@ class RobustMeanResult(MeanResult):
     location, support, weights, scores, history, n_iter, n_passes, converged, message
         As in `MeanResult`. The location is the mean of the kept rows, of each column over those
         that have the cell. Weights are 1 for the kept rows and 0 for the others; 1 - h, if none is
-        kept. A score is how much of the budget a row would take, at its price. Without sigma,
-        iterations are rounds of the search for groups.
+        kept; with `sample_weight` times that, in units of the largest. A score is how much of the
+        budget a row would take, at its price. Without sigma, iterations are rounds of the search
+        for groups.
     indicator : array of shape (n,)
         h: zero for the kept rows, in (0, 1] for the removed ones.
     sigma : float
@@ -63,6 +65,11 @@ class RobustMeanResult(MeanResult):
         How the fit ended, as fields; `message` says it in words.
     gaps : Gaps, optional
         The missing cells, if there are some: how many, and the medians that they count as.
+    sample_weight : array of shape (n,), optional
+        What each row counts in the location, if that is a weighted mean. Support, scores, groups,
+        path, sigma and certificate are about rows that count once.
+    unweighted : array of shape (d,), optional
+        The mean of the kept rows with each counted once, if the location is weighted.
     """
 
     message: str = field(init=False)
@@ -77,6 +84,8 @@ class RobustMeanResult(MeanResult):
     path: tuple[PathPoint, ...] = field(default=(), repr=False)
     data: NamedTable | None = field(default=None, repr=False)
     gaps: Gaps | None = field(default=None, repr=False)
+    sample_weight: Array | None = field(default=None, repr=False)
+    unweighted: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", wording.message(self))
@@ -129,6 +138,14 @@ class RobustMeanResult(MeanResult):
         )
 
     @property
+    def effective_size(self) -> float:
+        """How many rows of one weight have a mean of the same variance, (sum w)^2 / sum w^2.
+
+        The number of kept rows or, with `sample_weight`, at most that.
+        """
+        return effective_size(on_host(self.weights))
+
+    @property
     def standard_error(self) -> Any:
         """Standard error of the location in each column, (d,), in double precision.
 
@@ -136,8 +153,24 @@ class RobustMeanResult(MeanResult):
         chance alone does to their mean. That some bad rows may be left, or good ones gone, is no
         part of it: see `Certificate.error_radius`. Where cells are missing, m is the number of kept
         rows that have the cell; infinite for fewer than two. One pass over the data, once.
+
+        With `sample_weight` the deviation is weighted and m is the effective size. That takes the
+        rows to vary alike, whatever they weigh: too large if heavy rows vary less than light ones,
+        as means of more samples do, and too small if they vary more.
         """
         return like(self._mean_and_error[1], self.location)
+
+    @property
+    def deviation(self) -> Any:
+        """Standard deviation of the kept rows in each column, (d,), in double precision.
+
+        About the location, weighted as it is: with the sum of the weights in the denominator, the
+        number of kept rows if there is no `sample_weight`. 0 if fewer than two have the cell.
+        """
+        _, error, m = self._mean_and_error
+        deviation = np.zeros(len(m))
+        deviation[m > 1.0] = error[m > 1.0] * np.sqrt(m[m > 1.0] - 1.0)
+        return like(deviation, self.location)
 
     def confidence_interval(self, level: float = 0.95) -> Any:
         """Return a Student's t interval for the mean of the good rows in each column.
@@ -166,30 +199,39 @@ class RobustMeanResult(MeanResult):
 
     @cached_property
     def _mean_and_error(self) -> tuple[Array, Array, Array]:
-        """Of each column: the mean, not rounded, its standard error, and of how many kept cells."""
-        n_kept = count(self.support)
+        """Of each column: the mean, not rounded, its standard error, and its effective size."""
+        n_kept = self.n_counting
         if n_kept < 2:
+            weighed = "" if self.sample_weight is None else " of positive weight"
             raise ValueError(
-                f"A standard error takes at least 2 kept rows, but this result keeps {n_kept}: one "
-                "row does not show how much rows vary."
+                f"A standard error takes at least 2 kept rows{weighed}, but this result keeps "
+                f"{n_kept}: one row does not show how much rows vary."
             )
         table = as_table(self.known_data().table)
         if isinstance(table, FilledTable):
             center = table.fill
-            squares, drift, m = table.sums(on_host(self.support))
+            squares, drift, mass, mass_squared = table.sums(on_host(self.weights))
         else:
             center = on_host(self.location).astype(np.float64)
-            squares, drift = table.squares(center, double(self.support))
-            m = np.full(len(center), n_kept)
-        own = np.maximum(m, 1)
+            squares, drift = table.squares(center, self.weights)
+            mass, mass_squared = (
+                np.full(len(center), total(w)) for w in (self.weights, self.weights**2)
+            )
+        own = np.where(mass > 0.0, mass, 1.0)
+        m = mass * (mass / np.where(mass_squared > 0.0, mass_squared, 1.0))
         with np.errstate(over="ignore", invalid="ignore"):
             # About the mean itself: the location may have been rounded to single precision.
             about = squares - drift * (drift / own)
             # Of a constant column that leaves rounding, in place of zero.
-            about = np.where(about > 4.0 * own * np.finfo(float).eps * squares, about, 0.0)
+            about = np.where(about > 4.0 * n_kept * np.finfo(float).eps * squares, about, 0.0)
             # Rows too far away to square were kept, or put back; or one cell is all there is.
-            about = np.where(np.isfinite(squares) & (m > 1), about, np.inf)
-            return center + drift / own, np.sqrt(about / np.maximum(m - 1, 1) / own), m
+            about = np.where(np.isfinite(squares) & (m > 1.0), about, np.inf)
+            return center + drift / own, np.sqrt(about / np.where(m > 1.0, m - 1.0, 1.0) / own), m
+
+    @property
+    def n_counting(self) -> int:
+        """How many of the kept rows have a positive weight."""
+        return count(self.support & (self.weights > 0.0))
 
     def at(
         self,

@@ -222,7 +222,8 @@ class Suspect:
     group: Group
     """Its rows, and the rule that tells them from the others."""
     shift: float
-    """How far the mean would move without it, in standard errors of the mean in that direction."""
+    """How far the mean would move without it, in standard errors of the mean in that direction; not
+    a number if no other row has a weight."""
     why: str
     """Why it was not removed."""
 
@@ -237,10 +238,9 @@ class Suspect:
         return self.group.size
 
     def __str__(self) -> str:
-        return (
-            f"{self.group}; without it the mean moves by {self.shift:.2g} standard errors; kept, "
-            f"because {self.why}"
-        )
+        moves = f"the mean moves by {self.shift:.2g} standard errors"
+        moves = "no row has a weight" if np.isnan(self.shift) else moves
+        return f"{self.group}; without it {moves}; kept, because {self.why}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from inlier._internal.arrays import double, on_host, total
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import FilledTable, Table, WorkingFrame, as_table
@@ -16,6 +17,7 @@ from inlier.results.explanation import Explanation, named
 from inlier.results.records import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.results.rules import Group, GroupRule
+from inlier.results.weighting import weighted_mean
 from inlier.results.wording import IN_UNITS
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
@@ -59,17 +61,19 @@ class Summary:
     median: Array = field(repr=False)
     deviation: Array = field(repr=False)
     """For each column the mean of the kept rows, the mean of all rows, the median of all rows, and
-    the standard deviation of the kept rows."""
+    the standard deviation of the kept rows; all but the median weighted, if there are weights."""
     standard_error: Array = field(repr=False)
     """Of the mean of the kept rows; not a number if there are fewer than two."""
+    effective_size: float
+    """Of the mean of the kept rows: their number, if there are no weights."""
     offset: float
     """Distance between the plain and the robust mean."""
     offset_deviation: float
     """Standard deviation of the kept rows along the line between the two."""
     before: Array = field(repr=False)
     after: Array = field(repr=False)
-    """Largest standard deviations in any direction, in descending order: of all rows about the
-    plain mean, and of the kept rows about the robust mean."""
+    """Largest standard deviations in any direction, in descending order: of all rows and of the
+    kept rows, about the mean of each; every row counts once."""
     view: Projections = field(repr=False)
     worst: tuple[Explanation, ...] = field(repr=False)
     """Of the rows with the highest scores, in descending order; some of each group."""
@@ -153,7 +157,7 @@ class Summary:
         spread = self.offset_deviation
         if not spread > 0.0:
             return f"{text}, in a direction in which the kept rows do not vary."
-        errors = self.offset / spread * float(np.sqrt(kept))
+        errors = self.offset / spread * float(np.sqrt(self.effective_size))
         text += (
             f", which is {self.offset / spread:.3g} times the standard deviation of the kept rows "
             f"in that direction, or {errors:.3g} standard errors of their mean."
@@ -202,11 +206,12 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
-    all_rows = table.rows(1.0)
-    middle, inner = table.mean(all_rows, robust), robust
-    plain = middle
-    if isinstance(table, FilledTable):  # spectra are of the table without gaps, means are not
-        plain, _ = table.known(np.ones(n, dtype=np.bool_))
+    middle, inner = table.mean(table.rows(1.0), robust), robust
+    plain, weights = middle, result.sample_weight
+    if weights is not None or isinstance(table, FilledTable):
+        # Spectra are of the table without gaps in which each row counts once, means are not.
+        weights = np.ones(n) if weights is None else weights / weights.max()
+        plain, _ = weighted_mean(table, weights, robust)
         inner = table.mean(kept, robust)
     offset = plain - robust
     length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
@@ -215,11 +220,9 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     view = _view(result, table, robust, rest)
     group_of = _membership(n, result.groups)
     explained = result.explanations(_worst(scores, group_of, n_worst))
-    m = int(support.sum())
-    error = on_host(result.standard_error) if m > 1 else np.full(d, np.nan)
-    cells = table.known(support)[1] if isinstance(table, FilledTable) else np.full(d, m)
-    # About a population of their own, which is what the other deviations here are.
-    deviation = np.where(cells > 1, error * np.sqrt(np.maximum(cells - 1.0, 0.0)), 0.0)
+    error, deviation = np.full(d, np.nan), np.zeros(d)
+    if result.n_counting > 1:
+        error, deviation = on_host(result.standard_error), on_host(result.deviation)
     large = n * d > MEDIAN_ELEMENTS
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(
@@ -235,10 +238,11 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         median=table.median(fit_generator(0) if large or table.sparse else None),
         deviation=deviation,
         standard_error=error,
+        effective_size=result.effective_size,
         offset=length,
-        offset_deviation=_deviation_along(table, robust, along, kept),
+        offset_deviation=_deviation_along(table, robust, along, result.weights * kept),
         before=_deviations_of(whole, n),
-        after=_deviations_of(rest, max(1, m)),
+        after=_deviations_of(rest, max(1, int(support.sum()))),
         view=view,
         worst=tuple(sorted(explained, key=lambda why: -why.score)),
         group_of=group_of,
@@ -335,7 +339,7 @@ def _view(
 
 
 def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) -> float:
-    """Compute the standard deviation of the kept rows in a direction, about a center."""
+    """Compute the weighted standard deviation of the kept rows in a direction, about a center."""
     projected = table.project(center, direction[None])[0, :]
     inside = total(kept * (projected * (kept > 0.0)) ** 2)
-    return float(np.sqrt(inside / max(total(kept), 1.0)))
+    return float(np.sqrt(inside / max(total(kept), TINY)))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from inlier._internal.arrays import on_host
 from inlier.results.outcome import DOUBTS, FAILURES, Finding, Kind
 
 if TYPE_CHECKING:
@@ -31,20 +32,20 @@ def message(result: RobustMeanResult) -> str:
     """Return how a fit ended and, if not well, what to try."""
     outcome = result.outcome
     others = _without(outcome.findings, *DOUBTS)
-    missing = _missing(result)
+    about = _joined(_missing(result), _weighted(result))
     units = IN_UNITS if result.rule.metric is not None else ""
     again = _sentences(outcome.having(frozenset({Kind.SOLVED_AGAIN})), PYTHON)
     if outcome.failed:
-        return _joined(again, _sentences(outcome.having(FAILURES), PYTHON), missing, units)
+        return _joined(again, _sentences(outcome.having(FAILURES), PYTHON), about, units)
     if outcome.searched or outcome.chosen:
         counts = "" if outcome.chosen else removed(result)
         said, doubts = (_sentences(x, PYTHON) for x in (others, outcome.having(DOUBTS)))
-        return _joined(counts, said, missing, result.certificate.statement(), doubts, units)
+        return _joined(counts, said, about, result.certificate.statement(), doubts, units)
     certificate = result.certificate
     n, least = certificate.n, certificate.l0_lower_bound
     counts = f"Kept {n - certificate.n_removed} of {n} rows; at least {least} had to go."
     rest = _sentences(_without(others, Kind.SOLVED_AGAIN), PYTHON)
-    return _joined(again, counts, rest, missing, units)
+    return _joined(again, counts, rest, about, units)
 
 
 def remarks(result: RobustMeanResult, words: Remedies = PYTHON) -> str:
@@ -54,7 +55,8 @@ def remarks(result: RobustMeanResult, words: Remedies = PYTHON) -> str:
     if outcome.failed:
         findings = outcome.having(FAILURES | {Kind.SOLVED_AGAIN})
     said = _sentences(_without(findings, *DOUBTS), words)
-    return _joined(said, _missing(result), _sentences(outcome.having(DOUBTS), words))
+    about = _joined(_missing(result), _weighted(result))
+    return _joined(said, about, _sentences(outcome.having(DOUBTS), words))
 
 
 def removed(result: RobustMeanResult) -> str:
@@ -93,7 +95,13 @@ def statement(
     alike = (
         ", if a missing cell counts as the median of its column" if certificate.n_missing else ""
     )
-    return f"{assumed}, the mean is within {within} of that of the good rows{alike}."
+    mean = certified_mean(certificate)
+    return f"{assumed}, {mean} is within {within} of that of the good rows{alike}."
+
+
+def certified_mean(certificate: Certificate) -> str:
+    """Return which mean a certificate is about."""
+    return "the mean with each row counted once" if certificate.weighted else "the mean"
 
 
 SENTENCES = {
@@ -187,7 +195,20 @@ def _missing(result: RobustMeanResult) -> str:
     """Return what is said of missing cells, by the names of their columns."""
     if result.gaps is None:
         return ""
-    return result.gaps.note(None if result.data is None else result.data.columns)
+    columns = None if result.data is None else result.data.columns
+    return result.gaps.note(columns, result.unweighted is not None)
+
+
+def _weighted(result: RobustMeanResult) -> str:
+    """Return what is said of a weighted mean."""
+    if result.unweighted is None:
+        return ""
+    moved = np.linalg.norm(on_host(result.location) - on_host(result.unweighted))
+    by = f", {moved:.3g} from that with each row counted once" if result.rule.metric is None else ""
+    return (
+        "Rows were judged with each counted once. The mean is weighted, with an effective size of "
+        f"{result.effective_size:.4g} rows{by}."
+    )
 
 
 def _without(findings: tuple[Finding, ...], *kinds: Kind) -> tuple[Finding, ...]:

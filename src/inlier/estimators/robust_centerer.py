@@ -1,0 +1,92 @@
+"""Subtract the robust mean, as a transformer."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from inlier._internal.typing import Array
+from inlier.api import Assumption
+from inlier.estimators.base import OfRobustMeans, validated
+
+
+class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, OfRobustMeans):
+    """Subtract the mean of the good rows; divide by their standard deviation, if wanted.
+
+    All rows are transformed, the bad ones too. Missing cells (NaN) stay missing, and count as in
+    `robust_mean`.
+
+    Parameters
+    ----------
+    with_scaling : bool, default=False
+        Whether to divide each column by the standard deviation of the kept rows, with their number
+        in the denominator. A column in which they do not vary is only centered.
+    {parameters}
+
+    Attributes
+    ----------
+    location_ : ndarray of shape (n_features,)
+        What is subtracted: the robust mean.
+    scale_ : ndarray of shape (n_features,) or None
+        What is divided by.
+    support_ : ndarray of bool, shape (n_samples,)
+        The rows that count in both.
+    result_ : RobustMeanResult
+        All that is known about the fit.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from inlier import RobustCenterer
+    >>> X = np.random.default_rng(0).standard_normal((100, 2))
+    >>> X[:10] += 1000.0
+    >>> centered = RobustCenterer(with_scaling=True).fit_transform(X)
+    >>> [round(float(x), 6) for x in centered[10:].std(axis=0)]
+    [1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        with_scaling: bool = False,
+        sigma: float | None = None,
+        assume: Assumption = "auto",
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.with_scaling, self.sigma, self.assume = with_scaling, sigma, assume
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the mean of the good rows; y is ignored."""
+        X = validated(self, X, fitting=True, missing=True)
+        result = self.result_ = self._robust_mean(X)
+        self.location_, self.support_ = result.location, result.support
+        self.scale_ = None
+        if self.with_scaling:
+            deviation = result.deviation.astype(X.dtype)
+            self.scale_ = np.where(deviation > 0.0, deviation, 1.0).astype(X.dtype)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the rows of X about the robust mean, (n_samples, n_features)."""
+        check_is_fitted(self)
+        centered: Array = validated(self, X, missing=True) - self.location_
+        return centered if self.scale_ is None else centered / self.scale_
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the rows of which X is the transform, (n_samples, n_features)."""
+        check_is_fitted(self)
+        X = validated(self, X, missing=True)
+        original: Array = (X if self.scale_ is None else X * self.scale_) + self.location_
+        return original
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,264 @@
+"""A weighted mean of rows that were judged with each counted once, against numpy."""
+
+import pickle
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+
+import inlier
+from inlier.results.weighting import effective_size
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((300, 4)) + np.array([0.0, 5.0, -3.0, 100.0])
+X[:30] += 12.0
+WEIGHTS = RNG.uniform(0.0, 5.0, 300)
+WEIGHTS[:30] = 1e6  # what bad rows claim
+WEIGHTS[100:120] = 0.0
+PLAIN = inlier.robust_mean(X)
+RESULT = inlier.robust_mean(X, sample_weight=WEIGHTS)
+
+
+def average(rows, weights=WEIGHTS):
+    return np.average(X[rows], axis=0, weights=weights[rows])
+
+
+def error(rows, weights):
+    """The unbiased weighted variance of numpy over the effective size, square root."""
+    sizes = [np.cov(x, aweights=weights) for x in rows.T]
+    return np.sqrt(np.array(sizes) / effective_size(weights))
+
+
+def test_weights_are_no_evidence():
+    for name in ("support", "scores", "indicator"):
+        np.testing.assert_array_equal(getattr(RESULT, name), getattr(PLAIN, name))
+    assert RESULT.support[100:120].all() and not RESULT.support[:30].any()
+    assert (RESULT.sigma, RESULT.budget) == (PLAIN.sigma, PLAIN.budget)
+    assert RESULT.certificate.verify(X).holds
+    alphas = np.array([0.1, 0.2])
+    np.testing.assert_array_equal(
+        RESULT.certificate.error_radius(alphas), PLAIN.certificate.error_radius(alphas)
+    )
+    np.testing.assert_array_equal(RESULT.unweighted, PLAIN.location)
+
+
+def test_location_is_the_weighted_mean_of_the_kept_rows():
+    np.testing.assert_allclose(RESULT.location, average(RESULT.support), rtol=1e-13)
+    np.testing.assert_allclose(np.average(X, axis=0, weights=RESULT.weights), RESULT.location)
+    assert RESULT.weights.max() == 1.0 and not RESULT.weights[~RESULT.support].any()
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0, 1e-300, 1e300])
+def test_equal_weights_are_none(factor):
+    same = inlier.robust_mean(X, sample_weight=np.full(300, factor))
+    np.testing.assert_allclose(same.location, PLAIN.location, rtol=1e-14)
+    np.testing.assert_array_equal(same.standard_error, PLAIN.standard_error)
+    np.testing.assert_allclose(same.confidence_interval(), PLAIN.confidence_interval(), rtol=1e-14)
+    assert same.effective_size == PLAIN.effective_size == PLAIN.support.sum()
+
+
+def test_standard_error():
+    kept = RESULT.support & (WEIGHTS > 0.0)
+    np.testing.assert_allclose(RESULT.standard_error, error(X[kept], WEIGHTS[kept]), rtol=1e-9)
+    w = WEIGHTS[kept]
+    assert RESULT.effective_size == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    spread = np.sqrt(np.average((X[kept] - RESULT.location) ** 2, axis=0, weights=w))
+    np.testing.assert_allclose(RESULT.deviation, spread, rtol=1e-9)
+    low, high = RESULT.confidence_interval(0.9)
+    np.testing.assert_allclose((low + high) / 2.0, RESULT.location)
+
+
+def test_intervals_hold_as_often_as_they_say():
+    # Also where heavy rows are means of more samples: there they hold more often.
+    rng = np.random.default_rng(1)
+    for power, least, most in ((0.0, 0.85, 0.95), (-0.5, 0.93, 1.0)):
+        held = []
+        for _ in range(20):
+            w = rng.integers(1, 20, 60).astype(float)
+            rows = rng.standard_normal((60, 30)) * w[:, None] ** power
+            low, high = inlier.robust_mean(rows, sample_weight=w).confidence_interval(0.9)
+            held.append((low <= 0.0) & (high >= 0.0))
+        assert least <= np.mean(held) <= most, power
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "held",
+    [
+        sp.csr_array,
+        torch.from_numpy,
+        lambda Y: da.from_array(Y, chunks=(70, 4)),
+        lambda Y: pd.DataFrame(Y, columns=list("abcd")),
+        "file",
+    ],
+    ids=["sparse", "torch", "dask", "pandas", "file"],
+)
+def test_every_home_of_the_data(held, dtype, tmp_path):
+    rows = X.astype(dtype)
+    if held == "file":
+        np.save(tmp_path / "rows.npy", rows)
+        there = tmp_path / "rows.npy"
+    else:
+        there = held(rows)
+    result = inlier.robust_mean(there, sample_weight=pd.Series(WEIGHTS))
+    close = {"rtol": 1e-6 if dtype is np.float32 else 1e-12}
+    np.testing.assert_array_equal(np.asarray(result.support), RESULT.support)
+    np.testing.assert_allclose(np.asarray(result.location), RESULT.location, **close)
+    np.testing.assert_allclose(np.asarray(result.weights), RESULT.weights)
+    np.testing.assert_allclose(
+        np.asarray(result.standard_error), RESULT.standard_error, rtol=10.0 * close["rtol"]
+    )
+    assert type(result.location) is type(result.support) is type(result.weights)
+    assert f"{result.location.dtype}".endswith(np.dtype(dtype).name)
+
+
+def test_weights_may_be_tensors():
+    there = inlier.robust_mean(torch.from_numpy(X), sample_weight=torch.from_numpy(WEIGHTS))
+    np.testing.assert_allclose(there.location.numpy(), RESULT.location)
+
+
+def test_missing_cells():
+    holes = X.copy()
+    holes[RNG.random(X.shape) < 0.1] = np.nan
+    result = inlier.robust_mean(holes, sample_weight=WEIGHTS)
+    plain = inlier.robust_mean(holes)
+    np.testing.assert_array_equal(result.support, plain.support)
+    np.testing.assert_array_equal(result.unweighted, plain.location)
+    kept = result.support & (WEIGHTS > 0.0)
+    for j in range(4):
+        there = kept & ~np.isnan(holes[:, j])
+        x, w = holes[there, j], WEIGHTS[there]
+        assert result.location[j] == pytest.approx(np.average(x, weights=w))
+        assert result.standard_error[j] == pytest.approx(error(x[:, None], w)[0])
+    assert "missing cells" in result.message and "weighted" in result.message
+
+
+def test_a_column_without_a_weighted_cell_is_said_to_be_its_median():
+    holes = X[30:].copy()
+    holes[20:, 1] = np.nan
+    weights = np.where(np.arange(270) < 20, 0.0, 1.0)
+    result = inlier.robust_mean(holes, sample_weight=weights)
+    assert result.location[1] == np.nanmedian(holes[:, 1])
+    assert "No kept row of positive weight has a value in column 1" in result.message
+
+
+def test_another_answer_is_weighted_too():
+    chosen = [RESULT.keep(0), RESULT.at(len(RESULT.path) - 1), RESULT.at(threshold=0.5)]
+    same = [PLAIN.keep(0), PLAIN.at(len(PLAIN.path) - 1), PLAIN.at(threshold=0.5)]
+    given = {"sigma": 2.0, "assume": "auto"}
+    weighted, plain = (
+        inlier.robust_mean(X, sample_weight=w, **given).at(sigma=1.2) for w in (WEIGHTS, None)
+    )
+    for one, other in zip((*chosen, weighted), (*same, plain), strict=True):
+        np.testing.assert_array_equal(one.support, other.support)
+        np.testing.assert_allclose(one.unweighted, other.location, rtol=1e-12)
+        np.testing.assert_allclose(one.location, average(one.support), rtol=1e-12)
+        assert one.certificate.weighted and one.certificate.verify(X).holds
+
+
+def suspected():
+    """Skewed rows with a group clear of them, which is suspected and kept."""
+    rng = np.random.default_rng(0)
+    rows = rng.exponential(size=(400, 6))
+    rows[:50] *= 0.3
+    rows[:50, :2] += 12.0
+    return rows, rng.uniform(0.5, 2.0, 400)
+
+
+def test_suspects_say_how_far_the_weighted_mean_moves():
+    rows, weights = suspected()
+    result = inlier.robust_mean(rows, sample_weight=weights)
+    (suspect,) = result.suspects
+    dropped = result.drop(0)
+    moved = dropped.location - result.location
+    unit = moved / np.linalg.norm(moved)
+    kept = result.support
+    t = (rows[kept] - result.location) @ unit
+    w = weights[kept]
+    standard = np.sqrt(np.average(t**2, weights=w) / effective_size(w))
+    assert suspect.shift == pytest.approx(np.linalg.norm(moved) / standard)
+    (unweighted,) = inlier.robust_mean(rows).suspects
+    assert suspect.shift != pytest.approx(unweighted.shift, rel=1e-3)
+    # As many standard errors as without weights, if all weigh the same.
+    (same,) = inlier.robust_mean(rows, sample_weight=np.full(400, 7.0)).suspects
+    assert same.shift == pytest.approx(unweighted.shift)
+
+
+def test_a_suspect_with_all_the_weight():
+    rows, _ = suspected()
+    weights = np.where(np.arange(400) < 50, 1.0, 0.0)
+    result = inlier.robust_mean(rows, sample_weight=weights)
+    assert "without it no row has a weight" in str(result.suspects[0])
+    with pytest.raises(ValueError, match=r"^sample_weight is zero in every kept row"):
+        result.drop(0)
+
+
+def test_weights_of_bad_rows_only_leave_no_mean():
+    with pytest.raises(ValueError, match=r"^sample_weight is zero in every kept row"):
+        inlier.robust_mean(X, sample_weight=np.where(np.arange(300) < 30, 1.0, 0.0))
+
+
+def test_one_weighted_row_has_no_standard_error():
+    result = inlier.robust_mean(X, sample_weight=np.where(np.arange(300) == 200, 1.0, 0.0))
+    np.testing.assert_allclose(result.location, X[200])
+    with pytest.raises(ValueError, match=r"at least 2 kept rows of positive weight.* keeps 1"):
+        result.standard_error
+    assert np.isnan(result.summary.standard_error).all() and "robust" in result.to_html()
+
+
+def test_words():
+    statement = RESULT.certificate.statement()
+    assert "the mean with each row counted once is within" in statement
+    assert statement in RESULT.message and "counted once" not in PLAIN.message
+    size = f"an effective size of {RESULT.effective_size:.4g} rows"
+    moved = np.linalg.norm(RESULT.location - RESULT.unweighted)
+    assert f"{size}, {moved:.3g} from that with each row counted once" in RESULT.message
+    assert size in RESULT.remarks
+    assert "counted once" in RESULT.at(0).message
+    page = RESULT.to_html()
+    assert statement in page and "All are weighted but the median" in page
+    assert "How far the mean with each row counted once can be off" in page
+    # Of a metric the length would be in other units than the rest.
+    scaled = inlier.robust_mean(X, sample_weight=WEIGHTS, scatter="diagonal")
+    assert "effective size" in scaled.message and "from that with" not in scaled.message
+
+
+def test_summary_is_weighted():
+    summary = RESULT.summary
+    np.testing.assert_allclose(summary.plain, average(np.ones(300, bool)))
+    np.testing.assert_allclose(summary.robust, RESULT.location)
+    np.testing.assert_allclose(summary.deviation, RESULT.deviation)
+    # Spectra are of rows that count once, as the certificate is.
+    rows = X[RESULT.support]
+    largest = np.sqrt(np.linalg.eigvalsh(np.cov(rows.T, ddof=0))[-1])
+    assert summary.after[0] == pytest.approx(largest)
+    offset = summary.plain - summary.robust
+    t = (rows - RESULT.location) @ (offset / np.linalg.norm(offset))
+    spread = np.sqrt(np.average(t**2, weights=WEIGHTS[RESULT.support]))
+    assert summary.offset_deviation == pytest.approx(spread)
+    errors = np.linalg.norm(offset) / spread * np.sqrt(RESULT.effective_size)
+    assert f"or {errors:.3g} standard errors" in summary.distance()
+
+
+def test_nothing_removed_is_the_plain_weighted_mean():
+    summary = inlier.robust_mean(X[30:], sample_weight=WEIGHTS[30:]).summary
+    np.testing.assert_allclose(summary.robust, summary.plain, rtol=1e-12)
+
+
+def test_a_pickled_result_keeps_its_weights():
+    back = pickle.loads(pickle.dumps(RESULT)).with_data(X)
+    np.testing.assert_array_equal(back.sample_weight, WEIGHTS)
+    np.testing.assert_array_equal(back.standard_error, RESULT.standard_error)
+    np.testing.assert_allclose(back.keep(0).location, RESULT.keep(0).location)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_that_keeps_no_row_has_nothing_to_weigh():
+    result = inlier.robust_mean(X, sigma=1e-3, sample_weight=WEIGHTS)
+    plain = inlier.robust_mean(X, sigma=1e-3)
+    assert not result.support.any() and result.unweighted is None
+    np.testing.assert_array_equal(result.location, plain.location)
+    assert result.message == plain.message
