@@ -72,7 +72,7 @@ bench-scale: $(VENV)/.installed-test ## growth with n and d, files larger than m
 bench-coverage: $(VENV)/.installed ## how often the intervals of the mean hold
 	$(BIN)/python benchmarks/coverage.py --write
 
-bench-federated: $(VENV)/.installed ## training with clients that lie, against eight rules
+bench-federated: $(VENV)/.installed-byzfl ## training with clients that lie, against ten rules
 	$(BIN)/python benchmarks/federated.py --write
 
 lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
@@ -111,6 +111,12 @@ $(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed-test
 	@echo "installing the tables and methods of make bench-tables into $(VENV)"
 	@$(PIP) -e '.[test,bench]'
 	@$(PIP) --no-deps robpy==0.0.6
+	@touch $@
+
+# Two rivals of make bench-federated, which need none of what byzfl depends on but torch.
+$(VENV)/.installed-byzfl: pyproject.toml | $(VENV)/.installed-test
+	@echo "installing byzfl into $(VENV)"
+	@$(PIP) --no-deps byzfl==0.0.11
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed-test

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 
 import numpy as np
 from federated_training import Rule
@@ -92,6 +96,27 @@ def mixed_trimmed_mean(n: int, f: int) -> Rule:
     return rule
 
 
+def of_byzfl(name: str) -> Callable[[int], Rule]:
+    """Load an aggregator of byzfl alone: as a whole it asks for torchvision."""
+    if "byzfl" not in sys.modules:
+        where = find_spec("byzfl")
+        if where is None:
+            raise SystemExit(f"{name} is an aggregator of byzfl: make bench-federated installs it")
+        sys.modules["byzfl"] = package = ModuleType("byzfl")
+        package.__path__ = list(where.submodule_search_locations or ())
+    return getattr(import_module("byzfl.aggregators.aggregators"), name)
+
+
+def caf(n: int, f: int) -> Rule:
+    """The covariance-bound agnostic filter of byzfl."""
+    return of_byzfl("CAF")(f)
+
+
+def smea(n: int, f: int) -> Rule:
+    """The mean of the n - f updates whose covariance is smallest, by trying all such subsets."""
+    return of_byzfl("SMEA")(f)
+
+
 RIVALS: dict[str, Callable[[int, int], Rule]] = {
     "mean": mean,
     "coordinate median": coordinate_median,
@@ -101,4 +126,8 @@ RIVALS: dict[str, Callable[[int, int], Rule]] = {
     "Multi-Krum": multi_krum,
     "centered clipping": centered_clipping,
     "NNM + trimmed mean": mixed_trimmed_mean,
+    "CAF": caf,
+    "SMEA": smea,
 }
+# Too many subsets: 167,960 of 20 clients of whom 9 lie.
+MOST_CLIENTS = {"SMEA": 10}
