@@ -1,5 +1,6 @@
 """The detector for PyOD: what PyOD's tests ask of each of its detectors, with the real PyOD."""
 
+import doctest
 import importlib
 import pickle
 import sys
@@ -18,6 +19,7 @@ from pyod.models.base import BaseDetector
 from pyod.models.knn import KNN
 from pyod.utils.data import generate_data
 
+import inlier.pyod
 from cases import cases
 from inlier import robust_mean
 from inlier.pyod import RobustMeanDetector
@@ -188,3 +190,7 @@ def test_without_pyod_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "inlier.pyod")
     with pytest.raises(ImportError, match=r"inlier\[pyod\]"):
         importlib.import_module("inlier.pyod")
+
+
+def test_the_example_gives_what_it_says():
+    assert doctest.testmod(inlier.pyod).failed == 0
