@@ -31,7 +31,7 @@ import numpy as np
 import scipy
 import sklearn
 from judging import OUT, markdown, of_others, robust_units, save_records
-from pages import RESULTS, print_progress, write_page
+from pages import RESULTS, ROUNDING, print_progress, write_page
 from real_data import folder_data
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -222,8 +222,9 @@ def comparison(lines: Sequence[Ranked], shapes: dict[str, tuple[int, int, int]])
                 cells += [f"{own:.3f}", "-"]
                 continue
             other = getattr(best, figure)
-            behind[i] += other > own
-            shown = f"{own:.3f}" if other > own else f"**{own:.3f}**"
+            worse = other > own + ROUNDING
+            behind[i] += worse
+            shown = f"{own:.3f}" if worse else f"**{own:.3f}**"
             cells += [shown, f"{other:.3f} {best.method}"]
         table.append(cells)
     note = (

@@ -25,7 +25,7 @@ from inlier.results.rules import GroupRule, Multiplier
 # these have no more than so many.
 CELLS = 1 << 20
 ROWS = 500
-MOST_CELLS = 1 << 25
+MOST_CELLS = 1 << 24
 # Directions along which the rows of a sparse table are projected at once.
 AT_ONCE = 64
 # Outlyingness of a row is above it if the row is removed.
@@ -91,8 +91,9 @@ def _ellipsoid(rows: Array) -> Ellipsoid:
         varies = np.isfinite(unit)
         if not varies.any():
             return Ellipsoid(center, unit, np.zeros((1, len(unit))), np.ones(1))
-        cells = (rows[:, varies] - center[varies]) / unit[varies]
-        found = concentrated(np.clip(cells, -FARTHEST, FARTHEST))
+        cells = rows[:, varies] - center[varies]
+        cells /= unit[varies]
+        found = concentrated(np.clip(cells, -FARTHEST, FARTHEST, out=cells))
     center[varies] += found.center * unit[varies]
     directions = np.zeros((len(found.directions), len(unit)))
     directions[:, varies] = found.directions
