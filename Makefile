@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real \
-	bench-clean bench-rivals bench-scale bench-coverage bench-federated lint clean
+	bench-clean bench-ranking bench-rivals bench-scale bench-coverage bench-federated lint clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -17,9 +17,9 @@ help: ## print this list
 
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
-test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean bench-rivals \
+test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean bench-ranking bench-rivals \
 	bench-coverage bench-federated: export OMP_NUM_THREADS = 1
-test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean bench-rivals \
+test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean bench-ranking bench-rivals \
 	bench-coverage bench-federated: export OPENBLAS_NUM_THREADS = 1
 test test-all: export MPLBACKEND = Agg
 
@@ -54,6 +54,10 @@ bench-tables: $(VENV)/.installed-bench ## ordinary tables with errors; ARGS="--d
 # Unless DATA was named: ../shared/data/real.
 bench-real: $(VENV)/.installed-test ## real tables with known bad rows; DATA=folder of .npz files
 	$(BIN)/python benchmarks/real.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA)) $(ARGS)
+
+# With the detectors of PyOD, which are slow on wide tables: some 20 minutes, once.
+bench-ranking: $(VENV)/.installed-test ## rankings of rows of real tables; DATA=folder of .npz files
+	$(BIN)/python benchmarks/ranking.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA)) $(ARGS)
 
 bench-parts: $(VENV)/.installed-test ## the rule with nothing given, without each of its parts
 	$(BIN)/python benchmarks/parts.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA))

@@ -41,6 +41,7 @@ from judging import (
     can_assume,
     geometric_mean,
     markdown,
+    of_others,
     percent,
     robust_mean,
     robust_units,
@@ -433,9 +434,8 @@ def robpy_mcd(X: np.ndarray) -> Answer:
 
 def ecod(X: np.ndarray) -> Answer:
     """PyOD's, which always drops a tenth."""
-    from pyod.models.ecod import ECOD
-
-    return Answer.of_rows(X, ECOD().fit(X).labels_ == 0)
+    detector = of_others("pyod.models.ecod").ECOD()
+    return Answer.of_rows(X, detector.fit(X).labels_ == 0)
 
 
 OURS = "inlier"

@@ -19,7 +19,7 @@ LAYERS: list[set[str]] = [
     {"report", "plots", "experiments", "io"},
     {"figures"},
     {"comparison"},
-    {"baselines"},
+    {"baselines", "pyod"},
     {"estimators"},
     {"api", "federated"},
     {"known_sigma", "unknown_sigma"},
@@ -45,6 +45,7 @@ HEAVY = [
     "pyarrow",
     "cvxpy",
     "jinja2",
+    "pyod",
 ]
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import special, stats
+from sklearn import metrics
 
 import inlier
 
@@ -112,6 +113,38 @@ def test_real_sets_with_nothing_given(bench, tmp_path):
     assert float(line["mean_error"]) == pytest.approx(error)
     assert (line["n"], line["d"], line["bad"]) == ("60", "3", "5")
     assert line["reordered"] == "False"
+
+
+def test_rankings_are_judged_as_scikit_learn_does(bench, tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("first", "second", "second_z"):
+        X, y = rng.standard_normal((80, 3)) * [1.0, 10.0, 0.1], np.arange(80) < 20
+        X[:20] *= 2.0
+        np.savez(tmp_path / f"{name}.npz", X=X, y=y)
+    options = ("ranking", "--data", tmp_path, "--methods", "robust z")
+    text = bench(*options, "--write")
+    far = np.linalg.norm((X - np.median(X, axis=0)) / stats.median_abs_deviation(X), axis=1)
+    expected = metrics.roc_auc_score(y, far), metrics.average_precision_score(y, far)
+    before = records(tmp_path / "out" / "ranking.csv")
+    assert [line["method"] for line in before] == 3 * ["robust z"]
+    assert (float(before[2]["auc"]), float(before[2]["precision"])) == pytest.approx(expected)
+    means = [np.mean([float(line["auc"]) for line in part]) for part in (before, before[1:])]
+    assert cells(text, "robust z")[1] == f"{means[0]:.3f}"
+    # A table and its version in other units are in one half.
+    assert cells(text, "robust z")[3] == f"{means[1]:.3f}"
+    ours = metrics.roc_auc_score(y, inlier.robust_mean(X).outlyingness)
+    assert cells(text, "second_z")[3].strip("*") == f"{ours:.3f}"
+    assert cells(text, "**inlier**")[1:7] == cells(text, "as it is")[1:7]
+    page = (tmp_path / "page.md").read_text()
+    assert page.endswith(text) and "make bench-ranking" in page
+    # What others say is kept, what we say is not.
+    (tmp_path / "out" / "ranking.csv").write_text(
+        "name,method,auc,precision,seconds\n" + "first,robust z,0.125,0.25,0\n"
+    )
+    again = bench(*options, "--only", "first")
+    assert cells(again, "robust z")[1] == "0.125"
+    with pytest.raises(SystemExit, match="no method 'best'"):
+        bench(*options[:3], "--methods", "best")
 
 
 @pytest.mark.parametrize(

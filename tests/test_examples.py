@@ -8,8 +8,8 @@ import inlier
 from cases import cases
 
 FOUND = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]
-# The kernels of GPUs need Triton, and the strategies Flower.
-APART = ("__main__", "data.fused", "federated.flower")
+# The kernels of GPUs need Triton, the strategies Flower, and the detector PyOD.
+APART = ("__main__", "data.fused", "federated.flower", "inlier.pyod")
 MODULES = [name for name in FOUND if not name.endswith(APART)]
 
 

@@ -464,7 +464,7 @@ def test_names_given_later_are_in_the_message():
 def test_verdicts_on_the_rows_of_the_fit(how):
     model = RobustMean(**how).fit(GAPPY)
     assert np.array_equal(model.predict(GAPPY) == 1, model.support_)
-    assert model.score_samples(GAPPY) == pytest.approx(-model.result_.scores, abs=1e-8)
+    assert model.score_samples(GAPPY) == pytest.approx(-model.result_.outlyingness, abs=1e-8)
     assert model.location_ == pytest.approx(np.nanmean(GAPPY[model.support_], axis=0))
 
 

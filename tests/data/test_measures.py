@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from inlier.data import Fences, TailLength, as_table
+from inlier.data import Ellipsoid, Fences, TailLength, as_table
 
 
 @pytest.mark.parametrize("home", ["numpy", "single", "torch", "sparse", "file"])
@@ -31,3 +31,11 @@ def test_measures_of_every_home_of_the_data(home, tmp_path):
     np.testing.assert_allclose(np.asarray(as_table(Y).measured(length)), expected, rtol=1e-4)
     row = X[5].astype(np.float64)
     assert length.parts(row).sum() == pytest.approx(expected[5] ** 2, rel=1e-4)
+    directions = np.linalg.qr(rng.standard_normal((d, 2)))[0].T
+    ellipsoid = Ellipsoid(center, np.array([1.0, 2.0, np.inf, 1.0]), directions, np.ones(2), 0.25)
+    cells = off / ellipsoid.unit
+    along = cells @ directions.T
+    squared = 0.75 * (along**2).sum(axis=1) + 0.25 * (cells**2).sum(axis=1)
+    found = np.asarray(as_table(Y).measured(ellipsoid))
+    np.testing.assert_allclose(found, np.sqrt(squared), rtol=1e-5)
+    assert ellipsoid.parts(row).sum() == pytest.approx(squared[5], rel=1e-4)

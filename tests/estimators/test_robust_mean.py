@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import inlier.estimators.robust_mean
 from cases import cases
 from inlier import RobustMean, RobustMeanResult, robust_mean
+from inlier.data import as_table
 from inlier.datasets import Sample, SettingA, SettingB
 from inlier.packing.subspace import Sketch
 
@@ -161,6 +162,7 @@ def test_fit_sets_only_attributes_with_an_underscore():
         "offset_",
         "n_iter_",
         "result_",
+        "robust_distance_",
         "n_features_in_",
     }
 
@@ -222,7 +224,7 @@ def test_fit_copies_what_robust_mean_returns(sample, chosen):
     assert np.array_equal(estimator.location_, result.location)
     assert np.array_equal(estimator.support_, result.support)
     assert np.array_equal(estimator.indicator_, result.indicator)
-    assert estimator.offset_ == -result.rule.threshold
+    assert estimator.offset_ == -1.0
     assert estimator.n_iter_ == result.n_iter >= 1
     assert estimator.n_features_in_ == sample.X.shape[1]
     assert not hasattr(estimator, "feature_names_in_")
@@ -269,7 +271,9 @@ def test_verdicts_on_the_training_rows_are_the_support(sample, chosen, factor):
     assert np.array_equal(verdicts, np.where(estimator.support_, 1, -1))
     if not by_own_weight(chosen):
         assert np.array_equal(verdicts, estimator.predict(sample.X))
-    assert estimator.score_samples(sample.X) == pytest.approx(-estimator.result_.scores, abs=1e-8)
+        outlyingness = estimator.result_.outlyingness
+        assert np.array_equal(outlyingness > 1.0, ~estimator.support_)
+        assert estimator.score_samples(sample.X) == pytest.approx(-outlyingness, abs=1e-8)
 
 
 @cases("dtype", [np.float32, np.float64])
@@ -324,12 +328,17 @@ def test_scores_of_new_points():
     multiplier = estimator.result_.rule
     X = np.random.default_rng(1).standard_normal((50, 40)) * 3.0
     seen = (X - multiplier.center) @ multiplier.directions.T
-    expected = -(seen**2 @ multiplier.prices) / multiplier.budget
+    kept = (seen**2 @ multiplier.prices) / multiplier.budget <= multiplier.threshold
+    assert 0 < kept.sum() < 50
     scores = estimator.score_samples(X)
-    assert scores == pytest.approx(expected)
-    assert (scores <= 0.0).all()
+    assert np.array_equal(scores >= -1.0, kept)
+    assert scores.min() >= -2.0 and scores.max() <= 0.0
+    # Among those of one verdict, the farther out the lower.
+    far = estimator.robust_distance_.distances(as_table(X))
+    for alike in (kept, ~kept):
+        assert np.array_equal(np.argsort(far[alike]), np.argsort(-scores[alike]))
     assert np.array_equal(estimator.decision_function(X), scores - estimator.offset_)
-    assert np.array_equal(estimator.predict(X), np.where(expected >= estimator.offset_, 1, -1))
+    assert np.array_equal(estimator.predict(X), np.where(kept, 1, -1))
 
 
 def test_score_of_a_point_that_is_far_out():

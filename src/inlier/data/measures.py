@@ -125,3 +125,40 @@ class TailLength:
         if self.whitener is None:
             return np.asarray(T * T)
         return np.asarray(T * (self.whitener.T @ (self.whitener @ T)))
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """Distance from a center in a metric: orthonormal directions, each with its precision."""
+
+    center: Array
+    unit: Array
+    """Units of the columns; infinite for a column that does not count."""
+    directions: Array
+    """k x d, of rows in these units."""
+    precisions: Array
+    """k: inverse variances along the directions."""
+    residual: float = 0.0
+    """Inverse variance along all directions that are orthogonal to these."""
+
+    def __call__(self, rows: Rows) -> Rows:
+        """Compute distances."""
+        xp = namespace(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            cells = (rows - like(self.center, rows)) / like(self.unit, rows)
+        cells = xp.clip(xp.where(xp.isnan(cells), FARTHEST, cells), -FARTHEST, FARTHEST)
+        squared = (cells @ like(self.directions.T, rows)) ** 2
+        distances = squared @ like(self.precisions, rows)
+        if self.residual:
+            outside = xp.sum(cells * cells, axis=1) - xp.sum(squared, axis=1)
+            distances = distances + self.residual * xp.clip(outside, 0.0, None)
+        return distances**0.5
+
+    def parts(self, row: Array) -> Array:
+        """Decompose the squared distance; parts may be negative."""
+        cells = np.clip((row - self.center) / self.unit, -FARTHEST, FARTHEST)
+        along = self.directions @ cells
+        outside = cells - along @ self.directions
+        return np.asarray(
+            cells * ((self.precisions * along) @ self.directions + self.residual * outside)
+        )

@@ -14,6 +14,7 @@ from inlier.data import Table, as_table
 from inlier.data.checks import check_table
 from inlier.estimators.base import MeanEstimator, entries, in_signs
 from inlier.packing.surrogates import SurrogateName
+from inlier.results.outlyingness import THRESHOLD
 from inlier.results.result import RobustMeanResult
 
 
@@ -25,7 +26,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
         lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
 
     over h in [0, 1]^n and x, where the y_i are the rows of X; see `robust_mean`. The multiplier of
-    the constraint then scores any row, in one pass. Without sigma, the groups that left do.
+    the constraint then judges any row, in one pass. Without sigma, the groups that left do. Among
+    the rows that are kept, and among those that are removed, the robust distance ranks: the
+    Mahalanobis distance of the kept rows in the middle.
 
     `fit` refuses `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol` without sigma, unless the
     algorithm is "paper": they are of the problem with a known bound. A missing cell of a new row
@@ -43,7 +46,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
     indicator_ : ndarray of shape (n_samples,)
         h: zero for the kept rows, in (0, 1] for the removed ones.
     offset_ : float
-        ``decision_function = score_samples - offset_``.
+        ``decision_function = score_samples - offset_``; always -1.
+    robust_distance_ : RobustDistance
+        What ranks rows: center and metric of the kept rows, see `RobustMeanResult.outlyingness`.
 
     See Also
     --------
@@ -101,7 +106,8 @@ class RobustMean(OutlierMixin, MeanEstimator):
             **self.get_params(deep=False),
         )
         self.indicator_ = result.indicator
-        self.offset_ = -result.rule.threshold
+        self.offset_ = -THRESHOLD
+        self.robust_distance_ = result.robust_distance
         return self._copied(result)
 
     @property
@@ -122,13 +128,14 @@ class RobustMean(OutlierMixin, MeanEstimator):
         return as_table(check_table(X, least_rows=1, missing=missing, fill=fill, aside=aside))
 
     def score_samples(self, X: Any) -> Array:
-        """Return minus the score of each row of X under the rule of the fit, (n_samples,).
+        """Return minus the outlyingness of each row of X, (n_samples,); higher is more normal.
 
-        At most zero; the higher, the more normal. Minus infinity beyond the radius of `prune`.
+        In [-1, 0] for rows that the rule of the fit keeps, -1/2 for a typical one, and in [-2, -1)
+        for the others; see `RobustMeanResult.outlyingness`. Two passes, with the verdict.
         """
         check_is_fitted(self, "result_")
-        scores: NDArray[np.float64] = self.result_.rule.scores(self._table(X))
-        return -scores
+        far: NDArray[np.float64] = self.robust_distance_.outlyingness(self._table(X))
+        return -far
 
     def decision_function(self, X: Any) -> Array:
         """Return `score_samples` minus `offset_`, (n_samples,): negative for outliers."""

@@ -21,6 +21,7 @@ from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, explain, of_cells
 from inlier.results.named_table import NamedTable
 from inlier.results.outcome import Outcome
+from inlier.results.outlyingness import RobustDistance
 from inlier.results.records import MeanResult, PathPoint
 from inlier.results.rules import Group, GroupRule, Multiplier, Suspect
 from inlier.results.weighting import effective_size
@@ -358,6 +359,24 @@ class RobustMeanResult(MeanResult):
                 "pickled or copied. Bring them back with result.with_data(X)."
             )
         return self.data
+
+    @cached_property
+    def robust_distance(self) -> RobustDistance:
+        """How far out any row lies, measured by the kept rows; one pass, once."""
+        table = as_table(self.known_data().table).with_new_counter()
+        return RobustDistance.of(table, self.support, self.rule)
+
+    @cached_property
+    def outlyingness(self) -> Any:
+        """How far out each row lies, (n,): a ranking of all rows, the worst of them highest.
+
+        In [0, 1] and increasing with the robust distance for the kept rows, where 1/2 is that of a
+        typical row, and in (1, 2] for the removed ones. The scores say how near a row is to being
+        removed, and nothing of directions in which none was. Two passes over the data, once.
+        """
+        table = as_table(self.known_data().table).with_new_counter()
+        removed = table.to_device(~on_host(self.support))
+        return self.robust_distance.outlyingness(table, removed)
 
     @cached_property
     def summary(self) -> Any:

@@ -1,0 +1,138 @@
+"""The ranking of rows: consistent with the verdicts, in every home of the data, in any units."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import mahalanobis
+from scipy.stats import rankdata
+
+from cases import cases
+from inlier import RobustMean, robust_mean
+from inlier.data import as_table
+from inlier.results import outlyingness
+from inlier.results.outlyingness import RobustDistance
+
+RNG = np.random.default_rng(0)
+# Correlated, in different units, with a group far out, and one row that is far in no column.
+X = RNG.standard_normal((300, 4)) @ np.linalg.cholesky(0.1 * np.eye(4) + 0.9).T
+X[:20] += [12.0, -12.0, 12.0, -12.0]
+X[20] = [1.5, -1.5, 1.5, -1.5]
+X *= [1.0, 100.0, 0.01, 1.0]
+RESULT = robust_mean(X)
+
+
+def test_removed_rows_are_above_one_and_kept_rows_below():
+    assert not RESULT.support[:20].any() and RESULT.support[20:].all()
+    np.testing.assert_array_equal(RESULT.outlyingness > 1.0, ~RESULT.support)
+    assert RESULT.outlyingness.min() >= 0.0 and RESULT.outlyingness.max() <= 2.0
+    assert np.median(RESULT.outlyingness[RESULT.support]) == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_row_far_in_no_column_is_the_farthest_of_the_kept():
+    kept = np.flatnonzero(RESULT.support)
+    assert kept[np.argmax(RESULT.outlyingness[kept])] == 20
+
+
+def test_where_rows_abound_it_ranks_as_the_mahalanobis_distance_of_the_good():
+    rng = np.random.default_rng(1)
+    Y = rng.standard_normal((4000, 3)) @ rng.standard_normal((3, 3))
+    inverse = np.linalg.inv(np.cov(Y.T))
+    far = [mahalanobis(y, Y.mean(axis=0), inverse) for y in Y]
+    ranks = rankdata(robust_mean(Y).outlyingness)
+    assert np.corrcoef(ranks, rankdata(far))[0, 1] > 0.99
+
+
+def homes(tmp_path):
+    torch, da = pytest.importorskip("torch"), pytest.importorskip("dask.array")
+    np.save(tmp_path / "X.npy", X)
+    yield "float32", X.astype(np.float32), 1e-5
+    yield "torch", torch.from_numpy(X.copy()), 1e-12
+    yield "sparse", sp.csr_array(X), 1e-10
+    yield "file", tmp_path / "X.npy", 1e-12
+    yield "dask", da.from_array(X, chunks=(77, 4)), 1e-12
+
+
+def test_every_home_of_the_data_gives_the_same(tmp_path):
+    model = RobustMean().fit(X)
+    for name, there, atol in homes(tmp_path):
+        found = np.asarray(robust_mean(there).outlyingness)
+        np.testing.assert_allclose(found, RESULT.outlyingness, atol=atol, err_msg=name)
+        if name != "file":
+            scores = -np.asarray(model.score_samples(there))
+            np.testing.assert_allclose(scores, RESULT.outlyingness, atol=atol, err_msg=name)
+
+
+@cases("shape", [(40, 3), (30, 60)])
+def test_sparse_rows_are_not_densified_and_agree(shape):
+    rng = np.random.default_rng(2)
+    Y = np.where(rng.random(shape) < 0.6, 0.0, rng.lognormal(size=shape))
+    kept, rule = np.ones(len(Y), dtype=bool), robust_mean(Y).rule
+    dense, sparse = as_table(Y), as_table(sp.csr_array(Y))
+    there = RobustDistance.of(dense, kept, rule)
+    again = RobustDistance.of(sparse, kept, rule).distances(sparse)
+    np.testing.assert_allclose(again, there.distances(dense), rtol=1e-6)
+    sparse.measured = None  # which would densify
+    np.testing.assert_allclose(there.distances(sparse), there.distances(dense), rtol=1e-6)
+
+
+def test_the_order_of_rows_does_not_matter():
+    order = np.random.default_rng(3).permutation(len(X))
+    np.testing.assert_array_equal(robust_mean(X[order]).outlyingness, RESULT.outlyingness[order])
+
+
+def test_neither_do_units_nor_the_origin():
+    units = 2.0 ** np.array([-9, 4, 0, 7])
+    np.testing.assert_allclose(robust_mean(X * units).outlyingness, RESULT.outlyingness, rtol=1e-9)
+    moved = robust_mean(X + np.array([3.0, -700.0, 0.1, 20.0]))
+    np.testing.assert_allclose(moved.outlyingness, RESULT.outlyingness, rtol=1e-9)
+
+
+def test_constant_columns_do_not_count():
+    wider = np.concatenate([X, np.full((len(X), 2), 7.0)], axis=1)
+    np.testing.assert_allclose(robust_mean(wider).outlyingness, RESULT.outlyingness, rtol=1e-12)
+
+
+def test_new_rows_are_ranked_by_what_the_fit_stored():
+    model = RobustMean().fit(X)
+    copy = pickle.loads(pickle.dumps(model))
+    new = X[20:60] * 1.1
+    np.testing.assert_array_equal(copy.score_samples(new), model.score_samples(new))
+    # A row does not depend on those that it is asked about with.
+    np.testing.assert_allclose(model.score_samples(new[:3]), model.score_samples(new)[:3])
+    line = RESULT.location + np.outer([0.0, 1.0, 3.0, 9.0, 1e9], X.std(axis=0))
+    assert (np.diff(model.score_samples(line)) < 0.0).all()
+
+
+def test_another_choice_of_rows_is_another_ranking():
+    (group,) = RESULT.groups
+    back = RESULT.keep(group)
+    assert back.support.all() and (back.outlyingness <= 1.0).all()
+
+
+def test_without_the_data_it_says_how_to_bring_them_back():
+    with pytest.raises(ValueError, match="with_data"):
+        pickle.loads(pickle.dumps(robust_mean(X))).outlyingness
+    assert pickle.loads(pickle.dumps(RESULT)).with_data(X).outlyingness.shape == (300,)
+
+
+def test_a_sample_of_the_rows_will_do(monkeypatch):
+    rng = np.random.default_rng(4)
+    Y = rng.standard_normal((3000, 5))
+    exact = rankdata(robust_mean(Y).outlyingness)
+    monkeypatch.setattr(outlyingness, "CELLS", 2500)
+    assert np.corrcoef(rankdata(robust_mean(Y).outlyingness), exact)[0, 1] > 0.97
+
+
+def test_where_no_row_is_kept_all_of_them_give_the_metric():
+    rule = RESULT.rule
+    none = RobustDistance.of(as_table(X), np.zeros(len(X), dtype=bool), rule)
+    every = RobustDistance.of(as_table(X), np.ones(len(X), dtype=bool), rule)
+    np.testing.assert_array_equal(none.distances(as_table(X)), every.distances(as_table(X)))
+
+
+@cases("table", [np.zeros((2, 1)), np.ones((9, 3)), np.array([[0.0, 1.0], [1.0, 0.0]])])
+def test_tiny_and_constant_tables(table):
+    found = robust_mean(table).outlyingness
+    assert found.min() >= 0.0 and found.max() <= 1.0

@@ -1,0 +1,196 @@
+"""The detector for PyOD: what PyOD's tests ask of each of its detectors, with the real PyOD."""
+
+import doctest
+import importlib
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+from sklearn.base import clone, is_outlier_detector
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+
+pytest.importorskip("pyod", reason='needs pip install "inlier[pyod]"')
+
+from pyod.models.base import BaseDetector
+from pyod.models.knn import KNN
+from pyod.utils.data import generate_data
+
+import inlier.pyod
+from cases import cases
+from inlier import robust_mean
+from inlier.pyod import RobustMeanDetector
+
+X_TRAIN, X_TEST, Y_TRAIN, Y_TEST = generate_data(
+    n_train=200, n_test=100, n_features=2, contamination=0.1, random_state=42
+)
+FLOOR = 0.8
+BY_DEFAULT = RobustMeanDetector().fit(X_TRAIN)
+TOLD = RobustMeanDetector(contamination=0.1).fit(X_TRAIN)
+BOTH = [BY_DEFAULT, TOLD]
+
+
+@cases("detector", BOTH)
+def test_what_a_fit_sets(detector):
+    assert isinstance(detector, BaseDetector) and is_outlier_detector(detector)
+    assert detector.decision_scores_.shape == detector.labels_.shape == (200,)
+    assert set(detector.labels_) <= {0, 1}
+    assert np.isfinite(detector.threshold_)
+    assert np.isfinite(detector._mu) and detector._sigma > 0.0
+    np.testing.assert_array_equal(detector.labels_, detector.decision_scores_ > detector.threshold_)
+    assert roc_auc_score(Y_TRAIN, detector.decision_scores_) >= FLOOR
+
+
+def test_by_default_the_labels_are_the_rows_that_were_removed():
+    result = robust_mean(X_TRAIN)
+    assert result.outliers.size
+    np.testing.assert_array_equal(BY_DEFAULT.labels_ == 1, ~result.support)
+    np.testing.assert_array_equal(BY_DEFAULT.decision_scores_, result.outlyingness)
+    assert BY_DEFAULT.threshold_ == 1.0
+
+
+def test_with_contamination_the_threshold_is_that_of_pyod():
+    knn = KNN(contamination=0.1)
+    knn.decision_scores_ = BY_DEFAULT.decision_scores_
+    knn._process_decision_scores()
+    assert TOLD.threshold_ == knn.threshold_ and TOLD.labels_.sum() == 20
+    np.testing.assert_array_equal(TOLD.labels_, knn.labels_)
+
+
+@cases("detector", BOTH)
+def test_scores_of_new_rows(detector):
+    scores = detector.decision_function(X_TEST)
+    assert scores.shape == (100,)
+    assert roc_auc_score(Y_TEST, scores) >= FLOOR
+    np.testing.assert_allclose(detector.decision_function(X_TRAIN), detector.decision_scores_)
+
+
+@cases("detector", BOTH)
+def test_labels_of_new_rows(detector):
+    labels = detector.predict(X_TEST)
+    assert labels.shape == (100,) and set(labels) <= {0, 1}
+    scores = detector.decision_function(X_TEST)
+    np.testing.assert_array_equal(labels == 1, scores > detector.threshold_)
+    np.testing.assert_array_equal(detector.predict(X_TRAIN), detector.labels_)
+
+
+@cases("detector", BOTH)
+@cases("method", ["linear", "unify"])
+def test_probabilities(detector, method):
+    probabilities = detector.predict_proba(X_TEST, method=method)
+    assert probabilities.shape == (100, 2)
+    assert probabilities.min() >= 0.0 and probabilities.max() <= 1.0
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    again, confidence = detector.predict_proba(X_TEST, method=method, return_confidence=True)
+    np.testing.assert_array_equal(again, probabilities)
+    assert confidence.shape == (100,)
+
+
+def test_unknown_ways_to_probabilities_are_refused():
+    with pytest.raises(ValueError, match="not a valid"):
+        BY_DEFAULT.predict_proba(X_TEST, method="something")
+
+
+@cases("detector", BOTH)
+def test_confidence(detector):
+    labels, confidence = detector.predict(X_TEST, return_confidence=True)
+    np.testing.assert_array_equal(labels, detector.predict(X_TEST))
+    np.testing.assert_array_equal(confidence, detector.predict_confidence(X_TEST))
+    assert confidence.min() >= 0.0 and confidence.max() <= 1.0
+
+
+@cases("detector", BOTH)
+def test_rejection(detector):
+    labels, stats = detector.predict_with_rejection(X_TEST, return_stats=True, c_r=0.1)
+    assert set(labels) <= {-2, 0, 1}
+    assert len(stats) == 3 and np.isfinite(stats).all()
+    assert len(detector.compute_rejection_stats()) == 3
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@cases("contamination", [None, 0.1])
+def test_fit_predict(contamination):
+    detector = RobustMeanDetector(contamination)
+    labels = detector.fit_predict(X_TRAIN)
+    np.testing.assert_array_equal(labels, detector.labels_)
+
+
+@cases("detector", BOTH)
+def test_ranks(detector):
+    ranks = detector._predict_rank(X_TEST)
+    scores = detector.decision_function(X_TEST)
+    for i in range(100):
+        assert ranks[i] == np.sum(detector.decision_scores_ < scores[i])
+    normalized = detector._predict_rank(X_TEST, normalized=True)
+    assert normalized.min() >= 0.0 and normalized.max() <= 1.0
+
+
+def test_clone_and_parameters():
+    detector = RobustMeanDetector(contamination=0.2, sigma=3.0, random_state=7)
+    assert detector.get_params() == {
+        "contamination": 0.2,
+        "sigma": 3.0,
+        "assume": "auto",
+        "scatter": "auto",
+        "random_state": 7,
+    }
+    copy = clone(detector)
+    assert copy is not detector and copy.get_params() == detector.get_params()
+    assert clone(BY_DEFAULT).contamination is None and BY_DEFAULT.contamination is None
+    assert detector.set_params(contamination=None).contamination is None
+    assert "sigma=3.0" in repr(detector)
+
+
+def test_it_combines_with_other_detectors():
+    scores = np.stack([rankdata(x.fit(X_TRAIN).decision_scores_) for x in (KNN(), clone(TOLD))], 1)
+    assert roc_auc_score(Y_TRAIN, scores.mean(axis=1)) >= FLOOR
+
+
+def test_a_copy_in_a_file_gives_the_same():
+    copy = pickle.loads(pickle.dumps(BY_DEFAULT))
+    expected = BY_DEFAULT.decision_function(X_TEST)
+    np.testing.assert_array_equal(copy.decision_function(X_TEST), expected)
+    np.testing.assert_array_equal(copy.predict(X_TEST), BY_DEFAULT.predict(X_TEST))
+
+
+def test_rows_without_outliers_have_none():
+    clean = np.random.default_rng(0).standard_normal((100, 3))
+    detector = RobustMeanDetector().fit(clean)
+    assert not detector.labels_.any() and not detector.predict(clean).any()
+    assert (detector.predict_confidence(clean) == 1.0).all()
+    with pytest.raises(ValueError, match="contamination"):
+        detector.compute_rejection_stats()
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.6, -0.1])
+def test_wrong_contamination_is_refused(wrong):
+    with pytest.raises(ValueError, match="contamination must be in"):
+        RobustMeanDetector(contamination=wrong)
+
+
+def test_before_a_fit_nothing_is_known():
+    for ask in ("predict", "decision_function", "predict_proba", "predict_confidence"):
+        with pytest.raises(NotFittedError):
+            getattr(RobustMeanDetector(), ask)(X_TEST)
+
+
+def test_options_reach_the_fit():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        detector = RobustMeanDetector(sigma=0.5).fit(X_TRAIN)
+        expected = robust_mean(X_TRAIN, sigma=0.5)
+    np.testing.assert_array_equal(detector.labels_ == 1, ~expected.support)
+
+
+def test_without_pyod_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyod.models.base", None)
+    monkeypatch.delitem(sys.modules, "inlier.pyod")
+    with pytest.raises(ImportError, match=r"inlier\[pyod\]"):
+        importlib.import_module("inlier.pyod")
+
+
+def test_the_example_gives_what_it_says():
+    assert doctest.testmod(inlier.pyod).failed == 0
