@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from inlier.comparison import Comparison, compare
     from inlier.comparison.registry import Method, methods
     from inlier.data import open_table
-    from inlier.estimators import RobustMean
+    from inlier.estimators import RobustCovariance, RobustMean, RobustPCA
     from inlier.packing.full_space import Solution
     from inlier.packing.solvers import project, solve_l1, solve_least_squares
     from inlier.results.certificate import Certificate
@@ -31,8 +31,10 @@ __all__ = [
     "MeanResult",
     "Method",
     "PathPoint",
+    "RobustCovariance",
     "RobustMean",
     "RobustMeanResult",
+    "RobustPCA",
     "Solution",
     "Step",
     "WeakEvidenceWarning",
@@ -60,8 +62,10 @@ _HOMES = {
     "MeanResult": "results.records",
     "Method": "comparison.registry",
     "PathPoint": "results.records",
+    "RobustCovariance": "estimators",
     "RobustMean": "estimators",
     "RobustMeanResult": "results.result",
+    "RobustPCA": "estimators",
     "Solution": "packing.full_space",
     "Step": "results.records",
     "WeakEvidenceWarning": "results.records",

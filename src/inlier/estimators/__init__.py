@@ -1,5 +1,7 @@
 """The scikit-learn estimators."""
 
+from inlier.estimators.robust_covariance import RobustCovariance
 from inlier.estimators.robust_mean import RobustMean
+from inlier.estimators.robust_pca import RobustPCA
 
-__all__ = ["RobustMean"]
+__all__ = ["RobustCovariance", "RobustMean", "RobustPCA"]
