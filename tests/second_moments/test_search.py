@@ -55,9 +55,15 @@ def test_spread_in_every_direction_is_found_only_if_rows_are_known_to_be_gaussia
     assert np.mean(undue[200:]) < 0.01
 
 
-@cases("X", [np.ones((30, 3)), np.zeros((6, 2)), np.eye(4), np.arange(40.0)[:, None]])
+@cases("X", [np.ones((70, 3)), np.zeros((6, 2)), np.eye(70), np.arange(80.0)[:, None]])
 def test_tables_without_anything_to_see(X):
     assert not found(X).any()
+
+
+def test_few_rows_show_nothing():
+    sample = contaminated("pair", 59, 3, 0.2)
+    assert not found(sample.X).any()
+    assert found(contaminated("pair", 120, 3, 0.2).X).any()
 
 
 def test_columns_that_repeat_each_other():

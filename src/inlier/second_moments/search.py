@@ -45,6 +45,8 @@ def undue_rows(
     """
     rows = table if every(support) else table.take(support)
     m, d = rows.shape
+    if m < settings.fewest_rows:
+        return support & ~support
     # With fewer rows than columns their span has all there is to see.
     rotation = Rotation.of(rows, location) if m < d else None
     frame = WorkingFrame(table, support, rows, location, rotation)

@@ -20,6 +20,8 @@ class SecondMomentSettings:
     those of Student's t with 5 degrees of freedom, do little harm, and columns have them."""
     most_directions: int = 8
     """Directions that may be undue; their products have 36 columns."""
+    fewest_rows: int = 60
+    """Fewer rows do not show whether their tails are heavy everywhere."""
     rows_per_axis: int = 5
     """As many principal axes are examined as leave so many rows for each: fewer make up quiet
     directions, in which the others seem far out."""
