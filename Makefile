@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real \
-	bench-clean bench-ranking bench-rivals bench-scale bench-coverage bench-federated lint clean
+	bench-clean bench-ranking bench-rivals bench-scale bench-coverage bench-covariance bench-federated lint clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -17,10 +17,10 @@ help: ## print this list
 
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
-test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean bench-ranking bench-rivals \
-	bench-coverage bench-federated: export OMP_NUM_THREADS = 1
-test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean bench-ranking bench-rivals \
-	bench-coverage bench-federated: export OPENBLAS_NUM_THREADS = 1
+test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean \
+	bench-ranking bench-rivals bench-coverage bench-covariance bench-federated: export OMP_NUM_THREADS = 1
+test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean \
+	bench-ranking bench-rivals bench-coverage bench-covariance bench-federated: export OPENBLAS_NUM_THREADS = 1
 test test-all: export MPLBACKEND = Agg
 
 demo: $(VENV)/.installed ## run examples/demo.py
@@ -75,6 +75,9 @@ bench-scale: $(VENV)/.installed-test ## growth with n and d, files larger than m
 
 bench-coverage: $(VENV)/.installed ## how often the intervals of the mean hold
 	$(BIN)/python benchmarks/coverage.py --write
+
+bench-covariance: $(VENV)/.installed ## covariance and principal components, against scikit-learn's
+	$(BIN)/python benchmarks/covariance.py --write
 
 bench-federated: $(VENV)/.installed-byzfl ## training with clients that lie, against ten rules
 	$(BIN)/python benchmarks/federated.py --write

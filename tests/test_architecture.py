@@ -21,6 +21,7 @@ LAYERS: list[set[str]] = [
     {"comparison"},
     {"baselines", "pyod"},
     {"estimators"},
+    {"second_moments"},
     {"api", "federated"},
     {"known_sigma", "unknown_sigma"},
     {"results"},

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import linalg, special, stats
 from sklearn import metrics
 
 import inlier
@@ -284,6 +284,16 @@ def test_rules_of_others_in_training_are_those_of_the_package(load):
         )
     trimmed = stats.trim_mean(U, 0.25, axis=0)
     np.testing.assert_allclose(rivals["trimmed mean"](12, 3)(U), trimmed)
+
+
+def test_errors_of_a_covariance_are_those_of_the_variances(load):
+    script = load("covariance")
+    X, good, truth = script.contaminated("10 times as wide along a direction", 4000, 4, 0.1, 0)
+    assert np.sum(~good) == 400
+    found = np.cov(X.T)
+    expected = np.abs(linalg.eigh(found, truth, eigvals_only=True) - 1.0).max()
+    assert script.relative_error(found, truth) == pytest.approx(expected)
+    assert expected > 5.0 and script.relative_error(np.cov(X[good].T), truth) < 0.2
 
 
 def test_training_with_clients(load):

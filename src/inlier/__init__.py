@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from inlier.data import open_table
     from inlier.estimators import (
         RobustCenterer,
+        RobustCovariance,
         RobustKMeans,
         RobustMean,
         RobustMeanSampler,
         RobustNearestCentroid,
+        RobustPCA,
     )
     from inlier.packing.full_space import Solution
     from inlier.packing.solvers import project, solve_l1, solve_least_squares
@@ -38,11 +40,13 @@ __all__ = [
     "Method",
     "PathPoint",
     "RobustCenterer",
+    "RobustCovariance",
     "RobustKMeans",
     "RobustMean",
     "RobustMeanResult",
     "RobustMeanSampler",
     "RobustNearestCentroid",
+    "RobustPCA",
     "Solution",
     "Step",
     "WeakEvidenceWarning",
@@ -71,11 +75,13 @@ _HOMES = {
     "Method": "comparison.registry",
     "PathPoint": "results.records",
     "RobustCenterer": "estimators",
+    "RobustCovariance": "estimators",
     "RobustKMeans": "estimators",
     "RobustMean": "estimators",
     "RobustMeanResult": "results.result",
     "RobustMeanSampler": "estimators",
     "RobustNearestCentroid": "estimators",
+    "RobustPCA": "estimators",
     "Solution": "packing.full_space",
     "Step": "results.records",
     "WeakEvidenceWarning": "results.records",

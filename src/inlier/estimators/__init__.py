@@ -1,15 +1,19 @@
 """The scikit-learn estimators."""
 
 from inlier.estimators.robust_centerer import RobustCenterer
+from inlier.estimators.robust_covariance import RobustCovariance
 from inlier.estimators.robust_kmeans import RobustKMeans
 from inlier.estimators.robust_mean import RobustMean
 from inlier.estimators.robust_mean_sampler import RobustMeanSampler
 from inlier.estimators.robust_nearest_centroid import RobustNearestCentroid
+from inlier.estimators.robust_pca import RobustPCA
 
 __all__ = [
     "RobustCenterer",
+    "RobustCovariance",
     "RobustKMeans",
     "RobustMean",
     "RobustMeanSampler",
     "RobustNearestCentroid",
+    "RobustPCA",
 ]

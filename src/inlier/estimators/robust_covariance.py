@@ -1,0 +1,97 @@
+"""The covariance of the good rows as a scikit-learn estimator."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.covariance import EmpiricalCovariance
+from sklearn.utils.validation import validate_data
+
+from inlier._internal.arrays import count, double
+from inlier._internal.typing import Seed
+from inlier.data import as_table
+from inlier.results.result import RobustMeanResult
+from inlier.second_moments.good_rows import MomentAssumption, good_rows
+
+
+class RobustCovariance(EmpiricalCovariance):
+    """The covariance of the good rows of a contaminated table.
+
+    It is the plain covariance of the rows that are kept. Rows leave that `robust_mean` removes, and
+    then those with an undue part in the second moments: rows that vary more than the others along
+    some directions, about the same center, which no robust mean can see. Where no row leaves, it
+    equals `sklearn.covariance.EmpiricalCovariance`.
+
+    Parameters
+    ----------
+    assume : {"auto", "gaussian", "nothing"}, default="auto"
+        What is assumed of the good rows. "gaussian": the spread of their second moments is known,
+        so that any excess is evidence. "auto": the same if along most directions they look
+        Gaussian; else, as in heavy-tailed and skewed tables, no row leaves for its second moments.
+        "nothing": none does.
+    store_precision : bool, default=True
+        Whether the inverse covariance is stored.
+    random_state : int, Generator, RandomState or None, default=0
+        As in `robust_mean`.
+
+    Attributes
+    ----------
+    location_ : ndarray of shape (n_features,)
+        The mean of the good rows.
+    covariance_ : ndarray of shape (n_features, n_features)
+        Their covariance, divided by their number as in `EmpiricalCovariance`.
+    precision_ : ndarray of shape (n_features, n_features)
+        Its pseudo-inverse, if `store_precision`.
+    support_ : ndarray of bool, shape (n_samples,)
+        The good rows.
+    dist_ : ndarray of shape (n_samples,)
+        Squared Mahalanobis distances of all rows of the fit.
+    result_ : RobustMeanResult
+        Which rows left first, as gross rows or groups, and why.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    See Also
+    --------
+    RobustPCA : Principal components of the good rows, also for many more columns than rows.
+    sklearn.covariance.MinCovDet : Keeps the half of the rows whose covariance is smallest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from inlier import RobustCovariance
+    >>> X = np.random.default_rng(0).standard_normal((500, 5))
+    >>> X[:50, 2] *= 10.0
+    >>> model = RobustCovariance().fit(X)
+    >>> bool(np.var(X[:, 2]) > 10.0 and 0.8 < model.covariance_[2, 2] < 1.3)
+    True
+    """
+
+    result_: RobustMeanResult
+    # Those of the base class are for arguments that are not taken here.
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def __init__(
+        self,
+        *,
+        assume: MomentAssumption = "auto",
+        store_precision: bool = True,
+        random_state: Seed = 0,
+    ) -> None:
+        self.assume, self.store_precision, self.random_state = assume, store_precision, random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the good rows of X and their covariance; warn as `robust_mean` does.
+
+        y is ignored.
+        """
+        X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        table = as_table(X)
+        good = good_rows(table, self.assume, self.random_state)
+        scatter, _ = table.scatter(good.location, double(good.support))
+        self.support_, self.location_, self.result_ = good.support, good.location, good.mean_result
+        self._set_covariance(scatter / count(good.support))
+        offsets = X - self.location_
+        self.dist_ = np.sum((offsets @ self.get_precision()) * offsets, axis=1)
+        return self

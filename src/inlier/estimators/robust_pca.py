@@ -1,0 +1,116 @@
+"""The principal components of the good rows as a scikit-learn estimator."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from inlier._internal.typing import Array, Seed
+from inlier.data import as_table
+from inlier.results.result import RobustMeanResult
+from inlier.second_moments.good_rows import MomentAssumption, good_rows
+
+
+class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """The principal components of the good rows of a contaminated table.
+
+    They are those of `sklearn.decomposition.PCA` for the rows that `RobustCovariance` would keep,
+    with principal axes in the units of the data. There may be many more columns than rows: no
+    matrix with a row and a column for each column of X is formed.
+
+    Parameters
+    ----------
+    n_components : int, float, "mle" or None, default=None
+        As in scikit-learn's PCA: how many components to keep; all of them by default; below 1, so
+        many that they explain this fraction of the variance.
+    assume : {"auto", "gaussian", "nothing"}, default="auto"
+        What is assumed of the good rows, as in `RobustCovariance`.
+    random_state : int, Generator, RandomState or None, default=0
+        As in `robust_mean`.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Principal axes, by decreasing variance; the sign of each is as scikit-learn has it.
+    explained_variance_ : ndarray of shape (n_components,)
+        The variance of the good rows along each.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of their whole variance.
+    singular_values_ : ndarray of shape (n_components,)
+        Of the centered good rows.
+    mean_ : ndarray of shape (n_features,)
+        The mean of the good rows.
+    n_components_ : int
+        Number of components.
+    noise_variance_ : float
+        Mean variance along the directions that were left out.
+    support_ : ndarray of bool, shape (n_samples,)
+        The good rows.
+    result_ : RobustMeanResult
+        Which rows left first, as gross rows or groups, and why.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has names that are all strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from inlier import RobustPCA
+    >>> X = np.random.default_rng(0).standard_normal((500, 5)) * [5.0, 1.0, 1.0, 1.0, 1.0]
+    >>> X[:50, 4] *= 30.0
+    >>> model = RobustPCA(n_components=1).fit(X)
+    >>> bool(abs(model.components_[0, 0]) > 0.99)
+    True
+    """
+
+    result_: RobustMeanResult
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        assume: MomentAssumption = "auto",
+        random_state: Seed = 0,
+    ) -> None:
+        self.n_components, self.assume, self.random_state = n_components, assume, random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the good rows of X and their principal components; warn as `robust_mean` does.
+
+        y is ignored.
+        """
+        X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        good = good_rows(as_table(X), self.assume, self.random_state, standardized=False)
+        # Not from products of the columns, which lose the digits of columns far from zero.
+        model = PCA(self.n_components, svd_solver="full").fit(X[good.support])
+        self.support_, self.result_ = good.support, good.mean_result
+        self.mean_, self.components_ = model.mean_, model.components_
+        self.explained_variance_ = model.explained_variance_
+        self.explained_variance_ratio_ = model.explained_variance_ratio_
+        self.singular_values_ = model.singular_values_
+        self.n_components_, self.noise_variance_ = model.n_components_, model.noise_variance_
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def transform(self, X: Any) -> Array:
+        """Return the rows of X along the components, (n_samples, n_components)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return np.asarray((X - self.mean_) @ self.components_.T)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the rows whose `transform` is X, within the span of the components."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=(np.float64, np.float32))
+        return np.asarray(X @ self.components_ + self.mean_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,135 @@
+"""`RobustCovariance`: scikit-learn's checks, the truth, MinCovDet, and equivariance."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.covariance import EmpiricalCovariance, MinCovDet
+from sklearn.utils.estimator_checks import check_estimator
+
+from cases import cases
+from covariances import clean, contaminated, relative_error
+from inlier import RobustCovariance
+
+SPREAD = contaminated("spread", 600, 5, 0.2)
+
+
+@pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
+def test_scikit_learn_checks():
+    check_estimator(RobustCovariance(), on_skip=None)
+
+
+@cases("how", ["cluster", "pair", "spread"])
+def test_near_the_truth_as_the_minimum_covariance_determinant_is(how):
+    sample = contaminated(how, 500, 5, 0.2)
+    truth = sample.covariance
+    good = relative_error(EmpiricalCovariance().fit(sample.X[~sample.bad]).covariance_, truth)
+    assert relative_error(EmpiricalCovariance().fit(sample.X).covariance_, truth) > 5.0
+    theirs = MinCovDet(random_state=0).fit(sample.X).covariance_
+    assert relative_error(theirs, truth) < 0.5
+    ours = RobustCovariance().fit(sample.X).covariance_
+    assert relative_error(ours, truth) < 1.3 * good
+
+
+@cases("how", ["cluster", "spread"])
+def test_near_the_truth_with_a_hundred_columns(how):
+    sample = contaminated(how, 1000, 100, 0.2)
+    told = EmpiricalCovariance().fit(sample.X[~sample.bad])
+    model = RobustCovariance().fit(sample.X)
+    good = relative_error(told.covariance_, sample.covariance)
+    assert relative_error(model.covariance_, sample.covariance) < 1.1 * good
+
+
+def test_minimum_covariance_determinant_misses_a_pair_in_many_columns():
+    sample = contaminated("pair", 300, 40, 0.2)
+    theirs = MinCovDet(random_state=0).fit(sample.X).covariance_
+    ours = RobustCovariance().fit(sample.X).covariance_
+    error = relative_error(ours, sample.covariance)
+    assert relative_error(theirs, sample.covariance) > 3.0 * error
+
+
+@cases("kind", ["Gaussian", "t5", "multivariate t5", "lognormal", "uniform"])
+@cases(("n", "d"), [(200, 4), (300, 40)])
+def test_clean_rows_have_their_plain_covariance(kind, n, d):
+    X = clean(kind, n, d, np.random.default_rng(1))
+    model, plain = RobustCovariance().fit(X), EmpiricalCovariance().fit(X)
+    assert model.support_.all()
+    np.testing.assert_allclose(model.covariance_, plain.covariance_, atol=1e-12)
+    np.testing.assert_allclose(model.location_, plain.location_, atol=1e-12)
+    np.testing.assert_allclose(model.precision_, plain.precision_, rtol=1e-6, atol=1e-9)
+
+
+def test_it_is_the_plain_covariance_of_the_support():
+    model = RobustCovariance().fit(SPREAD.X)
+    assert 50 < (~model.support_).sum() < 200
+    plain = EmpiricalCovariance().fit(SPREAD.X[model.support_])
+    np.testing.assert_allclose(model.covariance_, plain.covariance_, atol=1e-12)
+    np.testing.assert_allclose(model.location_, plain.location_, atol=1e-12)
+    np.testing.assert_allclose(model.mahalanobis(SPREAD.X), plain.mahalanobis(SPREAD.X))
+    np.testing.assert_allclose(model.dist_, plain.mahalanobis(SPREAD.X))
+    np.testing.assert_allclose(model.score(SPREAD.X), plain.score(SPREAD.X))
+    truth = SPREAD.covariance
+    np.testing.assert_allclose(model.error_norm(truth), plain.error_norm(truth))
+    without = RobustCovariance(store_precision=False).fit(SPREAD.X)
+    assert without.precision_ is None
+    np.testing.assert_allclose(without.get_precision(), model.precision_)
+
+
+def test_affine_equivariance():
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((5, 5)), rng.standard_normal(5)
+    for how in ("pair", "spread"):
+        sample = contaminated(how, 600, 5, 0.2)
+        plain = RobustCovariance().fit(sample.X)
+        moved = RobustCovariance().fit(sample.X @ A.T + b)
+        # Which directions are tried first depends on the coordinates; a row at the edge may too.
+        assert np.mean(plain.support_ != moved.support_) < 0.005
+        expected = A @ plain.covariance_ @ A.T
+        assert relative_error(moved.covariance_, expected) < 0.03
+
+
+@cases(("factor", "shift"), [(1.0, 1e6), (1e-8, 0.0)])
+def test_units_and_shifts(factor, shift):
+    plain = RobustCovariance().fit(SPREAD.X)
+    moved = RobustCovariance().fit(factor * SPREAD.X + shift)
+    np.testing.assert_array_equal(moved.support_, plain.support_)
+    np.testing.assert_allclose(moved.covariance_, factor**2 * plain.covariance_, rtol=1e-5)
+    np.testing.assert_allclose(moved.location_ - shift, factor * plain.location_, rtol=1e-4)
+
+
+def test_columns_in_different_units():
+    units = 10.0 ** np.arange(-6, 9, 3)
+    plain, moved = RobustCovariance().fit(SPREAD.X), RobustCovariance().fit(SPREAD.X * units)
+    assert np.mean(plain.support_ != moved.support_) < 0.005
+
+
+def test_order_of_the_rows():
+    order = np.random.default_rng(0).permutation(len(SPREAD.X))
+    plain, moved = RobustCovariance().fit(SPREAD.X), RobustCovariance().fit(SPREAD.X[order])
+    np.testing.assert_array_equal(moved.support_, plain.support_[order])
+    np.testing.assert_allclose(moved.covariance_, plain.covariance_, rtol=1e-9)
+
+
+def test_single_precision_and_names():
+    frame = pd.DataFrame(SPREAD.X.astype(np.float32), columns=list("abcde"))
+    model = RobustCovariance().fit(frame)
+    assert list(model.feature_names_in_) == list("abcde")
+    plain = RobustCovariance().fit(SPREAD.X)
+    assert np.mean(plain.support_ != model.support_) < 0.005
+    np.testing.assert_allclose(model.covariance_, plain.covariance_, atol=0.02)
+
+
+def test_what_is_assumed():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((800, 4))
+    X[:160] *= 4.0
+    assert RobustCovariance(assume="nothing").fit(SPREAD.X).support_.all()
+    assert RobustCovariance().fit(X).covariance_.trace() > 10.0
+    assert 3.5 < RobustCovariance(assume="gaussian").fit(X).covariance_.trace() < 4.7
+    with pytest.raises(ValueError, match="assume must be one of"):
+        RobustCovariance(assume="elliptical").fit(X)
+
+
+def test_fewer_rows_than_columns():
+    X = np.random.default_rng(0).standard_normal((30, 50))
+    model = RobustCovariance().fit(X)
+    np.testing.assert_allclose(model.covariance_, np.cov(X.T, bias=True), atol=1e-12)

@@ -1,0 +1,86 @@
+"""Rows with an undue part in the second moments, against those that were put in."""
+
+import numpy as np
+
+from cases import cases
+from covariances import clean, contaminated, relative_error
+from inlier.data import as_table
+from inlier.second_moments import undue_rows
+
+
+def found(X, **given):
+    n = len(X)
+    return undue_rows(as_table(X), np.ones(n, dtype=bool), X.mean(axis=0), **given)
+
+
+@cases(("n", "d"), [(500, 5), (1000, 100)])
+def test_symmetric_pair_of_clusters_is_found(n, d):
+    sample = contaminated("pair", n, d, 0.2)
+    undue = found(sample.X)
+    assert np.mean(undue[sample.bad]) > 0.95
+    assert np.mean(undue[~sample.bad]) < 0.01
+
+
+@cases(("n", "d"), [(500, 5), (2000, 20)])
+def test_rows_left_of_a_wide_spread_do_no_harm(n, d):
+    sample = contaminated("spread", n, d, 0.1)
+    kept = ~found(sample.X)
+    good = relative_error(np.cov(sample.X[~sample.bad].T), sample.covariance)
+    assert relative_error(np.cov(sample.X.T), sample.covariance) > 8.0
+    assert relative_error(np.cov(sample.X[kept].T), sample.covariance) < 1.3 * good
+
+
+@cases("kind", ["Gaussian", "t5", "multivariate t5", "lognormal", "uniform"])
+@cases(("n", "d"), [(300, 5), (400, 60)])
+def test_clean_rows_stay(kind, n, d):
+    assert not found(clean(kind, n, d, np.random.default_rng(3))).any()
+
+
+def test_only_rows_of_the_support_are_undue():
+    sample = contaminated("pair", 800, 5, 0.2)
+    support = np.arange(800) >= 40  # the first 40 of the bad rows left before
+    mean = sample.X[support].mean(axis=0)
+    undue = undue_rows(as_table(sample.X), support, mean)
+    assert not undue[:40].any()
+    assert undue[40:160].all()
+
+
+def test_spread_in_every_direction_is_found_only_if_rows_are_known_to_be_gaussian():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 10))
+    X[:200] *= 3.0
+    assert not found(X).any()
+    undue = found(X, gaussian=True)
+    assert np.mean(undue[:200]) > 0.9
+    assert np.mean(undue[200:]) < 0.01
+
+
+@cases("X", [np.ones((70, 3)), np.zeros((6, 2)), np.eye(70), np.arange(80.0)[:, None]])
+def test_tables_without_anything_to_see(X):
+    assert not found(X).any()
+
+
+def test_few_rows_show_nothing():
+    sample = contaminated("pair", 59, 3, 0.2)
+    assert not found(sample.X).any()
+    assert found(contaminated("pair", 120, 3, 0.2).X).any()
+
+
+def test_columns_that_repeat_each_other():
+    sample = contaminated("pair", 500, 4, 0.1)
+    X = np.concatenate([sample.X, sample.X[:, :2], np.ones((500, 1))], axis=1)
+    undue = found(X)
+    assert np.mean(undue[sample.bad]) > 0.95
+    assert not undue[~sample.bad].any()
+
+
+def test_many_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    # Three strong components, one of them wide in a fifth of the rows, and noise.
+    scores = rng.standard_normal((200, 3)) * [30.0, 20.0, 20.0]
+    scores[:40, 2] = 160.0 * rng.choice([-1.0, 1.0], 40)
+    X = scores @ np.linalg.qr(rng.standard_normal((3000, 3)))[0].T
+    X += 0.1 * rng.standard_normal(X.shape)
+    undue = found(X, standardized=False)
+    assert undue[:40].all()
+    assert np.mean(undue[40:]) < 0.02
