@@ -121,7 +121,9 @@ class _Look(NamedTuple):
 
         One along which the rows are one-sided is no Gaussian one with rows that spread more.
         """
-        undue = self.directions[:, self.evidence(settings) > settings.evidence]
+        enough = self.evidence(settings) > settings.evidence
+        enough &= self.ratios().mean(axis=0) > settings.least
+        undue = self.directions[:, enough]
         pairs = zip(self.parts, undue, strict=True)
         skewed = [skewness(directions @ Z) > settings.skewed for Z, directions in pairs]
         return _Look(self.parts, undue[:, ~np.any(skewed, axis=0)])

@@ -35,7 +35,7 @@ def good_rows(
     """
     check_choice(assume, "assume", ("auto", "gaussian", "nothing"))
     of_mean: Any = "symmetric" if assume == "gaussian" else assume
-    result = robust_mean(table, assume=of_mean, random_state=random_state)  # type: ignore[arg-type]
+    result = robust_mean(table, assume=of_mean, random_state=random_state)
     support, location = result.support, on_host(result.location).astype(np.float64)
     location = table.mean(double(support), location)
     if assume != "nothing":

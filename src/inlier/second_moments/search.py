@@ -1,6 +1,7 @@
 """Undue directions and the rows that make them so, in turn."""
 
 import warnings
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +97,8 @@ def _kept(coordinates: _Coordinates, gaussian: bool | None, settings: SecondMome
     """Return which rows have no undue part, in a metric that is theirs."""
     rows, axes = coordinates
     q, m = rows.shape
+    if gaussian:  # then any excess is evidence
+        settings = replace(settings, least=0.0)
     everything = np.ones(m, dtype=np.bool_)
     kept, n_known = everything, 0
     for n_round in range(settings.rounds):
