@@ -35,6 +35,7 @@ class ProjectedGradient(Baseline):
     tol : float, default=0.01
         Smallest relative decrease of the variance in a successful step.
     max_iter : int, default=100
+        Most steps.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the eigensolver's starting vectors.
 

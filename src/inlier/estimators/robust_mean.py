@@ -90,7 +90,12 @@ class RobustMean(OutlierMixin, MeanEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the mean of the good rows of X, and its bad rows; warn as `robust_mean` does.
 
-        Single precision stays single precision. Cells may be missing; y is ignored.
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
+            As for `robust_mean`. Single precision stays single precision. Cells may be missing.
+        y : ignored
+            As in all of scikit-learn's outlier detectors.
         """
         result = robust_mean(self._table(X, fitting=True), **self.get_params(deep=False))
         self.indicator_ = result.indicator
@@ -118,13 +123,24 @@ class RobustMean(OutlierMixin, MeanEstimator):
         """Return minus the score of each row of X under the rule of the fit, (n_samples,).
 
         At most zero; the higher, the more normal. Minus infinity beyond the radius of `prune`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
         """
         check_is_fitted(self, "result_")
         scores: NDArray[np.float64] = self.result_.rule.scores(self._table(X))
         return -scores
 
     def decision_function(self, X: Any) -> Array:
-        """Return `score_samples` minus `offset_`, (n_samples,): negative for outliers."""
+        """Return `score_samples` minus `offset_`, (n_samples,): negative for outliers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:
@@ -134,6 +150,11 @@ class RobustMean(OutlierMixin, MeanEstimator):
         the fit are judged as in `support_`, but for `algorithm="paper"` with re-weighted l1: there
         a row that re-weighting left with a part of its weight is judged by that part, which other
         rows do not have.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
         """
         return in_signs(self.decision_function(X) >= 0.0)
 
