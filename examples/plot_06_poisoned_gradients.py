@@ -67,9 +67,8 @@ figure, axes = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 styles = [("#D55E00", "-"), ("#0072B2", "-"), ("black", ":")]
 for (name, (_, errors)), (colour, line) in zip(curves.items(), styles, strict=True):
     axes.plot(errors, color=colour, ls=line, lw=2, label=name)
-    print(
-        f"{name:<31} explains {1 - errors[-1] / y[test].var():.0%} of the variance of new patients"
-    )
+    explained = 1 - errors[-1] / y[test].var()
+    print(f"{name:<31} explains {explained:.0%} of the variance of new patients")
 axes.set(xlabel="step", ylabel="squared error on new patients")
 axes.legend(frameon=False)
 axes.spines[["top", "right"]].set_visible(False)

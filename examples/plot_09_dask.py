@@ -2,8 +2,8 @@
 A Dask array with one bad chunk
 ===============================
 
-64,009 cuttings of 8 x 8 pixels from scikit-image's ``camera``, in chunks of rows, as a cluster would
-hold them. Whoever wrote one of the chunks did not divide by 255.
+64,009 cuttings of 8 x 8 pixels from scikit-image's ``camera``, in chunks of rows, as a cluster
+would hold them. Whoever wrote one of the chunks did not divide by 255.
 """
 
 import dask.array as da

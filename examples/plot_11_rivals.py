@@ -13,10 +13,9 @@ import inlier
 # %%
 # 178 handwritten zeros and 60 ones from scikit-learn. The truth is the mean of the zeros.
 
-names = (
-    "inlier mean coordinate-median geometric-median trimmed-mean iterative-filtering que lrv cdg"
-)
-methods = {name: name for name in names.split()}
+names = ["inlier", "mean", "coordinate-median", "geometric-median", "trimmed-mean"]
+names += ["iterative-filtering", "que", "lrv", "cdg"]
+methods = {name: name for name in names}
 methods["inlier, symmetric"] = inlier.RobustMean(assume="symmetric")
 comparison = inlier.compare(inlier.datasets.digits(good=0, bad=1), methods, trials=1)
 print(comparison)
