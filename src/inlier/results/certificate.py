@@ -96,7 +96,7 @@ class Certificate:
         ----------
         table : Table
             All rows.
-        kept : boolean array of shape (n,)
+        kept : bool array of shape (n,)
             The choice.
         mean : array of shape (d,)
             Of the kept rows.
