@@ -20,6 +20,7 @@ extensions = [
 exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
 root_doc = "index"
+default_role = "py:obj"  # what a docstring calls by name is linked, if it is public
 suppress_warnings = ["config.cache"]  # of the functions in sphinx_gallery_conf
 
 # -- Pages ----------------------------------------------------------------------------------------
@@ -29,6 +30,7 @@ myst_heading_anchors = 3
 
 html_theme = "pydata_sphinx_theme"
 html_title = "inlier"
+html_sidebars = {page: [] for page in ("index", "start")}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
@@ -39,7 +41,8 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    # Tables of results need the room.
+    "secondary_sidebar_items": {"results/**": [], "index": []},
     "footer_start": [],
     "footer_end": [],
 }

@@ -17,7 +17,8 @@ names = ["inlier", "mean", "coordinate-median", "geometric-median", "trimmed-mea
 names += ["iterative-filtering", "que", "lrv", "cdg"]
 methods = {name: name for name in names}
 methods["inlier, symmetric"] = inlier.RobustMean(assume="symmetric")
-comparison = inlier.compare(inlier.datasets.digits(good=0, bad=1), methods, trials=1)
+data = inlier.datasets.digits(good=0, bad=1)
+comparison = inlier.compare(data, methods, trials=1, timeout=None)
 print(comparison)
 
 # %%

@@ -59,7 +59,7 @@ def robust_mean(
 ) -> RobustMeanResult:
     """Estimate the mean of the good rows of a contaminated table, and find the bad rows.
 
-    With sigma, minimises a surrogate of the number of removed rows, ||h||_0, subject to
+    With sigma, minimises a surrogate of the number of removed rows, ||h||_0, subject to ::
 
         lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
 

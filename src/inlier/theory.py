@@ -283,12 +283,12 @@ def error_radius(
     Proof. Let m' be the size of S* and t that of T, the intersection of S and S*; suppose t > 0.
     T is S less the fraction beta = 1 - t/m, for which beta / (1 - beta) = (m - t) / t, and the
     same holds of S* with m'. By `resilience_radius`, twice, and the triangle inequality the
-    distance of the two means is at most
+    distance of the two means is at most ::
 
         s sqrt((m - t) / t) + sigma sqrt((m' - t) / t).
 
     Neither m' nor t is known, so take the worst. For a given m' both terms decrease in t, and
-    t >= m + m' - n, since S and S* together have at most n rows. With equality the bound reads
+    t >= m + m' - n, since S and S* together have at most n rows. With equality the bound reads ::
 
         s sqrt((n - m') / t) + sigma sqrt((n - m) / t),    t = m + m' - n,
 

@@ -18,6 +18,8 @@ GRADIENT_CLIP = 10.0
 class ProjectedGradient(Baseline):
     """Minimise the largest variance of the weighted rows by gradient steps on their weights.
 
+    That is ::
+
         min_w  lambda_max( sum_i w_i (y_i - mean_w)(y_i - mean_w)^T )
         over the capped simplex  sum_i w_i = 1,  0 <= w_i <= 1 / ((1 - alpha) n)
 

@@ -20,7 +20,7 @@ from inlier.results.result import RobustMeanResult
 class RobustMean(OutlierMixin, MeanEstimator):
     """The mean of the good rows of a contaminated table, as an outlier detector.
 
-    `fit` minimises a surrogate of the number of removed rows, ||h||_0, subject to
+    `fit` minimises a surrogate of the number of removed rows, ||h||_0, subject to ::
 
         lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
 

@@ -28,6 +28,8 @@ def solve_l1(
 ) -> Solution:
     """Solve the l1 problem of the paper at a fixed center and budget: a (weighted) packing SDP.
 
+    That is ::
+
         min sum_i u_i h_i   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
 
     with a_i = y_i - x. With u = 1 this is the packing SDP of section 3.2, otherwise the weighted
@@ -79,6 +81,8 @@ def solve_least_squares(
 ) -> Solution:
     """Solve the step of re-weighted l2: least squares with a semidefinite constraint (appendix).
 
+    That is ::
+
         min sum_i u_i^2 h_i^2   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
 
     Parameters
@@ -111,6 +115,8 @@ def project(
     random_state: int | np.random.Generator | None = 0,
 ) -> Solution:
     """Compute the weighted projection onto the packing set, to which the others reduce.
+
+    That is ::
 
         min 1/2 sum_i s_i (w_i - t_i)^2   s.t.  0 <= w <= 1,  lambda_max( sum_i w_i a_i a_i^T ) <= B
 
