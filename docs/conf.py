@@ -1,5 +1,7 @@
 """The documentation as a site; `make docs` builds it into out/docs."""
 
+from pathlib import Path
+
 import inlier
 
 project = "inlier"
@@ -13,7 +15,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
-    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "sphinx-mathjax-offline",  # pages need no network
 ]
@@ -27,6 +28,11 @@ suppress_warnings = ["config.cache"]  # of the functions in sphinx_gallery_conf
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+
+HERE = Path(__file__).parent
+RESULTS = [
+    path.relative_to(HERE).with_suffix("").as_posix() for path in HERE.glob("results/**/*.md")
+]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "inlier"
@@ -42,7 +48,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     # Tables of results need the room.
-    "secondary_sidebar_items": {"results/**": [], "index": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in ("index", *RESULTS)}},
     "footer_start": [],
     "footer_end": [],
 }

@@ -2,41 +2,44 @@
 How far off can the mean be?
 ============================
 
-Every answer comes with a certificate: a bound on its error that holds for any way of placing the
-bad rows. Here we know the truth, and can see how much room the bound leaves.
+Every answer comes with a certificate: a bound on its error that holds however bad rows were placed.
+Here are scikit-learn's 178 handwritten zeros, ten of which were saved with a brightness of 0 to 255
+instead of 0 to 16. We know the truth, and can see how much room the bound leaves.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_digits
 
 import inlier
 
-sample = inlier.datasets.digits(good=0, bad=1).sample(random_state=0)
-result = inlier.robust_mean(sample.X, assume="symmetric")
-certificate = result.certificate
-print(certificate.statement())
+pictures, digit = load_digits(return_X_y=True)
+X = pictures[digit == 0]
+bad = np.arange(len(X)) % 18 == 0
+X[bad] *= 255 / 16
+truth = X[~bad].mean(axis=0)
+
+result = inlier.robust_mean(X)
+print(f"{len(result.outliers)} rows removed, {bad[result.outliers].sum()} of them bad")
+print(result.certificate.statement())
 
 # %%
 # The certificate can be checked again from the data alone, without trusting the fit.
 
-print(certificate.verify(sample.X))
+print(result.certificate.verify(X))
 
 # %%
-# What is assumed is the fraction of bad rows. The more we allow for, the wider the bound; rows that
-# were removed count as possibly good. Without rows removed, the bound is that of the plain mean.
+# What is assumed is the fraction of bad rows, and the more is allowed for, the wider the bound. It
+# covers mistakes of the fit too: rows that were removed count as possibly good, and rows that were
+# kept as possibly bad. With all rows put back, it is that of the plain mean.
 
-alphas = np.linspace(0, 0.45, 100)
-plain = inlier.robust_mean(sample.X, assume="nothing")
+plain = result.keep(0)
+alphas = np.linspace(0, 0.3, 100)
 figure, axes = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
-axes.plot(alphas, plain.certificate.error_radius(alphas), c="#D55E00", label="bound, all rows kept")
-axes.plot(alphas, certificate.error_radius(alphas), c="#0072B2", label="bound, 60 rows removed")
-for mean, colour, label in [
-    (sample.X.mean(axis=0), "#D55E00", "error of the plain mean"),
-    (result.location, "#0072B2", "error of inlier"),
-]:
-    distance = np.linalg.norm(mean - sample.mean)
-    axes.plot(sample.alpha, distance, "o", color=colour, label=f"{label}: {distance:.2f}")
+for answer, colour, name in [(plain, "#D55E00", "all rows"), (result, "#0072B2", "kept rows")]:
+    error = np.linalg.norm(answer.location - truth)
+    axes.plot(alphas, answer.certificate.error_radius(alphas), c=colour, label=f"bound, {name}")
+    axes.plot(bad.mean(), error, "o", c=colour, label=f"error of their mean: {error:.1f}")
 axes.set(xlabel="fraction of bad rows that is allowed for", ylabel="distance from the true mean")
-axes.set_ylim(0, 60)
 axes.legend(frameon=False)
 axes.spines[["top", "right"]].set_visible(False)

@@ -176,12 +176,12 @@ SAID = {
     "plot_04_faces": "removed: 28 of 40 backgrounds, 0 of 100 faces",
     "plot_05_clean_table": "removes   0 rows, the mean moves by 0.000",
     "plot_06_poisoned_gradients": "removed: 60 of 60 poisoned rows, 0 of 300 others",
-    "plot_07_mislabelled": "all ten found in 36 of 90 pairs, none in 40",
+    "plot_07_mislabelled": "nine or ten found in 50 of 90 pairs, none in 40",
     "plot_08_torch": "the same rows: True",
     "plot_09_dask": "chunk 10: 100.0% of its rows removed",
     "plot_10_federated_round": "14 of 20 updates count. Rejected: 0, 1, 2, 3, 4, 5.",
     "plot_11_rivals": "| inlier, symmetric   |     0 |",
-    "plot_12_certificate": "The certificate holds.",
+    "plot_12_certificate": "10 rows removed, 10 of them bad",
 }
 SLOW = ("plot_07", "plot_08", "plot_09")  # more than three seconds, torch and Dask included
 GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))
