@@ -208,3 +208,12 @@ def test_gallery(path, capsys):
     assert pyplot.get_fignums()
     pyplot.close("all")
     assert SAID[path.stem] in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_pictures_of_the_method(tmp_path):
+    pytest.importorskip("matplotlib")
+    runpy.run_path(str(ROOT / "docs" / "pictures" / "draw.py"))["main"](tmp_path)
+    text = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"pictures/(\w+\.png)", text))
+    assert shown == {path.name for path in tmp_path.iterdir()}
