@@ -84,7 +84,7 @@ lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
 
 # The gallery's examples are run on the way, and every warning is an error.
 docs: $(VENV)/.installed-docs ## build the documentation into out/docs, with the gallery
-	$(BIN)/sphinx-build -q -W --keep-going -j 2 docs out/docs
+	$(BIN)/sphinx-build -q -W --keep-going docs out/docs
 
 clean: ## remove .venv, caches and build output
 	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
