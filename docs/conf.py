@@ -1,5 +1,6 @@
 """The documentation as a site; `make docs` builds it into out/docs."""
 
+import re
 from pathlib import Path
 
 import inlier
@@ -52,6 +53,17 @@ html_theme_options = {
     "footer_start": [],
     "footer_end": [],
 }
+
+
+def link_gallery(app, docname, source):
+    """Lead from a page to the gallery, where in the repository it leads to the example."""
+    source[0] = re.sub(r"\(\.\./examples/(plot_\w+)\.py\)", r"(/gallery/\1.rst)", source[0])
+
+
+def setup(app):
+    """Connect what a page needs on the site alone."""
+    app.connect("source-read", link_gallery)
+
 
 # -- Reference ------------------------------------------------------------------------------------
 

@@ -151,6 +151,14 @@ def test_a_wrong_command_is_seen(line):
         check_command(line)
 
 
+def test_links_of_pages_lead_somewhere():
+    results = (ROOT / "docs" / "results").rglob("*.md")
+    for page in [*pages(), *results]:
+        links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+        there = [link for link in links if not link.startswith(("https://", "http://"))]
+        assert [link for link in there if not (page.parent / link).exists()] == []
+
+
 # -- Reference ------------------------------------------------------------------------------------
 
 LISTED = ("inlier", "inlier.federated", "inlier.datasets", "inlier.theory", "inlier.baselines")
