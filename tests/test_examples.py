@@ -211,7 +211,7 @@ def test_gallery(path, capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("Agg")
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", inlier.WeakEvidenceWarning)
         runpy.run_path(str(path))
     assert pyplot.get_fignums()
     pyplot.close("all")
