@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real \
-	bench-clean bench-ranking bench-rivals bench-scale bench-coverage bench-covariance bench-federated lint clean
+	bench-clean bench-ranking bench-rivals bench-scale bench-coverage bench-covariance bench-federated lint docs clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -18,10 +18,10 @@ help: ## print this list
 # One BLAS thread per process: pytest already runs one process on each of two cores, and
 # timings are stated for one thread.
 test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean \
-	bench-ranking bench-rivals bench-coverage bench-covariance bench-federated: export OMP_NUM_THREADS = 1
+	bench-ranking bench-rivals bench-coverage bench-covariance bench-federated docs: export OMP_NUM_THREADS = 1
 test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean \
-	bench-ranking bench-rivals bench-coverage bench-covariance bench-federated: export OPENBLAS_NUM_THREADS = 1
-test test-all: export MPLBACKEND = Agg
+	bench-ranking bench-rivals bench-coverage bench-covariance bench-federated docs: export OPENBLAS_NUM_THREADS = 1
+test test-all docs: export MPLBACKEND = Agg
 
 demo: $(VENV)/.installed ## run examples/demo.py
 	$(BIN)/python examples/demo.py
@@ -87,8 +87,13 @@ lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The gallery's examples are run on the way, and every warning is an error.
+docs: $(VENV)/.installed-docs ## build the documentation into out/docs, with the gallery
+	$(BIN)/sphinx-build -q -W --keep-going docs out/docs
+
 clean: ## remove .venv, caches and build output
 	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/gallery docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -124,6 +129,11 @@ $(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed-test
 $(VENV)/.installed-byzfl: pyproject.toml | $(VENV)/.installed-test
 	@echo "installing byzfl into $(VENV)"
 	@$(PIP) --no-deps byzfl==0.0.11
+	@touch $@
+
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed-test
+	@echo "installing what make docs needs into $(VENV)"
+	@$(PIP) -e '.[test,docs]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed-test

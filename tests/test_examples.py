@@ -1,11 +1,22 @@
-"""The examples in docstrings give what they say."""
+"""The examples in docstrings, pages and the gallery do what they say."""
 
 import doctest
 import importlib
 import pkgutil
+import re
+import runpy
+import shlex
+import tomllib
+import warnings
+
+import numpy as np
+import pytest
 
 import inlier
 from cases import cases
+from inlier.comparison import run
+from inlier.comparison.workers import run_in_process
+from snippets import ROOT, commands, pages, snippets
 
 FOUND = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]
 # The kernels of GPUs need Triton, the strategies Flower, and the detector PyOD.
@@ -27,3 +38,190 @@ def test_there_are_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
     for public in (inlier.robust_mean, inlier.RobustMean, inlier.compare, inlier.methods):
         assert any(found.examples for found in finder.find(public))
+
+
+# -- Pages ----------------------------------------------------------------------------------------
+
+
+def rows(n=60, d=5):
+    return np.random.default_rng(0).standard_normal((n, d))
+
+
+def large_tables():
+    """What docs/scale.md reads: a tensor, files, a Dask array and a cluster in this process."""
+    torch, zarr = pytest.importorskip("torch"), pytest.importorskip("zarr")
+    dask, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
+    X = rows(2000, 4)
+    np.save("table.npy", X)
+    zarr.save("table.zarr", X)
+    chunked = dask.from_array(X, chunks=(500, 4))
+    client = distributed.Client(processes=False, n_workers=1, dashboard_address=None)
+    known = {"np": np, "torch_tensor_on_cuda": torch.asarray(X), "X": chunked}
+    return {**known, "dask_array": chunked, "client": client}
+
+
+# What a page takes as given.
+GIVEN = {
+    "README.md": lambda: {"X": rows()},
+    "assume.md": lambda: {"X": rows(), "checked": rows(30)},
+    "command-line.md": lambda: {"frame": with_a_suspect()},
+    "federated.md": lambda: {
+        "rounds": 2,
+        "updates": rows(8, 30),
+        "sample_counts": np.full(8, 100),
+        "model": np.zeros(30),
+    },
+    "rivals.md": lambda: {"X": rows()},
+    "scale.md": large_tables,
+}
+# A page may speak of more rows than a test should wait for.
+SMALLER = {"10_000_000": "500", "trials=10": "trials=2"}
+
+
+def with_a_suspect():
+    """Skewed rows beside a tight group, which is suspected and kept."""
+    rng = np.random.default_rng(0)
+    return np.r_[rng.exponential(size=(180, 6)), 0.05 * rng.standard_normal((30, 6)) - 2.5]
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if snippets(page)], ids=lambda p: p.name)
+def test_snippets_of_pages(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run, "run_in_workers", lambda jobs, n_jobs, timeout: run_in_process(jobs))
+    known = {"inlier": inlier, **GIVEN.get(page.name, dict)()}
+    try:
+        for snippet in snippets(page):
+            code = snippet.code
+            for large, small in SMALLER.items():
+                code = code.replace(large, small)
+            capsys.readouterr()
+            exec(compile(code, f"{page.name}:{snippet.line}", "exec"), known)
+            if snippet.printed is not None:
+                assert capsys.readouterr().out == snippet.printed
+    finally:
+        if "client" in known:
+            known["client"].close()
+
+
+def targets():
+    return re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def extras():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return set(project["optional-dependencies"])
+
+
+def check_command(line):
+    """Raise unless a line for a shell can be understood; True if it was one that is known."""
+    if line.split()[0] not in ("make", "pip", "python", "inlier", "cat"):
+        return False
+    words = shlex.split(line)
+    if words[0] == "make":
+        assert words[1] in targets()
+    elif words[:2] == ["pip", "install"]:
+        named = re.findall(r"\[([\w,]+)\]", line)
+        assert set(",".join(named).split(",")) <= extras() | {""}
+    elif words[0] == "python":
+        assert (ROOT / words[1]).exists()
+    else:
+        typer, app = pytest.importorskip("typer"), importlib.import_module("inlier.cli.app")
+        start = words.index("inlier") + 1
+        end = words.index("|", start) if "|" in words[start:] else len(words)
+        name, *arguments = words[start:end]
+        try:
+            typer.main.get_command(app.app).commands[name].make_context(name, arguments)
+        except Exception as error:
+            raise AssertionError(f"{line} is refused: {error}") from error
+    return True
+
+
+def test_commands_of_pages():
+    known = [line for page in pages() for line in commands(page) if check_command(line)]
+    for word in ("make", "pip", "inlier"):
+        assert any(line.startswith(word) for line in known)
+
+
+@cases(
+    "line",
+    ["make nothing", 'pip install ".[none]"', "python no.py", "inlier fit a.csv --no-such-option"],
+)
+def test_a_wrong_command_is_seen(line):
+    with pytest.raises(AssertionError):
+        check_command(line)
+
+
+def test_links_of_pages_lead_somewhere():
+    results = (ROOT / "docs" / "results").rglob("*.md")
+    for page in [*pages(), *results]:
+        links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+        there = [link for link in links if not link.startswith(("https://", "http://"))]
+        assert [link for link in there if not (page.parent / link).exists()] == []
+
+
+# -- Reference ------------------------------------------------------------------------------------
+
+LISTED = ("inlier", "inlier.federated", "inlier.datasets", "inlier.theory", "inlier.baselines")
+
+
+@cases("module", LISTED)
+def test_the_reference_lists_every_public_name(module):
+    text = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
+    parts = re.split(r"^\.\. currentmodule:: (\S+)$", text, flags=re.MULTILINE)
+    listed = dict(zip(parts[1::2], parts[2::2], strict=True))[module]
+    found = importlib.import_module(module)
+    public = {name for name in found.__all__ if callable(getattr(found, name))}
+    assert set(re.findall(r"^   (\w+)$", listed, re.MULTILINE)) == public
+
+
+# -- Gallery --------------------------------------------------------------------------------------
+
+# What the text of an example says, and its output has to.
+SAID = {
+    "plot_01_unit_errors": "17 of 20 bad rows found, 0 good rows lost",
+    "plot_02_inches": "gross cells: ()",
+    "plot_03_digits": "removed: 45 of 45 other digits, 0 of 178 zeros",
+    "plot_04_faces": "removed: 28 of 40 backgrounds, 0 of 100 faces",
+    "plot_05_clean_table": "removes   0 rows, the mean moves by 0.000",
+    "plot_06_poisoned_gradients": "removed: 60 of 60 poisoned rows, 0 of 300 others",
+    "plot_07_mislabelled": "nine or ten found in 50 of 90 pairs, none in 40",
+    "plot_08_torch": "the same rows: True",
+    "plot_09_dask": "chunk 10: 100.0% of its rows removed",
+    "plot_10_federated_round": "14 of 20 updates count. Rejected: 0, 1, 2, 3, 4, 5.",
+    "plot_11_rivals": "| inlier, symmetric   |     0 |",
+    "plot_12_certificate": "10 rows removed, 10 of them bad",
+}
+SLOW = ("plot_07", "plot_08", "plot_09")  # more than three seconds, torch and Dask included
+GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))
+
+
+def test_every_example_of_the_gallery_has_a_statement():
+    assert [path.stem for path in GALLERY] == list(SAID)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.slow] if path.stem.startswith(SLOW) else [])
+        for path in GALLERY
+    ],
+    ids=lambda path: path.stem,
+)
+def test_gallery(path, capsys):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", inlier.WeakEvidenceWarning)
+        runpy.run_path(str(path))
+    assert pyplot.get_fignums()
+    pyplot.close("all")
+    assert SAID[path.stem] in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_pictures_of_the_method(tmp_path):
+    pytest.importorskip("matplotlib")
+    runpy.run_path(str(ROOT / "docs" / "pictures" / "draw.py"))["main"](tmp_path)
+    text = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"pictures/(\w+\.png)", text))
+    assert shown == {path.name for path in tmp_path.iterdir()}

@@ -62,7 +62,7 @@ def robust_mean(
 ) -> RobustMeanResult:
     """Estimate the mean of the good rows of a contaminated table, and find the bad rows.
 
-    With sigma, minimises a surrogate of the number of removed rows, ||h||_0, subject to
+    With sigma, minimises a surrogate of the number of removed rows, ||h||_0, subject to ::
 
         lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
 
@@ -142,6 +142,7 @@ def robust_mean(
     Returns
     -------
     RobustMeanResult
+        The mean, the verdict on each row, and the certificate.
 
     Warns
     -----
@@ -367,8 +368,19 @@ def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
     """Return the path of budgets, from that of all rows past that of the good ones.
 
     A point for each group of rows that leaves, and one below the budget of what is left, where the
-    price jumps because good rows would have to pay. X and the options are those of `robust_mean`,
-    but for sigma.
+    price jumps because good rows would have to pay.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
+        As for `robust_mean`.
+    **options
+        Those of `robust_mean`, but for sigma.
+
+    Returns
+    -------
+    tuple of PathPoint
+        As in `RobustMeanResult.path`.
     """
     if "sigma" in options:
         raise ValueError("path chooses sigma: leave it out.")

@@ -8,24 +8,10 @@ Two kinds of statement live here. `resilience_radius`, `lemma1_radius` and `erro
 facts about finite sets of points: nothing is random. All others are about samples from a
 distribution and hold with the probability that their docstring states.
 
-Parameters are named as in the paper:
-
-alpha : float or ndarray
-    Fraction of the `n` rows in R^d that is corrupted.
-epsilon : float or ndarray
-    Tolerance: the fraction spent on good rows that lie far away.
-beta : float or ndarray
-    Largest fraction of a set that is dropped.
-sigma : float
-    Square root of the bound on the covariance, in its largest eigenvalue.
-c1 : float, default=sqrt(3/2)
-    Square root of the constant of the budget, `c1**2 n sigma**2`; ``c1**2 >= 3/2``.
-d : int
-    Dimension, at least 1.
-
-Docstrings state the range of the fraction. It is a number or an array, and the result has its
-shape: a bound or radius is a float, a sample size the smallest whole number allowed, in floating
-point if it is an array, because it can be beyond the range of 64-bit integers.
+Parameters are named as in the paper, and docstrings state the range of the fraction. It is a number
+or an array, and the result has its shape: a bound or radius is a float, a sample size the smallest
+whole number allowed, in floating point if it is an array, because it can be beyond the range of
+64-bit integers.
 """
 
 import math
@@ -75,6 +61,17 @@ def theorem1_bound(alpha: Number, epsilon: float, sigma: float, c1: float = C1_M
     Covered: ``0 < epsilon < 1/3`` and ``0 <= alpha < 1/3 - epsilon``. The paper writes
     ``0 < alpha``; its proof uses only `alpha + epsilon`, so no corruption is allowed too.
 
+    Parameters
+    ----------
+    alpha : float or ndarray
+        Fraction of the rows that is corrupted.
+    epsilon : float or ndarray
+        Tolerance: the fraction spent on good rows that lie far away.
+    sigma : float
+        Square root of the bound on the covariance, in its largest eigenvalue.
+    c1 : float, default=sqrt(3/2)
+        Square root of the constant of the budget, `c1**2 n sigma**2`; ``c1**2 >= 3/2``.
+
     Examples
     --------
     >>> print(theorem1_bound(alpha=0.1, epsilon=0.06, sigma=2.0, c1=2.0))
@@ -107,6 +104,13 @@ def theorem1_sample_size(d: SupportsIndex, epsilon: float | FloatArray) -> int |
     This many are sufficient for `theorem1_bound` to hold with probability at least 0.95, with
     ``0 < epsilon < 1/3``. It does not depend on `alpha`. It is not claimed to be necessary, and in
     practice far fewer rows do. The logarithm is the natural one.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, at least 1.
+    epsilon : float or ndarray
+        Tolerance: the fraction spent on good rows that lie far away.
     """
     d = _positive_integer("d", d)
     epsilon = _number("epsilon", epsilon)
@@ -128,6 +132,15 @@ def corollary_bound(alpha: Number, sigma: float, c1: float = C1_MIN) -> Number:
 
     Assumed: as in `theorem1_bound`, with ``0 < alpha <= 0.33`` and at least
     ``corollary_sample_size(d, alpha)`` rows.
+
+    Parameters
+    ----------
+    alpha : float or ndarray
+        Fraction of the rows that is corrupted.
+    sigma : float
+        Square root of the bound on the covariance, in its largest eigenvalue.
+    c1 : float, default=sqrt(3/2)
+        Square root of the constant of the budget, `c1**2 n sigma**2`; ``c1**2 >= 3/2``.
     """
     alpha = _number("alpha", alpha)
     _check_corollary_alpha(alpha)
@@ -149,6 +162,13 @@ def corollary_sample_size(d: SupportsIndex, alpha: float | FloatArray) -> int | 
 
     This many are sufficient for `corollary_bound` to hold with probability at least 0.949: it is
     ``theorem1_sample_size(d, alpha / 160)``, and more than Lemma 2 needs; ``0 < alpha <= 0.33``.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, at least 1.
+    alpha : float or ndarray
+        Fraction of the rows that is corrupted.
     """
     d = _positive_integer("d", d)
     alpha = _number("alpha", alpha)
@@ -171,6 +191,13 @@ def resilience_radius(sigma: float, beta: Number) -> Number:
     Nothing is random. No smaller function of `sigma` and `beta` has this property: with
     `(1 - beta) m` points at 0 and `beta m` points at 1 it is attained. It implies Lemma 1 of the
     paper, which is larger by a factor between sqrt(2) and 2.
+
+    Parameters
+    ----------
+    sigma : float
+        Square root of the bound on the covariance, in its largest eigenvalue.
+    beta : float or ndarray
+        Largest fraction of the set that is dropped.
 
     Notes
     -----
@@ -196,6 +223,13 @@ def lemma1_radius(sigma: float, beta: Number) -> Number:
     subset with at least `(1 - beta) m` points has its mean within :math:`2 \sigma \sqrt\beta`.
 
     Nothing is random. `resilience_radius` is sharp, and smaller for every ``0 < beta < 1/2``.
+
+    Parameters
+    ----------
+    sigma : float
+        Square root of the bound on the covariance, in its largest eigenvalue.
+    beta : float or ndarray
+        Largest fraction of the set that is dropped.
     """
     beta = _number("beta", beta)
     _check_sigma("sigma", sigma)
@@ -249,12 +283,12 @@ def error_radius(
     Proof. Let m' be the size of S* and t that of T, the intersection of S and S*; suppose t > 0.
     T is S less the fraction beta = 1 - t/m, for which beta / (1 - beta) = (m - t) / t, and the
     same holds of S* with m'. By `resilience_radius`, twice, and the triangle inequality the
-    distance of the two means is at most
+    distance of the two means is at most ::
 
         s sqrt((m - t) / t) + sigma sqrt((m' - t) / t).
 
     Neither m' nor t is known, so take the worst. For a given m' both terms decrease in t, and
-    t >= m + m' - n, since S and S* together have at most n rows. With equality the bound reads
+    t >= m + m' - n, since S and S* together have at most n rows. With equality the bound reads ::
 
         s sqrt((n - m') / t) + sigma sqrt((n - m) / t),    t = m + m' - n,
 
@@ -301,6 +335,15 @@ def far_radius(sigma: float, d: SupportsIndex, epsilon: Number) -> Number:
     Markov's inequality, used twice, and holds for every n. Equation (4) does need that n: with
     probability at least 39/40 the rows in G have a second moment about :math:`x^*` of at most
     ``1.5 * n * sigma**2``.
+
+    Parameters
+    ----------
+    sigma : float
+        Square root of the bound on the covariance, in its largest eigenvalue.
+    d : int
+        Dimension, at least 1.
+    epsilon : float or ndarray
+        Tolerance: the fraction spent on good rows that lie far away.
     """
     epsilon = _number("epsilon", epsilon)
     _check_sigma("sigma", sigma)
@@ -319,6 +362,17 @@ def far_away(
     most `epsilon n` good rows are far away. Around an estimate of that mean nothing more is proved
     than that a row's distances to the two centers differ by at most the error of the estimate.
     Rounding may have left a tiny one of the squared distances of the rows negative.
+
+    Parameters
+    ----------
+    sq_distances : array-like
+        Squared distances of the rows from the center.
+    sigma : float
+        Square root of the bound on the covariance, in its largest eigenvalue.
+    d : int
+        Dimension, at least 1.
+    epsilon : float or ndarray
+        Tolerance: the fraction spent on good rows that lie far away.
     """
     squares = _number("sq_distances", np.asarray(sq_distances))
     need = "a distance is missing; remove the rows that have missing values first"
@@ -340,6 +394,13 @@ def lemma2_bound(alpha: Number, sigma: float) -> Number:
     Assumed: rows drawn independently from a distribution with mean :math:`x^*` and covariance at
     most `sigma**2` times the identity, at least ``lemma2_sample_size(d, alpha)`` of them, for any
     ``0 < alpha < 1/2``. No row is corrupted here.
+
+    Parameters
+    ----------
+    alpha : float or ndarray
+        Fraction of the rows that is corrupted.
+    sigma : float
+        Square root of the bound on the covariance, in its largest eigenvalue.
     """
     alpha = _number("alpha", alpha)
     _check_lemma2_alpha(alpha)
@@ -359,6 +420,13 @@ def lemma2_sample_size(d: SupportsIndex, alpha: float | FloatArray) -> int | Flo
 
     This many are sufficient for `lemma2_bound` to hold with probability at least 0.974, with
     ``0 < alpha < 1/2``.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, at least 1.
+    alpha : float or ndarray
+        Fraction of the rows that is corrupted.
     """
     d = _positive_integer("d", d)
     alpha = _number("alpha", alpha)

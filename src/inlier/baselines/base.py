@@ -193,6 +193,7 @@ class Baseline(MeanEstimator, ABC):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Single precision stays single precision.
         y : ignored
+            As in all of scikit-learn's outlier detectors.
 
         Warns
         -----

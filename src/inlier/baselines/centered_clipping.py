@@ -9,9 +9,9 @@ from inlier.baselines.base import Answer, Baseline, Run, parameter
 class CenteredClipping(Baseline):
     """Find the point that is the mean of the rows clipped to a ball about it. About 15 passes.
 
-    Iterate v <- v + mean of (x_i - v) min(1, radius / |x_i - v|), two passes each, from the
-    coordinate-wise median of at most 501 rows. A bad row moves the estimate by at most radius / n
-    a step. Rows have the weights min(1, radius / |x_i - v|), and the estimate is their mean.
+    Iterate v <- v + mean of w_i (x_i - v), two passes each, from the coordinate-wise median of at
+    most 501 rows, with weights w_i = min(1, radius / distance of x_i from v). A bad row moves the
+    estimate by at most radius / n a step. The estimate is the mean of the rows with these weights.
 
     The method was published for a server that knows its last aggregate and the scale of updates.
     Two choices are therefore ours: it is iterated to convergence, where the authors take few steps,
@@ -23,6 +23,7 @@ class CenteredClipping(Baseline):
     radius : float, optional
         In units of the data. A radius far below the distances of the rows takes many steps.
     max_iter : int, default=1000
+        Most steps.
     tol : float, default=1e-8
         Stop at a step shorter than this times the median distance.
 

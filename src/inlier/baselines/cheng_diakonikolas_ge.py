@@ -26,6 +26,8 @@ CENTER_TOL = 0.01
 class ChengDiakonikolasGe(Baseline):
     """Minimise the largest variance of the weighted rows over the capped simplex.
 
+    That is ::
+
         min_w  lambda_max( sum_i w_i (y_i - x)(y_i - x)^T )
         over  sum_i w_i = 1,  0 <= w_i <= 1 / ((1 - alpha) n),   with x = sum_i w_i y_i
 

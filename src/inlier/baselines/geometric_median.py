@@ -24,6 +24,7 @@ class GeometricMedian(Baseline):
         below the precision of the data, about 1e-6 in single precision. The mean distance is then
         optimal up to tol times the distance from the exact median.
     max_iter : int, default=1000
+        Most steps.
 
     References
     ----------

@@ -102,6 +102,7 @@ class LaiRaoVempalaGaussian(_Halving):
     Parameters
     ----------
     damping : float, default=2.0
+        How fast weights fall with the distance, as above.
 
     References
     ----------

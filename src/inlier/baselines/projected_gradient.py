@@ -18,6 +18,8 @@ GRADIENT_CLIP = 10.0
 class ProjectedGradient(Baseline):
     """Minimise the largest variance of the weighted rows by gradient steps on their weights.
 
+    That is ::
+
         min_w  lambda_max( sum_i w_i (y_i - mean_w)(y_i - mean_w)^T )
         over the capped simplex  sum_i w_i = 1,  0 <= w_i <= 1 / ((1 - alpha) n)
 
@@ -35,6 +37,7 @@ class ProjectedGradient(Baseline):
     tol : float, default=0.01
         Smallest relative decrease of the variance in a successful step.
     max_iter : int, default=100
+        Most steps.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the eigensolver's starting vectors.
 

@@ -33,6 +33,7 @@ class SpectralReweighting(Baseline):
     patience : int, default=10
         Rounds without improvement before it stops.
     max_iter : int, default=200
+        Most rounds.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the eigensolver's starting vectors.
 

@@ -138,7 +138,13 @@ class Comparison:
         return f"{self.data}, {trials} trials" if trials > 1 else self.data
 
     def of(self, method: str) -> list[Trial]:
-        """Return the records of one method."""
+        """Return the records of one method.
+
+        Parameters
+        ----------
+        method : str
+            Its name.
+        """
         return [record for record in self.records if record.method == method]
 
     def summary(self) -> list[ComparisonRow]:
@@ -170,6 +176,7 @@ class Comparison:
         Returns
         -------
         names : tuple of str
+            The methods, in the order of the rows.
         matrix : array of shape (len(names), len(names))
             Mean over the trials in which both have an estimate, in units of the data, 0 if it is
             rounding error; nan without such a trial.
@@ -206,7 +213,13 @@ class Comparison:
         return frame.astype({**whole, "exact": "boolean"})
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one line for each fit, without the locations; a file is replaced at the end."""
+        """Write one line for each fit, without the locations.
+
+        Parameters
+        ----------
+        path : path
+            A file that is there is replaced at the end.
+        """
         with writing(path) as out:
             out.writerow(COLUMNS)
             out.writerows(self._lines())
@@ -214,8 +227,11 @@ class Comparison:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot errors and seconds of each method or, if unknown, distances between estimates.
 
-        The figure of matplotlib is saved to a path, whose ending determines the format (png, svg,
-        pdf). Without one it belongs to pyplot.
+        Parameters
+        ----------
+        path : path, optional
+            Where the figure of matplotlib is saved; the ending determines the format (png, svg,
+            pdf). Without one it belongs to pyplot.
         """
         from inlier.comparison.plot import draw
 

@@ -48,11 +48,18 @@ class AlphaCorruption(_Directed):
     The alpha n lowest rows are replaced. Each new row is a good row rotated towards the direction,
     at the same distance from the mean, so that distances do not show it. The target, `Sample.mean`,
     is the mean of all n good rows as drawn. Finding the bad rows is not enough: the mean of the
-    others still lacks the removed ones. The direction is that of largest ("top") or least variance
-    ("bottom") of the good rows, or random ("random"). It requires ``d >= 2``.
+    others still lacks the removed ones. It requires ``d >= 2``.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
     reach : float
         Component of a bad row in the direction, as a fraction of its distance, in (0, 1].
     """
@@ -84,8 +91,16 @@ class Mirrored(_Directed):
     is the mean of the rows before. The mean moves by 2 alpha times the mean of the tail, about the
     most that can go undetected.
 
-    The direction is that of largest ("top") or least variance ("bottom") of the good rows, or
-    random ("random").
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
     """
 
     def _draw(self, random_state: Seed) -> Sample:
@@ -112,8 +127,16 @@ class Subtractive(_Directed):
     Here alpha is the fraction of the drawn rows that is removed: n rows are left of
     n / (1 - alpha). No row of a sample is an outlier: `Sample.alpha` is 0.
 
-    The direction is that of largest ("top") or least variance ("bottom") of the good rows, or
-    random ("random").
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of the drawn rows that is missing, ``0 <= alpha < 1/2``.
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
     """
 
     @property
@@ -142,8 +165,12 @@ class BelowThreshold(Contamination):
     the good rows. Any filter with this threshold keeps all outliers, whose effect is bounded in
     turn. The rows of the cluster are good rows, shrunk and shifted. It requires ``n >= 4``.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     threshold : float
         Where the filter stops, as a multiple of the good rows' largest eigenvalue; at least 1.
     inliers : Inliers
@@ -224,8 +251,12 @@ class Attack(Contamination):
     With several clusters, each center lies at 45 degrees to the direction, to a different side, so
     that together they bias the mean one way. Rows of a cluster are good rows, shrunk and shifted.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     method : estimator
         Anything with ``fit(X)`` that sets ``location_``. It is copied, never fitted itself. Its
         parameters, such as alpha or sigma, must be set.

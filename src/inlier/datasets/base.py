@@ -95,7 +95,7 @@ class Contamination(ABC):
     The repr states all parameters and identifies the model. Unless documented otherwise,
     `round(alpha n)` rows at random positions are bad.
 
-    Attributes
+    Parameters
     ----------
     n : int
         Number of rows.

@@ -28,11 +28,16 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".tif", ".tiff")
 class Images(Shuffled):
     """Labelled pictures in random order, one in each row.
 
-    Attributes
+    Parameters
     ----------
-    name : str
+    X : array-like of shape (n, pixels)
+        The pictures.
+    is_outlier : array-like of bool, shape (n,)
+        Which of them are bad; less than half.
     shape : tuple of int
         Height and width: ``row.reshape(shape)`` is the picture.
+    name : str
+        What the pictures are called.
     """
 
     name: str
@@ -52,6 +57,13 @@ class Images(Shuffled):
 
 def digits(good: int = 0, bad: int = 1, n_bad: int = 60) -> Images:
     """Return all of one handwritten digit and some of another, from scikit-learn, 8 x 8.
+
+    Parameters
+    ----------
+    good, bad : int
+        The two digits, from 0 to 9.
+    n_bad : int
+        Most pictures of the second.
 
     Examples
     --------
@@ -96,6 +108,7 @@ def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
     Parameters
     ----------
     path : path
+        A file, or a folder.
     crop : float, default=0.7
         Fraction of the height that is kept; the width is 30/36 of it, or all there is.
     """

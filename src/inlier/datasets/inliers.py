@@ -18,7 +18,15 @@ class Inliers(ABC):
 
     @abstractmethod
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        """Draw n rows of d entries."""
+        """Draw n rows of d entries.
+
+        Parameters
+        ----------
+        n, d : int
+            Number of rows and of columns.
+        rng : numpy.random.Generator
+            What they are drawn with.
+        """
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ class StudentT(Inliers):
     They mislead methods that remove large entries or distant rows, or that assume Gaussian tails.
     Each entry has variance df / (df - 2) for df > 2.
 
-    Attributes
+    Parameters
     ----------
     df : float
         Degrees of freedom, above 1 so that the mean exists. The fewer, the heavier the tails.
@@ -78,10 +86,24 @@ class Uneven(Inliers):
 
     @abstractmethod
     def scales(self, d: int) -> Array:
-        """Return the standard deviations in the d principal directions, in decreasing order."""
+        """Return the standard deviations in the principal directions, in decreasing order.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+        """
 
     def rotate(self, X: Array, rng: np.random.Generator) -> Array:
-        """Rotate from principal directions to columns."""
+        """Rotate from principal directions to columns.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Rows in principal directions.
+        rng : numpy.random.Generator
+            Of a random rotation.
+        """
         return X
 
 

@@ -42,6 +42,13 @@ class SettingA(_TwoHalves):
     added to each entry. The first half have the distances of good rows. All outliers move the mean
     along (1, ..., 1), so that coordinate-wise medians are biased too.
 
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
+
     Examples
     --------
     >>> sample = SettingA(n=800, d=400, alpha=0.1).sample(random_state=0)
@@ -61,6 +68,13 @@ class SettingB(_TwoHalves):
     Good rows are drawn from N(0, I). The first half of the outliers all equal
     [sqrt(d/2), sqrt(d/2), 0, ..., 0], the second half [sqrt(d/2), -sqrt(d/2), 0, ..., 0]. Their
     distance to the true mean is sqrt(d), so distances do not show them. It requires ``d >= 2``.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     """
 
     min_d: ClassVar[int] = 2
@@ -81,8 +95,12 @@ class TwoClusters(_TwoHalves):
     variance joins the two clusters, while the mean is moved across it. Setting B is the case of 90
     degrees and spread 0, in the plane of two columns. It requires ``d >= 2``.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     angle : float
         Angle between the two centers as seen from zero, in degrees, in [0, 180).
     spread : float
@@ -110,8 +128,10 @@ class Clean(Contamination):
     Heavy tails and uneven covariances mislead methods that assume Gaussian rows, and those that
     always remove a fraction of the rows.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
     inliers : Inliers
         Distribution of the rows.
     """
@@ -132,8 +152,12 @@ class Huber(Contamination):
     varies about alpha n, which misleads methods that assume a known number. Labels without a
     majority of good rows are drawn again.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     inliers : Inliers
         Distribution of the good rows.
     outliers : Inliers
@@ -170,8 +194,12 @@ class Cluster(Contamination):
     adds little to the variance in its direction, so spectral filters miss it too; at 10 it is easy
     for them, and most harmful to a mean.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     distance : float
         Distance of the center to the true mean, in sigma; hard between 2 and 10.
     spread : float
@@ -198,8 +226,12 @@ class HeavyTails(Contamination):
     bound on the covariance that keeps them has room for outliers. For the same seed the outliers
     equal those of `SettingA`.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     inliers : Inliers
         Distribution of the good rows, for example ``StudentT(5, joint=True)`` or ``Laplace()``.
     """
@@ -220,6 +252,13 @@ class ObviousAndSubtle(Contamination):
     A quarter of the outliers form a cluster 10 sqrt(d) away, a quarter lie in all directions at
     20 sqrt(d), the others are unchanged. The obvious ones mask the subtle ones: they inflate any
     scale or covariance that includes them, and use up a limited number of removals or iterations.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     """
 
     def _draw(self, random_state: Seed) -> Sample:
@@ -245,8 +284,12 @@ class QuietDirections(Contamination):
     them. The true covariance shows them at once, but an estimate from all rows includes them. It
     requires ``d >= 2``.
 
-    Attributes
+    Parameters
     ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     inliers : Spiked or Rotated
         Distribution of the good rows.
     where : {"both", "one each"}
@@ -278,12 +321,15 @@ class Shuffled(Contamination):
     Only the order of the rows differs between seeds; it should not matter. `n`, `d` and `alpha`
     follow from the rows. A digest of the content identifies the table.
 
-    Attributes
+    Parameters
     ----------
     X : array-like of shape (n, d)
         The rows. They are copied.
     is_outlier : array-like of bool, shape (n,)
         Which of them are bad; less than half.
+
+    Attributes
+    ----------
     digest : str
         Hash of `X` and `is_outlier`.
     """

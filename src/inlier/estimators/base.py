@@ -38,7 +38,7 @@ class MeanEstimator(BaseEstimator):
         certificate, rule, groups and path as well.
     n_features_in_ : int
         Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names that are all strings.
     """
 
@@ -70,7 +70,17 @@ class MeanEstimator(BaseEstimator):
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.int_]:
-        """Fit; return +1 for the rows of X that count, those of `support_`, -1 for the others."""
+        """Fit; return +1 for the rows of X that count, those of `support_`, -1 for the others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            As for `fit`.
+        y : ignored
+            As in all of scikit-learn's outlier detectors.
+        **fit_params
+            Passed on to `fit`.
+        """
         return in_signs(self.fit(X, **fit_params).support_)
 
     def __sklearn_tags__(self) -> Any:

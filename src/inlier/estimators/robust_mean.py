@@ -21,7 +21,7 @@ from inlier.results.result import RobustMeanResult
 class RobustMean(OutlierMixin, MeanEstimator):
     """The mean of the good rows of a contaminated table, as an outlier detector.
 
-    `fit` minimises a surrogate of the number of removed rows, ||h||_0, subject to
+    `fit` minimises a surrogate of the number of removed rows, ||h||_0, subject to ::
 
         lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
 
@@ -96,9 +96,15 @@ class RobustMean(OutlierMixin, MeanEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the mean of the good rows of X, and its bad rows; warn as `robust_mean` does.
 
-        Single precision stays single precision. Cells may be missing; y is ignored. `sample_weight`
-        is what each row counts in `location_`, and no evidence: rows are judged with each counted
-        once.
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
+            As for `robust_mean`. Single precision stays single precision. Cells may be missing.
+        y : ignored
+            As in all of scikit-learn's outlier detectors.
+        sample_weight : array of shape (n,), optional
+            What each row counts in `location_`. It is no evidence: rows are judged with each
+            counted once.
         """
         result = robust_mean(
             self._table(X, fitting=True),
@@ -132,13 +138,24 @@ class RobustMean(OutlierMixin, MeanEstimator):
 
         In [-1, 0] for rows that the rule of the fit keeps, -1/2 for a typical one, and in [-2, -1)
         for the others; see `RobustMeanResult.outlyingness`. Two passes, with the verdict.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
         """
         check_is_fitted(self, "result_")
         far: NDArray[np.float64] = self.robust_distance_.outlyingness(self._table(X))
         return -far
 
     def decision_function(self, X: Any) -> Array:
-        """Return `score_samples` minus `offset_`, (n_samples,): negative for outliers."""
+        """Return `score_samples` minus `offset_`, (n_samples,): negative for outliers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int_]:
@@ -148,6 +165,11 @@ class RobustMean(OutlierMixin, MeanEstimator):
         the fit are judged as in `support_`, but for `algorithm="paper"` with re-weighted l1: there
         a row that re-weighting left with a part of its weight is judged by that part, which other
         rows do not have.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
         """
         return in_signs(self.decision_function(X) >= 0.0)
 

@@ -43,7 +43,15 @@ class Record:
     rounds: int = 0
 
     def observe(self, clients: Sequence[Hashable], correlations: Array) -> Array:
-        """Add a round, and return the average correlations of the clients that took part."""
+        """Add a round, and return the average correlations of the clients that took part.
+
+        Parameters
+        ----------
+        clients : sequence
+            Who took part.
+        correlations : array of shape (n, n)
+            Between them, in this round.
+        """
         self.rounds += 1
         at = self._places(clients)
         pairs = np.ix_(at, at)

@@ -28,6 +28,8 @@ def solve_l1(
 ) -> Solution:
     """Solve the l1 problem of the paper at a fixed center and budget: a (weighted) packing SDP.
 
+    That is ::
+
         min sum_i u_i h_i   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
 
     with a_i = y_i - x. With u = 1 this is the packing SDP of section 3.2, otherwise the weighted
@@ -36,12 +38,13 @@ def solve_l1(
     Parameters
     ----------
     X : array, memory map, sparse matrix or data frame of shape (n, d)
+        The rows y_i.
     center : array of shape (d,)
-        x.
+        The point x.
     budget : float
         B.
     weights : array of shape (n,), optional
-        u, positive; 1 if not given.
+        Positive factors u; 1 if not given.
     tol : float
         Duality gap, relative to the objective at h = 1.
     max_steps : int
@@ -52,6 +55,7 @@ def solve_l1(
     Returns
     -------
     Solution
+        The weights, the multiplier, and the gap between their objectives.
 
     Examples
     --------
@@ -77,9 +81,23 @@ def solve_least_squares(
 ) -> Solution:
     """Solve the step of re-weighted l2: least squares with a semidefinite constraint (appendix).
 
+    That is ::
+
         min sum_i u_i^2 h_i^2   s.t.  0 <= h <= 1,  lambda_max( sum_i (1 - h_i) a_i a_i^T ) <= B
 
-    Parameters and result as for `solve_l1`.
+    Parameters
+    ----------
+    X, center, budget : array of shape (n, d), array of shape (d,), float
+        As for `solve_l1`.
+    weights : array of shape (n,), optional
+        Positive factors u; 1 if not given.
+    tol, max_steps, random_state : float, int, int or Generator
+        As for `solve_l1`.
+
+    Returns
+    -------
+    Solution
+        As of `solve_l1`.
     """
     solver = _solver(X, center, budget, tol, max_steps, random_state)
     return _warned(solver.least_squares(_positive(weights, "weights", len(solver.ones))))
@@ -98,16 +116,25 @@ def project(
 ) -> Solution:
     """Compute the weighted projection onto the packing set, to which the others reduce.
 
+    That is ::
+
         min 1/2 sum_i s_i (w_i - t_i)^2   s.t.  0 <= w <= 1,  lambda_max( sum_i w_i a_i a_i^T ) <= B
 
     Parameters
     ----------
-    target : array of shape (n,)
-        t.
-    metric : array of shape (n,), optional
-        s, positive; 1 if not given.
-    X, center, budget, tol, max_steps, random_state
+    X, center, budget : array of shape (n, d), array of shape (d,), float
         As for `solve_l1`.
+    target : array of shape (n,)
+        The point t that is projected.
+    metric : array of shape (n,), optional
+        Positive factors s; 1 if not given.
+    tol, max_steps, random_state : float, int, int or Generator
+        As for `solve_l1`.
+
+    Returns
+    -------
+    Solution
+        As of `solve_l1`.
     """
     solver = _solver(X, center, budget, tol, max_steps, random_state)
     t = check_vector(target, "target", len(solver.ones), "row")

@@ -96,7 +96,20 @@ class Certificate:
     ) -> Certificate:
         """Certify a choice of rows with their mean; the budget is what they need.
 
-        Eigenvalues are meant in the metric; `dual` bounds how many rows can be kept.
+        Parameters
+        ----------
+        table : Table
+            All rows.
+        kept : bool array of shape (n,)
+            The choice.
+        mean : array of shape (d,)
+            Of the kept rows.
+        metric : Metric, optional
+            In which eigenvalues are meant.
+        dual : Multiplier, optional
+            What bounds how many rows can be kept.
+        n_suspected : int
+            Rows that are kept although there is evidence against them.
         """
         n, m = kept.shape[0], count(kept)
         low, high, failure, most_kept = np.inf, np.inf, 0.0, float(n)
@@ -168,10 +181,16 @@ class Certificate:
     def error_radius(self, alpha: Any, sigma: float | None = None) -> float | Array:
         """Return how far the mean of the kept rows can be from the mean of the good ones.
 
-        Both are means with each row counted once, also where the answer is weighted.
-        See `inlier.theory.error_radius`; it assumes that at most a fraction alpha of the rows is
-        bad and that the good rows have standard deviation at most sigma in every direction. An
-        array of fractions gives the curve over alpha; without sigma, that of the kept rows is used.
+        Both are means with each row counted once, also where the answer is weighted. See
+        `inlier.theory.error_radius`.
+
+        Parameters
+        ----------
+        alpha : float or array
+            Assumed: at most this fraction of the rows is bad. An array gives the curve.
+        sigma : float, optional
+            Assumed: good rows have at most this standard deviation in every direction; that of the
+            kept rows, if not given.
         """
         n_kept = self.n - self.n_removed
         sigma = self.sigma_kept if sigma is None else sigma
@@ -183,8 +202,10 @@ class Certificate:
     def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
         """State the error radius in plain words.
 
-        Assuming a fraction alpha of bad rows (see `assumed`, if not given) and a bound sigma on the
-        good rows (that of the kept rows, if not given).
+        Parameters
+        ----------
+        alpha, sigma : float, optional
+            Assumed, as in `error_radius`; unless given, `assumed` and that of the kept rows.
         """
         return wording.statement(self, alpha, sigma)
 

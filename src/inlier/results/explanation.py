@@ -82,7 +82,13 @@ class Explanation:
     missing: Array = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
 
     def features(self, count: int = 10) -> tuple[Feature, ...]:
-        """Return the columns with the largest contributions, for or against the row."""
+        """Return the columns with the largest contributions, for or against the row.
+
+        Parameters
+        ----------
+        count : int
+            Most columns.
+        """
         size = np.abs(self.contributions)
         count = min(count, max(1, int(np.count_nonzero(size))), len(size))
         largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)

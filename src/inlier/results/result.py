@@ -312,7 +312,13 @@ class RobustMeanResult(MeanResult):
         return there.explanations(np.array([range(n)[row]]))[0]
 
     def explanations(self, rows: Array) -> list[Explanation]:
-        """Explain the scores of some rows, given by number, by the groups that they left with."""
+        """Explain the scores of some rows by the groups that they left with.
+
+        Parameters
+        ----------
+        rows : int array
+            Their numbers.
+        """
         data = self.known_data()
         found = []
         # Those of the rule: another threshold leaves it as it is, and groups without some rows.
@@ -410,23 +416,53 @@ class RobustMeanResult(MeanResult):
         return html
 
     def plot_scores(self, ax: Axes | None = None) -> Axes:
-        """Plot the score of every row, and the threshold."""
+        """Plot the score of every row, and the threshold.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones, if not given.
+        """
         return self._plotted("scores", ax)
 
     def plot_means(self, ax: Axes | None = None) -> Axes:
-        """Plot the columns in which the plain mean and the median are off most."""
+        """Plot the columns in which the plain mean and the median are off most.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones, if not given.
+        """
         return self._plotted("means", ax)
 
     def plot_rows(self, ax: Axes | None = None) -> Axes:
-        """Plot the rows in the two directions that matter most."""
+        """Plot the rows in the two directions that matter most.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones, if not given.
+        """
         return self._plotted("rows", ax)
 
     def plot_spectrum(self, ax: Axes | None = None) -> Axes:
-        """Plot the largest standard deviations of all rows and of the kept ones."""
+        """Plot the largest standard deviations of all rows and of the kept ones.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones, if not given.
+        """
         return self._plotted("spectrum", ax)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """Plot what leaves as the budget falls, its price, and the chosen point."""
+        """Plot what leaves as the budget falls, its price, and the chosen point.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones, if not given.
+        """
         return self._plotted("path", ax)
 
     def _plotted(self, what: str, ax: Axes | None) -> Axes:

@@ -182,7 +182,13 @@ class Group(LazyFields):
         return self.kind in ("apart", "distance", "tail", "cells", "length")
 
     def sizes(self, table: Table) -> Rows:
-        """Compute how far out each row of a table lies, as this group measures it; one pass."""
+        """Compute how far out each row of a table lies, as this group measures it; one pass.
+
+        Parameters
+        ----------
+        table : Table
+            Rows with the columns of the fit.
+        """
         if self.measure is not None:
             there = table if self.metric is None else table.in_metric(self.metric)
             return there.measured(self.measure)
