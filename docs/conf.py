@@ -60,9 +60,16 @@ def link_gallery(app, docname, source):
     source[0] = re.sub(r"\(\.\./examples/(plot_\w+)\.py\)", r"(/gallery/\1.rst)", source[0])
 
 
+def skip_inherited(app, what, name, obj, skip, options):
+    """Leave out methods that come from scikit-learn or PyOD: they are documented there."""
+    home = getattr(getattr(obj, "fget", obj), "__module__", None)
+    return True if isinstance(home, str) and not home.startswith("inlier") else None
+
+
 def setup(app):
     """Connect what a page needs on the site alone."""
     app.connect("source-read", link_gallery)
+    app.connect("autodoc-skip-member", skip_inherited)
 
 
 # -- Reference ------------------------------------------------------------------------------------

@@ -26,7 +26,13 @@ class RobustMeanDetector(BaseDetector):
     contamination : float in (0, 0.5], optional
         The share of the rows of the fit that are labelled as outliers, as in other detectors of
         PyOD. By default these are the rows that were removed; there may be none.
-    sigma, assume, scatter, random_state
+    sigma : float, optional
+        As in `RobustMean`.
+    assume : {"auto", "symmetric", "nothing"}, default="auto"
+        As in `RobustMean`.
+    scatter : {"auto", "identity", "diagonal"} or array, default="auto"
+        As in `RobustMean`.
+    random_state : int, Generator, RandomState or None, default=0
         As in `RobustMean`.
 
     Attributes
@@ -67,7 +73,15 @@ class RobustMeanDetector(BaseDetector):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the bad rows of X; y is ignored."""
+        """Find the bad rows of X; y is ignored.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            There for PyOD's interface.
+        """
         self._set_n_classes(y)
         given = {name: getattr(self, name) for name in self.get_params() if name != "contamination"}
         self.detector_ = RobustMean(**given).fit(X)
@@ -76,7 +90,13 @@ class RobustMeanDetector(BaseDetector):
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return the outlyingness of each row of X, (n_samples,); higher is worse."""
+        """Return the outlyingness of each row of X, (n_samples,); higher is worse.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         return -on_host(self.detector_.score_samples(X))
 
@@ -84,20 +104,47 @@ class RobustMeanDetector(BaseDetector):
         """Return 1 for the outliers among the rows of X, 0 for the others.
 
         With `return_confidence` also what `predict_confidence` returns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        return_confidence : bool, default=False
+            Whether to return confidences too.
         """
         return BaseDetector.predict(self._told(), X, return_confidence)
 
     def predict_confidence(self, X: Any) -> NDArray[np.float64]:
-        """Return how sure each verdict is if the rows of the fit change a little, in [0, 1]."""
+        """Return how sure each verdict is if the rows of the fit change a little, in [0, 1].
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         confidence: NDArray[np.float64] = BaseDetector.predict_confidence(self._told(), X)
         return confidence
 
     def predict_with_rejection(self, X: Any, *args: Any, **options: Any) -> Any:
-        """Return verdicts as `predict`, and -2 for rows about which none is sure; see PyOD."""
+        """Return verdicts as `predict`, and -2 for rows about which none is sure; see PyOD.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        *args, **options
+            As in PyOD's own method.
+        """
         return BaseDetector.predict_with_rejection(self._told(), X, *args, **options)
 
     def compute_rejection_stats(self, *args: Any, **options: Any) -> Any:
-        """Return how many verdicts `predict_with_rejection` leaves open; see PyOD."""
+        """Return how many verdicts `predict_with_rejection` leaves open; see PyOD.
+
+        Parameters
+        ----------
+        *args, **options
+            As in PyOD's own method.
+        """
         told = self._told()
         if not self.labels_.any():
             raise ValueError(

@@ -36,7 +36,7 @@ class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, OfRobustMeans):
         All that is known about the fit.
     n_features_in_ : int
         Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names that are all strings.
 
     Examples
@@ -62,7 +62,15 @@ class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, OfRobustMeans):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the mean of the good rows; y is ignored."""
+        """Find the mean of the good rows; y is ignored.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            The rows. Cells may be missing.
+        y : ignored
+            There for scikit-learn's pipelines.
+        """
         X = validated(self, X, fitting=True, missing=True)
         result = self.result_ = self._robust_mean(X)
         self.location_, self.support_ = result.location, result.support
@@ -73,13 +81,25 @@ class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, OfRobustMeans):
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the rows of X about the robust mean, (n_samples, n_features)."""
+        """Return the rows of X about the robust mean, (n_samples, n_features).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         check_is_fitted(self)
         centered: Array = validated(self, X, missing=True) - self.location_
         return centered if self.scale_ is None else centered / self.scale_
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return the rows of which X is the transform, (n_samples, n_features)."""
+        """Return the rows of which X is the transform, (n_samples, n_features).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows that were transformed.
+        """
         check_is_fitted(self)
         X = validated(self, X, missing=True)
         original: Array = (X if self.scale_ is None else X * self.scale_) + self.location_

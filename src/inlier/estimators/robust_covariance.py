@@ -49,7 +49,7 @@ class RobustCovariance(EmpiricalCovariance):
         Which rows left first, as gross rows or groups, and why.
     n_features_in_ : int
         Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names that are all strings.
 
     See Also
@@ -84,7 +84,12 @@ class RobustCovariance(EmpiricalCovariance):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the good rows of X and their covariance; warn as `robust_mean` does.
 
-        y is ignored.
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            There for scikit-learn's pipelines.
         """
         X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
         table = as_table(X)

@@ -51,7 +51,7 @@ class RobustKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Updates of the centers.
     n_features_in_ : int
         Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names that are all strings.
 
     Examples
@@ -80,7 +80,15 @@ class RobustKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.sigma, self.assume, self.random_state = sigma, assume, random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the clusters; y is ignored."""
+        """Find the clusters; y is ignored.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            There for scikit-learn's pipelines.
+        """
         X = validated(self, X, fitting=True)
         k, n_init = (check_whole(getattr(self, x), x) for x in ("n_clusters", "n_init"))
         max_iter = check_whole(self.max_iter, "max_iter")
@@ -119,13 +127,25 @@ class RobustKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the distance of each row of X to each center, (n_samples, n_clusters)."""
+        """Return the distance of each row of X to each center, (n_samples, n_clusters).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         check_is_fitted(self)
         distances: Array = euclidean_distances(validated(self, X), self.cluster_centers_)
         return distances
 
     def predict(self, X: Any) -> Array:
-        """Return the cluster with the nearest center for each row of X, (n_samples,)."""
+        """Return the cluster with the nearest center for each row of X, (n_samples,).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         check_is_fitted(self)
         return nearest(validated(self, X), self.cluster_centers_)
 

@@ -30,7 +30,7 @@ class RobustMeanSampler(OfRobustMeans):
         Their numbers, in their order.
     n_features_in_ : int
         Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names that are all strings.
 
     Examples
@@ -54,7 +54,15 @@ class RobustMeanSampler(OfRobustMeans):
         self.sigma, self.assume, self.random_state = sigma, assume, random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the bad rows, within each class if y has classes."""
+        """Find the bad rows, within each class if y has classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows. Cells may be missing.
+        y : array of shape (n_samples,), optional
+            The classes of the rows.
+        """
         X = validated(self, X, fitting=True, sparse=True, missing=True)
         labels, n_labels = np.zeros(X.shape[0], np.intp), 1
         if y is not None:
@@ -67,7 +75,15 @@ class RobustMeanSampler(OfRobustMeans):
         return self
 
     def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
-        """Return the rows of X that are kept, and those of y; both are of the type given."""
+        """Return the rows of X that are kept, and those of y; both are of the type given.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows. Cells may be missing.
+        y : array of shape (n_samples,), optional
+            The classes of the rows.
+        """
         rows = self.fit(X, y).sample_indices_
         return _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows)
 

@@ -34,7 +34,7 @@ class RobustNearestCentroid(ClassifierMixin, OfRobustMeans):
         The rows that count in the mean of their class.
     n_features_in_ : int
         Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names that are all strings.
 
     Examples
@@ -60,7 +60,15 @@ class RobustNearestCentroid(ClassifierMixin, OfRobustMeans):
         self.sigma, self.assume, self.random_state = sigma, assume, random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Find the mean of the good rows of each class."""
+        """Find the mean of the good rows of each class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            The classes of the rows.
+        """
         X, y = validated(self, X, fitting=True, sparse=True, y=y)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
@@ -77,12 +85,23 @@ class RobustNearestCentroid(ClassifierMixin, OfRobustMeans):
         """Return minus the squared distance to each centroid, (n_samples, n_classes).
 
         Of two classes the difference, (n_samples,): positive where the second is nearer.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
         """
         far = self._sq_distances(X)
         return far[:, 0] - far[:, 1] if far.shape[1] == 2 else -far
 
     def predict(self, X: Any) -> Array:
-        """Return the class of the nearest centroid, (n_samples,)."""
+        """Return the class of the nearest centroid, (n_samples,).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         nearest = self._sq_distances(X).argmin(axis=1)
         labels: Array = self.classes_[nearest]
         return labels

@@ -52,7 +52,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Which rows left first, as gross rows or groups, and why.
     n_features_in_ : int
         Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names that are all strings.
 
     Examples
@@ -80,7 +80,12 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the good rows of X and their principal components; warn as `robust_mean` does.
 
-        y is ignored.
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            There for scikit-learn's pipelines.
         """
         X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
         good = good_rows(as_table(X), self.assume, self.random_state, standardized=False)
@@ -99,13 +104,25 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return len(self.components_)
 
     def transform(self, X: Any) -> Array:
-        """Return the rows of X along the components, (n_samples, n_components)."""
+        """Return the rows of X along the components, (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         return np.asarray((X - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return the rows whose `transform` is X, within the span of the components."""
+        """Return the rows whose `transform` is X, within the span of the components.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+            Rows along the components.
+        """
         check_is_fitted(self)
         X = check_array(X, dtype=(np.float64, np.float32))
         return np.asarray(X @ self.components_ + self.mean_)
