@@ -79,7 +79,7 @@ bench-coverage: $(VENV)/.installed ## how often the intervals of the mean hold
 bench-covariance: $(VENV)/.installed ## covariance and principal components, against scikit-learn's
 	$(BIN)/python benchmarks/covariance.py --write
 
-bench-federated: $(VENV)/.installed-byzfl ## training with clients that lie, against ten rules
+bench-federated: $(VENV)/.installed-byzfl ## training with clients that lie, against nine rules
 	$(BIN)/python benchmarks/federated.py --write
 
 lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
@@ -125,7 +125,7 @@ $(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed-test
 	@$(PIP) --no-deps robpy==0.0.6
 	@touch $@
 
-# Two rivals of make bench-federated, which need none of what byzfl depends on but torch.
+# A rival of make bench-federated, which needs none of what byzfl depends on but torch.
 $(VENV)/.installed-byzfl: pyproject.toml | $(VENV)/.installed-test
 	@echo "installing byzfl into $(VENV)"
 	@$(PIP) --no-deps byzfl==0.0.11

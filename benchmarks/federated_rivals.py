@@ -96,31 +96,19 @@ def mixed_trimmed_mean(n: int, f: int) -> Rule:
     return rule
 
 
-def of_byzfl(name: str, n: int, f: int) -> Rule:
-    """Load an aggregator of byzfl alone: as a whole it asks for torchvision.
+def smea(n: int, f: int) -> Rule:
+    """The mean of the n - f updates whose covariance is smallest, by trying all such subsets.
 
-    Where nobody lies it is the mean, which CAF does not say itself.
+    That of byzfl, whose aggregators are loaded alone: as a whole it asks for torchvision.
     """
-    if f == 0:
-        return mean(n, f)
     if "byzfl" not in sys.modules:
         where = find_spec("byzfl")
         if where is None:
-            raise SystemExit(f"{name} is an aggregator of byzfl: make bench-federated installs it")
+            raise SystemExit("SMEA is an aggregator of byzfl: make bench-federated installs it")
         sys.modules["byzfl"] = package = ModuleType("byzfl")
         package.__path__ = list(where.submodule_search_locations or ())
-    rule: Rule = getattr(import_module("byzfl.aggregators.aggregators"), name)(f)
+    rule: Rule = import_module("byzfl.aggregators.aggregators").SMEA(f)
     return rule
-
-
-def caf(n: int, f: int) -> Rule:
-    """The covariance-bound agnostic filter of byzfl."""
-    return of_byzfl("CAF", n, f)
-
-
-def smea(n: int, f: int) -> Rule:
-    """The mean of the n - f updates whose covariance is smallest, by trying all such subsets."""
-    return of_byzfl("SMEA", n, f)
 
 
 RIVALS: dict[str, Callable[[int, int], Rule]] = {
@@ -132,7 +120,6 @@ RIVALS: dict[str, Callable[[int, int], Rule]] = {
     "Multi-Krum": multi_krum,
     "centered clipping": centered_clipping,
     "NNM + trimmed mean": mixed_trimmed_mean,
-    "CAF": caf,
     "SMEA": smea,
 }
 # Too many subsets: 167,960 of 20 clients of whom 9 lie.
