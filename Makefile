@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real \
+.PHONY: help demo test test-all test-minimum dist fuzz reproduce bench bench-noknobs bench-tables bench-real \
 	bench-clean bench-ranking bench-rivals bench-scale bench-coverage bench-covariance bench-federated lint docs clean
 
 help: ## print this list
@@ -31,6 +31,19 @@ test: $(VENV)/.installed-test ## run the tests, without the slow ones
 
 test-all: $(VENV)/.installed-test ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -n 2 -m ""
+
+# As a user has it whose packages are the oldest that pyproject.toml admits; PyTorch is that of TORCH.
+MINIMUM := .venv-minimum
+test-minimum: export OMP_NUM_THREADS = 1
+test-minimum: export MPLBACKEND = Agg
+test-minimum: $(MINIMUM)/.installed-test ## run the tests with the oldest admitted dependencies; ARGS=tests/io
+	$(MINIMUM)/bin/python -m pytest -n 2 $(ARGS)
+
+dist: $(VENV)/.installed-dist ## build the wheel and the sdist; try both in empty environments
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tests/distributions.py
 
 fuzz: $(VENV)/.installed-test ## every statement of thousands of fits; ARGS="--count 10000 --seed 0"
 	$(BIN)/python tests/fuzz.py --jobs 2 $(ARGS)
@@ -92,7 +105,7 @@ docs: $(VENV)/.installed-docs ## build the documentation into out/docs, with the
 	$(BIN)/sphinx-build -q -W --keep-going docs out/docs
 
 clean: ## remove .venv, caches and build output
-	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -rf docs/gallery docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -139,4 +152,19 @@ $(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed-test
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed-test
 	@echo "installing the tools of make lint into $(VENV)"
 	@$(PIP) -e '.[test,dev]'
+	@touch $@
+
+$(VENV)/.installed-dist: pyproject.toml | $(VENV)/.installed
+	@echo "installing the tools of make dist into $(VENV)"
+	@$(PIP) -e '.[dist]'
+	@touch $@
+
+# A lower bound of pyproject.toml, such as zarr>=3.0.8, is the version that is installed.
+$(MINIMUM)/.installed-test: pyproject.toml
+	@echo "installing the oldest dependencies into $(MINIMUM)"
+	@$(PYTHON) -m venv --clear $(MINIMUM)
+	@grep -oE '"[a-z0-9-]+(\[[a-z,]+\])?>=[0-9.]+' pyproject.toml | grep -v '"torch' \
+		| sed -E 's/"//; s/\[.*\]//; s/>=/==/' | sort -u > $(MINIMUM)/constraints.txt
+	@$(MINIMUM)/$(PIP:$(VENV)/%=%) $(TORCH)
+	@$(MINIMUM)/$(PIP:$(VENV)/%=%) -c $(MINIMUM)/constraints.txt -e '.[test]'
 	@touch $@

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
     from inlier.results.rules import Group
 
-__version__ = "0.1.0"
+__version__: str
 
 __all__ = [
     "Certificate",
@@ -113,8 +113,12 @@ _MODULES = ("baselines", "data", "datasets", "federated", "theory")
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
+    from importlib.metadata import version
 
-    if name in _HOMES:
+    found: Any
+    if name == "__version__":
+        found = version("inlier")
+    elif name in _HOMES:
         found = getattr(import_module(f"inlier.{_HOMES[name]}"), name)
     elif name in _MODULES:
         found = import_module(f"inlier.{name}")

@@ -77,7 +77,9 @@ def test_wide_sparse_is_never_densified(forbid_densifying, name):
 
 def test_large_sparse_passes_need_little_memory():
     n, d = 100_000, 20_000  # 16 GB if it were dense
-    data = sp.random_array((n, d), density=5e-5, format="csr", rng=np.random.default_rng(0))
+    random = np.random.default_rng(0)
+    entries = random.normal(size=100_000), random.integers((n, d), size=(100_000, 2)).T
+    data = sp.csr_array(entries, shape=(n, d))
     center, V, w = np.zeros(d), np.eye(2, d), np.ones(n)
     tracemalloc.start()
     try:

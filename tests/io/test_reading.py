@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import pickle
 import sys
 from pathlib import Path
@@ -194,6 +195,27 @@ def test_pickles_are_not_loaded(tmp_path):
     with pytest.raises(ValueError, match="pickled objects, which are not loaded"):
         read(tmp_path / "both.npz", key="X")
     np.testing.assert_array_equal(numbers_of(read(tmp_path / "both.npz")), X)
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("place", ["filters", "compressor"])
+@pytest.mark.parametrize("group", ["", "inside"])
+def test_pickles_in_chunks_are_not_loaded(tmp_path, monkeypatch, place, group):
+    # New versions of numcodecs refuse them by themselves.
+    pickles = pytest.importorskip("numcodecs.pickles")
+    monkeypatch.setattr(pickles, "ALLOW_UNSAFE_PICKLE_DECODE", True, raising=False)
+    path, trace = tmp_path / "t.zarr", tmp_path / "trace"
+    codec = {"id": "pickle", "protocol": 5}
+    array = {"zarr_format": 2, "shape": [4, 2], "chunks": [4, 2], "dtype": "<f8", "order": "C"}
+    array |= {"fill_value": 0, "filters": None, "compressor": None}
+    array[place] = [codec] if place == "filters" else codec
+    (path / group).mkdir(parents=True)
+    if group:
+        (path / ".zgroup").write_text('{"zarr_format": 2}')
+    (path / group / ".zarray").write_text(json.dumps(array))
+    (path / group / "0.0").write_bytes(pickle.dumps(Bomb(trace)))
+    with pytest.raises(ValueError, match=r"t\.zarr"):
+        numbers_of(read(path))
     assert not trace.exists()
 
 

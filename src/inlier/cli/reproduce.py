@@ -1,5 +1,6 @@
 """`inlier reproduce`: regenerate the tables and figures of the paper."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -55,9 +56,9 @@ def reproduce(
                 bars[stage] = shown.add_task(stage, total=total)
             shown.update(bars[stage], completed=done)
 
-        with progress.Progress(
-            *columns, *counts, console=console, disable=not console.is_terminal
-        ) as shown:
+        hidden = not console.is_terminal
+        shown = progress.Progress(*columns, *counts, console=console, disable=hidden)
+        with nullcontext() if hidden else shown:
             made = run(
                 out, trials=trials, quick=quick, only=only or None, faces=faces, fresh=fresh,
                 n_jobs=jobs, watch=watch,

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import typer
@@ -74,7 +74,9 @@ def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | No
     """Show the progress on a terminal."""
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     hidden = quiet or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+    bar = Progress(*columns, console=console, transient=True, disable=hidden)
+    # One that is hidden is not begun: before rich 15 it ends in an empty line.
+    with nullcontext() if hidden else bar:
         task = bar.add_task("reading", total=None)
 
         def tell(what: str, step: Step | None = None) -> None:

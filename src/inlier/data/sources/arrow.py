@@ -133,7 +133,7 @@ def load_ipc(location: Location, options: ReadOptions) -> Content:
     with opening("an Arrow or Feather file", location.label, pa.ArrowException, OSError):
         with opened() as file:
             schema = file.schema
-        sizes = [(len(batch), batch.nbytes) for batch in batches(None)]
+        sizes = [(len(batch), batch.get_total_buffer_size()) for batch in batches(None)]
     n, size = (sum(column) for column in zip((0, 0), *sizes, strict=True))
     return _content(schema, n, size, batches, location, options)
 

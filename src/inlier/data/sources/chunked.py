@@ -27,7 +27,16 @@ def load_zarr(location: Location, options: ReadOptions) -> ArrayContent:
     if tables is not None:
         options = replace(options, key=pick(tables, options.key, location.label))
         array = array[options.key]
+    _check_codecs(array, location)
     return ArrayContent(SlicedSource(lambda: nullcontext(array)), location, options)
+
+
+def _check_codecs(array: Any, location: Location) -> None:
+    """Refuse pickles, which run any code when they are decoded; old versions of zarr do so."""
+    metadata = array.metadata
+    codecs = (*(getattr(metadata, "filters", None) or ()), getattr(metadata, "compressor", None))
+    if any(getattr(codec, "codec_id", None) == "pickle" for codec in codecs):
+        raise ValueError(f"{location} holds pickled objects, which are not loaded.")
 
 
 def load_hdf5(location: Location, options: ReadOptions) -> ArrayContent:
