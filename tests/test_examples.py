@@ -64,6 +64,7 @@ def large_tables():
 GIVEN = {
     "README.md": lambda: {"X": rows()},
     "assume.md": lambda: {"X": rows(), "checked": rows(30)},
+    "covariance.md": lambda: {"X": rows()},
     "command-line.md": lambda: {"frame": with_a_suspect()},
     "federated.md": lambda: {
         "rounds": 2,

@@ -17,8 +17,9 @@ def fewest(X, budget):
     best = len(X)
     for mask in range(1, 2 ** len(X)):
         kept = X[[i for i in range(len(X)) if mask >> i & 1]]
-        scatter = np.cov(kept, rowvar=False, bias=True).reshape(X.shape[1], -1) * len(kept)
-        if np.linalg.eigvalsh(scatter).max() <= budget * (1.0 + 1e-9):
+        # Not np.cov: before numpy 2.2 it takes a single row for a column.
+        centered = kept - kept.mean(axis=0)
+        if np.linalg.eigvalsh(centered.T @ centered).max() <= budget * (1.0 + 1e-9):
             best = min(best, len(X) - len(kept))
     return best
 
