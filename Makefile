@@ -27,7 +27,7 @@ demo: $(VENV)/.installed ## run examples/demo.py
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-test ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-all: $(VENV)/.installed-test ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -n 2 -m ""

@@ -117,7 +117,7 @@ def check_command(line):
     """Raise unless a line for a shell can be understood; True if it was one that is known."""
     if line.split()[0] not in ("make", "pip", "python", "inlier", "cat"):
         return False
-    words = shlex.split(line)
+    words = shlex.split(line, comments=True)
     if words[0] == "make":
         assert words[1] in targets()
     elif words[:2] == ["pip", "install"]:
