@@ -27,10 +27,10 @@ demo: $(VENV)/.installed ## run examples/demo.py
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-test ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-all: $(VENV)/.installed-test ## run all tests, the slow ones too
-	$(BIN)/python -m pytest -n 2 -m ""
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m ""
 
 # As a user has it whose packages are the oldest that pyproject.toml admits; PyTorch is that of TORCH.
 MINIMUM := .venv-minimum
