@@ -25,9 +25,9 @@ class RobustCovariance(EmpiricalCovariance):
     ----------
     assume : {"auto", "gaussian", "nothing"}, default="auto"
         What is assumed of the good rows. "gaussian": the spread of their second moments is known,
-        so that any excess is evidence. "auto": the same if along most directions they look
-        Gaussian; else, as in heavy-tailed and skewed tables, no row leaves for its second moments.
-        "nothing": none does.
+        so that any excess is evidence. "auto": an excess beyond that of a heavy-tailed column, if
+        along most directions rows look Gaussian; else, as in heavy-tailed and skewed tables, no
+        row leaves for its second moments. "nothing": none does.
     store_precision : bool, default=True
         Whether the inverse covariance is stored.
     random_state : int, Generator, RandomState or None, default=0
