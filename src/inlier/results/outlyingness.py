@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.arrays import namespace, on_host, pieces
+from inlier._internal.arrays import evenly_spaced, namespace, on_host, pieces
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Ellipsoid, Metric, Table
@@ -55,7 +55,7 @@ class RobustDistance:
         d = table.shape[1]
         most = max(2, min(ROWS, MOST_CELLS // d), CELLS // d)
         if len(order) > most:
-            order = order[((np.arange(most) + 0.5) * (len(order) / most)).astype(np.intp)]
+            order = evenly_spaced(order, most)
         rows = table.some(order).astype(np.float64)
         measure = _ellipsoid(rows)
         typical = float(np.median(measure(rows)))
