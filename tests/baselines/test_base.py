@@ -537,7 +537,7 @@ def test_the_error_is_of_the_order_sigma_sqrt_alpha(
     sigma = deviation(good)
     found = told(method, n_bad / n, sigma).fit(X)
     error = np.linalg.norm(found.location_ - good.mean(axis=0))
-    assert error <= 4.0 * sigma * np.sqrt(n_bad / n)
+    assert error <= 2.0 * sigma * np.sqrt(n_bad / n)
 
 
 # -- where the authors' code fails ----------------------------------------------------------------
