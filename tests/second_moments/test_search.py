@@ -60,6 +60,15 @@ def test_tables_without_anything_to_see(X):
     assert not found(X).any()
 
 
+@cases(("n", "d"), [(500, 5), (2000, 20)])
+def test_a_heavy_tailed_column_among_gaussian_ones_is_no_contamination(n, d):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    X[:, 1] = rng.laplace(size=n)
+    assert not found(X).any()
+    assert found(X, gaussian=True).any()
+
+
 def test_few_rows_show_nothing():
     sample = contaminated("pair", 59, 3, 0.2)
     assert not found(sample.X).any()

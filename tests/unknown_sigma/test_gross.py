@@ -5,6 +5,7 @@ import pytest
 
 from cases import cases
 from inlier import robust_mean
+from inlier.datasets import SettingA
 from ordinary_tables import fitted, iris_with_typos
 
 # -- what is found --------------------------------------------------------------------------------
@@ -74,3 +75,10 @@ def test_a_gross_cell_of_any_size_is_named(value):
     result = robust_mean(X)
     assert [(cell.row, cell.column) for cell in result.cells] == [(7, 2)]
     assert [group.kind for group in result.groups] == ["cells"]
+
+
+@cases("seed", [2, 4])
+def test_many_gross_rows_leave_at_the_widest_gap(seed):
+    """A good row lies next to it in these draws, nearer to the gross ones than to the others."""
+    sample = SettingA(2000, 100, 0.2).sample(seed)
+    np.testing.assert_array_equal(robust_mean(sample.X).support, ~sample.is_outlier)
