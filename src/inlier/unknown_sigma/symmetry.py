@@ -10,28 +10,37 @@ from scipy.special import ndtri
 from inlier._internal.typing import Array
 from inlier.unknown_sigma.settings import SAMPLE
 
-# Standard deviations of the three measures of skewness for Gaussian rows, times sqrt(n).
-OCTILE, OUTER, MEDIAN = 1.07, 1.17, 0.7555
+# Standard deviations of the three measures of skewness for Gaussian rows, times sqrt(n) where it is
+# not counted. That of the counted one would be 1 for all symmetric rows with a known center; the
+# error of the median adds to it, and less so where tails are heavy.
+OCTILE, OUTER, MEDIAN = 1.07, 1.07, 0.7555
+# Share of the rows, farthest from the median, whose two sides are counted.
+OUTER_SHARE = 0.06
 
 
 def lopsided(T: Array, strict: bool = True) -> float:
     """Return the largest skewness of a column over what chance allows; above 1, it is skewed.
 
-    If strict, by the mean as well; else by the octiles and the outer 3%, which a few rows on one
-    side cannot move.
+    If strict, by the mean as well; else by the octiles and the sides of the outermost rows, which a
+    few rows on one side cannot move.
     """
     T = T[:, np.ptp(T, axis=0) > 0.0]
     n, k = T.shape
     if n < 8 or not k:
         return 0.0
-    low, octile, middle, high, end = _quantiles(T, (0.03, 0.125, 0.5, 0.875, 0.97))
-    skewness = np.abs(high + octile - 2.0 * middle) / _positive(high - octile) / OCTILE
-    outer = np.abs(end + low - 2.0 * middle) / _positive(end - low) / OUTER
-    skewness = np.maximum(skewness, outer)
+    low, middle, high = _quantiles(T, (0.125, 0.5, 0.875))
+    skewness = np.sqrt(n) * np.abs(high + low - 2.0 * middle) / _positive(high - low) / OCTILE
+    off = T - middle
+    far = np.abs(off)
+    at = n - max(1, round(OUTER_SHARE * n))
+    outer = (far >= np.partition(far, at, axis=0)[at]) & (far > 0.0)
+    right_less_left = np.where(outer, np.sign(off), 0.0).sum(axis=0)
+    sides = np.abs(right_less_left) / np.sqrt(outer.sum(axis=0)) / OUTER
+    skewness = np.maximum(skewness, sides)
     if strict:
-        shift = np.abs(T.mean(axis=0) - middle) / _positive(T.std(axis=0)) / MEDIAN
+        shift = np.sqrt(n) * np.abs(off.mean(axis=0)) / T.std(axis=0) / MEDIAN
         skewness = np.maximum(skewness, shift)
-    return float(np.sqrt(n) * skewness.max() / -ndtri(SAMPLE.skew_level / 2.0 / k))
+    return float(skewness.max() / -ndtri(SAMPLE.skew_level / 2.0 / k))
 
 
 def flat(T: Array) -> float:
