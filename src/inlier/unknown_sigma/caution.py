@@ -168,7 +168,8 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
         if lopsided(values) > 1.0:
             return False
         turned, divided = principal_and_divided(values)
-        return max(lopsided(turned), flat(turned), flat(divided)) <= 1.0
+        flatness = max(flat(turned), flat(divided, SAMPLE.divided_level))
+        return max(lopsided(turned), flatness) <= 1.0
 
 
 class ClearGroups(NamedTuple):

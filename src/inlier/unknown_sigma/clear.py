@@ -41,7 +41,7 @@ class ClearSettings:
     obvious_ratio: float = 6.0
     obvious_share: float = 0.05
     """So few rows, so clear, leave whatever the others look like."""
-    class_share: float = 0.25
+    class_share: float = 0.15
     class_columns: int = 4
     """In fewer columns a group of more than this share is a class of its own, unless obvious."""
     class_least: float = 0.1

@@ -43,7 +43,7 @@ def lopsided(T: Array, strict: bool = True) -> float:
     return float(skewness.max() / -ndtri(SAMPLE.skew_level / 2.0 / k))
 
 
-def flat(T: Array) -> float:
+def flat(T: Array, level: float = SAMPLE.flat_level) -> float:
     """Return how flat the flattest column is, over what chance allows; above 1, not one mode.
 
     By its kurtosis, which Anscombe and Glynn (1983) turn into a Gaussian variable: two classes of
@@ -64,7 +64,7 @@ def flat(T: Array) -> float:
     # Below the smallest kurtosis for which their formula holds, it is as small as can be.
     denominator = np.maximum(1.0 + x * np.sqrt(2.0 / (a - 4.0)), 1e-6)
     z = 1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / denominator)
-    return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(SAMPLE.flat_level / k))
+    return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(level / k))
 
 
 def _quantiles(T: Array, q: tuple[float, ...]) -> Array:
