@@ -10,37 +10,51 @@ from scipy.special import ndtri
 from inlier._internal.typing import Array
 from inlier.unknown_sigma.settings import SAMPLE
 
-# Standard deviations of the three measures of skewness for Gaussian rows, times sqrt(n) where it is
-# not counted. That of the counted one would be 1 for all symmetric rows with a known center; the
-# error of the median adds to it, and less so where tails are heavy.
-OCTILE, OUTER, MEDIAN = 1.07, 1.07, 0.7555
-# Share of the rows, farthest from the median, whose two sides are counted.
-OUTER_SHARE = 0.06
+# Standard deviations of measures of skewness for Gaussian rows, times sqrt(n).
+OCTILE, OUTER, MEDIAN = 1.07, 1.17, 0.7555
+# That of the outer rows on the right less those on the left, over the root of their number. With a
+# known center it would be 1 for all symmetric rows; the error of the median adds to it.
+SIDES = 1.07
 
 
 def lopsided(T: Array, strict: bool = True) -> float:
     """Return the largest skewness of a column over what chance allows; above 1, it is skewed.
 
-    If strict, by the mean as well; else by the octiles and the sides of the outermost rows, which a
-    few rows on one side cannot move.
+    By the octiles and the outer 3% on each side, which a few rows cannot move. If strict, by the
+    mean as well, and the outer rows are counted on each side: how far out they lie varies more
+    where tails are heavy.
     """
     T = T[:, np.ptp(T, axis=0) > 0.0]
     n, k = T.shape
     if n < 8 or not k:
         return 0.0
-    low, middle, high = _quantiles(T, (0.125, 0.5, 0.875))
-    skewness = np.sqrt(n) * np.abs(high + low - 2.0 * middle) / _positive(high - low) / OCTILE
-    off = T - middle
-    far = np.abs(off)
-    at = n - max(1, round(OUTER_SHARE * n))
-    outer = (far >= np.partition(far, at, axis=0)[at]) & (far > 0.0)
-    right_less_left = np.where(outer, np.sign(off), 0.0).sum(axis=0)
-    sides = np.abs(right_less_left) / np.sqrt(outer.sum(axis=0)) / OUTER
-    skewness = np.maximum(skewness, sides)
+    low, octile, middle, high, end = _quantiles(T, (0.03, 0.125, 0.5, 0.875, 0.97))
+    skewness = _asymmetry(octile, middle, high, n) / OCTILE
     if strict:
+        off = T - middle
         shift = np.sqrt(n) * np.abs(off.mean(axis=0)) / T.std(axis=0) / MEDIAN
-        skewness = np.maximum(skewness, shift)
-    return float(skewness.max() / -ndtri(SAMPLE.skew_level / 2.0 / k))
+        skewness = np.maximum.reduce([skewness, shift, _sides(off) / SIDES])
+    else:
+        skewness = np.maximum(skewness, _asymmetry(low, middle, end, n) / OUTER)
+    level = SAMPLE.strict_skew_level if strict else SAMPLE.skew_level
+    return float(skewness.max() / -ndtri(level / 2.0 / k))
+
+
+def _asymmetry(low: Array, middle: Array, high: Array, n: int) -> Array:
+    """Compare how far two quantiles of n values lie from the median."""
+    width = high - low
+    return np.asarray(
+        np.sqrt(n) * np.abs(high + low - 2.0 * middle) / np.where(width > 0.0, width, np.inf)
+    )
+
+
+def _sides(off: Array, share: float = 0.06) -> Array:
+    """Count the outer rows on the right less those on the left, over the root of their number."""
+    far = np.abs(off)
+    at = len(off) - max(1, round(share * len(off)))
+    outer = (far >= np.partition(far, at, axis=0)[at]) & (far > 0.0)
+    difference = np.where(outer, np.sign(off), 0.0).sum(axis=0)
+    return np.asarray(np.abs(difference) / np.sqrt(outer.sum(axis=0)))
 
 
 def flat(T: Array, level: float = SAMPLE.flat_level) -> float:
@@ -74,7 +88,3 @@ def _quantiles(T: Array, q: tuple[float, ...]) -> Array:
     low = at.astype(np.intp)
     inner, outer = ascending[:, low], ascending[:, np.minimum(low + 1, len(T) - 1)]
     return np.asarray((inner + (at - low) * (outer - inner)).T)
-
-
-def _positive(x: Array) -> Array:
-    return np.where(x > 0.0, x, np.inf)
