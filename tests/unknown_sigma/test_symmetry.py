@@ -17,6 +17,12 @@ def test_symmetric_rows_with_one_mode_pass_and_others_do_not():
     assert flat(classes) > 1.0
 
 
+def test_heavy_tails_do_not_pass_for_skewness():
+    draws = [np.random.default_rng(seed).standard_t(3, (1600, 100)) for seed in range(20)]
+    assert sum(lopsided(T) > 1.0 for T in draws) <= 1
+    assert all(lopsided(T + 0.3 * np.abs(T)) > 1.0 for T in draws)
+
+
 def test_flatness_is_that_of_scipy():
     T = np.random.default_rng(0).uniform(size=(80, 4))
     z = stats.kurtosistest(T, axis=0).statistic.min()
