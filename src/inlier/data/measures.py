@@ -111,13 +111,15 @@ class TailLength:
         """Compute signed sizes of all cells; in single precision, because cuts lie in gaps."""
         xp = namespace(rows)
         off = rows - like(self.center, rows)
-        above = off > 0.0
+        # Arithmetic with 0 and 1: numpy.where is slow on values of mixed signs.
+        above = xp.astype(off > 0.0, xp.float32)
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
-            ratio = off / xp.where(above, like(self.unit[0], rows), like(-self.unit[1], rows))
+            ratio = xp.maximum(off / like(self.unit[0], rows), off / like(-self.unit[1], rows))
             ratio = xp.astype(xp.clip(ratio, 0.0, FARTHEST), xp.float32)
             power = like(self.power.astype(np.float32), ratio)
-            size = xp.exp(xp.where(above, power[0, :], power[1, :]) * xp.log(ratio)) * MEDIAN_SIZE
-        return xp.where(above, size, -size)
+            power = power[1, :] + above * (power[0, :] - power[1, :])
+            size = xp.exp(power * xp.log(ratio)) * MEDIAN_SIZE
+        return size * (2.0 * above - 1.0)
 
     def parts(self, row: Array) -> Array:
         """Decompose the squared size; with a whitener, parts may be negative."""

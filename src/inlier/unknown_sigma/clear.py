@@ -291,9 +291,8 @@ def _split(T: Array, *least: Array) -> tuple[Array, Mask]:
     for every row of T; the splits follow each other. Also whether there is a cut at all.
     """
     k, n = T.shape
-    order = np.argsort(T, axis=1, kind="stable")
-    a = np.take_along_axis(T, order, axis=1)
-    a = a - a[:, n // 2 : n // 2 + 1]
+    ascending = np.sort(T, axis=1)
+    a = ascending - ascending[:, n // 2 : n // 2 + 1]
     a /= np.maximum(np.abs(a).max(axis=1, keepdims=True), TINY)
     sums, squares = np.cumsum(a, axis=1), np.cumsum(a * a, axis=1)
     left = np.arange(1, n)[None, :]
@@ -309,14 +308,12 @@ def _split(T: Array, *least: Array) -> tuple[Array, Mask]:
     merit = left * np.log(left / n) + right * np.log(right / n)
     merit = merit - 0.5 * (left * np.log(low) + right * np.log(high))
     merit[np.diff(a, axis=1) <= 0.0] = -np.inf
-    rank = np.empty_like(order)
-    np.put_along_axis(rank, order, np.broadcast_to(np.arange(n), (k, n)), axis=1)
     splits, found = [], []
     for fewest in least:
         among = np.where(np.minimum(left, right) < fewest[:, None], -np.inf, merit)
         at = among.argmax(axis=1)
         found.append(among[np.arange(k), at] > -np.inf)
-        below = rank <= at[:, None]
+        below = np.take_along_axis(ascending, at[:, None], axis=1) >= T
         splits.append(np.where((at + 1 <= n - at - 1)[:, None], below, ~below))
     return np.concatenate(splits), np.concatenate(found)
 

@@ -10,7 +10,7 @@ Works on a sample of the rows on the host; what it finds are rules that hold for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
-from inlier.data import Fences, Measure, TailLength
+from inlier.data import Fences, Measure, TailLength, as_table
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.data.medians import column_medians
 from inlier.unknown_sigma.rounding import rounding_steps
@@ -81,7 +81,7 @@ def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[l
     cells_p = 0.0
     lengths: list[Rule] = []
     for _ in range(settings.rounds):
-        R = X[kept]
+        R = X if kept.all() else X[kept]
         if len(R) < 8:
             break
         columns = np.flatnonzero(R.max(axis=0) > R.min(axis=0))
@@ -92,7 +92,7 @@ def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[l
         view = _View.of(R, settings)
         most = int(settings.few * n) + 1
         found = _gross_cells(view, most, settings)
-        long = _gross_lengths(R, view, columns, d, most, not found.any(), settings)
+        long = _gross_lengths(R, view, columns, d, most, not len(found.fenced), settings)
         gone = found.beyond(R)
         for _, members in long:
             gone |= members
@@ -231,10 +231,14 @@ class _Cells(NamedTuple):
 
     def beyond(self, R: Array) -> Mask:
         """Return the rows with a cell beyond its fence."""
-        return np.asarray(((self.high < R) | (self.low > R)).any(axis=1))
+        fenced = self.fenced
+        R = R[:, fenced]
+        return np.asarray(((self.high[fenced] < R) | (self.low[fenced] > R)).any(axis=1))
 
-    def any(self) -> bool:
-        return bool(np.isfinite(self.high).any() or np.isfinite(self.low).any())
+    @property
+    def fenced(self) -> Array:
+        """The columns in which something is gross."""
+        return np.flatnonzero(np.isfinite(self.high) | np.isfinite(self.low))
 
 
 def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
@@ -257,12 +261,14 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
         cuts[side, far], nearest[side, far] = found.cut, found.nearest
         log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
     # Nothing leaves on one side that is nearer than what stays on the other.
+    gross = np.isfinite(cuts).any(axis=0)
     farthest = [
-        np.max(np.where(a < cut, a, 0.0), axis=0) for a, cut in zip(ends, cuts, strict=True)
+        np.max(np.where(a[:, gross] < cut[gross], a[:, gross], 0.0), axis=0)
+        for a, cut in zip(ends, cuts, strict=True)
     ]
-    above = np.where(nearest[0] < farthest[1], np.inf, cuts[0])
-    below = np.where(nearest[1] < farthest[0], np.inf, cuts[1])
-    return _Cells(view.center + above, view.center - below, log_p)
+    nearer = nearest[:, gross] < np.array(farthest[::-1])
+    cuts[:, gross] = np.where(nearer, np.inf, cuts[:, gross])
+    return _Cells(view.center + cuts[0], view.center - cuts[1], log_p)
 
 
 def _gross_lengths(
@@ -273,18 +279,18 @@ def _gross_lengths(
         return []
     center, unit, power = np.zeros(d), np.full((2, d), np.inf), np.ones((2, d))
     center[columns], unit[:, columns], power[:, columns] = view.center, view.unit, view.power
-    plain = TailLength(center, unit, power)
-    sizes = TailLength(view.center, view.unit, view.power).cells(R)
-    measures = [plain]
+    own = TailLength(view.center, view.unit, view.power)
+    measured = []
     if len(columns) < min(len(R), settings.most_whitened):
-        whitener = np.zeros((len(columns), d))
-        whitener[:, columns] = _whitener(sizes)
-        measures.append(TailLength(center, unit, power, whitener))
+        sizes = own.cells(R)
+        measured.append((None, own.lengths(sizes)))
+        whitener = _whitener(sizes)
+        measured.append((whitener, replace(own, whitener=whitener).lengths(sizes)))
+    else:
+        measured.append((None, as_table(R).measured(own)))
     looks = 2 * len(columns) + 4
     rules = []
-    for measure in measures:
-        own = measure.whitener if measure.whitener is None else measure.whitener[:, columns]
-        lengths = TailLength(view.center, view.unit, view.power, own).lengths(sizes)
+    for whitener, lengths in measured:
         a = np.sort(lengths)[:, None]
         off = np.maximum(a - np.median(a), 0.0)
         count = np.array([(off > 0.0).sum()])
@@ -306,6 +312,11 @@ def _gross_lengths(
             if found.number[0] < settings.many_share * len(R):
                 continue
         if found.number[0]:
+            if whitener is not None:
+                whole = np.zeros((len(columns), d))
+                whole[:, columns] = whitener
+                whitener = whole
+            measure = TailLength(center, unit, power, whitener)
             rule = Rule(measure, float(found.cut[0]), float(found.log_p[0]))
             rules.append((rule, lengths > rule.cut))
     return rules
