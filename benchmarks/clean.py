@@ -32,6 +32,7 @@ from judging import (
     save_records,
 )
 from pages import RESULTS, print_progress, write_page
+from tables import tukey_3
 
 import inlier
 from inlier.datasets import SettingA
@@ -103,6 +104,7 @@ class Cell:
     d: int
     draws: int
     lost_any: int  # draws that lost a row
+    fences_lost_any: int  # draws that lost a row to Tukey's fences
     rows_lost: float  # share of all rows
     suspected: int  # draws that show a suspect
     seconds: float  # of a fit, on average
@@ -110,12 +112,14 @@ class Cell:
 
 def measure(rule: Rule, kind: str, n: int, d: int, draws: int) -> Cell:
     """Fit each draw; seeds depend on the kind, the size and the number of the draw only."""
-    lost, suspected = [], []
+    lost, suspected, fences_lost = [], [], 0
     start = time.perf_counter()
     for seed in range(draws):
         rng = np.random.default_rng([list(CLEAN).index(kind), n, d, seed])
-        answer = rule(CLEAN[kind](rng, n, d))
-        assert answer.kept is not None
+        X = CLEAN[kind](rng, n, d)
+        answer, fenced = rule(X), tukey_3(X)
+        assert answer.kept is not None and fenced.kept is not None
+        fences_lost += not fenced.kept.all()
         lost.append(int((~answer.kept).sum()))
         suspected.append(-1 if answer.suspects is None else bool(answer.suspects))
     return Cell(
@@ -124,6 +128,7 @@ def measure(rule: Rule, kind: str, n: int, d: int, draws: int) -> Cell:
         d,
         draws,
         lost_any=sum(count > 0 for count in lost),
+        fences_lost_any=fences_lost,
         rows_lost=sum(lost) / (n * draws),
         suspected=sum(suspected) if min(suspected) >= 0 else -1,
         seconds=(time.perf_counter() - start) / draws,
@@ -170,10 +175,12 @@ def table_of_kinds(cells: list[Cell]) -> str:
                 else "-",
                 percent(max(cell.rows_lost for cell in own)),
                 percent(sum(suspects) / draws) if min(suspects) >= 0 else "-",
+                percent(sum(cell.fences_lost_any for cell in own) / draws),
             )
         )
     header = ["clean rows", "draws", "lose a row", *(f"n = {n}" for n in SIZES)]
     header += [*(f"d = {d}" for d in COLUMNS), "worst size", "most rows lost", "show a suspect"]
+    header += ["lose a row to Tukey's fences"]
     return markdown(" | ".join(header), lines)
 
 

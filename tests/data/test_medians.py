@@ -94,3 +94,14 @@ def test_medians_by_sorting_are_those_of_numpy():
     for n in (1, 2, 7, 8):
         X = np.random.default_rng(n).standard_normal((n, 4))
         np.testing.assert_array_equal(medians.column_medians(X), np.median(X, axis=0))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 25, 100])
+def test_median_distances_are_those_of_sorted_distances(n):
+    X = np.stack(list(columns(n).values()))
+    center = np.median(X, axis=1)
+    np.testing.assert_allclose(
+        medians.median_distances(np.sort(X, axis=1), center),
+        np.median(np.abs(X - center[:, None]), axis=1),
+        rtol=1e-15,
+    )

@@ -38,6 +38,21 @@ def column_medians(rows: Array) -> Array:
     return np.asarray(middle[:, 0] / 2.0 + middle[:, 1] / 2.0)
 
 
+def median_distances(ascending: Array, center: Array) -> Array:
+    """Compute median distances from a center of ascending rows, without sorting the distances.
+
+    The k nearest values are neighbors, so the k-th distance is the least over all runs of k values
+    of the larger distance of their ends.
+    """
+    n = ascending.shape[1]
+    off = ascending - center[:, None]
+    nearest = [
+        np.maximum(-off[:, : n - k + 1], off[:, k - 1 :]).min(axis=1)
+        for k in sorted({(n + 1) // 2, n // 2 + 1})
+    ]
+    return np.asarray(nearest[0] / 2.0 + nearest[-1] / 2.0)
+
+
 def median(n: int, sample: Array, count: Callable[[Histogram], Array], eps: float) -> Array:
     """Compute the coordinate-wise median of n rows, up to rounding.
 

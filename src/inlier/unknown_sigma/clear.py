@@ -17,7 +17,7 @@ from scipy.special import bdtr
 
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
-from inlier.data.medians import column_medians
+from inlier.data.medians import median_distances
 from inlier.unknown_sigma.rounding import rounding_steps
 
 # No cell lies farther out, in units of its column, lest its square overflow.
@@ -128,14 +128,12 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     ascending = np.sort(np.ascontiguousarray(X.T), axis=1)
     center = (ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0
     Y = X - center
-    far = np.abs(Y)
-    unit = column_medians(far)
+    unit = median_distances(ascending, center)
     # Half of the values are the same, but for rounding.
     rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
     for j in np.flatnonzero(rough):
-        other = far[far[:, j] > 0.0, j]
+        other = np.abs(Y[Y[:, j] != 0.0, j])
         unit[j] = np.median(other) if len(other) else np.inf
-    del far
     Y /= unit
     np.clip(Y, -FARTHEST, FARTHEST, out=Y)
     Y -= Y.mean(axis=0)

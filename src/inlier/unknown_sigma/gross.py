@@ -125,6 +125,11 @@ class _View(NamedTuple):
     step: Array
     """d: the smallest step between the values of a column, by which they may be rounded."""
 
+    def end(self, side: int, size: int, columns: Array) -> Array:
+        """Return how far out the farthest values of some columns lie on a side, ascending."""
+        a = self.ascending
+        return np.asarray(a[len(a) - size :, columns] if side == 0 else -a[size - 1 :: -1, columns])
+
     @classmethod
     def of(cls, R: Array, settings: GrossSettings) -> _View:
         ascending = np.sort(np.ascontiguousarray(R.T), axis=1).T
@@ -245,29 +250,25 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
     m, d = view.ascending.shape
     tail = min(m, 2 * most + 80 + 2 * int(np.sqrt(m)))
     looks = 2 * d + 4
-    ends = (view.ascending[m - tail :], -view.ascending[:tail][::-1])
     cuts, nearest, log_p = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
-    for side, end in enumerate(ends):
+    for side, farthest in enumerate((view.ascending[-1], -view.ascending[0])):
         unit, power = view.unit[side], view.power[side]
-        far = MEDIAN_SIZE * (np.maximum(end[-1], 0.0) / unit) ** power >= settings.size
-        a = np.maximum(end[:, far], 0.0)
-        if not a.shape[1]:
+        size = MEDIAN_SIZE * (np.maximum(farthest, 0.0) / unit) ** power
+        far = np.flatnonzero(size >= settings.size)
+        if not len(far):
             continue
-        size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
+        a = np.maximum(view.end(side, tail, far), 0.0)
         found = _beyond(
-            a, size, view.number[side, far], view.step[far], looks, most, settings,
-            settings.size, settings.ratio,
+            a, MEDIAN_SIZE * (a / unit[far]) ** power[far], view.number[side, far],
+            view.step[far], looks, most, settings, settings.size, settings.ratio,
         )  # fmt: skip
         cuts[side, far], nearest[side, far] = found.cut, found.nearest
         log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
     # Nothing leaves on one side that is nearer than what stays on the other.
-    gross = np.isfinite(cuts).any(axis=0)
-    farthest = [
-        np.max(np.where(a[:, gross] < cut[gross], a[:, gross], 0.0), axis=0)
-        for a, cut in zip(ends, cuts, strict=True)
-    ]
-    nearer = nearest[:, gross] < np.array(farthest[::-1])
-    cuts[:, gross] = np.where(nearer, np.inf, cuts[:, gross])
+    gross = np.flatnonzero(np.isfinite(cuts).any(axis=0))
+    ends = np.stack([view.end(side, tail, gross) for side in (1, 0)])
+    stays = np.where(ends < cuts[::-1, None, gross], ends, 0.0).max(axis=1)
+    cuts[:, gross] = np.where(nearest[:, gross] < stays, np.inf, cuts[:, gross])
     return _Cells(view.center + cuts[0], view.center - cuts[1], log_p)
 
 
@@ -277,20 +278,16 @@ def _gross_lengths(
     """Find rows that are gross as a whole; many of them only where no cell is."""
     if len(columns) < 2:
         return []
-    center, unit, power = np.zeros(d), np.full((2, d), np.inf), np.ones((2, d))
-    center[columns], unit[:, columns], power[:, columns] = view.center, view.unit, view.power
-    own = TailLength(view.center, view.unit, view.power)
-    measured = []
+    plain = TailLength(view.center, view.unit, view.power)
     if len(columns) < min(len(R), settings.most_whitened):
-        sizes = own.cells(R)
-        measured.append((None, own.lengths(sizes)))
-        whitener = _whitener(sizes)
-        measured.append((whitener, replace(own, whitener=whitener).lengths(sizes)))
+        sizes = plain.cells(R)
+        white = replace(plain, whitener=_whitener(sizes))
+        measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
     else:
-        measured.append((None, as_table(R).measured(own)))
+        measured = [(plain, as_table(R).measured(plain))]
     looks = 2 * len(columns) + 4
     rules = []
-    for whitener, lengths in measured:
+    for measure, lengths in measured:
         a = np.sort(lengths)[:, None]
         off = np.maximum(a - np.median(a), 0.0)
         count = np.array([(off > 0.0).sum()])
@@ -312,14 +309,22 @@ def _gross_lengths(
             if found.number[0] < settings.many_share * len(R):
                 continue
         if found.number[0]:
-            if whitener is not None:
-                whole = np.zeros((len(columns), d))
-                whole[:, columns] = whitener
-                whitener = whole
-            measure = TailLength(center, unit, power, whitener)
+            measure = _of_all_columns(measure, columns, d)
             rule = Rule(measure, float(found.cut[0]), float(found.log_p[0]))
             rules.append((rule, lengths > rule.cut))
     return rules
+
+
+def _of_all_columns(measure: TailLength, columns: Array, d: int) -> TailLength:
+    """Extend a measure of some columns to d columns, of which the others do not count."""
+    center, unit, power = np.zeros(d), np.full((2, d), np.inf), np.ones((2, d))
+    center[columns], unit[:, columns] = measure.center, measure.unit
+    power[:, columns] = measure.power
+    if measure.whitener is None:
+        return TailLength(center, unit, power)
+    whitener = np.zeros((len(columns), d))
+    whitener[:, columns] = measure.whitener
+    return TailLength(center, unit, power, whitener)
 
 
 def _whitener(sizes: Array) -> Array:
