@@ -217,9 +217,7 @@ def _beyond(
     log_p = np.log(looks * k * (k + 1.0)) - k * index * np.log(r)
     gross = enough & (size[edge, column] >= least) & (r >= ratio)
     gross &= log_p < np.log(settings.level)
-    found = np.where(gross, k, 0).max(axis=0)
-    if many:
-        found = np.where(found > 0, 1 + np.argmin(np.where(gross, log_p, np.inf), axis=0), 0)
+    found = np.where(gross.any(axis=0), 1 + np.argmin(np.where(gross, log_p, np.inf), axis=0), 0)
     at = np.maximum(found, 1)
     column = column[0]
     inner, nearest = (np.maximum(a[t - at - i, column], TINY) for i in (1, 0))
@@ -250,17 +248,19 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
     m, d = view.ascending.shape
     tail = min(m, 2 * most + 80 + 2 * int(np.sqrt(m)))
     looks = 2 * d + 4
+    # In many cells the largest good one is this far out by chance.
+    least = max(settings.size, -float(ndtri(0.5 / (m * d))))
     cuts, nearest, log_p = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
     for side, farthest in enumerate((view.ascending[-1], -view.ascending[0])):
         unit, power = view.unit[side], view.power[side]
         size = MEDIAN_SIZE * (np.maximum(farthest, 0.0) / unit) ** power
-        far = np.flatnonzero(size >= settings.size)
+        far = np.flatnonzero(size >= least)
         if not len(far):
             continue
         a = np.maximum(view.end(side, tail, far), 0.0)
         found = _beyond(
             a, MEDIAN_SIZE * (a / unit[far]) ** power[far], view.number[side, far],
-            view.step[far], looks, most, settings, settings.size, settings.ratio,
+            view.step[far], looks, most, settings, least, settings.ratio,
         )  # fmt: skip
         cuts[side, far], nearest[side, far] = found.cut, found.nearest
         log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
