@@ -161,7 +161,11 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
         return False
     if any(k > SAMPLE.class_share * n and is_class(rows, values) for k, rows in groups):
         return False
-    values = values[:, np.ptp(values, axis=0) > 0.0]
+    varies = np.ptp(values, axis=0) > 0.0
+    # Rows with a rare code in a column are not bad for it, even if all of them would leave.
+    if any((rows[:, ~varies] != values[0, ~varies]).any() for _, rows in groups):
+        return False
+    values = values[:, varies]
     if not values.shape[1]:
         return False
     with np.errstate(all="ignore"):
