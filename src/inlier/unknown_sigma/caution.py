@@ -169,10 +169,10 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
     if not values.shape[1]:
         return False
     with np.errstate(all="ignore"):
-        if lopsided(values) > 1.0:
+        if max(lopsided(values), flat(values, SAMPLE.flat_level)) > 1.0:
             return False
         turned, divided = principal_and_divided(values)
-        flatness = max(flat(turned), flat(divided, SAMPLE.divided_level))
+        flatness = max(flat(turned, SAMPLE.flat_level), flat(divided, SAMPLE.divided_level))
         return max(lopsided(turned), flatness) <= 1.0
 
 
@@ -216,7 +216,7 @@ def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
             return ClearGroups([], [], several)
         gone = sum(int(group.members.sum()) for group, _ in found)
         turned = principal(values[:, np.ptp(values, axis=0) > 0.0])
-        several |= gone > clear.SETTINGS.few * n and flat(turned) > 1.0
+        several |= gone > clear.SETTINGS.few * n and flat(turned, SAMPLE.rest_level) > 1.0
         if not several and lopsided(turned, strict=False) <= 1.0:
             return ClearGroups(found, [], several)
     others = [i for i, (group, _) in enumerate(found) if not is_obvious(group, n)]

@@ -142,13 +142,15 @@ class SampleSettings:
     enough_rows: int = 60
     enough_cells: int = 1000
     """Rows and cells that must be kept for these tests to say that good rows are symmetric."""
-    skew_level: float = 1e-3
-    strict_skew_level: float = 2e-4
-    """Levels of the tests of symmetry, over all columns. The strict ones are several to a table."""
+    rest_level: float = 1e-3
+    """Level of the tests of symmetry and of having one mode for what stays beside clear groups, over
+    all columns."""
+    skew_level: float = 2e-4
     flat_level: float = 3e-5
     divided_level: float = 1e-6
-    """Levels of the tests of having one mode. The kurtosis of few Gaussian rows is small more often
-    than its approximation says, and more so along directions that divide them best."""
+    """Levels of these tests for noise about a center, of which there are several. The kurtosis of
+    few Gaussian rows is small more often than its approximation says, and more so along directions
+    that divide them best."""
     equal: float = 0.03
     """As for clear groups, but where what stays is noise about one center: no class looks so."""
     class_share: float = 0.3

@@ -36,11 +36,11 @@ def lopsided(T: Array, strict: bool = True) -> float:
         shift = np.abs(T.mean(axis=0) - middle) / T.std(axis=0) / MEDIAN
         outer = np.maximum(outer, shift)
     skewness = np.maximum(skewness, outer)
-    level = SAMPLE.strict_skew_level if strict else SAMPLE.skew_level
+    level = SAMPLE.skew_level if strict else SAMPLE.rest_level
     return float(np.sqrt(n) * skewness.max() / -ndtri(level / 2.0 / k))
 
 
-def flat(T: Array, level: float = SAMPLE.flat_level) -> float:
+def flat(T: Array, level: float) -> float:
     """Return how flat the flattest column is, over what chance allows; above 1, not one mode.
 
     By its kurtosis, which Anscombe and Glynn (1983) turn into a Gaussian variable: two classes of
