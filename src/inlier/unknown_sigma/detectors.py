@@ -14,6 +14,7 @@ from inlier._internal.arrays import (
     like,
     median,
     namespace,
+    on_host,
     pieces,
     some,
 )
@@ -26,7 +27,7 @@ from inlier.unknown_sigma.screening import worth_testing
 from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import Cut
 from inlier.unknown_sigma.state import Candidate, Line, Near, SearchState, unit
-from inlier.unknown_sigma.whitening import White, chosen_rows, whitened
+from inlier.unknown_sigma.whitening import White, centered_rows, chosen_rows, whitened
 
 
 def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | None:
@@ -168,7 +169,7 @@ def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -
     clear = [look for look in looks if look[0] < SEARCH.log_level][: SEARCH.most_turned]
     if not clear:
         return None
-    directions = np.stack([mixing for _, mixing, _, _ in clear]) @ white.whitener
+    directions = white.directions(np.stack([mixing for _, mixing, _, _ in clear]))
     lengths = np.linalg.norm(directions, axis=1)
     directions /= lengths[:, None]
     projected = oracle.table.project(found.mean, directions)
@@ -245,16 +246,19 @@ def polished(
     if group.direction is None or group.cut.side == 0:
         return [group]
     table, mean = oracle.table, found.mean
-    whitener = np.sqrt(white.shrinkage)[:, None] * white.whitener
-    some_members = chosen_rows(table, members, SEARCH.most_pursued, random)
-    inside = whitener @ (table.some(some_members) - mean).T
-    offset = inside.mean(axis=1)
-    inside -= offset[:, None]
-    variances, axes = np.linalg.eigh(inside @ inside.T / inside.shape[1])
+    inside = white.shrunk(
+        centered_rows(table, chosen_rows(table, members, SEARCH.most_pursued, random), mean)
+    )
+    xp, m = namespace(inside), inside.shape[1]
+    offset = xp.mean(inside, axis=1, keepdims=True)
+    inside = inside - offset
+    variances, axes = xp.linalg.eigh(inside @ inside.T / m)
     halves = [members]
-    if variances[-1] > SEARCH.wide**2:
-        wide = axes[:, -1]
-        positive = table.project(mean, (wide @ whitener)[None])[0, :] > float(wide @ offset)
+    if float(variances[-1]) > SEARCH.wide**2:
+        roots = np.sqrt(white.shrinkage)
+        wide = on_host(axes[:, -1])
+        far = white.directions((roots * wide)[None])
+        positive = table.project(mean, far)[0, :] > float(wide @ on_host(offset)[:, 0])
         halves = [members & positive, members & ~positive]
     shares = namespace(members).stack([double(half) / count(half) for half in halves])
     offsets = table.combine(mean, shares)
