@@ -14,12 +14,13 @@ from inlier._internal.arrays import (
     like,
     median,
     namespace,
-    on_host,
     pieces,
     some,
+    total,
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
+from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma import significance
 from inlier.unknown_sigma.pursuit import pursue
@@ -246,19 +247,16 @@ def polished(
     if group.direction is None or group.cut.side == 0:
         return [group]
     table, mean = oracle.table, found.mean
-    inside = white.shrunk(
-        centered_rows(table, chosen_rows(table, members, SEARCH.most_pursued, random), mean)
-    )
-    xp, m = namespace(inside), inside.shape[1]
-    offset = xp.mean(inside, axis=1, keepdims=True)
-    inside = inside - offset
-    variances, axes = xp.linalg.eigh(inside @ inside.T / m)
+    chosen = chosen_rows(table, members, SEARCH.most_pursued, random)
+    inside = as_table(white.shrunk(centered_rows(table, chosen, mean)).T)
+    ones = inside.rows(1.0)
+    offset = inside.mean(ones, np.zeros(inside.shape[1]))
+    widest = Oracle(inside, random).closely(offset, ones)
     halves = [members]
-    if float(variances[-1]) > SEARCH.wide**2:
-        roots = np.sqrt(white.shrinkage)
-        wide = on_host(axes[:, -1])
-        far = white.directions((roots * wide)[None])
-        positive = table.project(mean, far)[0, :] > float(wide @ on_host(offset)[:, 0])
+    if widest.values[0] > SEARCH.wide**2 * len(chosen):
+        wide = widest.vectors[0]
+        direction = white.directions((np.sqrt(white.shrinkage) * wide)[None])
+        positive = table.project(mean, direction)[0, :] > float(wide @ offset)
         halves = [members & positive, members & ~positive]
     shares = namespace(members).stack([double(half) / count(half) for half in halves])
     offsets = table.combine(mean, shares)
@@ -301,14 +299,14 @@ def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Arra
     return unit(solution)
 
 
-def is_uneven(oracle: Oracle, found: SearchState) -> bool:
+def is_uneven(found: SearchState, near: Near) -> bool:
     """Return whether whitening could show more, and is affordable."""
-    d = oracle.table.shape[1]
-    m = count(found.kept)
+    d, m = len(found.mean), count(found.kept)
     if not 2 <= d <= SEARCH.most_columns or m < max(SEARCH.fewest_rows, _fewest_rows(d)):
         return False
-    total = float(oracle.table.sq_distances(found.mean) @ double(found.kept))
-    noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
+    offset = found.mean - near.center
+    squares = total(namespace(found.kept).where(found.kept, near.distances, 0.0))
+    noise = (squares - m * float(offset @ offset)) / d * (1.0 + np.sqrt(d / m)) ** 2
     return bool(found.spectrum.values[0] > SEARCH.anisotropic * noise)
 
 

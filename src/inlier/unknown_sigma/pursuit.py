@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from inlier._internal.arrays import like, namespace, on_host, pieces
+from inlier._internal.arrays import double, like, namespace, on_host, pieces
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.unknown_sigma.settings import SEARCH
@@ -80,8 +80,10 @@ def _looks(Z: Rows) -> list[tuple[Array, float, Cut]]:
     """
     skewed: list[tuple[float, Array]] = []
     flat: list[tuple[float, Array]] = []
+    # The climb only chooses what is tested: single precision is enough for it.
+    single = namespace(Z).astype(Z, namespace(Z).float32)
     for windows in _windows(Z.shape[0]):
-        V, skewness, kurtosis = _climb(Z, windows)
+        V, skewness, kurtosis = _climb(single, windows)
         for found, sizes in ((skewed, skewness), (flat, -kurtosis)):
             for i, best in enumerate(sizes.argmax(axis=1)):
                 direction = np.zeros(Z.shape[0])
@@ -115,7 +117,7 @@ def _windows(k: int) -> Iterator[Array]:
 
 
 def _climb(Z: Rows, windows: Array) -> tuple[Array, Array, Array]:
-    """Climb to skewed directions from all coordinate axes of each window.
+    """Climb to skewed directions from all coordinate axes of each window of Z.
 
     Return the directions in each window, their skewness and their kurtosis.
     """
@@ -123,11 +125,12 @@ def _climb(Z: Rows, windows: Array) -> tuple[Array, Array, Array]:
     m, k = windows.shape
     parts = list(pieces(m, max(1, SEARCH.at_once // (k * k * Z.shape[1]))))
     cubes = xp.concat([_cubes(_rows_of(Z, windows[part])) for part in parts], axis=0)
-    V = like(np.tile(np.eye(k), (m, 1, 1)), Z)
+    V = like(np.tile(np.eye(k), (m, 1, 1)), cubes)
     for _ in range(SEARCH.iterations):
         V = xp.reshape(V[:, :, :, None] * V[:, :, None, :], (m, k, k * k)) @ cubes
         V = V / xp.clip(xp.linalg.vector_norm(V, axis=2, keepdims=True), TINY, None)
-    shapes = [_shapes(V[part, :, :] @ _rows_of(Z, windows[part])) for part in parts]
+    mixing = xp.astype(V, Z.dtype)
+    shapes = [_shapes(mixing[part, :, :] @ _rows_of(Z, windows[part])) for part in parts]
     # One transfer from the device.
     found = on_host(xp.concat([V, xp.concat(shapes, axis=0)], axis=2))
     return found[:, :, :k], found[:, :, k], found[:, :, k + 1]
@@ -144,7 +147,7 @@ def _cubes(Z: Rows) -> Rows:
     xp = namespace(Z)
     m, k, n = Z.shape
     products = xp.reshape(Z[:, :, None, :] * Z[:, None, :, :], (m, k * k, n))
-    return products @ xp.permute_dims(Z, (0, 2, 1))
+    return double(products @ xp.permute_dims(Z, (0, 2, 1)))
 
 
 def _shapes(projected: Rows) -> Rows:
@@ -152,7 +155,7 @@ def _shapes(projected: Rows) -> Rows:
     xp = namespace(projected)
     projected = projected - xp.mean(projected, axis=-1, keepdims=True)
     squares = projected * projected
-    variance = xp.clip(xp.mean(squares, axis=-1), LEAST, None)
-    skewness = xp.mean(squares * projected, axis=-1) / variance**1.5
-    kurtosis = xp.mean(squares * squares, axis=-1) / variance**2
+    variance = xp.clip(double(xp.mean(squares, axis=-1)), LEAST, None)
+    skewness = double(xp.mean(squares * projected, axis=-1)) / variance**1.5
+    kurtosis = double(xp.mean(squares * squares, axis=-1)) / variance**2
     return xp.stack([skewness, kurtosis], axis=-1)

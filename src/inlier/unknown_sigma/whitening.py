@@ -68,7 +68,7 @@ def whitened(
     basis = xp.take(vectors, like(places, R), axis=1).T / like(np.sqrt(values)[:, None], R)
     rows = basis @ R.T
     # The sign of an eigenvector is an accident; the random signs of a pursuit see it.
-    signs = 1.0 - 2.0 * double(xp.sum(rows**3, axis=1, keepdims=True) < 0.0)
+    signs = 1.0 - 2.0 * double(xp.sum(rows * rows * rows, axis=1, keepdims=True) < 0.0)
     return White(signs * rows, signs * basis, shrinkage, sampled)
 
 
@@ -96,7 +96,7 @@ def _shrunk(values: Array, R: Rows) -> Array:
     values = values / unit
     mean = float(values.sum()) / d
     squared = float(np.sum(values**2))
-    lengths = on_host(namespace(R).sum((R / float(np.sqrt(unit))) ** 2, axis=1))
+    lengths = on_host(namespace(R).vecdot(R, R)) / unit
     noise = (float(np.sum(lengths**2)) / m - squared) / m
     weight = float(np.clip(noise / max(squared - d * mean**2, TINY), 1e-6, 1.0))
     return np.asarray(unit * ((1.0 - weight) * values + weight * mean))
