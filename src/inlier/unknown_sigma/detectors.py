@@ -115,15 +115,17 @@ def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
     """Find the clearest group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
     projected = among(rows, kept)
-    least = found.least_variance * count(kept)
+    varies = found.spectrum.values > found.least_variance * count(kept)
+    tested = np.flatnonzero(varies & worth_testing(projected))
     signs = []
     # In pieces, because what a look is made from is many times as large.
-    for part in pieces(projected.shape[0], max(1, SEARCH.at_once // projected.shape[1])):
-        some_signs, coincide = _signs(projected[part, :], found.spectrum.values[part] > least)
+    for part in pieces(len(tested), max(1, SEARCH.at_once // projected.shape[1])):
+        places = like(tested[part], projected)
+        some_signs, coincide = _signs(namespace(projected).take(projected, places, axis=0))
         found.coincide |= coincide
         for j, center, cut in some_signs:
             # Many directions are looked at: the first pays least, all together pay for one look.
-            place = part.start + j
+            place = int(tested[part][j])
             log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
             signs.append((log_p, place, center, cut))
     for log_p, where, center, cut in sorted(signs, key=lambda sign: sign[:2])[: SEARCH.most_turned]:
@@ -137,12 +139,8 @@ def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
     return None
 
 
-def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
+def _signs(projected: Rows) -> tuple[list[tuple[int, float, Cut]], bool]:
     """Test some directions: the center and cut of each, and whether rows coincide."""
-    tested = np.flatnonzero(varies & worth_testing(projected))
-    if not len(tested):
-        return [], False
-    projected = namespace(projected).take(projected, like(tested, projected), axis=0)
     ascending = namespace(projected).sort(projected, axis=1)
     centers, spreads, errors = significance.centers(ascending)
     signs = []
@@ -153,7 +151,7 @@ def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]]
         sides = significance.same_side(projected[j, :] - center, both_sides)
         both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
         cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
-        signs.append((int(tested[j]), center, cut))
+        signs.append((j, center, cut))
     return signs, bool(significance.coincides(ascending).any())
 
 

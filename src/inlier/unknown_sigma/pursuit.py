@@ -95,11 +95,10 @@ def _looks(Z: Rows) -> list[tuple[Array, float, Cut]]:
         for found in (skewed, flat)
         for _, direction in sorted(found, key=lambda look: -look[0])[: SEARCH.most_tested]
     ]
-    rows = np.sort(on_host(like(np.stack(directions), Z) @ Z), axis=1)
-    middles, spreads, errors = centers(rows)
+    ascending = namespace(Z).sort(like(np.stack(directions), Z) @ Z, axis=1)
     looks = []
     for direction, projected, middle, spread, error in zip(
-        directions, rows, middles, spreads, errors, strict=True
+        directions, on_host(ascending), *centers(ascending), strict=True
     ):
         cut = mirror_test(projected, float(middle), float(error)) if spread > 0.0 else Cut()
         looks.append((direction, float(middle), cut))
@@ -122,24 +121,19 @@ def _climb(Z: Rows, windows: Array) -> tuple[Array, Array, Array]:
     Return the directions in each window, their skewness and their kurtosis.
     """
     xp = namespace(Z)
-    m, k = windows.shape
-    parts = list(pieces(m, max(1, SEARCH.at_once // (k * k * Z.shape[1]))))
-    cubes = xp.concat([_cubes(_rows_of(Z, windows[part])) for part in parts], axis=0)
+    (m, k), n = windows.shape, Z.shape[1]
+    rows = xp.reshape(xp.take(Z, like(windows.ravel(), Z), axis=0), (m, k, n))
+    parts = list(pieces(m, max(1, SEARCH.at_once // (k * k * n))))
+    cubes = xp.concat([_cubes(rows[part, :, :]) for part in parts], axis=0)
     V = like(np.tile(np.eye(k), (m, 1, 1)), cubes)
     for _ in range(SEARCH.iterations):
         V = xp.reshape(V[:, :, :, None] * V[:, :, None, :], (m, k, k * k)) @ cubes
         V = V / xp.clip(xp.linalg.vector_norm(V, axis=2, keepdims=True), TINY, None)
     mixing = xp.astype(V, Z.dtype)
-    shapes = [_shapes(mixing[part, :, :] @ _rows_of(Z, windows[part])) for part in parts]
+    shapes = [_shapes(mixing[part, :, :] @ rows[part, :, :]) for part in parts]
     # One transfer from the device.
     found = on_host(xp.concat([V, xp.concat(shapes, axis=0)], axis=2))
     return found[:, :, :k], found[:, :, k], found[:, :, k + 1]
-
-
-def _rows_of(Z: Rows, windows: Array) -> Rows:
-    """Return the rows in the coordinates of some windows."""
-    xp = namespace(Z)
-    return xp.reshape(xp.take(Z, like(windows.ravel(), Z), axis=0), (*windows.shape, Z.shape[1]))
 
 
 def _cubes(Z: Rows) -> Rows:
