@@ -246,7 +246,7 @@ def polished(
         return [group]
     table, mean = oracle.table, found.mean
     chosen = chosen_rows(table, members, SEARCH.most_pursued, random)
-    inside = as_table(white.shrunk(centered_rows(table, chosen, mean)).T)
+    inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
     ones = inside.rows(1.0)
     offset = inside.mean(ones, np.zeros(inside.shape[1]))
     widest = Oracle(inside, random).closely(offset, ones)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, evenly_spaced, like, namespace, on_host
+from inlier._internal.arrays import count, double, evenly_spaced, highest, like, namespace, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
@@ -39,9 +39,14 @@ class White(NamedTuple):
         return on_host(self.whitener.T @ (like(self.shrinkage, along) * along))
 
     def shrunk(self, R: Rows) -> Rows:
-        """Return other centered rows in these coordinates, k x m, with the shrunk variances."""
-        roots = like(np.sqrt(self.shrinkage)[:, None], R)
-        return roots * (self.whitener @ R.T)
+        """Return other centered rows in these coordinates, m x k, with the shrunk variances.
+
+        In single precision: it is enough to see how wide they lie.
+        """
+        xp = namespace(R)
+        unit = max(highest(abs(R)), TINY)  # of any size, the numbers fit
+        whitener = self.whitener * like(np.sqrt(self.shrinkage)[:, None] * unit, R)
+        return xp.astype(R / unit, xp.float32) @ xp.astype(whitener, xp.float32).T
 
 
 def whitened(
