@@ -44,7 +44,7 @@ def select(
     first = begun(oracle, near.center, noise, notify)
     if not symmetric:
         return first
-    found = begun_again(first)
+    found = _begun_again(first)
     while len(found.groups) < SEARCH.most_groups:
         group = _next_group(oracle, found, near, random, metric)
         if group is None or not _remove(oracle, found, group):
@@ -67,11 +67,6 @@ def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], No
     return found
 
 
-def begun_again(first: SearchState) -> SearchState:
-    """Return a state from which groups may leave, while the first one stays as it is."""
-    return replace(first, groups=[], path=list(first.path), looks=[])
-
-
 def removed(
     oracle: Oracle, found: SearchState, group: Candidate, notify: Callable[[Step], None]
 ) -> Group | None:
@@ -90,6 +85,11 @@ def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) 
     return found
 
 
+def _begun_again(first: SearchState) -> SearchState:
+    """Return a state from which groups may leave, while the first one stays as it is."""
+    return replace(first, groups=[], path=list(first.path), looks=[])
+
+
 def _last_look(
     oracle: Oracle,
     found: SearchState,
@@ -98,7 +98,7 @@ def _last_look(
     notify: Callable[[Step], None],
 ) -> SearchState:
     """Test each group again without the others, and remove them once more."""
-    again = begun_again(first)
+    again = _begun_again(first)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
     white = found.white or whitened(
