@@ -62,9 +62,20 @@ def test_nothing_is_found_among_clean_rows(seed):
     assert by_distance(oracle, state, near) is None
     assert by_direction(oracle, state) is None
     assert by_metric(oracle, state, np.random.default_rng(seed)) is None
-    assert not is_uneven(oracle, state)
+    assert not is_uneven(state, near)
 
 
 def test_rows_that_vary_much_more_in_some_directions_are_uneven():
     X = np.random.default_rng(0).standard_normal((300, 8)) * 10.0 ** -np.arange(8.0)
-    assert is_uneven(*looked_at(X)[:2])
+    assert is_uneven(*looked_at(X)[1:])
+
+
+def test_whether_rows_are_uneven_is_known_without_a_pass():
+    X = planted(80, by=9.0, quiet=0.1) + 100.0
+    oracle, state, near = looked_at(X)
+    squares = np.square(X - X.mean(axis=0)).sum()
+    # What the test compares: the largest eigenvalue, and that of white noise as large.
+    noise = squares / 10 * (1.0 + np.sqrt(10 / 400)) ** 2
+    passes = oracle.table.n_passes
+    assert is_uneven(state, near) == (state.spectrum.values[0] > SEARCH.anisotropic * noise)
+    assert oracle.table.n_passes == passes

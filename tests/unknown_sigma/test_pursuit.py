@@ -84,3 +84,16 @@ def test_pursuit_looks_at_skewed_directions_first_and_repeats_itself():
     np.testing.assert_array_equal([look[1] for look in looks], [look[1] for look in again])
     # Every direction is the concern of some window.
     assert np.all(np.any([look[1] != 0.0 for look in looks], axis=0))
+
+
+def test_pursuit_finds_the_same_where_the_rows_are_a_tensor():
+    torch = pytest.importorskip("torch")
+    Z = whitened(np.random.default_rng(3).exponential(size=(300, 23)))
+    expected = pursue(Z, np.random.default_rng(1))
+    found = pursue(torch.from_numpy(Z), np.random.default_rng(1))
+    for (log_p, direction, center, _), (same_p, same, middle, _) in zip(
+        found, expected, strict=True
+    ):
+        assert log_p == pytest.approx(same_p)
+        assert center == pytest.approx(middle, abs=1e-6)
+        np.testing.assert_allclose(direction, same, atol=1e-5)

@@ -75,8 +75,8 @@ class DenseTable(BlockTable):
         self._Y, self._kept, self._xp = Y, kept, namespace(Y)
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
-        self.in_cache = isinstance(Y, np.ndarray)
         self._on_cuda = is_torch_array(Y) and bool(Y.is_cuda)
+        self.in_cache = isinstance(Y, np.ndarray) or (is_torch_array(Y) and Y.device.type == "cpu")
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1

@@ -16,9 +16,11 @@ from inlier._internal.arrays import (
     namespace,
     pieces,
     some,
+    total,
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
+from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma import significance
 from inlier.unknown_sigma.pursuit import pursue
@@ -26,7 +28,7 @@ from inlier.unknown_sigma.screening import worth_testing
 from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import Cut
 from inlier.unknown_sigma.state import Candidate, Line, Near, SearchState, unit
-from inlier.unknown_sigma.whitening import White, chosen_rows, whitened
+from inlier.unknown_sigma.whitening import White, centered_rows, chosen_rows, whitened
 
 
 def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | None:
@@ -113,15 +115,17 @@ def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
     """Find the clearest group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
     projected = among(rows, kept)
-    least = found.least_variance * count(kept)
+    varies = found.spectrum.values > found.least_variance * count(kept)
+    tested = np.flatnonzero(varies & worth_testing(projected))
     signs = []
     # In pieces, because what a look is made from is many times as large.
-    for part in pieces(projected.shape[0], max(1, SEARCH.at_once // projected.shape[1])):
-        some_signs, coincide = _signs(projected[part, :], found.spectrum.values[part] > least)
+    for part in pieces(len(tested), max(1, SEARCH.at_once // projected.shape[1])):
+        places = like(tested[part], projected)
+        some_signs, coincide = _signs(namespace(projected).take(projected, places, axis=0))
         found.coincide |= coincide
         for j, center, cut in some_signs:
             # Many directions are looked at: the first pays least, all together pay for one look.
-            place = part.start + j
+            place = int(tested[part][j])
             log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
             signs.append((log_p, place, center, cut))
     for log_p, where, center, cut in sorted(signs, key=lambda sign: sign[:2])[: SEARCH.most_turned]:
@@ -135,12 +139,8 @@ def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
     return None
 
 
-def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]], bool]:
+def _signs(projected: Rows) -> tuple[list[tuple[int, float, Cut]], bool]:
     """Test some directions: the center and cut of each, and whether rows coincide."""
-    tested = np.flatnonzero(varies & worth_testing(projected))
-    if not len(tested):
-        return [], False
-    projected = namespace(projected).take(projected, like(tested, projected), axis=0)
     ascending = namespace(projected).sort(projected, axis=1)
     centers, spreads, errors = significance.centers(ascending)
     signs = []
@@ -151,7 +151,7 @@ def _signs(projected: Rows, varies: Array) -> tuple[list[tuple[int, float, Cut]]
         sides = significance.same_side(projected[j, :] - center, both_sides)
         both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
         cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
-        signs.append((int(tested[j]), center, cut))
+        signs.append((j, center, cut))
     return signs, bool(significance.coincides(ascending).any())
 
 
@@ -168,7 +168,7 @@ def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -
     clear = [look for look in looks if look[0] < SEARCH.log_level][: SEARCH.most_turned]
     if not clear:
         return None
-    directions = np.stack([mixing for _, mixing, _, _ in clear]) @ white.whitener
+    directions = white.directions(np.stack([mixing for _, mixing, _, _ in clear]))
     lengths = np.linalg.norm(directions, axis=1)
     directions /= lengths[:, None]
     projected = oracle.table.project(found.mean, directions)
@@ -245,16 +245,16 @@ def polished(
     if group.direction is None or group.cut.side == 0:
         return [group]
     table, mean = oracle.table, found.mean
-    whitener = np.sqrt(white.shrinkage)[:, None] * white.whitener
-    some_members = chosen_rows(table, members, SEARCH.most_pursued, random)
-    inside = whitener @ (table.some(some_members) - mean).T
-    offset = inside.mean(axis=1)
-    inside -= offset[:, None]
-    variances, axes = np.linalg.eigh(inside @ inside.T / inside.shape[1])
+    chosen = chosen_rows(table, members, SEARCH.most_pursued, random)
+    inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
+    ones = inside.rows(1.0)
+    offset = inside.mean(ones, np.zeros(inside.shape[1]))
+    widest = Oracle(inside, random).closely(offset, ones)
     halves = [members]
-    if variances[-1] > SEARCH.wide**2:
-        wide = axes[:, -1]
-        positive = table.project(mean, (wide @ whitener)[None])[0, :] > float(wide @ offset)
+    if widest.values[0] > SEARCH.wide**2 * len(chosen):
+        wide = widest.vectors[0]
+        direction = white.directions((np.sqrt(white.shrinkage) * wide)[None])
+        positive = table.project(mean, direction)[0, :] > float(wide @ offset)
         halves = [members & positive, members & ~positive]
     shares = namespace(members).stack([double(half) / count(half) for half in halves])
     offsets = table.combine(mean, shares)
@@ -297,14 +297,14 @@ def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Arra
     return unit(solution)
 
 
-def is_uneven(oracle: Oracle, found: SearchState) -> bool:
+def is_uneven(found: SearchState, near: Near) -> bool:
     """Return whether whitening could show more, and is affordable."""
-    d = oracle.table.shape[1]
-    m = count(found.kept)
+    d, m = len(found.mean), count(found.kept)
     if not 2 <= d <= SEARCH.most_columns or m < max(SEARCH.fewest_rows, _fewest_rows(d)):
         return False
-    total = float(oracle.table.sq_distances(found.mean) @ double(found.kept))
-    noise = total / d * (1.0 + np.sqrt(d / m)) ** 2
+    offset = found.mean - near.center
+    squares = total(namespace(found.kept).where(found.kept, near.distances, 0.0))
+    noise = (squares - m * float(offset @ offset)) / d * (1.0 + np.sqrt(d / m)) ** 2
     return bool(found.spectrum.values[0] > SEARCH.anisotropic * noise)
 
 

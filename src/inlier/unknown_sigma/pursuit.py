@@ -16,10 +16,13 @@ that holds a group is nearly a principal one, mixed only with those of similar v
 search is confined to windows of a few neighbouring principal directions at a time.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from inlier._internal.arrays import double, like, namespace, on_host, pieces
 from inlier._internal.numbers import TINY
-from inlier._internal.typing import Array
+from inlier._internal.typing import Array, Rows
 from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import Cut, centers, mirror_test
 
@@ -27,7 +30,7 @@ from inlier.unknown_sigma.significance import Cut, centers, mirror_test
 LEAST = 1e-100
 
 
-def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Array, float, Cut]]:
+def pursue(whitened: Rows, random: np.random.Generator) -> list[tuple[float, Array, float, Cut]]:
     """Find directions that may show a group: skewed ones and flat ones, the clearest first.
 
     A skewed direction shows one group, and cuts it off cleanly; a flat one may show two at once.
@@ -44,18 +47,19 @@ def pursue(whitened: Array, random: np.random.Generator) -> list[tuple[float, Ar
     return [*sorted(found[:half], key=_log_p), *sorted(found[half:], key=_log_p)]
 
 
-def _charge(whitened: Array, best: float, random: np.random.Generator) -> float:
+def _charge(whitened: Rows, best: float, random: np.random.Generator) -> float:
     """Return what the same search finds among rows with random signs, as a charge for the search.
 
     No more trials are made once they cannot change what follows: the best look of the rows is no
     more than chance, or is far more even at twice the charge, which it is then given.
     """
     # Copies of a row are one row: they get one sign.
-    key = random.standard_normal(len(whitened)) @ whitened
+    key = on_host(like(random.standard_normal(whitened.shape[0]), whitened) @ whitened)
     _, twin = np.unique(np.round(key, 9), return_inverse=True)
     charge = 0.0
     for _ in range(SEARCH.trials):
-        mixed = whitened * random.choice([-1.0, 1.0], int(twin.max()) + 1)[twin]
+        signs = random.choice([-1.0, 1.0], int(twin.max()) + 1)[twin]
+        mixed = whitened * like(signs, whitened)
         least = min(cut.log_p for _, _, cut in _looks(mixed))
         charge = max(charge, -SEARCH.more_trials * least)
         if best + charge > np.log(SEARCH.doubtful_level):
@@ -69,53 +73,83 @@ def _log_p(look: tuple[float, Array, float, Cut]) -> float:
     return look[0]
 
 
-def _looks(Z: Array) -> list[tuple[Array, float, Cut]]:
-    """Test the most skewed directions of the windows, then the flattest."""
-    k = len(Z)
+def _looks(Z: Rows) -> list[tuple[Array, float, Cut]]:
+    """Test the most skewed directions of the windows, then the flattest.
+
+    The directions are found where the rows are; what is tested is small, and comes to the host.
+    """
     skewed: list[tuple[float, Array]] = []
     flat: list[tuple[float, Array]] = []
-    for first in range(0, max(1, k - SEARCH.window // 2), SEARCH.window // 2):
-        window = slice(first, min(k, first + SEARCH.window))
-        for found, (size, mixing) in zip((skewed, flat), _climb(Z[window]), strict=True):
-            direction = np.zeros(k)
-            direction[window] = mixing
-            found.append((size, direction))
+    # The climb only chooses what is tested: single precision is enough for it.
+    single = namespace(Z).astype(Z, namespace(Z).float32)
+    for windows in _windows(Z.shape[0]):
+        V, skewness, kurtosis = _climb(single, windows)
+        for found, sizes in ((skewed, skewness), (flat, -kurtosis)):
+            for i, best in enumerate(sizes.argmax(axis=1)):
+                direction = np.zeros(Z.shape[0])
+                direction[windows[i]] = V[i, best]
+                found.append((float(sizes[i, best]), direction))
     # Only the windows that show most are tested.
     directions = [
         direction
         for found in (skewed, flat)
         for _, direction in sorted(found, key=lambda look: -look[0])[: SEARCH.most_tested]
     ]
-    rows = np.sort(np.stack(directions) @ Z, axis=1)
-    middles, spreads, errors = centers(rows)
+    ascending = namespace(Z).sort(like(np.stack(directions), Z) @ Z, axis=1)
     looks = []
     for direction, projected, middle, spread, error in zip(
-        directions, rows, middles, spreads, errors, strict=True
+        directions, on_host(ascending), *centers(ascending), strict=True
     ):
         cut = mirror_test(projected, float(middle), float(error)) if spread > 0.0 else Cut()
         looks.append((direction, float(middle), cut))
     return looks
 
 
-def _climb(Z: Array) -> tuple[tuple[float, Array], tuple[float, Array]]:
-    """Climb from all coordinate axes to the most skewed direction, and to the flattest.
+def _windows(k: int) -> Iterator[Array]:
+    """Yield the coordinates of the windows, those of equal width as one matrix."""
+    firsts = np.arange(0, max(1, k - SEARCH.window // 2), SEARCH.window // 2)
+    whole = firsts + SEARCH.window <= k
+    if whole.any():
+        yield firsts[whole, None] + np.arange(SEARCH.window)
+    if not whole[-1]:
+        yield np.arange(firsts[-1], k)[None]
 
-    Each comes with its skewness, or the negative of its kurtosis.
+
+def _climb(Z: Rows, windows: Array) -> tuple[Array, Array, Array]:
+    """Climb to skewed directions from all coordinate axes of each window of Z.
+
+    Return the directions in each window, their skewness and their kurtosis.
     """
-    k = len(Z)
-    i, j = np.triu_indices(k)
-    cubes = np.empty((k, k, k))
-    cubes[i, j] = cubes[j, i] = (Z[i] * Z[j]) @ Z.T
-    contracted = cubes.reshape(k * k, k)
-    V = np.eye(k)
+    xp = namespace(Z)
+    (m, k), n = windows.shape, Z.shape[1]
+    rows = xp.reshape(xp.take(Z, like(windows.ravel(), Z), axis=0), (m, k, n))
+    parts = list(pieces(m, max(1, SEARCH.at_once // (k * k * n))))
+    cubes = xp.concat([_cubes(rows[part, :, :]) for part in parts], axis=0)
+    V = like(np.tile(np.eye(k), (m, 1, 1)), cubes)
     for _ in range(SEARCH.iterations):
-        V = (V[:, :, None] * V[:, None, :]).reshape(k, k * k) @ contracted
-        V /= np.maximum(np.linalg.norm(V, axis=1, keepdims=True), TINY)
-    projected = V @ Z
-    projected -= projected.mean(axis=1, keepdims=True)
+        V = xp.reshape(V[:, :, :, None] * V[:, :, None, :], (m, k, k * k)) @ cubes
+        V = V / xp.clip(xp.linalg.vector_norm(V, axis=2, keepdims=True), TINY, None)
+    mixing = xp.astype(V, Z.dtype)
+    shapes = [_shapes(mixing[part, :, :] @ rows[part, :, :]) for part in parts]
+    # One transfer from the device.
+    found = on_host(xp.concat([V, xp.concat(shapes, axis=0)], axis=2))
+    return found[:, :, :k], found[:, :, k], found[:, :, k + 1]
+
+
+def _cubes(Z: Rows) -> Rows:
+    """Return the sums of products of three coordinates of each window: a k^2 x k matrix."""
+    xp = namespace(Z)
+    m, k, n = Z.shape
+    products = xp.reshape(Z[:, :, None, :] * Z[:, None, :, :], (m, k * k, n))
+    return double(products @ xp.permute_dims(Z, (0, 2, 1)))
+
+
+def _shapes(projected: Rows) -> Rows:
+    """Return skewness and kurtosis along the last axis."""
+    xp = namespace(projected)
+    projected = projected - xp.mean(projected, axis=-1, keepdims=True)
     squares = projected * projected
-    variance = np.maximum(np.mean(squares, axis=1), LEAST)
-    skewness = np.mean(squares * projected, axis=1) / variance**1.5
-    kurtosis = np.mean(squares * squares, axis=1) / variance**2
-    most, least = int(np.argmax(skewness)), int(np.argmin(kurtosis))
-    return (float(skewness[most]), V[most]), (-float(kurtosis[least]), V[least])
+    variance = xp.clip(double(xp.mean(squares, axis=-1)), LEAST, None)
+    skewness = double(xp.mean(squares * projected, axis=-1)) / variance**1.5
+    kurtosis = double(xp.mean(squares * squares, axis=-1)) / variance**2
+    return xp.stack([skewness, kurtosis], axis=-1)

@@ -7,7 +7,7 @@ out would show no group, and not even a doubtful one, in the test of all values.
 
 import numpy as np
 
-from inlier._internal.arrays import like, namespace, on_host
+from inlier._internal.arrays import like, namespace, on_host, pieces
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.unknown_sigma.settings import SEARCH
 from inlier.unknown_sigma.significance import centers, coincides, log_binomial, log_looks
@@ -31,7 +31,9 @@ def worth_testing(projected: Rows) -> Mask:
     # Where a fifth of a sample coincides, a quarter of all values may.
     odd = (spreads <= 0.0) | coincides(thin, 0.2)
     spreads = np.where(spreads > 0.0, spreads, 1.0)
-    counts = _counts(projected, middles, spreads)
+    # In pieces, because the places of all values are several times as large as these.
+    parts = pieces(k, max(1, SEARCH.at_once // n))
+    counts = np.concatenate([_counts(projected[p, :], middles[p], spreads[p]) for p in parts])
     return np.asarray(odd | _may_be_lopsided(counts, n) | _may_have_a_gap(counts.sum(axis=1)))
 
 

@@ -1,6 +1,7 @@
 """The search: groups leave, one after the other, while there is evidence for one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,17 +41,18 @@ def select(
     near = Near(start, everything, distances)
     for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
         near = _nearest_half(oracle, near, everything)
-    found = begun(oracle, near.center, noise, notify)
+    first = begun(oracle, near.center, noise, notify)
     if not symmetric:
-        return found
+        return first
+    found = _begun_again(first)
     while len(found.groups) < SEARCH.most_groups:
         group = _next_group(oracle, found, near, random, metric)
         if group is None or not _remove(oracle, found, group):
             break
         _extend_path(found, group.cut.share, notify, oracle)
         near = _nearest_half(oracle, near, found.kept)
-    if metric and found.groups and is_uneven(oracle, found):
-        found = _last_look(oracle, found, random, notify)
+    if metric and found.groups and is_uneven(found, near):
+        found = _last_look(oracle, found, first, random, notify)
     return found
 
 
@@ -83,14 +85,20 @@ def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) 
     return found
 
 
+def _begun_again(first: SearchState) -> SearchState:
+    """Return a state from which groups may leave, while the first one stays as it is."""
+    return replace(first, groups=[], path=list(first.path), looks=[])
+
+
 def _last_look(
     oracle: Oracle,
     found: SearchState,
+    first: SearchState,
     random: np.random.Generator,
     notify: Callable[[Step], None],
 ) -> SearchState:
     """Test each group again without the others, and remove them once more."""
-    again = begun(oracle, found.mean, found.noise, notify)
+    again = _begun_again(first)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
     white = found.white or whitened(
@@ -156,7 +164,7 @@ def _next_group(
     group = by_distance(oracle, found, near)
     if group is None:
         group = by_direction(oracle, found)
-    if group is None and metric and is_uneven(oracle, found):
+    if group is None and metric and is_uneven(found, near):
         group = by_metric(oracle, found, random)
     return group
 
