@@ -143,8 +143,8 @@ class SampleSettings:
     enough_cells: int = 1000
     """Rows and cells that must be kept for these tests to say that good rows are symmetric."""
     rest_level: float = 1e-3
-    """Level of the tests of symmetry and of having one mode for what stays beside clear groups, over
-    all columns."""
+    """Level of the tests of symmetry and of having one mode, over all columns, for what stays where
+    clear groups leave."""
     skew_level: float = 2e-4
     flat_level: float = 3e-5
     divided_level: float = 1e-6
