@@ -38,7 +38,7 @@ class TableSettings:
     """Elements up to which the exact median is found by sorting."""
     host_elements: int = 1 << 22
     """Elements of a temporary block on the host: checks, missing cells, densified sparse rows."""
-    lazy_elements: int = 1 << 22
+    lazy_elements: int = 1 << 19
     """Vectors with more elements in the original coordinates are computed on first access."""
     central: float = 4.0
     central_elements: int = 1 << 20
