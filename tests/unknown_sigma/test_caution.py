@@ -178,3 +178,20 @@ def test_the_estimator_judges_the_rows_of_the_fit_alike(assume):
             warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
             model = RobustMean(assume=assume).fit(X)
         np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
+
+
+def test_rows_of_a_rare_code_are_no_group_of_noise():
+    # All rows with a 1 would leave, and what stays would be symmetric in the columns that vary.
+    rng = np.random.default_rng(0)
+    X = np.column_stack([30.0 * (rng.random(500) < 0.2), rng.standard_normal((500, 5))])
+    ones = X[:, 0] > 0.0
+    assert not fitted(X, assume="symmetric").support[ones].any()
+    assert not caution.is_noise(X[~ones], 500, int((~ones).sum()), [(int(ones.sum()), X[ones])])
+    assert caution.is_noise(X[~ones, 1:], 500, int((~ones).sum()), [(int(ones.sum()), X[ones, 1:])])
+
+
+def test_uniform_columns_are_no_noise_about_a_center():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(300.0), rng.standard_normal((300, 5))])
+    assert not caution.is_noise(X, 330, 300, [(30, X[:30] + 100.0)])
+    assert caution.is_noise(X[:, 1:], 330, 300, [(30, X[:30, 1:] + 100.0)])

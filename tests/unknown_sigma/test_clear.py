@@ -4,6 +4,7 @@ import numpy as np
 
 from inlier.unknown_sigma.clear import clearest, principal_and_divided
 from inlier.unknown_sigma.gross import gross_rules
+from inlier.unknown_sigma.settings import SAMPLE
 from inlier.unknown_sigma.symmetry import flat
 
 
@@ -43,8 +44,8 @@ def test_few_rows_leave_as_a_cluster_and_not_as_a_tail():
 def test_rows_are_divided_into_classes_and_noise_is_not():
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((300, 10))
-    assert flat(principal_and_divided(noise)[1]) <= 1.0
+    assert flat(principal_and_divided(noise)[1], SAMPLE.divided_level) <= 1.0
     # Three classes along no principal direction of their own.
     centers = 4.0 * np.eye(10)[:3]
     classes = noise + centers[rng.integers(3, size=300)]
-    assert flat(principal_and_divided(classes)[1]) > 1.0
+    assert flat(principal_and_divided(classes)[1], SAMPLE.divided_level) > 1.0

@@ -6,6 +6,7 @@ import pytest
 from cases import cases
 from inlier import robust_mean
 from inlier.datasets import SettingA
+from inlier.unknown_sigma.gross import gross_rules
 from ordinary_tables import fitted, iris_with_typos
 
 # -- what is found --------------------------------------------------------------------------------
@@ -82,3 +83,12 @@ def test_many_gross_rows_leave_at_the_widest_gap(seed):
     """A good row lies next to it in these draws, nearer to the gross ones than to the others."""
     sample = SettingA(2000, 100, 0.2).sample(seed)
     np.testing.assert_array_equal(robust_mean(sample.X).support, ~sample.is_outlier)
+
+
+def test_a_good_cell_beside_many_gross_ones_stays():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 1))
+    X[:30] = 40.0 + rng.standard_normal((30, 1))
+    X[30] = 1.6 * np.abs(X[31:]).max()  # beyond the others, by what one good value can reach
+    kept = gross_rules(X, 400)[1]
+    np.testing.assert_array_equal(np.flatnonzero(~kept), np.arange(30))
