@@ -45,8 +45,8 @@ class GrossSettings:
     many_ratio: float = 1.05
     many_prior: float = 10.0
     many_share: float = 0.04
-    """Weaker conditions on lengths for at least this share of the rows: a length has many columns
-    behind it, and so a short tail."""
+    """Weaker conditions on whitened lengths for at least this share of the rows: they have many
+    columns behind them, and so a short tail. Where columns are correlated, plain lengths have not."""
     few: float = 0.12
     """Share of the rows that may leave at once, whatever the others look like."""
     left: float = 0.58
@@ -301,7 +301,7 @@ def _gross_lengths(
             a, MEDIAN_SIZE * (off / scale) ** bend, everything, step, looks, most, settings,
             settings.size, settings.ratio,
         )  # fmt: skip
-        if not found.number[0] and alone:
+        if not found.number[0] and alone and measure.whitener is not None:
             found = _beyond(
                 a, MEDIAN_SIZE * off / scale, everything, step, looks, most, settings,
                 settings.many_size, settings.many_ratio, many=True,
