@@ -45,8 +45,9 @@ class GrossSettings:
     many_ratio: float = 1.05
     many_prior: float = 10.0
     many_share: float = 0.04
-    """Weaker conditions on whitened lengths for at least this share of the rows: they have many
-    columns behind them, and so a short tail. Where columns are correlated, plain lengths have not."""
+    """Weaker conditions on lengths for at least this share of the rows: a length has many columns
+    behind it, and so a short tail. Not in wide tables, where columns are correlated like those of
+    embeddings, and long rows are a minority like others."""
     few: float = 0.12
     """Share of the rows that may leave at once, whatever the others look like."""
     left: float = 0.58
@@ -55,7 +56,8 @@ class GrossSettings:
     fewest_values: int = 5
     """A side with fewer values has no unit of its own: both sides share one."""
     most_whitened: int = 256
-    """Columns up to which lengths are also measured with correlations taken out."""
+    """Tables with fewer columns are not wide: lengths are also measured with correlations taken
+    out."""
 
 
 SETTINGS = GrossSettings()
@@ -301,7 +303,7 @@ def _gross_lengths(
             a, MEDIAN_SIZE * (off / scale) ** bend, everything, step, looks, most, settings,
             settings.size, settings.ratio,
         )  # fmt: skip
-        if not found.number[0] and alone and measure.whitener is not None:
+        if not found.number[0] and alone and len(columns) < settings.most_whitened:
             found = _beyond(
                 a, MEDIAN_SIZE * off / scale, everything, step, looks, most, settings,
                 settings.many_size, settings.many_ratio, many=True,
