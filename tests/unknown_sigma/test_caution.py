@@ -195,3 +195,29 @@ def test_uniform_columns_are_no_noise_about_a_center():
     X = np.column_stack([np.arange(300.0), rng.standard_normal((300, 5))])
     assert not caution.is_noise(X, 330, 300, [(30, X[:30] + 100.0)])
     assert caution.is_noise(X[:, 1:], 330, 300, [(30, X[:30, 1:] + 100.0)])
+
+
+def test_a_rare_code_does_not_make_a_row_long():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((2000, 20)), rng.random(2000) < 3e-3])
+    assert fitted(X).support.all()
+
+
+@pytest.mark.parametrize("odd", ["one cell of a bad row", "values whose squares underflow"])
+def test_an_odd_column_changes_nothing(odd):
+    sample = Cluster(1000, 50, 0.2, distance=5.0).sample(0)
+    if odd == "one cell of a bad row":
+        column = np.zeros(1000)
+        column[np.flatnonzero(sample.is_outlier)[0]] = 1.0
+    else:
+        column = 1e-170 * np.random.default_rng(0).standard_normal(1000)
+    support = fitted(np.column_stack([sample.X, column])).support
+    np.testing.assert_array_equal(support, fitted(sample.X).support)
+
+
+def test_a_constant_column_does_not_count():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 3))
+    X[:120] = 0.5 * X[:120] + 4.0
+    support = fitted(X).support
+    np.testing.assert_array_equal(fitted(np.column_stack([X, np.full(600, 7.0)])).support, support)

@@ -151,8 +151,9 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
     that would leave, `groups` has the number of rows and some of them.
     """
     groups = list(groups)
-    d = values.shape[1]
-    if n_kept < max(SAMPLE.enough_rows, SAMPLE.enough_cells / d):
+    varies = np.ptp(values, axis=0) > 0.0
+    d = int(varies.sum())
+    if not d or n_kept < max(SAMPLE.enough_rows, SAMPLE.enough_cells / d):
         return False
     natural = n - n_kept > clear.SETTINGS.class_share * n
     if natural and d < clear.SETTINGS.class_columns:
@@ -161,13 +162,11 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
         return False
     if any(k > SAMPLE.class_share * n and is_class(rows, values) for k, rows in groups):
         return False
-    varies = np.ptp(values, axis=0) > 0.0
     # Rows with a rare code in a column are not bad for it, even if all of them would leave.
-    if any((rows[:, ~varies] != values[0, ~varies]).any() for _, rows in groups):
+    code = values[0, ~varies]
+    if any((rows[:, ~varies] != code).any(axis=1).sum() > len(rows) / 2 for _, rows in groups):
         return False
     values = values[:, varies]
-    if not values.shape[1]:
-        return False
     with np.errstate(all="ignore"):
         if max(lopsided(values), flat(values, SAMPLE.flat_level)) > 1.0:
             return False

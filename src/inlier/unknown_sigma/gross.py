@@ -190,15 +190,15 @@ class _Beyond(NamedTuple):
 
 def _beyond(
     a: Array, size: Array, count: Array, step: Array, looks: int, most: int,
-    settings: GrossSettings, least: float, ratio: float, many: bool = False,
+    settings: GrossSettings, least: float, ratio: float, prior: float,
 ) -> _Beyond:  # fmt: skip
     """Find the largest values that the tail of the others cannot reach.
 
     `a` and `size` (t x v) are the largest values of each of v views, ascending, and their Gaussian
     sizes; `count` is how many values of a view are above 0, and `step` its rounding, by half of
     which values could be nearer. At most so many values may be gross, of at least the size `least`
-    and the ratio to the others. Where `many` are expected they are those beyond the least likely
-    gap: a good value or two may lie next to it.
+    and the ratio to the others; `prior` is how much the expected index counts. They are those
+    beyond the least likely gap: a good value may lie next to many gross ones.
     """
     t, v = a.shape
     k = np.arange(1, max(1, min(most, t - 8)) + 1)[:, None]
@@ -212,7 +212,6 @@ def _beyond(
     inside = np.maximum(inside, 1)
     hill = sums[edge, column] - sums[edge - inside, column]
     hill -= inside * logs[np.maximum(edge - inside - 1, 0), column]
-    prior = settings.many_prior if many else settings.prior
     index = (inside + prior) / (np.maximum(hill, 0.0) + prior / settings.index)
     inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
     r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
@@ -262,7 +261,7 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
         a = np.maximum(view.end(side, tail, far), 0.0)
         found = _beyond(
             a, MEDIAN_SIZE * (a / unit[far]) ** power[far], view.number[side, far],
-            view.step[far], looks, most, settings, least, settings.ratio,
+            view.step[far], looks, most, settings, least, settings.ratio, settings.prior,
         )  # fmt: skip
         cuts[side, far], nearest[side, far] = found.cut, found.nearest
         log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
@@ -301,12 +300,12 @@ def _gross_lengths(
         step = np.zeros(1)
         found = _beyond(
             a, MEDIAN_SIZE * (off / scale) ** bend, everything, step, looks, most, settings,
-            settings.size, settings.ratio,
+            settings.size, settings.ratio, settings.prior,
         )  # fmt: skip
         if not found.number[0] and alone and len(columns) < settings.most_whitened:
             found = _beyond(
                 a, MEDIAN_SIZE * off / scale, everything, step, looks, most, settings,
-                settings.many_size, settings.many_ratio, many=True,
+                settings.many_size, settings.many_ratio, settings.many_prior,
             )  # fmt: skip
             if found.number[0] < settings.many_share * len(R):
                 continue
@@ -340,10 +339,11 @@ def _whitener(sizes: Array) -> Array:
     wrapped = np.sign(sizes) * 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
     wrapped = np.where(far <= 1.5, sizes, wrapped)
     wrapped = wrapped - wrapped.mean(axis=0)
-    deviation = np.maximum(wrapped.std(axis=0), 1e-6)
+    # A column that varies less has rare codes, and a row is not long for having one.
+    deviation = np.maximum(wrapped.std(axis=0), MEDIAN_SIZE)
     wrapped /= deviation
-    shrinkage = min(0.9, d / n)
-    correlation = (1.0 - shrinkage) * (wrapped.T @ wrapped) / n + shrinkage * np.eye(d)
+    correlation = (1.0 - min(0.9, d / n)) * (wrapped.T @ wrapped) / n
+    np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
     values = np.maximum(values, 1e-9 * values[-1])
     return np.asarray((vectors / np.sqrt(values)).T / deviation)

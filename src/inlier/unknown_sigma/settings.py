@@ -76,7 +76,7 @@ class SearchSettings:
     screening_sample: int = 1 << 17
     """From so many rows on, directions are screened by histograms about the center of a sample."""
     at_once: int = 1 << 20
-    """Elements of the rows along several directions that are tested together."""
+    """Elements of the rows along several directions that are projected or tested together."""
     window: int = 10
     iterations: int = 10
     """The pursuit climbs in windows of so many principal directions, for so many iterations."""
