@@ -236,7 +236,7 @@ def rare():
 
 def test_a_column_that_judges_no_row():
     X = rare()
-    result = robust_mean(pd.DataFrame(X, columns=list("abcde")))
+    result = robust_mean(pd.DataFrame(X, columns=list("abcde")), assume="symmetric")
     assert result.outliers.tolist() == list(range(100))
     assert result.gaps.aside.tolist() == [0]
     assert "No row is judged by column 'a': most rows with a value" in result.message
@@ -247,10 +247,16 @@ def test_a_column_that_judges_no_row():
     assert result.explain(there, X).contributions == pytest.approx(
         result.explain(there).contributions
     )
-    model = RobustMean().fit(X)
+    model = RobustMean(assume="symmetric").fit(X)
     assert np.array_equal(model.predict(X) == 1, result.support)
     assert model.predict([[1e6, 0.0, 0.0, 0.0, 0.0]]).tolist() == [1]
     assert_no_nan(result)
+
+
+def test_all_columns_judge_where_nothing_is_assumed():
+    result = robust_mean(rare())
+    assert result.outliers.tolist() == list(range(100))
+    assert not len(result.gaps.aside)
 
 
 def test_what_is_assumed_holds_for_the_second_fit_too():
@@ -391,7 +397,7 @@ def test_errors_of_columns_with_hardly_any_cell():
 
 def test_errors_of_a_column_that_judges_no_row():
     X = rare()
-    result = robust_mean(X)
+    result = robust_mean(X, assume="symmetric")
     kept = X[result.support]
     there = kept[~np.isnan(kept[:, 0]), 0]
     assert result.gaps.aside.tolist() == [0]
