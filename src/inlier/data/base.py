@@ -177,6 +177,8 @@ class Table(Passes):
     """In which the data are read: single precision stays single precision."""
     sparse = False
     """Whether zeros are not stored."""
+    in_host_memory = True
+    """Whether numpy reads the rows without a transfer."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape

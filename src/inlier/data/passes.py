@@ -189,9 +189,9 @@ class Distances:
                 squares = double(xp.linalg.vector_norm(far, axis=1)) ** 2
             elif self.view.taken is None:
                 far = far - left
-                return xp.vecdot(far, far), ()
+                return xp.linalg.vecdot(far, far), ()
             else:
-                squares = double(xp.vecdot(far, far))
+                squares = double(xp.linalg.vecdot(far, far))
             if self.view.left.any():
                 rest = float(self.view.left @ self.view.left) - 2.0 * double(far @ left)
                 squares = xp.where(xp.isfinite(squares), squares + rest, squares)

@@ -222,7 +222,6 @@ class Oracle:
         self.table = table
         self.block = min(block, table.shape[1])
         self._random = random
-        self._sampling: RowSampling | None = None
         self._last = np.empty((0, table.shape[1]))
 
     def __call__(
@@ -244,11 +243,17 @@ class Oracle:
         self._last = spectrum.vectors
         return spectrum
 
+    @cached_property
+    def order(self) -> Rows:
+        """The rows sorted along a random direction; costs one pass the first time."""
+        return self.table.order(self._random)
+
+    @cached_property
+    def _sampling(self) -> RowSampling:
+        return RowSampling(int(self._random.integers(1 << 62)), self.order)
+
     def draw(self) -> RowSampling:
-        """Return the sampling of rows of this fit; costs one pass the first time."""
-        if self._sampling is None:
-            seed = int(self._random.integers(1 << 62))
-            self._sampling = RowSampling(seed, self.table.order(self._random))
+        """Return the sampling of rows of this fit."""
         return self._sampling
 
     def accurately(

@@ -160,9 +160,7 @@ def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -
 
     The directions come from a sample of the rows, the group from all of them.
     """
-    white = found.white = whitened(
-        oracle.table, found.mean, found.kept, found.least_variance, random
-    )
+    white = found.white = whitened(oracle, found.mean, found.kept, found.least_variance, random)
     looks = pursue(white.rows, random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
     clear = [look for look in looks if look[0] < SEARCH.log_level][: SEARCH.most_turned]
@@ -245,7 +243,7 @@ def polished(
     if group.direction is None or group.cut.side == 0:
         return [group]
     table, mean = oracle.table, found.mean
-    chosen = chosen_rows(table, members, SEARCH.most_pursued, random)
+    chosen = chosen_rows(oracle, members, SEARCH.most_pursued)
     inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
     ones = inside.rows(1.0)
     offset = inside.mean(ones, np.zeros(inside.shape[1]))

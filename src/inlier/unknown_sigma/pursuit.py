@@ -124,10 +124,13 @@ def _climb(Z: Rows, windows: Array) -> tuple[Array, Array, Array]:
     (m, k), n = windows.shape, Z.shape[1]
     rows = xp.reshape(xp.take(Z, like(windows.ravel(), Z), axis=0), (m, k, n))
     parts = list(pieces(m, max(1, SEARCH.at_once // (k * k * n))))
-    cubes = xp.concat([_cubes(rows[part, :, :]) for part in parts], axis=0)
+    # A product of two coordinates stands for both orders of them.
+    first, second = (like(pair, Z) for pair in np.triu_indices(k))
+    cubes = xp.concat([_cubes(rows[part, :, :], first, second) for part in parts], axis=0)
+    cubes = cubes * (2.0 - double(first == second))[:, None]
     V = like(np.tile(np.eye(k), (m, 1, 1)), cubes)
     for _ in range(SEARCH.iterations):
-        V = xp.reshape(V[:, :, :, None] * V[:, :, None, :], (m, k, k * k)) @ cubes
+        V = (xp.take(V, first, axis=2) * xp.take(V, second, axis=2)) @ cubes
         V = V / xp.clip(xp.linalg.vector_norm(V, axis=2, keepdims=True), TINY, None)
     mixing = xp.astype(V, Z.dtype)
     shapes = [_shapes(mixing[part, :, :] @ rows[part, :, :]) for part in parts]
@@ -136,11 +139,10 @@ def _climb(Z: Rows, windows: Array) -> tuple[Array, Array, Array]:
     return found[:, :, :k], found[:, :, k], found[:, :, k + 1]
 
 
-def _cubes(Z: Rows) -> Rows:
-    """Return the sums of products of three coordinates of each window: a k^2 x k matrix."""
+def _cubes(Z: Rows, first: Rows, second: Rows) -> Rows:
+    """Return the sums of products of pairs of coordinates of each window with a third."""
     xp = namespace(Z)
-    m, k, n = Z.shape
-    products = xp.reshape(Z[:, :, None, :] * Z[:, None, :, :], (m, k * k, n))
+    products = xp.take(Z, first, axis=1) * xp.take(Z, second, axis=1)
     return double(products @ xp.permute_dims(Z, (0, 2, 1)))
 
 

@@ -79,7 +79,8 @@ def removed(
 
 def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
     """Bound the spectrum of the kept rows as closely as possible."""
-    if oracle.table.shape[1] > EIGEN.dense:
+    close = (1.0 + EIGEN.excess) * float(found.spectrum.values[0])
+    if found.spectrum.bound > close and oracle.table.shape[1] > EIGEN.dense:
         found.spectrum = oracle.bounded(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
     return found
@@ -101,9 +102,7 @@ def _last_look(
     again = _begun_again(first)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
-    white = found.white or whitened(
-        oracle.table, found.mean, found.kept, found.least_variance, random
-    )
+    white = found.white or whitened(oracle, found.mean, found.kept, found.least_variance, random)
     for group, record in zip(found.looks, found.groups, strict=True):
         members = np.zeros(found.kept.shape[0], dtype=np.bool_)
         members[on_host(record.rows)] = True

@@ -4,10 +4,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, evenly_spaced, highest, like, namespace, on_host
+from inlier._internal.arrays import (
+    count,
+    double,
+    evenly_spaced,
+    highest,
+    like,
+    namespace,
+    on_host,
+)
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
+from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma.settings import SEARCH
 
 # Directions below this fraction of the largest variance hold rounding, or nothing.
@@ -50,14 +59,14 @@ class White(NamedTuple):
 
 
 def whitened(
-    table: Table, mean: Array, kept: Rows, least_variance: float, random: np.random.Generator
+    oracle: Oracle, mean: Array, kept: Rows, least_variance: float, random: np.random.Generator
 ) -> White:
-    """Whiten the kept rows, or as many of them as show the metric; at most one pass."""
-    d = table.shape[1]
+    """Whiten the kept rows, or as many of them as show the metric."""
+    d = oracle.table.shape[1]
     most = max(SEARCH.whitened_cells // d, SEARCH.rows_per_column * d)
-    chosen = chosen_rows(table, kept, most, random)
+    chosen = chosen_rows(oracle, kept, most)
     sampled = len(chosen) < count(kept)
-    R = centered_rows(table, chosen, mean)
+    R = centered_rows(oracle.table, chosen, mean)
     xp = namespace(R)
     variances, vectors = xp.linalg.eigh(R.T @ R / R.shape[0])
     values = np.maximum(on_host(variances), 0.0)
@@ -78,19 +87,24 @@ def whitened(
 
 
 def centered_rows(table: Table, rows: Array, mean: Array) -> Rows:
-    """Return a few rows less the mean, in double precision, where the table is."""
-    R = double(table.to_device(table.some(rows)))
+    """Return a few rows less the mean, in double precision, where the table is.
+
+    In the memory of the host they are numpy's, which multiplies a matrix by its transpose in half
+    the time.
+    """
+    R = table.some(rows)
+    R = double(R if table.in_host_memory else table.to_device(R))
     return R - like(mean, R)
 
 
-def chosen_rows(table: Table, among: Rows, most: int, random: np.random.Generator) -> Array:
+def chosen_rows(oracle: Oracle, among: Rows, most: int) -> Array:
     """Return the numbers of masked rows: all, or so many as spread evenly along a direction.
 
-    Which ones does not depend on the order of the rows. One pass, unless it is all of them.
+    Which ones does not depend on the order of the rows.
     """
     if count(among) <= most:
         return np.flatnonzero(on_host(among))
-    order = table.order(random)
+    order = oracle.order
     return evenly_spaced(order[namespace(order).take(among, order)], most)
 
 
@@ -101,7 +115,7 @@ def _shrunk(values: Array, R: Rows) -> Array:
     values = values / unit
     mean = float(values.sum()) / d
     squared = float(np.sum(values**2))
-    lengths = on_host(namespace(R).vecdot(R, R)) / unit
+    lengths = on_host(namespace(R).linalg.vecdot(R, R)) / unit
     noise = (float(np.sum(lengths**2)) / m - squared) / m
     weight = float(np.clip(noise / max(squared - d * mean**2, TINY), 1e-6, 1.0))
     return np.asarray(unit * ((1.0 - weight) * values + weight * mean))
