@@ -54,7 +54,7 @@ def test_kept_rows_vary_alike_in_all_directions():
     X[:, 4] = X[:, 0] - 2.0 * X[:, 1]  # a direction without variance is left out
     kept = np.arange(200) >= 20
     mean = X[kept].mean(axis=0)
-    white = whitened(Oracle(as_table(X), rng), mean, kept, 0.0, rng)
+    white = whitened(as_table(X), mean, kept, 0.0, rng)
     assert not white.sampled
     assert white.rows.shape == (4, 180)
     np.testing.assert_allclose(white.rows, white.whitener @ (X[kept] - mean).T, atol=1e-8)
@@ -66,8 +66,7 @@ def test_kept_rows_vary_alike_in_all_directions():
 def test_variances_are_drawn_to_their_mean_as_ledoit_and_wolf_advise():
     X = np.random.default_rng(1).standard_normal((60, 8)) * np.linspace(0.5, 3.0, 8)
     mean, kept = X.mean(axis=0), np.ones(60, bool)
-    rng = np.random.default_rng(0)
-    white = whitened(Oracle(as_table(X), rng), mean, kept, 0.0, rng)
+    white = whitened(as_table(X), mean, kept, 0.0, np.random.default_rng(0))
     values = np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]
     expected = np.linalg.eigvalsh(LedoitWolf().fit(X).covariance_)[::-1]
     np.testing.assert_allclose(values / white.shrinkage, expected, rtol=1e-6)
@@ -78,9 +77,8 @@ def test_a_sample_does_not_depend_on_the_order_of_the_rows():
     X = rng.standard_normal((500, 3))
     kept = X[:, 0] < 1.0
     order = rng.permutation(500)
-    chosen = chosen_rows(Oracle(as_table(X), np.random.default_rng(7)), kept, 50)
-    again = Oracle(as_table(X[order]), np.random.default_rng(7))
-    shuffled = chosen_rows(again, kept[order], 50)
+    chosen = chosen_rows(as_table(X), kept, 50, np.random.default_rng(7))
+    shuffled = chosen_rows(as_table(X[order]), kept[order], 50, np.random.default_rng(7))
     assert len(chosen) == 50
     assert kept[chosen].all()
     np.testing.assert_array_equal(np.sort(order[shuffled]), np.sort(chosen))
@@ -93,9 +91,13 @@ def test_a_sample_shows_the_metric_and_all_rows_the_group(monkeypatch):
     sample = QuietDirections(5000, 40, 0.15).sample(0)
     result = fitted(sample.X + 5.0)
     assert error(result, replace(sample, X=sample.X + 5.0)) <= 0.02
-    rng = np.random.default_rng(0)
-    oracle = Oracle(as_table(sample.X), rng)
-    white = whitened(oracle, sample.X.mean(axis=0), np.ones(5000, bool), 0.0, rng)
+    white = whitened(
+        as_table(sample.X),
+        sample.X.mean(axis=0),
+        np.ones(5000, bool),
+        0.0,
+        np.random.default_rng(0),
+    )
     assert white.sampled
     assert white.rows.shape == (40, 500)
 
@@ -106,10 +108,10 @@ def test_the_discriminant_of_all_rows_is_found_from_the_metric_of_a_sample(monke
         monkeypatch.setattr(module, "SEARCH", replace(few, discriminant_error=1e-10))
     rng = np.random.default_rng(3)
     X = rng.standard_normal((2000, 12)) / np.arange(1, 13)
-    oracle, mean, kept = Oracle(as_table(X), rng), X.mean(axis=0), np.ones(2000, bool)
-    white = whitened(oracle, mean, kept, 0.0, rng)
+    table, mean, kept = as_table(X), X.mean(axis=0), np.ones(2000, bool)
+    white = whitened(table, mean, kept, 0.0, rng)
     offset = rng.standard_normal(12)
     state = SimpleNamespace(kept=kept, mean=mean)
-    actual = detectors._discriminant(oracle, state, white, offset)
+    actual = detectors._discriminant(Oracle(table, rng), state, white, offset)
     expected = np.linalg.solve(np.cov(X.T, bias=True), offset)
     np.testing.assert_allclose(actual, expected / np.linalg.norm(expected), rtol=1e-6)

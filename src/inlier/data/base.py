@@ -183,6 +183,7 @@ class Table(Passes):
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape
         self._passes = PassCounter()
+        self._order: Rows | None = None
 
     @property
     def n_passes(self) -> int:
@@ -226,12 +227,16 @@ class Table(Passes):
         return (moment.image + moment.image.T) / 2.0, moment.drift
 
     def order(self, random: np.random.Generator) -> Rows:
-        """Return the row indices sorted along a random direction; one pass.
+        """Return the row indices sorted along a random direction; one pass, the first time.
 
         A choice by position in this order does not depend on the order of the input.
         """
+        if self._order is None:
+            self._order = self._sorted_along(random.standard_normal(self.shape[1]))
+        return self._order
+
+    def _sorted_along(self, direction: Array) -> Rows:
         origin = self.some(np.array([0]))[0].astype(np.float64)
-        direction = random.standard_normal(self.shape[1])
         if self.shape[0] * self.shape[1] <= SETTINGS.ordered_exactly:
             projected = self.measured(Along(origin, direction))
         else:

@@ -244,13 +244,8 @@ class Oracle:
         return spectrum
 
     @cached_property
-    def order(self) -> Rows:
-        """The rows sorted along a random direction; costs one pass the first time."""
-        return self.table.order(self._random)
-
-    @cached_property
     def _sampling(self) -> RowSampling:
-        return RowSampling(int(self._random.integers(1 << 62)), self.order)
+        return RowSampling(int(self._random.integers(1 << 62)), self.table.order(self._random))
 
     def draw(self) -> RowSampling:
         """Return the sampling of rows of this fit."""

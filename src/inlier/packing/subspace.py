@@ -223,20 +223,30 @@ class SubspaceSolver:
     def _lifted(self, problem: Projection, S: Array) -> tuple[Rows, Array]:
         """Raise the multiplier of a subsample until the weights of all rows satisfy the budget.
 
-        By bisection: scipy's root finders leave reference cycles that hold device memory.
+        By chords, each with half of the excess at the end that stays, so that the bracket closes
+        from both sides. scipy's root finders leave reference cycles that hold device memory.
         """
         q = scores(self.P, S)
 
         def excess(factor: float) -> float:
             w = problem.weights(factor * q)
-            return float(np.linalg.eigvalsh(second_moment(self.P, w))[-1]) - 1.0
+            largest = float(np.linalg.eigvalsh(second_moment(self.P, w))[-1])
+            return largest - 1.0 - SETTINGS.sketch_slack
 
-        low, high = 1.0, 1.0
-        while excess(high) > SETTINGS.sketch_slack:
-            low, high = high, 1.1 * high
+        low = high = 1.0
+        over = under = excess(high)
+        while under > 0.0:
+            low, over, high = high, under, 1.1 * high
+            under = excess(high)
         while high - low > SETTINGS.sketch_raise * low:
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if excess(middle) > SETTINGS.sketch_slack else (low, middle)
+            step = SETTINGS.sketch_raise * low / 2.0
+            chord = low + (high - low) * over / (over - under)
+            middle = float(np.clip(chord, low + step, high - step))
+            found = excess(middle)
+            if found > 0.0:
+                low, over, under = middle, found, under / 2.0
+            else:
+                high, under, over = middle, found, over / 2.0
         return problem.weights(high * q), high * S
 
     def _without(

@@ -51,7 +51,7 @@ class RowSample(NamedTuple):
         m = n if n * d <= SAMPLE.whole_cells else min(n, max(SAMPLE.rows, SAMPLE.cells // d))
         if n < SAMPLE.fewest_rows or m * d > SAMPLE.most_cells:
             return None
-        # No random number decides: the direction is always the same.
+        # In the order in which the fit samples rows, if it has one already.
         order = table.order(fit_generator(0))
         rows = on_host(order) if m == n else evenly_spaced(order, m)
         missing = table.missing[rows] if isinstance(table, FilledTable) else None

@@ -17,6 +17,7 @@ from inlier._internal.arrays import (
     pieces,
     some,
     total,
+    with_part,
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
@@ -100,8 +101,8 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
     if count(rows) < 4:
         return 0.0
     # By turns in the order of their distances, whatever the order of the rows.
-    rank = xp.argsort(xp.argsort(xp.where(rows, near.distances, np.inf)))
-    even = rank % 2 == 0
+    order = xp.argsort(xp.where(rows, near.distances, np.inf))
+    even = with_part(rows & ~rows, order[::2], True)
     halves = [double(rows & ~even), double(rows & even)]
     halves = [half / xp.sum(half) for half in halves]
     first, second, summed = table.combine(near.center, xp.stack([*halves, double(members)]))
@@ -160,7 +161,9 @@ def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -
 
     The directions come from a sample of the rows, the group from all of them.
     """
-    white = found.white = whitened(oracle, found.mean, found.kept, found.least_variance, random)
+    white = found.white = whitened(
+        oracle.table, found.mean, found.kept, found.least_variance, random
+    )
     looks = pursue(white.rows, random)
     found.doubt(min((replace(look[3], log_p=look[0]) for look in looks), key=lambda cut: cut.log_p))
     clear = [look for look in looks if look[0] < SEARCH.log_level][: SEARCH.most_turned]
@@ -243,7 +246,7 @@ def polished(
     if group.direction is None or group.cut.side == 0:
         return [group]
     table, mean = oracle.table, found.mean
-    chosen = chosen_rows(oracle, members, SEARCH.most_pursued)
+    chosen = chosen_rows(table, members, SEARCH.most_pursued, random)
     inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
     ones = inside.rows(1.0)
     offset = inside.mean(ones, np.zeros(inside.shape[1]))

@@ -35,7 +35,7 @@ def point_at(
     The kept rows have this mean, and the spectrum about it. Groups have left in the directions of
     the subspace; p / h of the last one is `share`.
     """
-    solved = _nearly_solved(subspace, mean, budget, draw)
+    solved = _nearly_solved(subspace.scaled_projections(mean, budget), draw)
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S), solved.weights
 
 
@@ -49,11 +49,12 @@ def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
     budget = SEARCH.below * float(found.spectrum.values[0])
     if budget <= 0.0:  # the kept rows do not vary
         return None
-    solved = _nearly_solved(subspace, found.mean, budget, oracle.draw)
+    P = subspace.scaled_projections(found.mean, budget)
+    solved = _nearly_solved(P, oracle.draw)
     kept = found.kept & (solved.weights >= 0.5)
     if not some(kept):
         return None  # no row fits on its own
-    leaving = among(subspace.scaled_projections(found.mean, budget), found.kept & ~kept)
+    leaving = among(P, found.kept & ~kept)
     xp = namespace(leaving)
     along = xp.sum(leaving * (xp.sum(leaving, axis=1, keepdims=True) - leaving), axis=0)
     n_leaving = along.shape[0]
@@ -64,12 +65,8 @@ def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
     return _point(kept, mean, spectrum, subspace, budget, share, solved.S)
 
 
-def _nearly_solved(
-    subspace: Subspace, mean: Array, budget: float, draw: Callable[[], RowSampling]
-) -> SubspaceSolution:
-    return NEARLY_L1.minimise(
-        SubspaceSolver(subspace.scaled_projections(mean, budget), SEARCH.gap, draw=draw)
-    )
+def _nearly_solved(P: Rows, draw: Callable[[], RowSampling]) -> SubspaceSolution:
+    return NEARLY_L1.minimise(SubspaceSolver(P, SEARCH.gap, draw=draw))
 
 
 def _point(

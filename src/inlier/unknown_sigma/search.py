@@ -102,7 +102,9 @@ def _last_look(
     again = _begun_again(first)
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
-    white = found.white or whitened(oracle, found.mean, found.kept, found.least_variance, random)
+    white = found.white or whitened(
+        oracle.table, found.mean, found.kept, found.least_variance, random
+    )
     for group, record in zip(found.looks, found.groups, strict=True):
         members = np.zeros(found.kept.shape[0], dtype=np.bool_)
         members[on_host(record.rows)] = True

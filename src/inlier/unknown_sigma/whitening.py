@@ -16,7 +16,6 @@ from inlier._internal.arrays import (
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
-from inlier.linalg.eigenpairs import Oracle
 from inlier.unknown_sigma.settings import SEARCH
 
 # Directions below this fraction of the largest variance hold rounding, or nothing.
@@ -59,14 +58,14 @@ class White(NamedTuple):
 
 
 def whitened(
-    oracle: Oracle, mean: Array, kept: Rows, least_variance: float, random: np.random.Generator
+    table: Table, mean: Array, kept: Rows, least_variance: float, random: np.random.Generator
 ) -> White:
     """Whiten the kept rows, or as many of them as show the metric."""
-    d = oracle.table.shape[1]
+    d = table.shape[1]
     most = max(SEARCH.whitened_cells // d, SEARCH.rows_per_column * d)
-    chosen = chosen_rows(oracle, kept, most)
+    chosen = chosen_rows(table, kept, most, random)
     sampled = len(chosen) < count(kept)
-    R = centered_rows(oracle.table, chosen, mean)
+    R = centered_rows(table, chosen, mean)
     xp = namespace(R)
     variances, vectors = xp.linalg.eigh(R.T @ R / R.shape[0])
     values = np.maximum(on_host(variances), 0.0)
@@ -97,14 +96,14 @@ def centered_rows(table: Table, rows: Array, mean: Array) -> Rows:
     return R - like(mean, R)
 
 
-def chosen_rows(oracle: Oracle, among: Rows, most: int) -> Array:
+def chosen_rows(table: Table, among: Rows, most: int, random: np.random.Generator) -> Array:
     """Return the numbers of masked rows: all, or so many as spread evenly along a direction.
 
     Which ones does not depend on the order of the rows.
     """
     if count(among) <= most:
         return np.flatnonzero(on_host(among))
-    order = oracle.order
+    order = table.order(random)
     return evenly_spaced(order[namespace(order).take(among, order)], most)
 
 
