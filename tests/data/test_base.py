@@ -77,3 +77,15 @@ def test_gram_agrees_with_the_distances(drawn, seed):
     distances = table.sq_distances(center)
     np.testing.assert_allclose(diagonal, distances, rtol=0, atol=1e-13 * size)
     assert (distances >= 0.0).all()
+
+
+def test_rows_are_sorted_along_a_direction_once():
+    rng = np.random.default_rng(0)
+    Y = rng.standard_normal((50, 4))
+    table = as_table(Y)
+    order = table.order(np.random.default_rng(1))
+    direction = np.random.default_rng(1).standard_normal(4)
+    np.testing.assert_array_equal(order, np.argsort(Y @ direction))
+    passes = table.n_passes
+    np.testing.assert_array_equal(table.order(rng), order)
+    assert table.n_passes == passes

@@ -10,7 +10,7 @@ import inlier
 import reference
 from cases import cases
 from convex import Problem, rows_along
-from inlier.packing.problem import Projection
+from inlier.packing.problem import Projection, scores
 from inlier.packing.subspace import SETTINGS as SUBSPACE
 from inlier.packing.subspace import (
     Sketch,
@@ -114,6 +114,25 @@ def test_heavy_rows_are_always_in_a_sketch(count):
         # Each stratum covers 1 / count of the chance: a row with more cannot be missed.
         size[heavy] = 4.0 * size.sum() / count
         assert np.isin(heavy, Sketch.of(size, count).rows).all()
+
+
+@pytest.mark.parametrize("short", [0.5, 0.8, 0.95, 1.5])
+def test_the_multiplier_of_a_sketch_is_raised_as_far_as_necessary(short):
+    P, u = rows_in_units_of_the_budget(3, 0)
+    solver, problem = SubspaceSolver(P, 1e-2), Projection.least_squares(u)
+    exact = SubspaceSolver(P, 1e-6, exactly=True).least_squares(u).S
+    weights, S = solver._lifted(problem, short * exact)
+
+    def excess(S):
+        w = problem.weights(scores(P, S))
+        return np.linalg.eigvalsh((P * w) @ P.T)[-1] - 1.0
+
+    assert excess(S) <= SUBSPACE.sketch_slack
+    np.testing.assert_allclose(weights, problem.weights(scores(P, S)))
+    factor = S[0, 0] / (short * exact[0, 0])
+    assert factor >= 1.0
+    # A little less is too little, unless it was enough from the start.
+    assert factor == 1.0 or excess((1.0 - 2.0 * SUBSPACE.sketch_raise) * S) > SUBSPACE.sketch_slack
 
 
 def test_a_sketch_is_that_of_numpy(library):
