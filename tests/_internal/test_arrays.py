@@ -25,6 +25,13 @@ def test_functions_of_the_standard_are_those_of_numpy(library):
     assert host(arrays.among(there[None, :], where)).tolist() == [[3.0, 2.0, 7.0]]
     assert host(arrays.scattered(there[:3], where, -9.0)).tolist() == [3.0, -9.0, -1.0, 2.0, -9.0]
     assert arrays.evenly_spaced(there, 2).tolist() == [-1.0, 7.0]
+    assert host(arrays.mask_of(library(np.array([0, 2, 3])), 5)).tolist() == mask.tolist()
+    columns = (
+        arrays.of_columns(there[None, :], mask),
+        arrays.of_columns(there[None, :], np.array([4])),
+    )
+    assert [host(some).tolist() for some in columns] == [[[3.0, 2.0, 7.0]], [[0.0]]]
+    assert arrays.of_columns(there[None, :], mask | ~mask).shape == (1, 5)
     mixing = np.array([[1.0, 0.0], [2.0, -1.0]])
     rows = library(np.stack([x, x**2]))
     np.testing.assert_allclose(host(arrays.mixed(mixing, rows)), mixing @ host(rows))

@@ -114,6 +114,33 @@ def test_a_sample_finds_what_all_rows_show(monkeypatch):
     np.testing.assert_array_equal(fitted(X).outliers, bad)
 
 
+def test_a_device_judges_a_sample_as_the_host_does(torch, monkeypatch):
+    monkeypatch.setattr(caution, "SAMPLE", replace(SAMPLE, whole_cells=0, cells=0, rows=600))
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(5, size=(4000, 300)).astype("f4")
+    X[:, 3], X[:, 4], X[:, 5] = np.round(X[:, 3]), 0.0, rng.random(4000) < 0.002
+    X[7, 8], X[9] = 1e6, 40.0 * X[9]
+    host = as_table(X)
+    device = as_table(torch.tensor(X))
+    monkeypatch.setattr(type(device), "to_gpu", type(device).to_device)
+    sample = caution.RowSample.of(device)
+    found, expected = (caution.gross(table, sample) for table in (device, host))
+    assert len(found) == len(expected) > 0
+    for one, other in zip(found, expected, strict=True):
+        assert type(one.measure) is type(other.measure)
+        np.testing.assert_allclose([one.cut, one.log_p], [other.cut, other.log_p], rtol=1e-5)
+        np.testing.assert_array_equal(
+            device.measured(one.measure).numpy() > one.cut, host.measured(other.measure) > other.cut
+        )
+    noise = rng.standard_normal((900, 300))
+    for values in (noise, noise[:, :40], np.exp(noise), rng.random((900, 50)), np.round(noise)):
+        judged = [
+            caution.is_noise(values, 1000, 900, [], to_gpu)
+            for to_gpu in (device.to_gpu, np.asarray)
+        ]
+        assert judged[0] == judged[1]
+
+
 def test_a_sample_does_not_cost_the_farthest_good_rows(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20_000, 6))

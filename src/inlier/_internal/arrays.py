@@ -42,7 +42,12 @@ def like(x: Any, rows: Rows, dtype: Any = None) -> Rows:
     x = np.asarray(x)
     if min(x.strides, default=0) < 0:  # torch refuses negative strides, even of length-1 axes
         x = x.copy()
-    return namespace(rows).asarray(x, dtype=dtype, device=device(rows))
+    xp = namespace(rows)
+    if getattr(rows, "is_cuda", False):
+        # The driver has taken the values when this returns; to wait for the device as well would
+        # leave it idle between any two passes.
+        return xp.asarray(x, dtype=dtype).to(rows.device, non_blocking=True)
+    return xp.asarray(x, dtype=dtype, device=device(rows))
 
 
 def counting(n: int, rows: Rows) -> Rows:
@@ -92,11 +97,31 @@ def among(rows: Rows, mask: Rows) -> Rows:
     return xp.take(rows, xp.nonzero(mask)[0], axis=-1)
 
 
+def of_columns(rows: Rows, chosen: Array | Mask) -> Rows:
+    """Select columns of an n x k array by a mask or by indices of the host."""
+    if chosen.dtype == np.bool_:
+        if chosen.all():
+            return rows
+        chosen = np.flatnonzero(chosen)
+    if isinstance(rows, np.ndarray):  # numpy.take copies arrays in Fortran order first
+        return rows[:, chosen]
+    return namespace(rows).take(rows, like(chosen, rows), axis=1)
+
+
 def all_but(n: int, removed: Rows) -> Mask:
     """Return a mask of n rows but some, given by index, on the host."""
     kept = np.ones(n, dtype=np.bool_)
     kept[on_host(removed)] = False
     return kept
+
+
+def mask_of(rows: Rows, n: int) -> Rows:
+    """Return a mask of n rows that is true for some of them, given by index."""
+    if is_torch_array(rows):  # the standard cannot assign by index
+        mask = rows.new_zeros(n, dtype=namespace(rows).bool)
+        mask[rows] = True
+        return mask
+    return like(~all_but(n, rows), rows)
 
 
 def total(x: Rows) -> float:

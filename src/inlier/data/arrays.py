@@ -1,5 +1,6 @@
 """Tables in an array of numpy, or of any library that follows the array API standard."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -57,7 +58,17 @@ def run_blocks(
                 sums.append(part)
             else:
                 sums[i] += part
-    return out, [on_host(x) for x in sums]
+    return out, _on_host_together(sums)
+
+
+def _on_host_together(arrays: list[Rows]) -> list[Array]:
+    """Copy arrays to the host; those of a device in one transfer, which waits for it once."""
+    if len(arrays) < 2 or isinstance(arrays[0], np.ndarray):
+        return [on_host(x) for x in arrays]
+    xp = namespace(arrays[0])
+    flat = on_host(xp.concat([xp.reshape(x, (-1,)) for x in arrays]))
+    parts = np.split(flat, np.cumsum([math.prod(x.shape) for x in arrays])[:-1])
+    return [part.reshape(x.shape) for part, x in zip(parts, arrays, strict=True)]
 
 
 def is_wide(shape: tuple[int, ...]) -> bool:
@@ -106,6 +117,8 @@ class DenseTable(BlockTable):
         contiguous = not hasattr(self._Y, "is_contiguous") or self._Y.is_contiguous()
         same = self._kept is None and dtype_name(self._Y) == self.dtype.name
         in_place = work.in_place and contiguous and same
+        if in_place and self._kernels():  # they make nothing that is as large as the rows
+            return self.shape[0]
         elements = SETTINGS.device_elements if in_place else SETTINGS.device_copied
         return max(SETTINGS.min_block_rows, elements // self.shape[1])
 
@@ -235,6 +248,9 @@ class DenseTable(BlockTable):
 
     def to_device(self, x: Array) -> Any:
         return like(x, self._Y)
+
+    def to_gpu(self, x: Array) -> Any:
+        return self.to_device(x) if self._on_cuda else x
 
     def rows(self, value: float) -> Rows:
         return self._xp.broadcast_to(self.to_device(np.array([value])), (self.shape[0],))

@@ -209,6 +209,10 @@ class Table(Passes):
         """Convert an array of the host to the library that holds the data."""
         return x
 
+    def to_gpu(self, x: Array) -> Any:
+        """Convert an array of the host if the data are on a GPU, which sorts it in less time."""
+        return x
+
     def rows(self, value: float) -> Rows:
         """Return a constant vector with an entry for each row."""
         return self.to_device(np.full(self.shape[0], value))

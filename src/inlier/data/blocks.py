@@ -79,7 +79,7 @@ class BlockTable(Table):
     def median(self, sample: np.random.Generator | None = None) -> Array:
         n = self.shape[0]
         if sample is not None:
-            return medians.column_medians(self.sampled(sample))
+            return medians.column_medians(self.to_gpu(self.sampled(sample)))
         evenly = np.linspace(0, n - 1, SETTINGS.sample_rows).astype(np.intp)
         eps = float(np.finfo(self.dtype).eps)
         return medians.median(n, self.some(evenly), lambda work: self._run(work)[1][0], eps)

@@ -16,6 +16,7 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
+from inlier._internal.arrays import like
 from inlier.data.measures import FARTHEST, MEDIAN_SIZE, Fences, Measure, TailLength
 
 # Fewer rows do not fill a device: a program goes through all columns of its rows.
@@ -24,11 +25,11 @@ FEWEST_ROWS = 1 << 12
 WIDTH = 16
 # Rows whose sum is held in single precision: as in `inlier.data.products`.
 LEAST_ROWS, MOST_ROWS = 1024, 8192
-# Programs for each multiprocessor, so that all have work until the end.
-PROGRAMS = 4
-PROJECT = {"BN": 128, "BD": 64, "num_warps": 4, "num_stages": 3}
-COMBINE = {"BN": 32, "BD": 256, "num_warps": 8, "num_stages": 4}
-SIZES = {"BN": 16, "BD": 256, "num_warps": 8, "num_stages": 2}
+# Programs for each multiprocessor and tile of columns, so that all have work until the end.
+PROGRAMS = 2
+PROJECT = {"BN": 128, "BD": 64, "num_warps": 4, "num_stages": 2}
+COMBINE = {"BN": 32, "BD": 128, "num_warps": 4, "num_stages": 3}
+SIZES = {"BN": 8, "BD": 256, "num_warps": 4, "num_stages": 2}
 DISTANCES = {"BN": 16, "BD": 512, "num_warps": 8, "num_stages": 2}
 
 
@@ -50,15 +51,15 @@ def _project(  # type: ignore[no-untyped-def]
     rows = tl.program_id(0) * BN + tl.arange(0, BN)
     inside = rows < n
     ks = tl.arange(0, K)
-    P = tl.zeros((BN, K), dtype=tl.float32)
+    P = tl.zeros((K, BN), dtype=tl.float32)
     for j in range(0, d, BD):
         columns = j + tl.arange(0, BD)
         a = _centered(Y, high, low, rows, columns, inside, d)
-        mask = (columns < d)[:, None] & (ks < k)[None, :]
-        v = tl.load(V + ks[None, :] * d + columns[:, None], mask=mask, other=0.0)
-        P = tl.dot(a, v, P, input_precision="tf32x3")
-    place = out + ks[None, :].to(tl.int64) * n + rows[:, None]
-    tl.store(place, P, mask=inside[:, None] & (ks < k)[None, :])
+        mask = (ks < k)[:, None] & (columns < d)[None, :]
+        v = tl.load(V + ks[:, None] * d + columns[None, :], mask=mask, other=0.0)
+        P = tl.dot(v, tl.trans(a), P, input_precision="tf32x3")
+    place = out + ks[:, None].to(tl.int64) * n + rows[None, :]
+    tl.store(place, P, mask=(ks < k)[:, None] & inside[None, :])
 
 
 @triton.jit  # type: ignore[untyped-decorator,unused-ignore]
@@ -94,39 +95,40 @@ def _distances(  # type: ignore[no-untyped-def]
 
 @triton.jit  # type: ignore[untyped-decorator,unused-ignore]
 def _lengths(  # type: ignore[no-untyped-def]
-    Y, high, low, unit, power, out, n, d, scale, farthest, BN: tl.constexpr, BD: tl.constexpr
+    Y, high, low, unit, power, out, n, d, farthest, BN: tl.constexpr, BD: tl.constexpr
 ):
     rows = tl.program_id(0) * BN + tl.arange(0, BN)
     inside = rows < n
     total = tl.zeros((BN, BD), dtype=tl.float32)
     for j in range(0, d, BD):
         columns = j + tl.arange(0, BD)
-        a = _centered(Y, high, low, rows, columns, inside, d)
         there = columns < d
-        side = tl.where(a > 0.0, 0, d)
-        u = tl.load(unit + columns[None, :] + side, mask=there[None, :], other=1.0)
-        h = tl.load(power + columns[None, :] + side, mask=there[None, :], other=1.0)
-        # 0 / 0 where a column has no unit.
-        ratio = tl.where(a == 0.0, 0.0, tl.minimum(tl.abs(a) / u, farthest))
-        size = tl.exp2(h * tl.log2(ratio)) * scale
-        total += size * size
+        a = _centered(Y, high, low, rows, columns, inside, d)
+        above = tl.load(unit + columns, mask=there, other=0.0)[None, :]
+        below = tl.load(unit + columns + d, mask=there, other=0.0)[None, :]
+        ratio = tl.log2(tl.abs(a)) - tl.where(a > 0.0, above, below)
+        above = tl.load(power + columns, mask=there, other=0.0)[None, :]
+        below = tl.load(power + columns + d, mask=there, other=0.0)[None, :]
+        squared = tl.exp2(tl.where(a > 0.0, above, below) * tl.minimum(ratio, farthest))
+        total += tl.where(a == 0.0, 0.0, squared)  # 0 / 0 where a column has no unit
     tl.store(out + rows, tl.sqrt(tl.sum(total, axis=1)), mask=inside)
 
 
 @triton.jit  # type: ignore[untyped-decorator,unused-ignore]
 def _beyond(  # type: ignore[no-untyped-def]
-    Y, high, low, fences, out, n, d, BN: tl.constexpr, BD: tl.constexpr
+    Y, high, low, inverse, out, n, d, BN: tl.constexpr, BD: tl.constexpr
 ):
     rows = tl.program_id(0) * BN + tl.arange(0, BN)
     inside = rows < n
     most = tl.zeros((BN, BD), dtype=tl.float32)
     for j in range(0, d, BD):
         columns = j + tl.arange(0, BD)
-        a = _centered(Y, high, low, rows, columns, inside, d)
         there = columns < d
-        side = tl.where(a > 0.0, 0, d)
-        fence = tl.load(fences + columns[None, :] + side, mask=there[None, :], other=1.0)
-        most = tl.maximum(most, tl.where(a == 0.0, 0.0, tl.abs(a) / fence))
+        a = _centered(Y, high, low, rows, columns, inside, d)
+        above = tl.load(inverse + columns, mask=there, other=0.0)[None, :]
+        below = tl.load(inverse + columns + d, mask=there, other=0.0)[None, :]
+        ratio = tl.abs(a) * tl.where(a > 0.0, above, below)
+        most = tl.maximum(most, tl.where(a == 0.0, 0.0, ratio))
     tl.store(out + rows, tl.max(most, axis=1), mask=inside)
 
 
@@ -143,17 +145,19 @@ def sizes(measure: TailLength | Fences, Y: Any) -> Any:
     out = torch.empty(n, dtype=torch.float32, device=Y.device)
     grid = (triton.cdiv(n, SIZES["BN"]),)
 
-    def there(sides: Any) -> Any:
-        return torch.as_tensor(np.stack(sides), dtype=torch.float32, device=Y.device)
+    def there(*sides: Any) -> Any:
+        return like(np.stack(sides).astype(np.float32), Y)
 
-    if isinstance(measure, TailLength):
-        unit, power = there(measure.unit), there(measure.power)
-        _lengths[grid](
-            Y, rows.high, rows.low, unit, power, out, n, d, MEDIAN_SIZE, FARTHEST, **SIZES
-        )  # fmt: skip
-    else:
-        fences = there((measure.above, measure.below))
-        _beyond[grid](Y, rows.high, rows.low, fences, out, n, d, **SIZES)
+    with np.errstate(divide="ignore"):
+        if isinstance(measure, TailLength):
+            # Units as logarithms, and powers of squares: it is cheapest to raise 2 to a power.
+            unit, power = there(*np.log2(measure.unit)), there(*(2.0 * measure.power))
+            farthest = float(np.log2(FARTHEST))
+            _lengths[grid](Y, rows.high, rows.low, unit, power, out, n, d, farthest, **SIZES)
+            out *= MEDIAN_SIZE
+        else:
+            inverse = there(1.0 / measure.above, 1.0 / measure.below)
+            _beyond[grid](Y, rows.high, rows.low, inverse, out, n, d, **SIZES)
     return out.to(torch.float64)
 
 
@@ -180,9 +184,9 @@ class CenteredRows:
     @classmethod
     def about(cls, center: Any, Y: Any) -> CenteredRows:
         """Return rows about a center of double precision."""
-        there = torch.as_tensor(center, dtype=torch.float64).to(Y.device)
-        high = there.to(torch.float32)
-        return cls(Y, high, (there - high.to(torch.float64)).to(torch.float32))
+        high = np.asarray(center, np.float32)
+        low = (np.asarray(center, np.float64) - high).astype(np.float32)
+        return cls(Y, *like(np.stack([high, low]), Y))  # one transfer
 
     def project(self, basis: Any) -> Any:
         """Compute basis @ A^T, k x n; one read of the rows for 16 directions."""

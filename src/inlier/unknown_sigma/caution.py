@@ -7,19 +7,19 @@ on the host, in an order that does not depend on theirs, and finds rules that ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import bdtr
 
-from inlier._internal.arrays import evenly_spaced, on_host
-from inlier._internal.typing import Array, Mask
+from inlier._internal.arrays import evenly_spaced, highest, like, namespace, on_host
+from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Fences, FilledTable, Table
 from inlier.data.filled import middle
-from inlier.data.medians import column_medians
+from inlier.data.medians import ascending_columns, median_distances, middles
 from inlier.unknown_sigma import clear
 from inlier.unknown_sigma.clear import (
     Clear,
@@ -29,7 +29,7 @@ from inlier.unknown_sigma.clear import (
     principal,
     principal_and_divided,
 )
-from inlier.unknown_sigma.gross import Rule, gross_rules
+from inlier.unknown_sigma.gross import Rule, gross_rules, of_rows
 from inlier.unknown_sigma.settings import SAMPLE
 from inlier.unknown_sigma.symmetry import flat, lopsided
 
@@ -57,12 +57,12 @@ class RowSample(NamedTuple):
         missing = table.missing[rows] if isinstance(table, FilledTable) else None
         return cls(rows, table.some(rows).astype(np.float64), missing)
 
-    def among(self, kept: Mask, most: int) -> tuple[Array, Array]:
+    def among(self, kept: Rows, most: int) -> tuple[Array, Array]:
         """Return the numbers and values of kept rows of the sample, at most so many."""
         inside = self._among(kept, most)
         return self.rows[inside], self.values[inside]
 
-    def on_their_own(self, kept: Mask, most: int) -> Array:
+    def on_their_own(self, kept: Rows, most: int) -> Array:
         """Return the values of such rows, with missing cells filled with their own medians.
 
         The median of all rows is no middle of some of them: a spike beside it looks like skewness.
@@ -77,8 +77,8 @@ class RowSample(NamedTuple):
             values[gone, j] = middle(values[~gone, j])
         return values
 
-    def _among(self, kept: Mask, most: int) -> Array:
-        inside = np.flatnonzero(kept[self.rows])
+    def _among(self, kept: Rows, most: int) -> Array:
+        inside = np.flatnonzero(on_host(namespace(kept).take(kept, like(self.rows, kept))))
         if len(inside) > most:
             inside = inside[np.linspace(0, len(inside) - 1, most).astype(np.intp)]
         return inside
@@ -91,35 +91,40 @@ def gross(table: Table, sample: RowSample) -> list[Rule]:
         if m == n:
             return gross_rules(sample.values, n)[0]
         factor = (n / m) ** (1.0 / SAMPLE.tail_index)
-        reach = _reach(sample.values, factor)
-        values = np.concatenate([sample.values, _beyond(table, reach)])
-        rules, kept = gross_rules(values, len(values))
-        return [_beyond_the_sample(rule, reach, values[kept], factor) for rule in rules]
+        # To sort thousands of columns takes the host longer than a pass takes a GPU.
+        values = table.to_gpu(sample.values)
+        reach = _reach(values, factor)
+        values = namespace(values).concat([values, table.to_gpu(_beyond(table, reach))], axis=0)
+        rules, kept = gross_rules(values, values.shape[0])
+        rest = of_rows(values, kept) if rules else values
+        return [_beyond_the_sample(rule, reach, rest, factor) for rule in rules]
 
 
-def _reach(values: Array, factor: float) -> Fences:
+def _reach(values: Rows, factor: float) -> Fences:
     """Bound what the columns of all rows can reach, given those of a sample."""
-    center = column_medians(values)
-    off = values - center
-    ends = (off.max(axis=0), -off.min(axis=0))
+    ascending = ascending_columns(values)
+    center = middles(ascending)
+    ends = (on_host(ascending[:, -1]) - center, center - on_host(ascending[:, 0]))
     above, below = (np.where(end > 0.0, factor * end, np.inf) for end in ends)
-    return Fences(center, column_medians(np.abs(off)), above, below)
+    return Fences(center, median_distances(ascending, center), above, below)
 
 
 def _beyond(table: Table, reach: Fences) -> Array:
     """Return the rows that lie farther out in some column."""
-    far = on_host(table.measured(reach))
-    rows = np.flatnonzero(far > 1.0)
+    far = table.measured(reach)
+    xp = namespace(far)
+    beyond = xp.nonzero(far > 1.0)[0]
+    rows, far = on_host(beyond), on_host(xp.take(far, beyond))
     if len(rows) > SAMPLE.most_beyond:  # the farthest of them
-        rows = rows[np.argsort(-far[rows], kind="stable")[: SAMPLE.most_beyond]]
+        rows = rows[np.argsort(-far, kind="stable")[: SAMPLE.most_beyond]]
     return table.some(np.sort(rows)).astype(np.float64)
 
 
-def _beyond_the_sample(rule: Rule, reach: Fences, kept: Array, factor: float) -> Rule:
+def _beyond_the_sample(rule: Rule, reach: Fences, kept: Rows, factor: float) -> Rule:
     """Widen a rule by what rows outside of the sample can reach."""
     measure = rule.measure
     if not isinstance(measure, Fences):
-        return rule._replace(cut=max(rule.cut, factor * float(measure(kept).max())))
+        return rule._replace(cut=max(rule.cut, factor * highest(measure(kept))))
     shift = reach.center - measure.center
     above = np.where(
         np.isfinite(measure.above), np.maximum(measure.above, reach.above + shift), np.inf
@@ -144,11 +149,18 @@ def is_class(group: Array, rest: Array) -> bool:
     return bool(np.median(np.abs(np.log(ratios))) < np.log(SAMPLE.alike))
 
 
-def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Array]]) -> bool:
+def is_noise(
+    values: Array,
+    n: int,
+    n_kept: int,
+    groups: Iterable[tuple[int, Array]],
+    to_gpu: Callable[[Array], Rows] = np.asarray,
+) -> bool:
     """Return whether the rows that would stay are noise about one center.
 
     `values` are those of the `n_kept` of n rows that would stay, or some of them. Of each group
-    that would leave, `groups` has the number of rows and some of them.
+    that would leave, `groups` has the number of rows and some of them. The tests run where
+    `to_gpu` takes the values.
     """
     groups = list(groups)
     varies = np.ptp(values, axis=0) > 0.0
@@ -166,11 +178,11 @@ def is_noise(values: Array, n: int, n_kept: int, groups: Iterable[tuple[int, Arr
     code = values[0, ~varies]
     if any((rows[:, ~varies] != code).any(axis=1).sum() > len(rows) / 2 for _, rows in groups):
         return False
-    values = values[:, varies]
+    tested = to_gpu(values[:, varies])
     with np.errstate(all="ignore"):
-        if max(lopsided(values), flat(values, SAMPLE.flat_level)) > 1.0:
+        if max(lopsided(tested), flat(tested, SAMPLE.flat_level)) > 1.0:
             return False
-        turned, divided = principal_and_divided(values)
+        turned, divided = principal_and_divided(tested)
         flatness = max(flat(turned, SAMPLE.flat_level), flat(divided, SAMPLE.divided_level))
         return max(lopsided(turned), flatness) <= 1.0
 

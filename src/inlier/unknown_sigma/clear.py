@@ -5,7 +5,8 @@ others lies, on either side of their median, along the difference of the means. 
 its own direction, so that in many dimensions r is not made by the search. Groups are looked for in
 the columns' own units, and in coordinates in which the rows vary alike in all directions.
 
-Works on a sample of the rows on the host.
+Works on a sample of the rows on the host; to turn the rows to their principal directions, on the
+device of the table.
 """
 
 from collections.abc import Iterator
@@ -15,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bdtr
 
+from inlier._internal.arrays import like, namespace, of_columns, on_host
 from inlier._internal.numbers import TINY
-from inlier._internal.typing import Array, Mask
-from inlier.data.medians import median_distances
+from inlier._internal.typing import Array, Mask, Rows
+from inlier.data.medians import ascending_columns, median_distances, middles
 from inlier.unknown_sigma.rounding import rounding_steps
 
 # No cell lies farther out, in units of its column, lest its square overflow.
@@ -82,18 +84,18 @@ class Clear(NamedTuple):
 class _Axes(NamedTuple):
     """Principal directions: k x d, or k combinations of the rows, which are then not formed."""
 
-    weights: Array
-    rows: Array | None
+    weights: Rows
+    rows: Rows | None
 
     def combined(self, ways: Array) -> Array:
-        found = ways @ self.weights
-        return np.asarray(found if self.rows is None else found @ self.rows)
+        found = like(ways, self.weights) @ self.weights
+        return on_host(found if self.rows is None else found @ self.rows)
 
 
 class _Space(NamedTuple):
     """Rows in some coordinates."""
 
-    rows: Array
+    rows: Rows
     """n x k."""
     axes: _Axes
     """Of these coordinates, in the columns' units."""
@@ -115,32 +117,33 @@ class _Space(NamedTuple):
     @property
     def first(self) -> Array:
         """The rows along the directions that are looked along, n x j."""
-        return np.asarray(self.rows[:, : self.n_looks])
+        return on_host(self.rows[:, : self.n_looks])
 
     def starts(self) -> Array:
         """Return the rows along the directions at which a search for groups begins, j x n."""
         return np.concatenate([_climb(self.rows), self.rows.T]) if self.white else self.first.T
 
 
-def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
+def spaces(X: Rows, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     """Yield the rows in the columns' own units, and whitened."""
-    n = len(X)
-    ascending = np.sort(np.ascontiguousarray(X.T), axis=1)
-    center = (ascending[:, (n - 1) // 2] + ascending[:, n // 2]) / 2.0
-    Y = X - center
+    xp, n = namespace(X), X.shape[0]
+    ascending = ascending_columns(X)
+    center = middles(ascending)
+    Y = X - like(center, X)
     unit = median_distances(ascending, center)
     # Half of the values are the same, but for rounding.
     rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
     for j in np.flatnonzero(rough):
-        other = np.abs(Y[Y[:, j] != 0.0, j])
+        values = on_host(Y[:, int(j)])
+        other = np.abs(values[values != 0.0])
         unit[j] = np.median(other) if len(other) else np.inf
-    Y /= unit
-    np.clip(Y, -FARTHEST, FARTHEST, out=Y)
-    Y -= Y.mean(axis=0)
+    Y /= like(unit, Y)
+    Y = xp.clip(Y, -FARTHEST, FARTHEST)
+    Y -= xp.mean(Y, axis=0)
     rounding = rounding_steps(ascending.T)
     rows, lengths, axes = _principal(Y)
-    held = lengths > 1e-7 * lengths[0]
-    rows, axes = rows[:, held], axes._replace(weights=axes.weights[held])
+    held = int((lengths > 1e-7 * lengths[0]).sum())  # they are in descending order
+    rows, axes = rows[:, :held], axes._replace(weights=axes.weights[:held, :])
     n_looks = min(settings.units, rows.shape[1])
     every = np.ones(len(unit), dtype=np.bool_)
     yield _Space(rows, axes, every, unit, rounding, n_looks, False)
@@ -148,9 +151,9 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     if usable.sum() < 2:
         return
     if not usable.all():
-        rows, lengths, axes = _principal(Y[:, usable])
+        rows, lengths, axes = _principal(of_columns(Y, usable))
     else:
-        lengths = lengths[held]
+        lengths = lengths[:held]
     deviations = lengths / np.sqrt(n)
     most = min(settings.directions, max(2, n // settings.rows_per_direction))
     good = lengths > 1e-6 * lengths[0]
@@ -162,8 +165,9 @@ def spaces(X: Array, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     chosen = np.flatnonzero(good)[:most]
     if len(chosen) < 2:
         return
-    white = rows[:, chosen] / deviations[chosen]
-    axes = axes._replace(weights=axes.weights[chosen] / deviations[chosen, None])
+    places, scales = like(chosen, rows), like(deviations[chosen], rows)
+    white = xp.take(rows, places, axis=1) / scales
+    axes = axes._replace(weights=xp.take(axes.weights, places, axis=0) / scales[:, None])
     n_looks = min(int(usable.sum()), settings.directions)
     yield _Space(white, axes, usable, unit, rounding, n_looks, True)
 
@@ -173,7 +177,7 @@ def principal(X: Array) -> Array:
     return np.concatenate([space.first for space in spaces(X)], axis=1)
 
 
-def principal_and_divided(X: Array, settings: ClearSettings = SETTINGS) -> tuple[Array, Array]:
+def principal_and_divided(X: Rows, settings: ClearSettings = SETTINGS) -> tuple[Array, Array]:
     """Project the rows on these directions, and on those that divide them best into two parts.
 
     No row has a part in its own direction: noise that was divided in two has one mode all the same.
@@ -181,7 +185,7 @@ def principal_and_divided(X: Array, settings: ClearSettings = SETTINGS) -> tuple
     first = [space.first for space in spaces(X, settings)]
     # In the columns' units, along few directions: in many, noise falls apart into two.
     T = first[0].T
-    least = np.full(len(T), max(4, int(settings.class_least * len(X))))
+    least = np.full(len(T), max(4, int(settings.class_least * X.shape[0])))
     for _ in range(settings.turns):
         T = _along(first[0], _split(T, least)[0])[0]
     return np.concatenate(first, axis=1), T.T
@@ -389,14 +393,13 @@ def _climb(white: Array, window: int = 10, steps: int = 8) -> Array:
     return np.array(found)
 
 
-def _principal(Y: Array) -> tuple[Array, Array, _Axes]:
+def _principal(Y: Rows) -> tuple[Rows, Array, _Axes]:
     """Compute the centered rows along their principal directions, and these directions."""
-    n, d = Y.shape
+    xp, (n, d) = namespace(Y), Y.shape
+    values, vectors = xp.linalg.eigh(Y.T @ Y if d <= n else Y @ Y.T)
+    lengths = np.sqrt(np.maximum(on_host(values)[::-1], 0.0))
+    vectors = xp.flip(vectors, axis=1)
     if d <= n:
-        values, vectors = np.linalg.eigh(Y.T @ Y)
-        axes = vectors[:, ::-1].T
-        return Y @ axes.T, np.sqrt(np.maximum(values[::-1], 0.0)), _Axes(axes, None)
-    values, vectors = np.linalg.eigh(Y @ Y.T)
-    lengths = np.sqrt(np.maximum(values[::-1], 0.0))
-    rows = vectors[:, ::-1] * lengths
-    return rows, lengths, _Axes(vectors[:, ::-1].T / np.maximum(lengths, TINY)[:, None], Y)
+        return Y @ vectors, lengths, _Axes(vectors.T, None)
+    weights = vectors.T / like(np.maximum(lengths, TINY)[:, None], Y)
+    return vectors * like(lengths, Y), lengths, _Axes(weights, Y)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import all_but, count, double, on_host, some, total
+from inlier._internal.arrays import count, double, mask_of, on_host, some, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Fences, Table, WorkingFrame
@@ -68,7 +68,9 @@ def fit_without_sigma(
     answer = mapped_back(frame, search.found, search.suspects, search.below, early)
 
     n, chosen = whole.shape[0], answer.path[len(answer.groups)]
-    support = whole.to_device(all_but(n, chosen.removed))
+    support = ~mask_of(chosen.removed, n)
+    if isinstance(support, np.ndarray):  # of rows whose span was searched on the host
+        support = whole.to_device(support)
     weights = double(support)
     # Once more from the data: the search has carried the mean along as distant rows left.
     known = start if frame.rotation is not None else chosen.location
@@ -144,7 +146,7 @@ def _search(
     # Nothing else can be tested in a table that is too large to sample.
     untestable = sample is None and enough and assume == "auto"
     cautious = assume != "symmetric" and not untestable
-    cautious = cautious and not _is_noise(found, frame.near, sample)
+    cautious = cautious and not _is_noise(found, frame, sample)
     if cautious:
         if found.groups:
             found = begun(oracle, found.mean, noise, notify)
@@ -186,19 +188,19 @@ def _early(
     return early
 
 
-def _is_noise(found: SearchState, near: Rows, sample: RowSample | None) -> bool:
+def _is_noise(found: SearchState, frame: WorkingFrame, sample: RowSample | None) -> bool:
     """Return whether the rows beside the groups that were found are noise about one center."""
     if not found.groups or sample is None:
         return False
-    kept = on_host(near).copy()
-    kept[kept] = on_host(found.kept)
+    n, n_kept = frame.whole.shape[0], count(found.kept)
     most = tested_rows(sample.values.shape[1])
-    near_rows = np.flatnonzero(on_host(near))
-    groups = []
-    for group in found.groups:
-        members = ~all_but(len(kept), near_rows[on_host(group.rows)])
-        groups.append((group.size, sample.on_their_own(members, most)))
-    return is_noise(sample.on_their_own(kept, most), len(kept), int(kept.sum()), groups)
+
+    def some_of(rows: Rows) -> Array:
+        return sample.on_their_own(frame.of_all_rows(rows, False), most)
+
+    m = found.kept.shape[0]
+    groups = [(group.size, some_of(mask_of(group.rows, m))) for group in found.groups]
+    return is_noise(some_of(found.kept), n, n_kept, groups, frame.whole.to_gpu)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ tail falls with. So k values that lie beyond all others by a ratio r have the ch
 g the index of the tail, read from the values just inside the gap. Each side of each column is
 judged by its own unit and its own tail; then the rows' lengths in these units.
 
-Works on a sample of the rows on the host; what it finds are rules that hold for all rows.
+Works on a sample of the rows, on the host or a device; what it finds are rules that hold for all
+rows.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from inlier._internal.arrays import like, namespace, of_columns, on_host
 from inlier._internal.numbers import TINY
-from inlier._internal.typing import Array, Mask
+from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Fences, Measure, TailLength, as_table
 from inlier.data.measures import MEDIAN_SIZE
-from inlier.data.medians import column_medians
+from inlier.data.medians import ascending_columns, column_medians, middles
 from inlier.unknown_sigma.rounding import rounding_steps
 
 
@@ -71,7 +73,16 @@ class Rule(NamedTuple):
     log_p: float
 
 
-def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[list[Rule], Mask]:
+def of_rows(X: Rows, kept: Mask) -> Rows:
+    """Select the rows that a mask of the host keeps."""
+    if kept.all():
+        return X
+    if isinstance(X, np.ndarray):
+        return X[kept]
+    return namespace(X).take(X, like(np.flatnonzero(kept), X), axis=0)
+
+
+def gross_rules(X: Rows, n: int, settings: GrossSettings = SETTINGS) -> tuple[list[Rule], Mask]:
     """Find rules that tell gross rows from the others, and the rows that stay.
 
     X holds all rows, or a sample with all that may be gross; shares are of n rows. The rules are in
@@ -83,14 +94,15 @@ def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[l
     cells_p = 0.0
     lengths: list[Rule] = []
     for _ in range(settings.rounds):
-        R = X if kept.all() else X[kept]
-        if len(R) < 8:
+        R = of_rows(X, kept)
+        if R.shape[0] < 8:
             break
-        columns = np.flatnonzero(R.max(axis=0) > R.min(axis=0))
+        xp = namespace(R)
+        varies = on_host(xp.max(R, axis=0) > xp.min(R, axis=0))
+        columns = np.flatnonzero(varies)
         if not len(columns):
             break
-        if len(columns) < d:
-            R = R[:, columns]
+        R = of_columns(R, varies)
         view = _View.of(R, settings)
         most = int(settings.few * n) + 1
         found = _gross_cells(view, most, settings)
@@ -107,8 +119,9 @@ def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[l
         kept[kept] = ~gone
     rules = []
     if np.isfinite(high).any() or np.isfinite(low).any():
-        center = column_medians(X[kept])
-        unit = column_medians(np.abs(X[kept] - center))
+        rest = of_rows(X, kept)
+        center = column_medians(rest)
+        unit = column_medians(abs(rest - like(center, rest)))
         rules.append(Rule(Fences(center, unit, high - center, center - low), 1.0, cells_p))
     return rules + lengths, kept
 
@@ -116,7 +129,7 @@ def gross_rules(X: Array, n: int, settings: GrossSettings = SETTINGS) -> tuple[l
 class _View(NamedTuple):
     """Sorted columns about their medians, with a unit and a tail power for each side."""
 
-    ascending: Array
+    ascending: Rows
     """n x d."""
     center: Array
     unit: Array
@@ -130,31 +143,35 @@ class _View(NamedTuple):
     def end(self, side: int, size: int, columns: Array) -> Array:
         """Return how far out the farthest values of some columns lie on a side, ascending."""
         a = self.ascending
-        return np.asarray(a[len(a) - size :, columns] if side == 0 else -a[size - 1 :: -1, columns])
+        a = a[a.shape[0] - size :, :] if side == 0 else a[:size, :]
+        a = on_host(of_columns(a, columns))
+        return a if side == 0 else -a[::-1]
 
     @classmethod
-    def of(cls, R: Array, settings: GrossSettings) -> _View:
-        ascending = np.sort(np.ascontiguousarray(R.T), axis=1).T
-        n, d = ascending.shape
-        center = ascending[(n - 1) // 2] / 2.0 + ascending[n // 2] / 2.0
+    def of(cls, R: Rows, settings: GrossSettings) -> _View:
+        sorted_columns = ascending_columns(R)
+        center, ascending = middles(sorted_columns), sorted_columns.T
+        xp, d = namespace(R), R.shape[1]
         step = rounding_steps(ascending)
         # What differs from the median by rounding alone is on neither side of it.
         at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * step
-        ascending = ascending - center
+        ascending = ascending - like(center, R)
         unit, power, count = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
-        for side, values in enumerate((ascending, -ascending[::-1])):
-            count[side] = (values > at_center).sum(axis=0)
+        for side, values in enumerate((ascending, -xp.flip(ascending, axis=0))):
+            count[side] = on_host(xp.sum(values > like(at_center, R), axis=0, dtype=xp.int64))
             unit[side], power[side] = _unit_and_power(values, count[side], settings)
         total = count.sum(axis=0)
-        for j in np.flatnonzero(count.min(axis=0) < settings.fewest_values):
-            both = np.sort(np.abs(ascending[:, [j]]), axis=0)
+        short = count.min(axis=0) < settings.fewest_values
+        values = on_host(of_columns(ascending, short)) if short.any() else np.empty((0, 0))
+        for i, j in enumerate(np.flatnonzero(short)):
+            both = np.sort(np.abs(values[:, [i]]), axis=0)
             shared = _unit_and_power(both, total[[j]], settings)
             few = count[:, j] < settings.fewest_values
             unit[few, j], power[few, j] = shared[0][0], shared[1][0]
         return cls(ascending, center, np.maximum(unit, TINY), power, count, step)
 
 
-def _unit_and_power(ascending: Array, count: Array, settings: GrossSettings) -> tuple[Array, Array]:
+def _unit_and_power(ascending: Rows, count: Array, settings: GrossSettings) -> tuple[Array, Array]:
     """Return the median m of the positive values of sorted columns, and the power h <= 1.
 
     (a / m)^h is half-normal at the median and at the upper quantile.
@@ -167,14 +184,14 @@ def _unit_and_power(ascending: Array, count: Array, settings: GrossSettings) -> 
     return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
 
 
-def _quantile_of_last(ascending: Array, count: Array, q: float) -> Array:
+def _quantile_of_last(ascending: Rows, count: Array, q: float) -> Array:
     """Return a quantile of the last `count` values of each column."""
-    n = len(ascending)
+    n = ascending.shape[0]
     at = np.maximum(count - 1, 0) * q
     low = np.floor(at).astype(np.intp)
-    first, columns = n - np.maximum(count, 1), np.arange(ascending.shape[1])
-    inner = ascending[first + low, columns]
-    outer = ascending[np.minimum(first + low + 1, n - 1), columns]
+    first = n - np.maximum(count, 1) + low
+    places = like(np.stack([first, np.minimum(first + 1, n - 1)]), ascending)
+    inner, outer = on_host(namespace(ascending).take_along_axis(ascending, places, axis=0))
     return np.asarray(inner + (at - low) * (outer - inner))
 
 
@@ -233,10 +250,10 @@ class _Cells(NamedTuple):
     low: Array
     log_p: float
 
-    def beyond(self, R: Array) -> Mask:
+    def beyond(self, R: Rows) -> Mask:
         """Return the rows with a cell beyond its fence."""
         fenced = self.fenced
-        R = R[:, fenced]
+        R = on_host(of_columns(R, fenced))
         return np.asarray(((self.high[fenced] < R) | (self.low[fenced] > R)).any(axis=1))
 
     @property
@@ -252,7 +269,8 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
     # In many cells the largest good one is this far out by chance.
     least = max(settings.size, -float(ndtri(0.5 / (m * d))))
     cuts, nearest, log_p = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
-    for side, farthest in enumerate((view.ascending[-1], -view.ascending[0])):
+    ends = on_host(view.ascending[-1, :]), -on_host(view.ascending[0, :])
+    for side, farthest in enumerate(ends):
         unit, power = view.unit[side], view.power[side]
         size = MEDIAN_SIZE * (np.maximum(farthest, 0.0) / unit) ** power
         far = np.flatnonzero(size >= least)
@@ -267,25 +285,26 @@ def _gross_cells(view: _View, most: int, settings: GrossSettings) -> _Cells:
         log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
     # Nothing leaves on one side that is nearer than what stays on the other.
     gross = np.flatnonzero(np.isfinite(cuts).any(axis=0))
-    ends = np.stack([view.end(side, tail, gross) for side in (1, 0)])
-    stays = np.where(ends < cuts[::-1, None, gross], ends, 0.0).max(axis=1)
+    tails = np.stack([view.end(side, tail, gross) for side in (1, 0)])
+    stays = np.where(tails < cuts[::-1, None, gross], tails, 0.0).max(axis=1)
     cuts[:, gross] = np.where(nearest[:, gross] < stays, np.inf, cuts[:, gross])
     return _Cells(view.center + cuts[0], view.center - cuts[1], log_p)
 
 
 def _gross_lengths(
-    R: Array, view: _View, columns: Array, d: int, most: int, alone: bool, settings: GrossSettings
+    R: Rows, view: _View, columns: Array, d: int, most: int, alone: bool, settings: GrossSettings
 ) -> list[tuple[Rule, Mask]]:
     """Find rows that are gross as a whole; many of them only where no cell is."""
     if len(columns) < 2:
         return []
     plain = TailLength(view.center, view.unit, view.power)
-    if len(columns) < min(len(R), settings.most_whitened):
-        sizes = plain.cells(R)
+    m = R.shape[0]
+    if len(columns) < min(m, settings.most_whitened):
+        sizes = on_host(plain.cells(R))
         white = replace(plain, whitener=_whitener(sizes))
         measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
     else:
-        measured = [(plain, as_table(R).measured(plain))]
+        measured = [(plain, on_host(as_table(R).measured(plain)))]
     looks = 2 * len(columns) + 4
     rules = []
     for measure, lengths in measured:
@@ -307,7 +326,7 @@ def _gross_lengths(
                 a, MEDIAN_SIZE * off / scale, everything, step, looks, most, settings,
                 settings.many_size, settings.many_ratio, settings.many_prior,
             )  # fmt: skip
-            if found.number[0] < settings.many_share * len(R):
+            if found.number[0] < settings.many_share * m:
                 continue
         if found.number[0]:
             measure = _of_all_columns(measure, columns, d)

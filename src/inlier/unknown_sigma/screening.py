@@ -32,7 +32,8 @@ def worth_testing(projected: Rows) -> Mask:
     odd = (spreads <= 0.0) | coincides(thin, 0.2)
     spreads = np.where(spreads > 0.0, spreads, 1.0)
     # In pieces, because the places of all values are several times as large as these.
-    parts = pieces(k, max(1, SEARCH.at_once // n))
+    at_once = SEARCH.at_once if isinstance(projected, np.ndarray) else SEARCH.counted_at_once
+    parts = pieces(k, max(1, at_once // n))
     counts = np.concatenate([_counts(projected[p, :], middles[p], spreads[p]) for p in parts])
     return np.asarray(odd | _may_be_lopsided(counts, n) | _may_have_a_gap(counts.sum(axis=1)))
 

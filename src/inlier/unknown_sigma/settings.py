@@ -77,6 +77,8 @@ class SearchSettings:
     """From so many rows on, directions are screened by histograms about the center of a sample."""
     at_once: int = 1 << 20
     """Elements of the rows along several directions that are projected or tested together."""
+    counted_at_once: int = 1 << 24
+    """Elements that are counted together on a device, which the host then waits for once."""
     window: int = 10
     iterations: int = 10
     """The pursuit climbs in windows of so many principal directions, for so many iterations."""
