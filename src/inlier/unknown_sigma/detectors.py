@@ -40,7 +40,7 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
     # A row that differs by rounding alone is at the center, as it is in another order of the rows.
     xp, rounding = namespace(sizes), SEARCH.roundings * found.noise
     sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
-    inside = sizes[kept]
+    inside = xp.sort(sizes[kept])  # once for all tests
     gap = significance.gap_test(inside)
     if gap.log_p < SEARCH.log_level and some(kept & (plain > gap.cut)):
         return Candidate("apart", gap, plain, near.center)
