@@ -87,7 +87,7 @@ class DenseTable(BlockTable):
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
         self._on_cuda = is_torch_array(Y) and bool(Y.is_cuda)
-        self.in_host_memory = self._xp is np or (is_torch_array(Y) and Y.device.type == "cpu")
+        self.in_cache = isinstance(Y, np.ndarray) or (is_torch_array(Y) and Y.device.type == "cpu")
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
@@ -109,7 +109,7 @@ class DenseTable(BlockTable):
         return self._run(Sizes(measure, bool(kernels and kernels.measures(measure))))[0]
 
     def _block_rows(self, work: Pass) -> int:
-        if self.in_host_memory:  # blocks that fit into the cache, where a centered copy is cheap
+        if self.in_cache:
             # Double precision takes twice as much room as the data.
             wider = isinstance(work, Squares)
             return cached_rows(self.shape[1], np.dtype(np.float64) if wider else self.dtype)

@@ -177,8 +177,6 @@ class Table(Passes):
     """In which the data are read: single precision stays single precision."""
     sparse = False
     """Whether zeros are not stored."""
-    in_host_memory = True
-    """Whether numpy reads the rows without a transfer."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape
@@ -210,7 +208,7 @@ class Table(Passes):
         return x
 
     def to_gpu(self, x: Array) -> Any:
-        """Convert an array of the host if the data are on a GPU, which sorts it in less time."""
+        """Convert an array of the host if the data are on a GPU, which takes less time with it."""
         return x
 
     def rows(self, value: float) -> Rows:

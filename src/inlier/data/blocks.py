@@ -31,6 +31,9 @@ class BlockTable(Table):
     dtype is that of the products: single or double precision.
     """
 
+    in_cache = True
+    """Whether blocks fit into the cache, so that a centered copy of one is cheap."""
+
     def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         super().__init__(shape)
         self.dtype = dtype
@@ -70,7 +73,7 @@ class BlockTable(Table):
 
     def sq_distances(self, center: Array) -> Rows:
         return double(
-            self._run(passes.Distances(self._view(center, centered=self.in_host_memory)))[0]
+            self._run(passes.Distances(self._view(center, centered=self.in_cache)))[0]
         )
 
     def measured(self, measure: Measure) -> Rows:

@@ -25,7 +25,7 @@ RELATIVE = 1e-10
 class White(NamedTuple):
     """Kept rows in coordinates in which they vary alike in all directions.
 
-    What multiplies many rows is where the table is.
+    What multiplies many rows is on the GPU if the table is.
     """
 
     rows: Rows
@@ -86,13 +86,8 @@ def whitened(
 
 
 def centered_rows(table: Table, rows: Array, mean: Array) -> Rows:
-    """Return a few rows less the mean, in double precision, where the table is.
-
-    In the memory of the host they are numpy's, which multiplies a matrix by its transpose in half
-    the time.
-    """
-    R = table.some(rows)
-    R = double(R if table.in_host_memory else table.to_device(R))
+    """Return a few rows less the mean, in double precision, on the host or a GPU."""
+    R = double(table.to_gpu(table.some(rows)))
     return R - like(mean, R)
 
 
