@@ -72,9 +72,7 @@ class BlockTable(Table):
         return combined
 
     def sq_distances(self, center: Array) -> Rows:
-        return double(
-            self._run(passes.Distances(self._view(center, centered=self.in_cache)))[0]
-        )
+        return double(self._run(passes.Distances(self._view(center, centered=self.in_cache)))[0])
 
     def measured(self, measure: Measure) -> Rows:
         return self._run(passes.Sizes(measure))[0]

@@ -41,9 +41,12 @@ class SubspaceSettings:
     sketch_gap: float = 5e-3
     """Duality gap of a subsample, below its sampling error; relative to the objective at w = 0."""
     sketch_slack: float = 1e-3
-    """Excess over the budget on all rows above which the multiplier of a subsample is raised."""
-    sketch_raise: float = 5e-3
-    """Relative precision to which it is raised."""
+    """Excess over the budget on all rows above which the multiplier of a subsample is raised, and
+    shortfall from it below which it is lowered: too large, it would cost good rows."""
+    sketch_precision: float = 5e-3
+    sketch_step: float = 1.1
+    sketch_least: float = 0.6
+    """Relative precision of its factor, the first step, and where lowering ends."""
     reweighting_tol: float = 1e-2
     reweighting_floor: float = 1e-3
     """Tolerance of least squares that another re-weighting follows, and the objective per row below
@@ -161,7 +164,7 @@ class SubspaceSolver:
             value = solved.scale if w is None else solved.objective(w)
             return float(tol * max(value, least))
 
-        self.last = self._project(problem, gap, self.last, self.exactly)
+        self.last = self._project(problem, gap, self.last, self.exactly, lowered=True)
         return self.last
 
     def project(self, t: Rows, s: Rows) -> SubspaceSolution:
@@ -188,7 +191,12 @@ class SubspaceSolver:
         return excluded if some(excluded) else None
 
     def _project(
-        self, problem: Projection, gap: Gap, start: SubspaceSolution | None, exactly: bool
+        self,
+        problem: Projection,
+        gap: Gap,
+        start: SubspaceSolution | None,
+        exactly: bool,
+        lowered: bool = False,
     ) -> SubspaceSolution:
         xp, k = namespace(self.P), self.P.shape[0]
         if k == 0:
@@ -206,7 +214,7 @@ class SubspaceSolver:
         sketch = self._sketch.problem(problem)
         gap_tol = max(gap(sketch, known), SETTINGS.sketch_gap * sketch.scale)
         iterate = interior.solve(self._sketched, sketch, gap_tol, warm)
-        return SubspaceSolution(*self._lifted(problem, iterate.S), iterate)
+        return SubspaceSolution(*self._lifted(problem, iterate.S, lowered), iterate)
 
     def _scalar(
         self, problem: Projection, gap: Gap, start: SubspaceSolution | None
@@ -220,34 +228,54 @@ class SubspaceSolver:
         multiplier, w = _root(self._size, problem, gap_tol, first)
         return SubspaceSolution(w, np.array([[multiplier]]))
 
-    def _lifted(self, problem: Projection, S: Array) -> tuple[Rows, Array]:
-        """Raise the multiplier of a subsample until the weights of all rows satisfy the budget.
+    def _lifted(self, problem: Projection, S: Array, lowered: bool) -> tuple[Rows, Array]:
+        """Scale the multiplier of a subsample until the weights of all rows meet the budget.
 
-        By chords, each with half of the excess at the end that stays, so that the bracket closes
-        from both sides. scipy's root finders leave reference cycles that hold device memory.
+        It is raised if they exceed it and, if it may be lowered, until they spend it.
         """
-        q = scores(self.P, S)
+        q, slack, step = scores(self.P, S), SETTINGS.sketch_slack, SETTINGS.sketch_step
 
-        def excess(factor: float) -> float:
-            w = problem.weights(factor * q)
-            largest = float(np.linalg.eigvalsh(second_moment(self.P, w))[-1])
-            return largest - 1.0 - SETTINGS.sketch_slack
+        def moment(factor: float) -> Array:
+            return second_moment(self.P, problem.weights(factor * q))
 
         low = high = 1.0
-        over = under = excess(high)
-        while under > 0.0:
-            low, over, high = high, under, 1.1 * high
-            under = excess(high)
-        while high - low > SETTINGS.sketch_raise * low:
-            step = SETTINGS.sketch_raise * low / 2.0
-            chord = low + (high - low) * over / (over - under)
-            middle = float(np.clip(chord, low + step, high - step))
-            found = excess(middle)
-            if found > 0.0:
-                low, over, under = middle, found, under / 2.0
-            else:
-                high, under, over = middle, found, over / 2.0
+        least = most = moment(1.0)
+        while _excess(most) > slack:
+            low, least, high = high, most, step * high
+            most, step = moment(high), step * step
+        while lowered and _excess(least) < -slack and low > SETTINGS.sketch_least:
+            high, most, low = low, least, low / step
+            least, step = moment(low), step * step
+        if _excess(least) <= slack:  # there is nothing left to spend it on
+            high = low
+        elif high - low > SETTINGS.sketch_precision * high:
+            high = self._between(problem, q, (low, high), (least, most))
         return problem.weights(high * q), high * S
+
+    def _between(
+        self, problem: Projection, q: Rows, factors: tuple[float, float], moments: tuple[Array, ...]
+    ) -> float:
+        """Return the least factor between two, of known second moments, that meets the budget.
+
+        Weights are linear in the factor but for the rows that reach 0 or 1 in between. By
+        bisection: scipy's root finders leave reference cycles that hold device memory.
+        """
+        low, high = factors
+        first, last = (problem.t - factor * q / problem.s for factor in factors)
+        kinked = ((first > 0.0) & (last < 0.0)) | ((first > 1.0) & (last < 1.0))
+        P, q = among(self.P, kinked), q[kinked]
+        few = Projection(problem.t[kinked], problem.s[kinked])
+        first, last = (
+            moment - second_moment(P, few.weights(factor * q))
+            for factor, moment in zip(factors, moments, strict=True)
+        )
+        while high - low > SETTINGS.sketch_precision * high:
+            factor = (low + high) / 2.0
+            part = (factor - factors[0]) / (factors[1] - factors[0])
+            moment = second_moment(P, few.weights(factor * q)) + first + part * (last - first)
+            over = _excess(moment) > SETTINGS.sketch_slack
+            low, high = (factor, high) if over else (low, factor)
+        return high
 
     def _without(
         self, excluded: Rows, problem: Projection, gap: Gap, exactly: bool
@@ -265,6 +293,11 @@ class SubspaceSolver:
         price = 2.0 * max(1.0, highest(scores(rest.P, solution.S)))
         weights = xp.where(excluded, 0.0, solution.weights)
         return SubspaceSolution(weights, solution.S + price * on_host(far @ far.T))
+
+
+def _excess(moment: Array) -> float:
+    """Return by how much a second moment in units of the budget exceeds it."""
+    return float(np.linalg.eigvalsh(moment)[-1]) - 1.0
 
 
 def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[float, Rows]:
