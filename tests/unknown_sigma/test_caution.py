@@ -141,6 +141,21 @@ def test_a_device_judges_a_sample_as_the_host_does(torch, monkeypatch):
         assert judged[0] == judged[1]
 
 
+def test_a_device_finds_the_clear_groups_of_the_host(torch):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((500, 30)) * np.linspace(1.0, 20.0, 30)
+    values[:20, :3] += 30.0
+    values[20:45, 7] -= 200.0
+    rows = np.arange(500)
+    found, expected = (
+        caution.clear_groups(rows, values, 500, to_gpu) for to_gpu in (torch.asarray, np.asarray)
+    )
+    assert len(found.leaving) == len(expected.leaving) > 0
+    for (one, _), (other, _) in zip(found.leaving, expected.leaving, strict=True):
+        np.testing.assert_array_equal(one.members, other.members)
+        np.testing.assert_allclose(one.direction, other.direction, rtol=1e-6, atol=1e-9)
+
+
 def test_a_sample_does_not_cost_the_farthest_good_rows(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20_000, 6))

@@ -196,7 +196,9 @@ class ClearGroups(NamedTuple):
     several: bool
 
 
-def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
+def clear_groups(
+    rows: Array, values: Array, n: int, to_gpu: Callable[[Array], Rows] = np.asarray
+) -> ClearGroups:
     """Find the groups that are clear of the rest.
 
     They all leave only if the rest is symmetric and has one mode; else only a few rows that are
@@ -211,7 +213,7 @@ def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
             varies = np.ptp(values, axis=0) > 0.0
             if len(values) < SAMPLE.fewest_rows or not varies.any():
                 break
-            group, several = clearest(values[:, varies], n)
+            group, several = clearest(to_gpu(values[:, varies]), n)
             if group is None:
                 break
             members = group.members
@@ -226,7 +228,7 @@ def clear_groups(rows: Array, values: Array, n: int) -> ClearGroups:
         if not found:
             return ClearGroups([], [], several)
         gone = sum(int(group.members.sum()) for group, _ in found)
-        turned = principal(values[:, np.ptp(values, axis=0) > 0.0])
+        turned = principal(to_gpu(values[:, np.ptp(values, axis=0) > 0.0]))
         several |= gone > clear.SETTINGS.few * n and flat(turned, SAMPLE.rest_level) > 1.0
         if not several and lopsided(turned, strict=False) <= 1.0:
             return ClearGroups(found, [], several)

@@ -95,8 +95,8 @@ class _Axes(NamedTuple):
 class _Space(NamedTuple):
     """Rows in some coordinates."""
 
-    rows: Rows
-    """n x k."""
+    rows: Array
+    """n x k, on the host."""
     axes: _Axes
     """Of these coordinates, in the columns' units."""
     columns: Mask
@@ -117,7 +117,7 @@ class _Space(NamedTuple):
     @property
     def first(self) -> Array:
         """The rows along the directions that are looked along, n x j."""
-        return on_host(self.rows[:, : self.n_looks])
+        return self.rows[:, : self.n_looks]
 
     def starts(self) -> Array:
         """Return the rows along the directions at which a search for groups begins, j x n."""
@@ -146,7 +146,7 @@ def spaces(X: Rows, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     rows, axes = rows[:, :held], axes._replace(weights=axes.weights[:held, :])
     n_looks = min(settings.units, rows.shape[1])
     every = np.ones(len(unit), dtype=np.bool_)
-    yield _Space(rows, axes, every, unit, rounding, n_looks, False)
+    yield _Space(on_host(rows), axes, every, unit, rounding, n_looks, False)
     usable = ~rough & np.isfinite(unit)
     if usable.sum() < 2:
         return
@@ -169,10 +169,10 @@ def spaces(X: Rows, settings: ClearSettings = SETTINGS) -> Iterator[_Space]:
     white = xp.take(rows, places, axis=1) / scales
     axes = axes._replace(weights=xp.take(axes.weights, places, axis=0) / scales[:, None])
     n_looks = min(int(usable.sum()), settings.directions)
-    yield _Space(white, axes, usable, unit, rounding, n_looks, True)
+    yield _Space(on_host(white), axes, usable, unit, rounding, n_looks, True)
 
 
-def principal(X: Array) -> Array:
+def principal(X: Rows) -> Array:
     """Project the rows on the directions in which groups are searched for."""
     return np.concatenate([space.first for space in spaces(X)], axis=1)
 
@@ -191,12 +191,12 @@ def principal_and_divided(X: Rows, settings: ClearSettings = SETTINGS) -> tuple[
     return np.concatenate(first, axis=1), T.T
 
 
-def clearest(X: Array, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clear | None, bool]:
+def clearest(X: Rows, n: int, settings: ClearSettings = SETTINGS) -> tuple[Clear | None, bool]:
     """Find the clearest group, and tell whether there is one that is too large to leave.
 
     n is how many rows there were before any group left, in proportion to those of X.
     """
-    m = len(X)
+    m = X.shape[0]
     best, merit, blocked = None, 0.0, False
     for space in spaces(X, settings):
         for members, ratio, spread, way in _candidates(space, settings):

@@ -221,7 +221,8 @@ class _Judged:
         rows, values = self.sample.among(near, clear.SETTINGS.sample)
         numbers = np.cumsum(near) - 1  # of the rows in the table
         whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
-        judged = clear_groups(numbers[rows], values, whole_in_proportion)
+        to_gpu = self.frame.whole.to_gpu
+        judged = clear_groups(numbers[rows], values, whole_in_proportion, to_gpu)
         for group, among in judged.leaving:
             candidate = self._found(found, group, among)
             if candidate is None or removed(self.oracle, found, candidate, notify) is None:
