@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.arrays import count, like, mixed, namespace, on_host, some, total
+from inlier._internal.arrays import count, like, mixed, namespace, on_host, pieces, some, total
 from inlier._internal.numbers import NEGLIGIBLE
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Table
@@ -28,13 +28,23 @@ from inlier.linalg.eigenpairs import Spectrum
 NEW = 1e-6
 # Coordinates in units of the budget are clipped to this, so that their squares do not overflow.
 LARGEST = 1e100
+# Rows whose vectors stay in the cache of a processor.
+CACHED = 1 << 14
 # Counts of rows are rounded up from this fraction of all rows.
 ROWS_TOL = 1e-7
 
 
+def parts(rows: Rows) -> list[slice]:
+    """Divide rows, along the last axis, into parts that stay in the cache; none on a device."""
+    n = rows.shape[-1]
+    return list(pieces(n, CACHED)) if isinstance(rows, np.ndarray) and n else [slice(0, n)]
+
+
 def scores(P: Rows, S: Array) -> Rows:
     """Compute q_i = p_i^T S p_i: the dual value of the budget that row i uses."""
-    return namespace(P).sum(P * mixed(S, P), axis=0)
+    xp = namespace(P)
+    found = [xp.sum(P[:, part] * mixed(S, P[:, part]), axis=0) for part in parts(P)]
+    return found[0] if len(found) == 1 else xp.concat(found)
 
 
 def second_moment(P: Rows, w: Rows) -> Array:
@@ -100,6 +110,10 @@ class Projection:
     def proximal(cls, u: Rows, w: Rows, tau: float) -> Projection:
         """Return the proximal step of length tau from w for the packing SDP with weights u."""
         return cls(w + tau * u, namespace(u).full_like(u, 1.0 / tau))
+
+    def of(self, rows: slice | Rows) -> Projection:
+        """Return the problem of some rows."""
+        return Projection(self.t[rows], self.s[rows])
 
     def in_units(self) -> tuple[Projection, float]:
         """Return the problem with its objective divided by the mean coefficient, and that."""

@@ -20,7 +20,7 @@ from inlier._internal.arrays import among, highest, like, namespace, on_host, so
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import Oracle, RowSampling, Spectrum
 from inlier.packing import interior_point as interior
-from inlier.packing.problem import Projection, Subspace, scores, second_moment
+from inlier.packing.problem import Projection, Subspace, parts, scores, second_moment
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,11 @@ class SubspaceSolver:
         q, slack, step = scores(self.P, S), SETTINGS.sketch_slack, SETTINGS.sketch_step
 
         def moment(factor: float) -> Array:
-            return second_moment(self.P, problem.weights(factor * q))
+            moments = (
+                second_moment(self.P[:, part], problem.of(part).weights(factor * q[part]))
+                for part in parts(q)
+            )
+            return np.asarray(sum(moments))
 
         low = high = 1.0
         least = most = moment(1.0)
@@ -261,10 +265,14 @@ class SubspaceSolver:
         bisection: scipy's root finders leave reference cycles that hold device memory.
         """
         low, high = factors
-        first, last = (problem.t - factor * q / problem.s for factor in factors)
-        kinked = ((first > 0.0) & (last < 0.0)) | ((first > 1.0) & (last < 1.0))
-        P, q = among(self.P, kinked), q[kinked]
-        few = Projection(problem.t[kinked], problem.s[kinked])
+
+        def has_kink(part: slice) -> Rows:
+            own = problem.of(part)
+            first, last = (own.t - factor * q[part] / own.s for factor in factors)
+            return ((first > 0.0) & (last < 0.0)) | ((first > 1.0) & (last < 1.0))
+
+        kinked = namespace(q).concat([has_kink(part) for part in parts(q)])
+        P, q, few = among(self.P, kinked), q[kinked], problem.of(kinked)
         first, last = (
             moment - second_moment(P, few.weights(factor * q))
             for factor, moment in zip(factors, moments, strict=True)
