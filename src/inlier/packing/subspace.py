@@ -234,22 +234,14 @@ class SubspaceSolver:
         It is raised if they exceed it and, if it may be lowered, until they spend it.
         """
         q, slack, step = scores(self.P, S), SETTINGS.sketch_slack, SETTINGS.sketch_step
-
-        def moment(factor: float) -> Array:
-            moments = (
-                second_moment(self.P[:, part], problem.of(part).weights(factor * q[part]))
-                for part in parts(q)
-            )
-            return np.asarray(sum(moments))
-
         low = high = 1.0
-        least = most = moment(1.0)
+        least = most = _moment(self.P, problem, q)
         while _excess(most) > slack:
             low, least, high = high, most, step * high
-            most, step = moment(high), step * step
+            most, step = _moment(self.P, problem, high * q), step * step
         while lowered and _excess(least) < -slack and low > SETTINGS.sketch_least:
             high, most, low = low, least, low / step
-            least, step = moment(low), step * step
+            least, step = _moment(self.P, problem, low * q), step * step
         if _excess(least) <= slack:  # there is nothing left to spend it on
             high = low
         elif high - low > SETTINGS.sketch_precision * high:
@@ -274,13 +266,13 @@ class SubspaceSolver:
         kinked = namespace(q).concat([has_kink(part) for part in parts(q)])
         P, q, few = among(self.P, kinked), q[kinked], problem.of(kinked)
         first, last = (
-            moment - second_moment(P, few.weights(factor * q))
+            moment - _moment(P, few, factor * q)
             for factor, moment in zip(factors, moments, strict=True)
         )
         while high - low > SETTINGS.sketch_precision * high:
             factor = (low + high) / 2.0
             part = (factor - factors[0]) / (factors[1] - factors[0])
-            moment = second_moment(P, few.weights(factor * q)) + first + part * (last - first)
+            moment = first + part * (last - first) + _moment(P, few, factor * q)
             over = _excess(moment) > SETTINGS.sketch_slack
             low, high = (factor, high) if over else (low, factor)
         return high
@@ -301,6 +293,12 @@ class SubspaceSolver:
         price = 2.0 * max(1.0, highest(scores(rest.P, solution.S)))
         weights = xp.where(excluded, 0.0, solution.weights)
         return SubspaceSolution(weights, solution.S + price * on_host(far @ far.T))
+
+
+def _moment(P: Rows, problem: Projection, q: Rows) -> Array:
+    """Compute the second moment of the rows, with the weights that scores q give them."""
+    moments = [second_moment(P[:, part], problem.of(part).weights(q[part])) for part in parts(q)]
+    return np.asarray(sum(moments))
 
 
 def _excess(moment: Array) -> float:
