@@ -141,6 +141,18 @@ def test_a_device_judges_a_sample_as_the_host_does(torch, monkeypatch):
         assert judged[0] == judged[1]
 
 
+@pytest.mark.parametrize("n", [40, 50])
+def test_rows_too_long_to_sample_are_judged_in_their_span(n, monkeypatch):
+    # The center from which the span is seen may be one of the rows: it is no outlier for that.
+    monkeypatch.setattr(caution, "SAMPLE", replace(SAMPLE, most_cells=0))
+    for seed in range(4):
+        X = np.random.default_rng(seed).standard_normal((n, 20_000), dtype="f4") + 5.0
+        assert caution.RowSample.of(as_table(X)) is None
+        assert fitted(X).support.all()
+        X[: n // 5] += 0.5
+        np.testing.assert_array_equal(fitted(X).outliers, np.arange(n // 5))
+
+
 def test_a_device_finds_the_clear_groups_of_the_host(torch):
     rng = np.random.default_rng(0)
     values = rng.standard_normal((500, 30)) * np.linspace(1.0, 20.0, 30)

@@ -134,11 +134,15 @@ def _search(
     if frame.rotation is not None and central:
         first, distances = central_point(table)
     oracle = Oracle(table, random)
-    turned = sample is None and frame.rotation is not None and enough
-    if turned:  # so many columns that only the coordinates of the rows' span can be examined
+    axes = None
+    if sample is None and frame.rotation is not None and enough:
+        # So many columns that only the coordinates of the rows' span can be examined. The frame's
+        # center may be a row, which has a direction of its own there: take the principal ones.
         r = table.shape[1]
-        coordinates = np.ascontiguousarray(on_host(table.project(np.zeros(r), np.eye(r))).T)
-        sample = RowSample(np.flatnonzero(on_host(frame.near)), coordinates)
+        coordinates = on_host(table.project(np.zeros(r), np.eye(r))).T
+        coordinates = coordinates - coordinates.mean(axis=0)
+        axes = np.linalg.svd(coordinates, full_matrices=False)[2]
+        sample = RowSample(np.flatnonzero(on_host(frame.near)), coordinates @ axes.T)
     symmetric = assume == "symmetric" or (assume == "auto" and enough)
     found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
     suspects: list[Suspect] = []
@@ -151,7 +155,7 @@ def _search(
         if found.groups:
             found = begun(oracle, found.mean, noise, notify)
         if sample is not None:
-            judged = _Judged(frame, turned, oracle, sample)
+            judged = _Judged(frame, axes, oracle, sample)
             suspects, several = judged.remove_clear_groups(found, notify)
     found = settled(oracle, found, notify)
     return _Search(found, suspects, cautious, several, below_the_edge(oracle, found))
@@ -208,8 +212,9 @@ class _Judged:
     """A table whose rows are judged with nothing assumed of the good ones."""
 
     frame: WorkingFrame
-    turned: bool
-    """Whether the sample is in the coordinates of the search, and not in those of the data."""
+    axes: Array | None
+    """The directions of the sample's coordinates in those of the search; None if it is in those of
+    the data."""
     oracle: Oracle
     sample: RowSample
 
@@ -255,8 +260,10 @@ class _Judged:
     def _found(self, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
         """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
         direction = group.direction[None]
-        if not self.turned:
+        if self.axes is None:
             direction = self.frame.directions(direction)
+        else:
+            direction = direction @ self.axes
         length = float(np.linalg.norm(direction))
         if not 0.0 < length < np.inf:
             return None
