@@ -146,7 +146,7 @@ def test_rows_too_long_to_sample_are_judged_in_their_span(n, monkeypatch):
     # The center from which the span is seen may be one of the rows: it is no outlier for that.
     monkeypatch.setattr(caution, "SAMPLE", replace(SAMPLE, most_cells=0))
     for seed in range(4):
-        X = np.random.default_rng(seed).standard_normal((n, 20_000), dtype="f4") + 5.0
+        X = np.random.default_rng(seed).standard_normal((n, 20_000)) + 5.0
         assert caution.RowSample.of(as_table(X)) is None
         assert fitted(X).support.all()
         X[: n // 5] += 0.5
