@@ -9,7 +9,6 @@ from inlier._internal.arrays import (
     among,
     count,
     double,
-    every,
     highest,
     like,
     median,
@@ -201,7 +200,9 @@ def _refined(
         (line, cut), before = turned, members
         sizes = line.sizes(cut.side)
         members = kept & (sizes > cut.cut)
-        if every(members == before):
+        # A group that is found in the metric is cut once more, along the discriminant of all rows.
+        few = SEARCH.moved * count(before) if white is not None else 0.0
+        if count(members != before) <= few:
             break
     if cut.side and not significance.is_no_tail(sizes[kept], cut.cut):
         found.tail = max(found.tail, count(members))

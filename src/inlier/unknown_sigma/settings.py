@@ -46,7 +46,9 @@ class SearchSettings:
     large: float = 1.0 / 3.0
     """If more than this fraction leaves, a group has to be clear of the others."""
     turns: int = 3
-    """How often a direction is turned towards the group that it shows."""
+    moved: float = 0.02
+    """How often a direction is turned towards the group that it shows, or until so few of its rows
+    change, as a part of them, where another cut follows."""
     most_turned: int = 3
     """How many directions are turned, if the first show nothing that may leave."""
     anisotropic: float = 1.3

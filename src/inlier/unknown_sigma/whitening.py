@@ -79,16 +79,22 @@ def whitened(
         order = xp.argsort(R @ like(random.standard_normal(d), R))
         R = xp.take(R, like(evenly_spaced(order, pursued), R), axis=0)
     basis = xp.take(vectors, like(places, R), axis=1).T / like(np.sqrt(values)[:, None], R)
-    rows = basis @ R.T
+    if sampled:  # of many: single precision is enough for directions above `RELATIVE`
+        rows = double(xp.astype(basis, xp.float32) @ xp.astype(R, xp.float32).T)
+    else:
+        rows = basis @ R.T
     # The sign of an eigenvector is an accident; the random signs of a pursuit see it.
     signs = 1.0 - 2.0 * double(xp.sum(rows * rows * rows, axis=1, keepdims=True) < 0.0)
-    return White(signs * rows, signs * basis, shrinkage, sampled)
+    rows *= signs
+    basis *= signs
+    return White(rows, basis, shrinkage, sampled)
 
 
 def centered_rows(table: Table, rows: Array, mean: Array) -> Rows:
     """Return a few rows less the mean, in double precision, on the host or a GPU."""
-    R = double(table.to_gpu(table.some(rows)))
-    return R - like(mean, R)
+    R = double(table.to_gpu(table.some(rows)))  # a copy
+    R -= like(mean, R)
+    return R
 
 
 def chosen_rows(table: Table, among: Rows, most: int, random: np.random.Generator) -> Array:
