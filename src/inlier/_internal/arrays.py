@@ -193,8 +193,8 @@ def scattered(x: Rows, where: Rows, fill: float | bool) -> Rows:
     return xp.where(where, xp.take(x, xp.clip(place, 0, None)), like(fill, x, x.dtype))
 
 
-def with_part(out: Rows, part: slice | Rows, values: Rows | bool) -> Rows:
-    """Assign values to a part of the last axis; return the array."""
+def with_part(out: Rows, part: slice, values: Rows) -> Rows:
+    """Assign values to a slice of the last axis; return the array."""
     if is_jax_array(out):  # immutable
         return out.at[..., part].set(values)
     out[..., part] = values

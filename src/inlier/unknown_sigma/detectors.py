@@ -11,12 +11,12 @@ from inlier._internal.arrays import (
     double,
     highest,
     like,
+    mask_of,
     median,
     namespace,
     pieces,
     some,
     total,
-    with_part,
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
@@ -101,7 +101,7 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
         return 0.0
     # By turns in the order of their distances, whatever the order of the rows.
     order = xp.argsort(xp.where(rows, near.distances, np.inf))
-    even = with_part(rows & ~rows, order[::2], True)
+    even = mask_of(order[::2], rows.shape[0])
     halves = [double(rows & ~even), double(rows & even)]
     halves = [half / xp.sum(half) for half in halves]
     first, second, summed = table.combine(near.center, xp.stack([*halves, double(members)]))

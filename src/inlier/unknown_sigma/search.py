@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, like, namespace, on_host, smallest, some, total
+from inlier._internal.arrays import count, double, mask_of, namespace, smallest, some, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.linalg.eigenpairs import SETTINGS as EIGEN
@@ -106,9 +106,7 @@ def _last_look(
         oracle.table, found.mean, found.kept, found.least_variance, random
     )
     for group, record in zip(found.looks, found.groups, strict=True):
-        members = np.zeros(found.kept.shape[0], dtype=np.bool_)
-        members[on_host(record.rows)] = True
-        members = like(members, found.kept)
+        members = mask_of(record.rows, found.kept.shape[0])
         for part in polished(oracle, found, white, group, members, random):
             if some(part.among(again.kept)) and _remove(oracle, again, part):
                 _extend_path(again, part.cut.share, notify, oracle)
