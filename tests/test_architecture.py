@@ -125,27 +125,6 @@ def test_every_module_has_one_layer():
     assert not missing, f"place {sorted(missing)} in LAYERS of {Path(__file__).name}"
 
 
-# What holds no code, and what is tested from outside, by what it reads, writes or shows.
-NO_CODE = {"__init__", "__main__", "typing", "_typing"}
-FROM_OUTSIDE = {"io", "cli", "report", "plots", "figures", "sources"}
-
-
-def test_every_module_is_tested_by_its_own_file():
-    missing = []
-    for path in sources():
-        inside = path.relative_to(PACKAGE)
-        if inside.stem in NO_CODE or FROM_OUTSIDE & set(inside.parts):
-            continue
-        if not (TESTS / inside.parent / f"test_{inside.name}").exists():
-            missing.append(inside.as_posix())
-    assert missing == []
-
-
-def test_every_folder_of_tests_is_a_folder_of_the_package():
-    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
-    assert [folder for folder in folders if not (PACKAGE / folder).is_dir()] == []
-
-
 def test_imports_point_downwards():
     faults = {}
     for path in sources():
@@ -253,13 +232,3 @@ def test_import_is_silent_and_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_no_two_classes_share_a_name():
-    names = [
-        node.name
-        for path in sources()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    ]
-    assert not {name for name in names if names.count(name) > 1}
