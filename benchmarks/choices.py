@@ -12,8 +12,8 @@ import numpy as np
 
 import inlier
 from inlier.datasets import SettingA
-from inlier.known_sigma import fit as with_sigma
-from inlier.packing import surrogates
+from inlier.l0 import fit as with_sigma
+from inlier.l0 import surrogates
 
 ALPHAS = (0.1, 0.2, 0.3, 0.4)
 

@@ -22,8 +22,8 @@ from judging import geometric_mean, markdown, robust_mean
 from pages import RESULTS, print_progress, write_page
 from real_data import folder_data
 
-from inlier.unknown_sigma import caution, clear, gross
-from inlier.unknown_sigma import fit as without_sigma
+from inlier.search import caution, clear, gross
+from inlier.search import fit as without_sigma
 
 WRITTEN = RESULTS / "parts.md"
 MOST_CELLS = 120_000

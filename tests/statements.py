@@ -15,7 +15,7 @@ import numpy as np
 
 from inlier.data import Fences, as_table
 from inlier.data.settings import SETTINGS
-from inlier.packing.surrogates import SMOOTHING
+from inlier.l0.surrogates import SMOOTHING
 from inlier.results.choosing import OVER
 from inlier.results.rules import GroupRule
 

@@ -23,9 +23,9 @@ LAYERS: list[set[str]] = [
     {"estimators"},
     {"second_moments"},
     {"api", "federated"},
-    {"known_sigma", "unknown_sigma"},
+    {"search"},
     {"results"},
-    {"packing"},
+    {"l0"},
     {"linalg", "theory", "datasets"},
     {"data"},
     {"_internal"},
@@ -181,7 +181,7 @@ def test_libraries_are_read(source, expected):
 @cases(
     ("source", "importer", "is_package", "expected"),
     [
-        ("import inlier.packing.problem as p", "inlier.linalg.eigenpairs", False, {"packing"}),
+        ("import inlier.l0.problem as p", "inlier.linalg.eigenpairs", False, {"l0"}),
         ("import numpy, inlier", "inlier.api", False, {"__init__"}),
         ("from inlier.data.base import Table", "inlier.linalg.eigenpairs", False, {"data"}),
         ("from . import __version__", "inlier.cli", False, {"__init__"}),
@@ -191,13 +191,13 @@ def test_libraries_are_read(source, expected):
         ('connect({"page": "inlier.report:page"})', "inlier.results", True, {"report"}),
         ("from .base import Table", "inlier.data.arrays", False, {"data"}),
         ("from .base import Table", "inlier.data", True, {"data"}),
-        ("from ..packing import Packing", "inlier.data.arrays", False, {"packing"}),
+        ("from ..l0 import Packing", "inlier.data.arrays", False, {"l0"}),
         ("from .. import linalg", "inlier.data", True, {"linalg"}),
         (
-            "def f():\n    from inlier.known_sigma.continuation import g",
-            "inlier.packing.problem",
+            "def f():\n    from inlier.l0.continuation import g",
+            "inlier.l0.problem",
             False,
-            {"known_sigma"},
+            {"l0"},
         ),
         ("from inliers import problem\nimport numpy as np", "inlier.data", True, set()),
     ],
@@ -209,15 +209,15 @@ def test_imports_are_read(source, importer, is_package, expected):
 @cases(
     ("importer", "imported", "allowed"),
     [
-        ("packing", {"linalg", "data", "_internal"}, True),
-        ("linalg", {"packing"}, False),
+        ("l0", {"linalg", "data", "_internal"}, True),
+        ("linalg", {"l0"}, False),
         ("linalg", {"theory"}, False),
         ("data", {"data"}, True),
         ("results", {"report"}, False),
         ("results", {"theory"}, True),
         ("__init__", {"cli", "api", "_internal"}, True),
         ("cli", {"__init__"}, False),
-        ("packing", {"no_such_module"}, False),
+        ("l0", {"no_such_module"}, False),
     ],
 )
 def test_rule(importer, imported, allowed):

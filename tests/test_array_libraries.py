@@ -9,7 +9,7 @@ import pytest
 from cases import cases
 from inlier import RobustMean, RobustMeanResult, baselines, robust_mean
 from inlier.datasets import SettingA, SettingB
-from inlier.packing.subspace import SETTINGS as SUBSPACE
+from inlier.l0.subspace import SETTINGS as SUBSPACE
 from libraries import (
     PRECISIONS,
     WHOLE,

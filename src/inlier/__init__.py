@@ -21,8 +21,8 @@ if TYPE_CHECKING:
         RobustNearestCentroid,
         RobustPCA,
     )
-    from inlier.packing.full_space import Solution
-    from inlier.packing.solvers import project, solve_l1, solve_least_squares
+    from inlier.l0.full_space import Solution
+    from inlier.l0.solvers import project, solve_l1, solve_least_squares
     from inlier.results.certificate import Certificate
     from inlier.results.explanation import Explanation
     from inlier.results.records import MeanResult, PathPoint, Step, WeakEvidenceWarning
@@ -82,17 +82,17 @@ _HOMES = {
     "RobustMeanSampler": "estimators",
     "RobustNearestCentroid": "estimators",
     "RobustPCA": "estimators",
-    "Solution": "packing.full_space",
+    "Solution": "l0.full_space",
     "Step": "results.records",
     "WeakEvidenceWarning": "results.records",
     "compare": "comparison",
     "methods": "comparison.registry",
     "open_table": "data",
     "path": "api",
-    "project": "packing.solvers",
+    "project": "l0.solvers",
     "robust_mean": "api",
-    "solve_l1": "packing.solvers",
-    "solve_least_squares": "packing.solvers",
+    "solve_l1": "l0.solvers",
+    "solve_least_squares": "l0.solvers",
 }
 # What results offer as methods, though it is made of results.
 connect(

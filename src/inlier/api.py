@@ -21,18 +21,18 @@ from inlier._internal.validation import (
 )
 from inlier.data import FilledTable, HostTable, Metric, Rotation, Table, as_table, central_row
 from inlier.data.checks import check_center, check_table
-from inlier.known_sigma.fit import FitOptions, WarmStart, fit_with_sigma
+from inlier.l0.fit import FitOptions, WarmStart, fit_with_sigma
+from inlier.l0.surrogates import SurrogateName
+from inlier.l0.surrogates import surrogate as named_surrogate
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
-from inlier.packing.surrogates import SurrogateName
-from inlier.packing.surrogates import surrogate as named_surrogate
 from inlier.results.named_table import NamedTable
 from inlier.results.outcome import DOUBTS, Finding, Kind
 from inlier.results.records import PathPoint, Step, WeakEvidenceWarning
 from inlier.results.result import RobustMeanResult
 from inlier.results.units import in_units_of_the_data
 from inlier.results.weighting import weighted
-from inlier.unknown_sigma.fit import fit_without_sigma
+from inlier.search.fit import fit_without_sigma
 
 Algorithm = Literal["continuation", "paper"]
 StartName = Literal["auto", "coordinate-median", "geometric-median"]

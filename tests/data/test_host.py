@@ -10,8 +10,8 @@ from inlier.data import HostTable, arrays, as_table
 from inlier.data.base import Metric
 from inlier.data.settings import SETTINGS as TABLES
 from inlier.datasets import SettingB
-from inlier.unknown_sigma import caution
-from inlier.unknown_sigma.settings import SAMPLE
+from inlier.search import caution
+from inlier.search.settings import SAMPLE
 from libraries import Verbs, quietly
 
 

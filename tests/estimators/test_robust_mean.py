@@ -26,7 +26,7 @@ from cases import cases
 from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.data import as_table
 from inlier.datasets import Sample, SettingA, SettingB
-from inlier.packing.subspace import Sketch
+from inlier.l0.subspace import Sketch
 
 SAMPLE = SettingA(n=400, d=40, alpha=0.1).sample(random_state=0)
 MIXED = SettingB(n=300, d=30, alpha=0.2).sample(random_state=1)

@@ -7,9 +7,9 @@ import numpy as np
 from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number, check_whole
 from inlier.baselines.base import Answer, Baseline, Run, parameter
-from inlier.packing.problem import Subspace, scores
-from inlier.packing.subspace import SubspaceSolver, cutting_planes
-from inlier.packing.surrogates import L1
+from inlier.l0.problem import Subspace, scores
+from inlier.l0.subspace import SubspaceSolver, cutting_planes
+from inlier.l0.surrogates import L1
 
 # Smoothed: nearly optimal, with weights as equal as possible. The exact optimum uses the slack of
 # the norm bound to keep outliers.

@@ -13,7 +13,7 @@ from inlier.api import Algorithm, Assumption, MissingName, ScatterName, StartNam
 from inlier.data import Table, as_table
 from inlier.data.checks import check_table
 from inlier.estimators.base import MeanEstimator, entries, in_signs
-from inlier.packing.surrogates import SurrogateName
+from inlier.l0.surrogates import SurrogateName
 from inlier.results.outlyingness import THRESHOLD
 from inlier.results.result import RobustMeanResult
 

@@ -9,9 +9,9 @@ from inlier.data import as_table
 from inlier.datasets import Sample, SettingB, TwoClusters
 from inlier.experiments.chapter import Chapter, Drawing, Setup
 from inlier.experiments.methods import BAD, COLUMNS, GOOD, styled
+from inlier.l0.full_space import FullSpaceSolver
+from inlier.l0.surrogates import L1, ReweightedL2, Surrogate
 from inlier.linalg.eigenpairs import Oracle
-from inlier.packing.full_space import FullSpaceSolver
-from inlier.packing.surrogates import L1, ReweightedL2, Surrogate
 
 D, N, ALPHA = 100, 200, 0.1
 SURROGATES: dict[str, Surrogate] = {"paper-l1": L1(), "paper-lp": ReweightedL2(0.5)}

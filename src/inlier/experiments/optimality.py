@@ -11,7 +11,7 @@ from inlier._internal.typing import Array
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.chapter import Chapter, PrintableTable, Setup, draws, number
 from inlier.experiments.methods import COLUMNS, IN_TABLES
-from inlier.packing.solvers import solve_l1
+from inlier.l0.solvers import solve_l1
 
 # Few enough rows to try all subsets.
 SMALL = (SettingA(14, 3, 0.2), SettingB(14, 3, 0.2))

@@ -10,7 +10,7 @@ from inlier.api import robust_mean
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.experiments.chapter import Chapter, Drawing, PrintableTable, Setup, number
 from inlier.experiments.methods import log_ticks, styled
-from inlier.packing.solvers import solve_l1
+from inlier.l0.solvers import solve_l1
 
 N, D = 1000, 50
 ALPHAS = (0.1, 0.2, 0.3)

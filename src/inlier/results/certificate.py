@@ -13,8 +13,8 @@ from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Metric, Table, WorkingFrame, as_table
 from inlier.data.checks import NONE, check_table
+from inlier.l0.problem import ROWS_TOL, fewest_removed
 from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum
-from inlier.packing.problem import ROWS_TOL, fewest_removed
 from inlier.results import wording
 from inlier.results.rules import Multiplier
 

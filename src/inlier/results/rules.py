@@ -12,8 +12,8 @@ import numpy as np
 from inlier._internal.arrays import like, namespace
 from inlier._internal.typing import Array, Rows
 from inlier.data import LazyFields, Measure, Metric, Table
-from inlier.packing.problem import packing_bound
-from inlier.packing.surrogates import ReweightedL2
+from inlier.l0.problem import packing_bound
+from inlier.l0.surrogates import ReweightedL2
 
 
 @dataclass(frozen=True)

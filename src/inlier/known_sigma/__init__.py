@@ -1,1 +1,0 @@
-"""The fit when sigma is given."""

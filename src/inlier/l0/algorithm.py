@@ -1,0 +1,213 @@
+"""Algorithm 1 of the paper: alternate between the outlier indicator and the mean.
+
+    Step 1   at the center x, minimise a surrogate of ||h||_0 over the packing set
+    Step 2   x = mean of the rows with h = 0
+
+while ||h||_0 decreases. Step 1 is solved exactly, as published, or as far as Theorem 1 requires.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from inlier._internal.arrays import count, double, every, lowest, namespace, some, total
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Array, Rows
+from inlier.l0.full_space import FullSpaceSolver, Solution
+from inlier.l0.problem import Subspace, scores
+from inlier.l0.subspace import SubspaceSolution, SubspaceSolver, cutting_planes
+from inlier.l0.surrogates import ReweightedL2, Surrogate
+from inlier.linalg.eigenpairs import Oracle
+from inlier.results.records import Step
+from inlier.results.rules import Reweighting
+
+
+@dataclass(frozen=True)
+class AlgorithmSettings:
+    """Tolerances of Algorithm 1; `make bench` counts the passes they cost."""
+
+    step_tol: float = 1e-4
+    """Duality gap of step 1 in a subspace: the set of removed rows does not depend on it."""
+    slack: float = 0.02
+    """Relative excess of the kept rows over a budget that has been tightened."""
+    max_passes: int = 4
+    max_rounds: int = 20
+    """Passes of the oracle for one check of the budget, and rounds of cutting planes."""
+    shrunk: float = 1e-3
+    """All weights of an exact step may shrink by this through rounding without removing a row."""
+
+
+SETTINGS = AlgorithmSettings()
+
+
+@dataclass(frozen=True)
+class StepSolution:
+    """Solution of step 1 at one center, and the mean of step 2."""
+
+    center: Array
+    budget: float
+    h: Rows
+    scores: Rows
+    removed: Rows
+    directions: Array
+    """k x d, with their prices: Lambda = directions^T diag(prices) directions / budget."""
+    prices: Array
+    lambda_max: float
+    mean: Array
+    """Mean of the kept rows, or of the weighted rows if none is kept."""
+    solved: bool = True
+    """Whether the surrogate was minimised to the tolerance."""
+    reweighting: Reweighting | None = None
+    """What else decides, besides the score, whether a row is removed; None for nothing."""
+
+    @property
+    def n_removed(self) -> int:
+        """||h||_0."""
+        return count(self.removed)
+
+
+# A solver of step 1 at a center and a budget; None if at least `fewer_than` rows would be removed.
+Step1 = Callable[[Array, float, float], StepSolution | None]
+
+
+def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
+    """Return the mask of the rows with h != 0, and of those that score as high as one of them.
+
+    At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
+    rows on the wrong side; a threshold on the score applies to new rows too.
+    """
+    removed = surrogate.nonzero(h)
+    least = lowest(namespace(q).where(removed, q, np.inf))
+    return removed | (q >= least) if 0.0 < least < np.inf else removed
+
+
+class ExactStep:
+    """Step 1 as published: the surrogate minimised in the whole space, to a relative duality gap.
+
+    If `soft`, with the mean weighted by 1 - h, with which the l1 objective never increases.
+    """
+
+    def __init__(
+        self, oracle: Oracle, surrogate: Surrogate, tol: float, soft: bool = False
+    ) -> None:
+        self.oracle, self.surrogate, self.tol, self.soft = oracle, surrogate, tol, soft
+
+    def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution:
+        """See `Step1`."""
+        whole = FullSpaceSolver(self.oracle, center, budget, self.tol)
+        solution = self.surrogate.minimise(whole)
+        h = solution.indicator
+        # Undo a slight shrinkage of all weights, so that rows of full weight count as kept.
+        slight = solution.shrunk > 1.0 - max(SETTINGS.shrunk, 2.0 * self.tol)
+        unshrunk = 1.0 - solution.weights / solution.shrunk if slight else h
+        removed = self.surrogate.nonzero(unshrunk)
+        weights = solution.weights if self.soft or every(removed) else double(~removed)
+        mean, top = self.oracle.table.mean(weights, center), solution.lambda_max
+        q, V, prices = solution.scores, solution.directions, solution.multiplier
+        earlier = self._reweighting(whole.solved[:-1])
+        return StepSolution(
+            center, budget, h, q, removed, V, prices, top, mean, solution.converged, earlier
+        )
+
+    def _reweighting(self, earlier: list[Solution]) -> Reweighting | None:
+        if not isinstance(self.surrogate, ReweightedL2):
+            return None
+        directions = np.concatenate([solution.directions for solution in earlier])
+        return Reweighting(self.surrogate, directions, tuple(x.multiplier for x in earlier))
+
+
+class SubspaceStep:
+    """Step 1 in few passes: the surrogate in a subspace, the budget for the kept rows alone.
+
+    By Theorem 1 any large enough set of rows that satisfies the budget will do. So the oracle
+    checks the rows with h = 0 instead of the weights; its pass also returns their mean.
+    """
+
+    def __init__(self, oracle: Oracle, surrogate: Surrogate, subspace: Subspace) -> None:
+        self.oracle, self.surrogate, self.subspace = oracle, surrogate, subspace
+
+    def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
+        """See `Step1`."""
+        first = None
+        if np.isfinite(fewer_than):
+            P = self.subspace.scaled_projections(center, budget)
+            first = self._reduced(P)
+            if count(self._removed(P, first)) >= fewer_than:
+                return None  # a subspace relaxes the problem: the whole space keeps no more rows
+        solved = cutting_planes(
+            self._reduced,
+            self.oracle,
+            center,
+            budget,
+            self.subspace,
+            first=first,
+            checked=self._kept,
+            slack=SETTINGS.slack,
+            max_passes=SETTINGS.max_passes,
+            max_rounds=SETTINGS.max_rounds,
+        )
+        self.subspace = solved.subspace
+        h = 1.0 - solved.weights
+        q = scores(self.subspace.scaled_projections(center, budget), solved.S)
+        removed = removed_rows(self.surrogate, h, q)
+        weights = solved.weights if every(removed) else double(~removed)
+        if every(weights == solved.checked):  # the oracle has returned their mean
+            mean = center + solved.spectrum.drift / max(total(weights), TINY)
+        else:
+            mean = self.oracle.table.mean(weights, center)
+        prices, top = np.diag(solved.S), float(solved.spectrum.values[0])
+        return StepSolution(center, budget, h, q, removed, self.subspace.basis, prices, top, mean)
+
+    def _reduced(self, P: Rows) -> SubspaceSolution:
+        return self.surrogate.minimise(SubspaceSolver(P, SETTINGS.step_tol, draw=self.oracle.draw))
+
+    def _removed(self, P: Rows, solution: SubspaceSolution) -> Rows:
+        return removed_rows(self.surrogate, 1.0 - solution.weights, scores(P, solution.S))
+
+    def _kept(self, P: Rows, solution: SubspaceSolution) -> Rows:
+        removed = self._removed(P, solution)
+        return solution.weights if every(removed) else double(~removed)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Last state of Algorithm 1."""
+
+    best: StepSolution
+    n_iter: int
+    converged: bool
+
+
+def alternate(
+    step1: Step1,
+    oracle: Oracle,
+    center: Array,
+    budget: Callable[[int | None], float],
+    max_iter: int,
+    notify: Callable[[Step], None] = lambda step: None,
+) -> Fit:
+    """Run Algorithm 1 from a center; return the iteration with the fewest removed rows.
+
+    `budget` maps the number of rows that the last iteration kept (None at first) to the budget. The
+    objective of the paper never increases; that of a surrogate may, which also stops the algorithm.
+    """
+    best: StepSolution | None = None
+    for n_iter in range(1, max_iter + 1):
+        allowed = budget(None if best is None else best.h.shape[0] - best.n_removed)
+        found = step1(center, allowed, np.inf if best is None else best.n_removed)
+        if found is None:
+            assert best is not None
+            return Fit(best, n_iter, converged=best.solved)
+        n_removed, rank, n_passes = float(found.n_removed), len(found.prices), oracle.table.n_passes
+        h, top = total(found.h), found.lambda_max
+        notify(Step("algorithm 1", allowed, n_removed, h, rank, top, n_passes))
+        if best is not None and found.n_removed >= best.n_removed:
+            return Fit(best, n_iter, converged=best.solved)
+        best, center = found, found.mean
+        if every(found.removed):
+            return Fit(found, n_iter, converged=False)
+        if not some(found.removed):
+            return Fit(found, n_iter, converged=found.solved)
+    assert best is not None
+    return Fit(best, max_iter, converged=False)

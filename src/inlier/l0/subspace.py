@@ -1,0 +1,404 @@
+"""The weighted projection onto the packing set within a subspace, and cutting planes around it.
+
+    project(t, s):   min_w  1/2 sum_i s_i (w_i - t_i)^2   s.t.  w in W(x, B)
+
+The dual optimum has low rank, so a problem is solved within a subspace of few directions, at the
+cost of no pass. Then an oracle searches the whole space for a direction in which the solution
+violates the budget. A violating direction joins the subspace, and the problem is solved again. A
+subspace relaxes the constraint: rows that cannot be kept there cannot be kept at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from inlier._internal.arrays import among, highest, like, namespace, on_host, some, total
+from inlier._internal.typing import Array, Rows
+from inlier.l0 import interior_point as interior
+from inlier.l0.problem import Projection, Subspace, parts, scores, second_moment
+from inlier.linalg.eigenpairs import Oracle, RowSampling, Spectrum
+
+
+@dataclass(frozen=True)
+class SubspaceSettings:
+    """Limits of the subspace solver; `make bench-scale` measured the sizes of the subsample."""
+
+    excluded: float = 1e8
+    """A row whose squared norm exceeds the budget by this factor has no weight: it would spoil the
+    arithmetic of the others."""
+    full_step: float = 1e7
+    """A proximal step this long solves the packing SDP to a relative error of half its inverse."""
+    sketch_rows: int = 1 << 12
+    """Above this many rows, solve on a weighted subsample; the budget is still checked on all
+    rows."""
+    sketch_rows_loose: int = 1 << 10
+    loose: float = 1e-3
+    """A problem with at least this tolerance takes a smaller subsample: so many for each k."""
+    sketch_gap: float = 5e-3
+    """Duality gap of a subsample, below its sampling error; relative to the objective at w = 0."""
+    sketch_slack: float = 1e-3
+    """Excess over the budget on all rows above which the multiplier of a subsample is raised, and
+    shortfall from it below which it is lowered: too large, it would cost good rows."""
+    sketch_precision: float = 5e-3
+    sketch_step: float = 1.1
+    sketch_least: float = 0.6
+    """Relative precision of its factor, the first step, and where lowering ends."""
+    reweighting_tol: float = 1e-2
+    reweighting_floor: float = 1e-3
+    """Tolerance of least squares that another re-weighting follows, and the objective per row below
+    which gaps are no longer relative to it."""
+    root_iter: int = 200
+
+
+@dataclass(frozen=True)
+class CuttingPlaneSettings:
+    """When the oracle may stop; `make bench` counts the passes."""
+
+    trim: float = 1e-6
+    """Directions with a smaller share of the multiplier leave the subspace."""
+    violated: float = 0.5
+    """A violation is certain when the residual is below this part of the excess."""
+    missed: float = 0.3
+    """Feasibility is likely when residual^2 / gap, the estimated error of the Ritz value, is below
+    this part of the slack."""
+
+
+SETTINGS = SubspaceSettings()
+PLANES = CuttingPlaneSettings()
+
+
+@dataclass(frozen=True)
+class SubspaceSolution:
+    """Solution of a problem within a subspace."""
+
+    weights: Rows
+    S: Array
+    """k x k multiplier of the matrix constraint."""
+    iterate: interior.Iterate | None = None
+    """Warm start for a similar problem."""
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A subsample of the rows, with inverse probabilities as weights."""
+
+    rows: Rows
+    """Indices of the sampled rows."""
+    copies: Array
+    """Number of rows that each represents."""
+
+    @classmethod
+    def of(cls, size: Rows, count: int, draw: RowSampling | None = None) -> Sketch:
+        """Sample one row from each stratum; half of its probability is proportional to its size.
+
+        So a row that takes much of the budget is sampled, however few are like it, and a sum of
+        sizes has a relative error of about 1 / sqrt(count). The sample does not depend on the
+        order of the rows.
+        """
+        xp, n = namespace(size), size.shape[0]
+        if draw is None:
+            draw = RowSampling(0, xp.argsort(size))
+        whole = xp.clip(xp.sum(size), float(np.finfo(np.float64).tiny), None)
+        chance = 0.5 / n + size * (0.5 / whole)
+        edges = xp.cumulative_sum(xp.take(chance, draw.order))
+        points = (np.arange(count) + np.random.default_rng(draw.seed).random(count)) / count
+        places = xp.searchsorted(edges, like(points, size) * edges[-1])
+        rows = xp.take(draw.order, xp.clip(places, 0, n - 1))
+        return cls(rows, 1.0 / (count * on_host(xp.take(chance, rows))))
+
+    def sampled(self, *rows: Rows) -> Array:
+        """Gather entries of the sampled rows on the host, with one device synchronisation."""
+        xp = namespace(rows[0])
+        return on_host(xp.concat([xp.take(x, self.rows, axis=-1) for x in rows], axis=0))
+
+    def problem(self, problem: Projection) -> Projection:
+        """Restrict a problem to the subsample."""
+        t, s = self.sampled(problem.t[None, :], problem.s[None, :])
+        return Projection(t, s * self.copies)
+
+
+# Tolerance on the duality gap, given the problem and the weights of its warm start, if any.
+Gap = Callable[[Projection, Rows | None], float]
+
+
+class SubspaceSolver:
+    """Solve problems over the packing set of rows P, projected onto k directions.
+
+    To a duality gap of `tol`, relative to the objective at w = 0. Above `sketch_rows` rows it is
+    the gap of a subsample, which `draw` is called for; the solution satisfies the budget of all
+    rows and may be short of the optimum. With `exactly`, and in a full proximal step, all rows are
+    used however many there are.
+    """
+
+    def __init__(
+        self,
+        P: Rows,
+        tol: float,
+        exactly: bool = False,
+        draw: Callable[[], RowSampling | None] = lambda: None,
+    ) -> None:
+        self.P, self.tol, self.exactly, self.draw = P, tol, exactly, draw
+        xp = namespace(P)
+        self.ones = xp.ones_like(P[0, :]) if P.shape[0] else xp.sum(P, axis=0) + 1.0
+        self.last: SubspaceSolution | None = None
+        self._size = xp.sum(P * P, axis=0)
+
+    def packing(self, u: Rows, tau: float = SETTINGS.full_step) -> SubspaceSolution:
+        """Solve the packing SDP with weights u by one proximal step of length tau from w = 1."""
+        problem = Projection.proximal(u, self.ones, tau)
+        gap = self.tol * total(u)
+        exactly = self.exactly or tau >= SETTINGS.full_step
+        return self._project(problem, lambda *_: gap, None, exactly)
+
+    def least_squares(self, u: Rows, loosely: bool = False) -> SubspaceSolution:
+        """Solve the constrained least squares with weights u, warm-started from the last one."""
+        problem = Projection.least_squares(u)
+        tol = max(self.tol, SETTINGS.reweighting_tol) if loosely else self.tol
+        least = SETTINGS.reweighting_floor * u.shape[0]
+
+        def gap(solved: Projection, w: Rows | None) -> float:
+            value = solved.scale if w is None else solved.objective(w)
+            return float(tol * max(value, least))
+
+        self.last = self._project(problem, gap, self.last, self.exactly, lowered=True)
+        return self.last
+
+    def project(self, t: Rows, s: Rows) -> SubspaceSolution:
+        """Project t onto the packing set in the metric s."""
+        return self._project(
+            Projection(t, s), lambda solved, _: self.tol * solved.scale, None, self.exactly
+        )
+
+    @cached_property
+    def _sketch(self) -> Sketch:
+        k, most = max(2, self.P.shape[0]), SETTINGS.sketch_rows
+        enough = SETTINGS.sketch_rows_loose * k if self.tol >= SETTINGS.loose else most
+        return Sketch.of(self._size, min(most, enough), self.draw())
+
+    @cached_property
+    def _sketched(self) -> Array:
+        """P of the subsample."""
+        return self._sketch.sampled(self.P) * np.sqrt(self._sketch.copies)
+
+    @cached_property
+    def _excluded(self) -> Rows | None:
+        """The rows too far out for any weight, if there are any."""
+        excluded = self._size > SETTINGS.excluded
+        return excluded if some(excluded) else None
+
+    def _project(
+        self,
+        problem: Projection,
+        gap: Gap,
+        start: SubspaceSolution | None,
+        exactly: bool,
+        lowered: bool = False,
+    ) -> SubspaceSolution:
+        xp, k = namespace(self.P), self.P.shape[0]
+        if k == 0:
+            return SubspaceSolution(xp.clip(problem.t, 0.0, 1.0), np.empty((0, 0)))
+        if self._excluded is not None:
+            return self._without(self._excluded, problem, gap, exactly)
+        if k == 1:
+            return self._scalar(problem, gap, start)
+        warm = None if start is None else start.iterate
+        known = None if warm is None else warm.weights()
+        if exactly or self.ones.shape[0] <= SETTINGS.sketch_rows:
+            host = Projection(on_host(problem.t), on_host(problem.s))
+            iterate = interior.solve(on_host(self.P), host, gap(host, known), warm)
+            return SubspaceSolution(like(iterate.weights(), self.P), iterate.S, iterate)
+        sketch = self._sketch.problem(problem)
+        gap_tol = max(gap(sketch, known), SETTINGS.sketch_gap * sketch.scale)
+        iterate = interior.solve(self._sketched, sketch, gap_tol, warm)
+        return SubspaceSolution(*self._lifted(problem, iterate.S, lowered), iterate)
+
+    def _scalar(
+        self, problem: Projection, gap: Gap, start: SubspaceSolution | None
+    ) -> SubspaceSolution:
+        """Solve for one direction exactly, starting from the subsample if there is one."""
+        first = 1.0 if start is None else float(start.S[0, 0])
+        gap_tol = gap(problem, None if start is None else start.weights)
+        if self.ones.shape[0] > SETTINGS.sketch_rows:
+            size = self._sketched[0] ** 2
+            first, _ = _root(size, self._sketch.problem(problem), gap_tol, first)
+        multiplier, w = _root(self._size, problem, gap_tol, first)
+        return SubspaceSolution(w, np.array([[multiplier]]))
+
+    def _lifted(self, problem: Projection, S: Array, lowered: bool) -> tuple[Rows, Array]:
+        """Scale the multiplier of a subsample until the weights of all rows meet the budget.
+
+        It is raised if they exceed it and, if it may be lowered, until they spend it.
+        """
+        q, slack, step = scores(self.P, S), SETTINGS.sketch_slack, SETTINGS.sketch_step
+        low = high = 1.0
+        least = most = _moment(self.P, problem, q)
+        while _excess(most) > slack:
+            low, least, high = high, most, step * high
+            most, step = _moment(self.P, problem, high * q), step * step
+        while lowered and _excess(least) < -slack and low > SETTINGS.sketch_least:
+            high, most, low = low, least, low / step
+            least, step = _moment(self.P, problem, low * q), step * step
+        if _excess(least) <= slack:  # there is nothing left to spend it on
+            high = low
+        elif high - low > SETTINGS.sketch_precision * high:
+            high = self._between(problem, q, (low, high), (least, most))
+        return problem.weights(high * q), high * S
+
+    def _between(
+        self, problem: Projection, q: Rows, factors: tuple[float, float], moments: tuple[Array, ...]
+    ) -> float:
+        """Return the least factor between two, of known second moments, that meets the budget.
+
+        Weights are linear in the factor but for the rows that reach 0 or 1 in between. By
+        bisection: scipy's root finders leave reference cycles that hold device memory.
+        """
+        low, high = factors
+
+        def has_kink(part: slice) -> Rows:
+            own = problem.of(part)
+            first, last = (own.t - factor * q[part] / own.s for factor in factors)
+            return ((first > 0.0) & (last < 0.0)) | ((first > 1.0) & (last < 1.0))
+
+        kinked = namespace(q).concat([has_kink(part) for part in parts(q)])
+        P, q, few = among(self.P, kinked), q[kinked], problem.of(kinked)
+        first, last = (
+            moment - _moment(P, few, factor * q)
+            for factor, moment in zip(factors, moments, strict=True)
+        )
+        while high - low > SETTINGS.sketch_precision * high:
+            factor = (low + high) / 2.0
+            part = (factor - factors[0]) / (factors[1] - factors[0])
+            moment = first + part * (last - first) + _moment(P, few, factor * q)
+            over = _excess(moment) > SETTINGS.sketch_slack
+            low, high = (factor, high) if over else (low, factor)
+        return high
+
+    def _without(
+        self, excluded: Rows, problem: Projection, gap: Gap, exactly: bool
+    ) -> SubspaceSolution:
+        """Solve for the other rows, then raise the multiplier until excluded rows have no weight.
+
+        A term p p^T / |p|^4 gives the row p a score of 1 and others about |p|^-2 of that.
+        """
+        xp = namespace(self.P)
+        rest = SubspaceSolver(xp.where(excluded, 0.0, self.P), self.tol, draw=self.draw)
+        target = Projection(xp.where(excluded, 0.0, problem.t), problem.s)
+        solution = rest._project(target, gap, None, exactly)
+        far = among(self.P, excluded)
+        far = far / xp.sum(far * far, axis=0)
+        price = 2.0 * max(1.0, highest(scores(rest.P, solution.S)))
+        weights = xp.where(excluded, 0.0, solution.weights)
+        return SubspaceSolution(weights, solution.S + price * on_host(far @ far.T))
+
+
+def _moment(P: Rows, problem: Projection, q: Rows) -> Array:
+    """Compute the second moment of the rows, with the weights that scores q give them."""
+    moments = [second_moment(P[:, part], problem.of(part).weights(q[part])) for part in parts(q)]
+    return np.asarray(sum(moments))
+
+
+def _excess(moment: Array) -> float:
+    """Return by how much a second moment in units of the budget exceeds it."""
+    return float(np.linalg.eigvalsh(moment)[-1]) - 1.0
+
+
+def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[float, Rows]:
+    """Find the root of the decreasing  sum_i p_i^2 clip(t_i - x p_i^2 / s_i, 0, 1) - 1.
+
+    The dual problem for one direction. Safeguarded Newton on a piecewise linear function.
+    """
+    xp = namespace(p2)
+    steep = p2 / problem.s
+    low, high = 0.0, np.inf
+    x = first if first > 0.0 else 1.0
+    for _ in range(SETTINGS.root_iter):
+        free = problem.t - x * steep
+        w = xp.clip(free, 0.0, 1.0)
+        curvature = xp.where(w == free, p2 * steep, 0.0)
+        spent, slope = on_host(xp.stack([p2 @ w, xp.sum(curvature)])).tolist()  # one transfer
+        over = spent - 1.0
+        newton = x + over / slope if slope > 0.0 else np.inf
+        # The duality gap is the complementarity |over| x.
+        settled = abs(over) * x <= gap_tol and over <= interior.SETTINGS.feasible
+        if over < 0.0 and low == 0.0 and (settled or not 0.0 < newton < x):
+            free = xp.clip(problem.t, 0.0, 1.0)
+            if float(p2 @ free) <= 1.0:  # the constraint is inactive
+                return 0.0, free
+        if settled:
+            break
+        low, high = (x, high) if over > 0.0 else (low, x)
+        if not low < newton < min(high, 10.0 * x):
+            newton = 10.0 * x if high == np.inf else (low + high) / 2.0
+        if newton in (low, high):
+            break
+        x = newton
+    return x, w
+
+
+@dataclass(frozen=True)
+class CuttingPlaneSolution:
+    """Solution in the whole space, to the slack that the oracle was given."""
+
+    weights: Rows
+    S: Array
+    """Multiplier in the subspace; diagonal."""
+    subspace: Subspace
+    checked: Rows
+    """The weights for which the budget was verified, and their spectrum."""
+    spectrum: Spectrum
+
+
+def cutting_planes(
+    reduced: Callable[[Rows], SubspaceSolution],
+    oracle: Oracle,
+    center: Array,
+    budget: float,
+    subspace: Subspace,
+    *,
+    first: SubspaceSolution | None = None,
+    checked: Callable[[Rows, SubspaceSolution], Rows] = lambda P, solution: solution.weights,
+    slack: float,
+    max_passes: int,
+    max_rounds: int,
+    trim: float = PLANES.trim,
+) -> CuttingPlaneSolution:
+    """Solve within a subspace, and extend it by violating directions until there are none.
+
+    Parameters
+    ----------
+    reduced : callable
+        Solves the problem for given rows P.
+    first : SubspaceSolution, optional
+        The solution within the first directions, if it is known.
+    checked : callable
+        Maps the rows P and a solution to the weights for which the budget has to hold.
+    slack, max_passes, max_rounds
+        Allowed: relative excess over the budget, passes of the oracle in a round, and rounds.
+    trim : float
+        Directions with a smaller share of the multiplier leave the subspace.
+    """
+    limit = budget * (1.0 + slack)
+
+    def settled(values: Array, residuals: Array, bound: float) -> bool:
+        theta, residual = float(values[0]), float(residuals[0])
+        if theta > limit:
+            return residual <= PLANES.violated * (theta - budget)
+        # The largest eigenvalue exceeds theta by about residual^2 / gap.
+        gap = max(theta - float(values[-1]), residual)
+        room = max(limit - theta, slack * budget)
+        return theta + residual < limit or residual**2 <= PLANES.missed * room * gap
+
+    for n_round in range(1, max_rounds + 1):
+        P = subspace.scaled_projections(center, budget)
+        solution = reduced(P) if first is None or n_round > 1 else first
+        weights = checked(P, solution)
+        spectrum = oracle(center, weights, settled, max_passes)
+        trimmed, S = subspace.trimmed(solution.S, P, trim)
+        if spectrum.values[0] <= limit or n_round == max_rounds:
+            break
+        subspace = trimmed.extended(spectrum, spectrum.values > budget, center)
+    return CuttingPlaneSolution(solution.weights, S, trimmed, weights, spectrum)

@@ -1,0 +1,142 @@
+"""The surrogates of ||h||_0: each a short sequence of convex problems over the packing set.
+
+    l1                max sum_i w_i                the packing SDP of the paper's section 3.2
+    re-weighted l1    max sum_i u_i w_i            the weighted packing SDP of its appendix
+    re-weighted l2    min sum_i (u_i - u_i w_i)^2  the constrained least squares of its appendix
+
+over w = 1 - h. The last two minimise sum_i h_i^p, 0 < p < 1, by re-weighting: the smoothed penalty
+is majorised by its tangent, in h or in h^2, at the current h.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeVar
+
+import numpy as np
+
+from inlier._internal.arrays import highest, namespace
+from inlier._internal.typing import Rows
+from inlier.l0 import subspace
+
+SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
+
+# Smoothing of |h|^p in the successive re-weightings: a few of them, as in the paper. The first
+# makes all weights equal. Below the last, weak outliers are kept (benchmarks/choices.py).
+SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
+# An h below this is zero up to rounding.
+ZERO = 1e-6
+
+
+class Weighted(Protocol):
+    """A solution with the weights w = 1 - h."""
+
+    @property
+    def weights(self) -> Rows:
+        """In [0, 1], one for each row."""
+
+
+SolutionT = TypeVar("SolutionT", bound=Weighted, covariant=True)
+
+
+class Solver(Protocol[SolutionT]):
+    """A solver of the convex problems, within a subspace or in the whole space."""
+
+    ones: Rows
+    """A weight of 1 for each row."""
+
+    def packing(self, u: Rows, tau: float = ...) -> SolutionT:
+        """Solve max sum_i u_i w_i."""
+
+    def least_squares(self, u: Rows, loosely: bool = ...) -> SolutionT:
+        """Solve min sum_i (u_i - u_i w_i)^2; loosely, if another re-weighting follows."""
+
+
+class Surrogate(ABC):
+    """A surrogate of ||h||_0."""
+
+    @abstractmethod
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
+        """Minimise the surrogate over the packing set."""
+
+    def nonzero(self, h: Rows) -> Rows:
+        """Return the mask of the removed rows."""
+        return h > ZERO
+
+
+@dataclass(frozen=True)
+class L1(Surrogate):
+    """||h||_1, convex."""
+
+    tau: float = subspace.SETTINGS.full_step
+    """Length of the proximal step: the default reaches the optimum, a short one approaches it."""
+
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
+        """See `Surrogate.minimise`."""
+        return solver.packing(solver.ones, self.tau)
+
+
+@dataclass(frozen=True)
+class ReweightedL1(Surrogate):
+    """sum_i (h_i + eps)^p, by packing SDPs with u_i = (h_i + eps)^(p - 1)."""
+
+    p: float
+
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
+        """See `Surrogate.minimise`."""
+        h = solver.ones
+        for eps in SMOOTHING:
+            u = (h + eps) ** (self.p - 1.0)
+            solution = solver.packing(u / highest(u))
+            h = 1.0 - solution.weights
+        return solution
+
+
+@dataclass(frozen=True)
+class ReweightedL2(Surrogate):
+    """sum_i (h_i^2 + eps)^(p/2), by least squares with u_i^2 = (h_i^2 + eps)^(p/2 - 1)."""
+
+    p: float
+
+    def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
+        """See `Surrogate.minimise`."""
+        h = solver.ones
+        for eps in SMOOTHING:
+            u = (h * h + eps) ** (self.p / 4.0 - 0.5)
+            solution = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
+            h = 1.0 - solution.weights
+        return solution
+
+    def nonzero(self, h: Rows) -> Rows:
+        """Return the mask of the rows in the concave part of the penalty.
+
+        (h^2 + eps)^(p/2) has its inflection at h = sqrt(eps / (1 - p)); in the convex part h
+        vanishes with eps.
+        """
+        return h > self._inflection
+
+    @property
+    def _inflection(self) -> float:
+        return float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
+
+    def removed_from(self, earlier: Iterable[Rows]) -> Rows:
+        """Return the score under the last multiplier above which a row is removed.
+
+        At the optimum of a re-weighting h_i = q_i / (2 u_i^2), if that is below 1. So the scores of
+        a row under the earlier multipliers determine its last u, also for a new row.
+        """
+        h: Rows = 1.0
+        for eps, q in zip(SMOOTHING, earlier, strict=False):
+            h = namespace(q).clip(q / self._curvature(h, eps), 0.0, 1.0)
+        return self._curvature(h, SMOOTHING[-1]) * self._inflection
+
+    def _curvature(self, h: Rows, eps: float) -> Rows:
+        """Return 2 u^2."""
+        return 2.0 * (h * h + eps) ** (self.p / 2.0 - 1.0)
+
+
+def surrogate(name: SurrogateName, p: float) -> Surrogate:
+    """Return the surrogate of that name; at p = 1 re-weighting is the l1 problem itself."""
+    if name == "l1" or p == 1.0:
+        return L1()
+    return ReweightedL1(p) if name == "reweighted-l1" else ReweightedL2(p)

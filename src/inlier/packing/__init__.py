@@ -1,1 +1,0 @@
-"""The convex problems over the packing set: the weights whose scatter satisfies a budget."""

@@ -1,0 +1,129 @@
+"""Where the search stands, and what it may find next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from inlier._internal.arrays import count, double, namespace
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Array, Rows
+from inlier.l0.problem import Subspace
+from inlier.linalg.eigenpairs import SETTINGS as EIGEN
+from inlier.linalg.eigenpairs import Oracle, Spectrum
+from inlier.results.records import PathPoint
+from inlier.results.rules import Group
+from inlier.search.settings import SEARCH
+from inlier.search.significance import NOTHING, Cut
+from inlier.search.whitening import White
+
+
+@dataclass
+class SearchState:
+    """What is kept, and how it came to that."""
+
+    kept: Rows
+    mean: Array
+    spectrum: Spectrum
+    """Of the kept rows about their mean."""
+    subspace: Subspace
+    """The directions in which groups left."""
+    groups: list[Group] = field(default_factory=list)
+    path: list[PathPoint] = field(default_factory=list)
+    looks: list[Candidate] = field(default_factory=list)
+    """What led to the groups."""
+    white: White | None = None
+    """The kept rows in their own metric, once it was measured."""
+    noise: float = 0.0
+    """What rounding adds to the coordinates of a row."""
+    refused: Group | None = None
+    """A group with evidence that would have left hardly more than half of the rows."""
+    doubtful: Cut = NOTHING
+    """The clearest sign of a further group that was not enough."""
+    tail: int = 0
+    """Rows of a surplus that may as well be a tail, and were kept."""
+    unclear: int = 0
+    """Rows of a large group that is not clear of the others, and was kept."""
+    coincide: bool = False
+    """Whether so many rows coincide that there is no scale to judge the others by."""
+
+    @property
+    def least_variance(self) -> float:
+        """Below it a direction holds nothing but rounding."""
+        return (SEARCH.roundings * self.noise) ** 2
+
+    def doubt(self, cut: Cut) -> None:
+        """Remember a sign that was not enough."""
+        if cut.log_p < self.doubtful.log_p:
+            self.doubtful = cut
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A group that may leave: the rows whose size is beyond a cut."""
+
+    kind: str
+    cut: Cut
+    sizes: Rows
+    """Of all rows, those that have left too."""
+    center: Array
+    direction: Array | None = None
+    ratio: float = 0.0
+    """How clear of the rest it is, if that is what it left for."""
+
+    def among(self, rows: Rows) -> Rows:
+        """Return its members among some rows."""
+        return rows & (self.sizes > self.cut.cut)
+
+
+class Near(NamedTuple):
+    """How far the rows lie from the mean of the nearest half of them."""
+
+    center: Array
+    half: Rows
+    distances: Rows
+    """Squared, from the center."""
+
+    def sizes(self) -> Rows:
+        """Return how far out the rows lie.
+
+        With many columns a row is near to a mean merely because it is one of the rows in it. Of m
+        independent rows its squared distance is (m - 1) / m of a row's own length, and that of
+        another row (m + 1) / m.
+        """
+        m = count(self.half)
+        far = self.distances**0.5
+        raised = far * float(np.sqrt((m + 1.0) / max(m - 1.0, 0.5)))
+        return namespace(far).where(self.half, raised, far)
+
+
+class Line(NamedTuple):
+    """A direction, where the rows lie along it, seen from some point, and their center there."""
+
+    direction: Array
+    rows: Rows
+    center: float
+
+    def sizes(self, side: int) -> Rows:
+        """Return how far out the rows lie."""
+        offsets = self.rows - self.center
+        return abs(offsets) if side == 0 else side * offsets
+
+
+def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
+    """Compute the directions in which the kept rows vary most."""
+    weights = double(kept)
+    if oracle.table.shape[1] <= EIGEN.dense:
+        return oracle.accurately(mean, weights, 0.0)
+
+    def settled(values: Array, residuals: Array, bound: float) -> bool:
+        return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])
+
+    return oracle(mean, weights, settled, SEARCH.round_passes, EIGEN.warm, EIGEN.probes)
+
+
+def unit(vector: Array) -> Array:
+    """Normalise a vector; zero stays zero."""
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), TINY))

@@ -1,0 +1,160 @@
+"""Algorithm 1 as published, step by step with cvxpy."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import inlier
+import reference
+from cases import cases
+from inlier.data import as_table
+from inlier.datasets import SettingA, SettingB
+from inlier.l0.algorithm import ExactStep
+from inlier.l0.surrogates import L1, SMOOTHING
+from inlier.l0.surrogates import surrogate as named_surrogate
+from inlier.linalg.eigenpairs import Oracle
+
+SURROGATES = ["l1", "reweighted-l1", "reweighted-l2"]
+POWERS = [0.3, 0.5, 0.9]
+
+
+def minimised_by_cvxpy(A, budget, surrogate, p=1.0):
+    """Step 1: the indicator h, by the paper's sequence of convex problems."""
+    h = np.ones(len(A))
+    if surrogate == "l1":
+        return 1.0 - reference.optimum(A, budget, reference.weighted_l1(h))[1]
+    for eps in SMOOTHING:
+        if surrogate == "reweighted-l1":
+            objective = reference.weighted_l1((h + eps) ** (p - 1.0))
+        else:
+            objective = reference.weighted_squares((h**2 + eps) ** (p / 4.0 - 0.5))
+        h = 1.0 - reference.optimum(A, budget, objective)[1]
+        h = np.clip(h, 0.0, 1.0)
+    return h
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_iterations_are_those_of_algorithm_1_with_cvxpy(seed):
+    sample = SettingA(n=60, d=6, alpha=0.3).sample(seed)
+    result = inlier.robust_mean(
+        sample.X, sigma=sample.sigma, algorithm="paper", surrogate="l1", tol=1e-8
+    )
+    center, counts, sums = np.median(sample.X, axis=0), [np.inf], []
+    while True:
+        h = minimised_by_cvxpy(sample.X - center, result.budget, "l1")
+        counts.append(int((h > 1e-5).sum()))
+        sums.append(h.sum())
+        if counts[-1] >= counts[-2]:
+            break
+        kept = h <= 1e-5
+        center = sample.X[kept].mean(axis=0)
+    assert [step.n_removed for step in result.history] == counts[1:]
+    np.testing.assert_allclose([step.h_sum for step in result.history], sums, atol=1e-5)
+    np.testing.assert_array_equal(result.support, kept)
+
+
+# All powers, but for l1, which has none.
+STEPS = [("l1", 0.5), *((name, p) for name in SURROGATES[1:] for p in POWERS)]
+
+
+@cases("seed", range(2))
+@cases(("surrogate", "p"), STEPS)
+def test_step_1_is_the_sequence_of_convex_problems_of_the_paper(surrogate, p, seed):
+    sample = SettingA(n=60, d=6, alpha=0.2).sample(seed)
+    center, budget = np.median(sample.X, axis=0), 60 * sample.sigma**2
+    oracle = Oracle(as_table(sample.X), np.random.default_rng(0))
+    step1 = ExactStep(oracle, named_surrogate(surrogate, p), tol=1e-9)
+    found = step1(center, budget, np.inf)
+    h = minimised_by_cvxpy(sample.X - center, budget, surrogate, p)
+    # All but the last of the least squares problems are solved to a gap of 1e-3 only.
+    close = 2e-2 if surrogate == "reweighted-l2" else 2e-3
+    np.testing.assert_allclose(found.h, h, atol=close)
+    # Removed is what has h != 0, as published; nothing is asked of rows that are too close to call.
+    zero = np.sqrt(SMOOTHING[-1] / (1.0 - p)) if surrogate == "reweighted-l2" else 1e-4
+    assert np.all(found.removed[h > zero + close])
+    assert not np.any(found.removed[h < zero - close])
+    np.testing.assert_allclose(found.mean, sample.X[~found.removed].mean(axis=0), atol=1e-12)
+
+
+@cases(("surrogate", "p"), STEPS)
+@cases("setting", [SettingA, SettingB])
+def test_algorithm_1_stops_by_the_rule_of_the_paper(setting, surrogate, p):
+    sample = setting(n=120, d=10, alpha=0.2).sample(0)
+    result = inlier.robust_mean(
+        sample.X, sigma=sample.sigma, p=p, algorithm="paper", surrogate=surrogate
+    )
+    counts = [step.n_removed for step in result.history]
+    assert all(step.stage == "algorithm 1" for step in result.history)
+    assert all(step.budget == result.budget for step in result.history)
+    assert result.n_iter == len(counts)
+    assert np.all(np.diff(counts[:-1]) < 0)
+    assert counts[-1] >= counts[-2] or counts[-1] == 0
+    assert result.converged
+    assert result.certificate.n_removed == min(counts)
+    np.testing.assert_array_equal(result.support, result.indicator == 0.0)
+    np.testing.assert_allclose(result.location, sample.X[result.support].mean(axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("surrogate", ["reweighted-l1", "reweighted-l2"])
+def test_power_1_is_l1(surrogate):
+    sample = SettingA(n=100, d=8, alpha=0.2).sample(1)
+    options = {"sigma": sample.sigma, "algorithm": "paper"}
+    l1 = inlier.robust_mean(sample.X, surrogate="l1", **options)
+    reweighted = inlier.robust_mean(sample.X, surrogate=surrogate, p=1.0, **options)
+    np.testing.assert_array_equal(l1.support, reweighted.support)
+    assert l1.history == reweighted.history
+
+
+def test_algorithm_1_in_more_columns_than_the_interior_point_method_takes():
+    sample = SettingB(n=150, d=40, alpha=0.2).sample(0)
+    for surrogate in SURROGATES:
+        result = inlier.robust_mean(
+            sample.X, sigma=sample.sigma, algorithm="paper", surrogate=surrogate, tol=1e-5
+        )
+        counts = [step.n_removed for step in result.history]
+        assert np.all(np.diff(counts[:-1]) < 0)
+        kept = sample.X[result.support]
+        top = reference.largest_eigenvalue(kept - kept.mean(axis=0), np.ones(len(kept)))
+        assert top <= result.budget * (1.0 + 1e-9)
+        assert result.certificate.lambda_max == pytest.approx(top, rel=1e-9)
+
+
+def test_too_few_iterations_are_reported():
+    sample = SettingA(n=120, d=10, alpha=0.3).sample(0)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        result = inlier.robust_mean(
+            sample.X, sigma=sample.sigma, algorithm="paper", surrogate="l1", max_iter=1
+        )
+    assert not result.converged
+    assert result.n_iter == len(result.history) == 1
+
+
+@pytest.mark.parametrize("algorithm", ["continuation", "paper"])
+def test_clean_data_lose_no_row(algorithm):
+    sample = SettingA(n=200, d=10, alpha=0.0).sample(0)
+    result = inlier.robust_mean(
+        sample.X, sigma=1.1 * sample.sigma, algorithm=algorithm, start=sample.mean
+    )
+    assert result.support.all()
+    assert result.converged
+    assert result.certificate.l0_lower_bound == 0
+    np.testing.assert_allclose(result.location, sample.mean, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d"), [(100, 10), (100, 30)])
+@pytest.mark.parametrize("alpha", [0.2, 0.4])
+def test_l1_objective_never_rises_when_the_mean_is_weighted(n, d, alpha):
+    """Theorem 2 for the relaxed problem: a weighted mean keeps feasible weights feasible."""
+    sample = SettingA(n=n, d=d, alpha=alpha).sample(0)
+    oracle = Oracle(as_table(sample.X), np.random.default_rng(0))
+    tol = 1e-6
+    step1 = ExactStep(oracle, L1(), tol=tol, soft=True)
+    center, objectives = np.median(sample.X, axis=0), []
+    for _ in range(6):
+        found = step1(center, n * sample.sigma**2, np.inf)
+        objectives.append(found.h.sum())
+        w = 1.0 - found.h
+        np.testing.assert_allclose(found.mean, w @ sample.X / w.sum(), atol=1e-10)
+        center = found.mean
+    assert np.all(np.diff(objectives) <= tol * n)
+    assert objectives[-1] < objectives[0]

@@ -1,0 +1,65 @@
+"""Where the search stands: sizes, signs and doubts by hand."""
+
+import numpy as np
+import pytest
+
+from inlier.data import as_table
+from inlier.linalg.eigenpairs import Oracle
+from inlier.search.search import begun
+from inlier.search.significance import Cut
+from inlier.search.state import Candidate, Line, Near, spectrum_of, unit
+from reference import contaminated, largest_eigenvalue
+
+
+def test_no_row_has_a_part_in_its_own_center():
+    # Of independent rows the mean squared size is the same for those in the mean and the others.
+    rng = np.random.default_rng(0)
+    half = np.arange(200) < 20
+    ratios = []
+    for _ in range(50):
+        X = rng.standard_normal((200, 300))
+        center = X[half].mean(axis=0)
+        near = Near(center, half, np.square(X - center).sum(axis=1))
+        sizes = near.sizes()
+        np.testing.assert_allclose(sizes[~half], np.sqrt(near.distances[~half]))
+        ratios.append(np.mean(sizes[half] ** 2) / np.mean(sizes[~half] ** 2))
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.01)
+
+
+def test_sizes_along_a_line():
+    line = Line(np.eye(2)[0], np.array([-2.0, 1.0, 4.0]), center=1.0)
+    assert line.sizes(1).tolist() == [-3.0, 0.0, 3.0]
+    assert line.sizes(-1).tolist() == [3.0, 0.0, -3.0]
+    assert line.sizes(0).tolist() == [3.0, 0.0, 3.0]
+
+
+def test_a_candidate_is_what_lies_beyond_its_cut():
+    found = Candidate("direction", Cut(cut=1.0), np.array([0.5, 1.0, 2.0, 3.0]), np.zeros(2))
+    kept = np.array([True, True, True, False])
+    assert found.among(kept).tolist() == [False, False, True, False]
+
+
+def test_the_clearest_doubt_is_remembered():
+    oracle = Oracle(as_table(contaminated()), np.random.default_rng(0))
+    state = begun(oracle, np.zeros(4), 1e-3, lambda step: None)
+    assert state.least_variance == pytest.approx((8e-3) ** 2)
+    for log_p in (-2.0, -5.0, -3.0):
+        state.doubt(Cut(log_p=log_p))
+    assert state.doubtful.log_p == -5.0
+    assert state.kept.all() and len(state.path) == 1 and state.groups == []
+
+
+@pytest.mark.parametrize("shape", [(60, 4), (80, 300)])
+def test_the_spectrum_is_that_of_the_kept_rows(shape):
+    X = contaminated(*shape)
+    kept = np.arange(len(X)) >= 6
+    mean = X[kept].mean(axis=0)
+    found = spectrum_of(Oracle(as_table(X), np.random.default_rng(0)), mean, kept)
+    top = largest_eigenvalue(X[kept] - mean, np.ones(kept.sum()))
+    assert 0.9 * top <= found.values[0] <= top * (1.0 + 1e-9)
+    assert found.bound >= top * (1.0 - 1e-9)
+
+
+def test_units():
+    np.testing.assert_allclose(unit(np.array([3.0, 4.0])), [0.6, 0.8])
+    assert unit(np.zeros(2)).tolist() == [0.0, 0.0]
