@@ -17,7 +17,7 @@ from inlier.data import Fences, as_table
 from inlier.data.settings import SETTINGS
 from inlier.l0.surrogates import SMOOTHING
 from inlier.results.choosing import OVER
-from inlier.results.rules import GroupRule
+from inlier.verdict.rules import GroupRule
 
 Array = Any
 DOUBLE = float(np.finfo(np.float64).eps)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inlier._internal.late import connect
 
 if TYPE_CHECKING:
     from inlier import baselines, datasets, federated, theory
@@ -25,9 +24,10 @@ if TYPE_CHECKING:
     from inlier.l0.solvers import project, solve_l1, solve_least_squares
     from inlier.results.certificate import Certificate
     from inlier.results.explanation import Explanation
-    from inlier.results.records import MeanResult, PathPoint, Step, WeakEvidenceWarning
-    from inlier.results.result import RobustMeanResult
-    from inlier.results.rules import Group
+    from inlier.results.path import PathPoint
+    from inlier.results.result import RobustMeanResult, WeakEvidenceWarning
+    from inlier.verdict.verdict import Step
+    from inlier.verdict.rules import Group
 
 __version__: str
 
@@ -36,7 +36,6 @@ __all__ = [
     "Comparison",
     "Explanation",
     "Group",
-    "MeanResult",
     "Method",
     "PathPoint",
     "RobustCenterer",
@@ -70,10 +69,9 @@ _HOMES = {
     "Certificate": "results.certificate",
     "Comparison": "comparison",
     "Explanation": "results.explanation",
-    "Group": "results.rules",
-    "MeanResult": "results.records",
-    "Method": "comparison.registry",
-    "PathPoint": "results.records",
+    "Group": "verdict.rules",
+        "Method": "comparison.registry",
+    "PathPoint": "results.path",
     "RobustCenterer": "estimators",
     "RobustCovariance": "estimators",
     "RobustKMeans": "estimators",
@@ -83,8 +81,8 @@ _HOMES = {
     "RobustNearestCentroid": "estimators",
     "RobustPCA": "estimators",
     "Solution": "l0.full_space",
-    "Step": "results.records",
-    "WeakEvidenceWarning": "results.records",
+    "Step": "verdict.verdict",
+    "WeakEvidenceWarning": "results.result",
     "compare": "comparison",
     "methods": "comparison.registry",
     "open_table": "data",
@@ -94,21 +92,7 @@ _HOMES = {
     "solve_l1": "l0.solvers",
     "solve_least_squares": "l0.solvers",
 }
-# What results offer as methods, though it is made of results.
-connect(
-    {
-        "solve_again": "inlier.api:solve_again",
-        "summarise": "inlier.results.summary:summarise",
-        "page": "inlier.report:page",
-        "card": "inlier.report:card",
-        "plot_means": "inlier.plots:means",
-        "plot_path": "inlier.plots:path",
-        "plot_rows": "inlier.plots:rows",
-        "plot_scores": "inlier.plots:scores",
-        "plot_spectrum": "inlier.plots:spectrum",
-    }
-)
-_MODULES = ("baselines", "data", "datasets", "federated", "theory")
+_MODULES = ("l0", "baselines", "data", "datasets", "federated", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inlier.data import as_table
-from inlier.data.frame import WorkingFrame
+from inlier.data.frame import Frame
 
 
 def frame_of(shape, rotates=True):
@@ -12,7 +12,7 @@ def frame_of(shape, rotates=True):
     X[2] = 1e9
     near = np.arange(len(X)) != 2
     origin = np.median(X, axis=0)
-    return X, near, WorkingFrame.of(as_table(X), near, origin, rotates)
+    return X, near, Frame.of(as_table(X), near, origin, rotates)
 
 
 @pytest.mark.parametrize("shape", [(30, 4), (12, 50)], ids=["tall", "wide"])
@@ -47,6 +47,6 @@ def test_vectors_of_rows():
 def test_a_frame_of_all_rows_is_the_table():
     X = np.random.default_rng(0).standard_normal((10, 40))
     table = as_table(X)
-    frame = WorkingFrame.of(table, np.ones(10, bool), X[0], rotates=False)
+    frame = Frame.of(table, np.ones(10, bool), X[0], rotates=False)
     assert frame.complete and frame.table is table and frame.rotation is None
     assert frame.of_near_rows(X) is X and frame.of_all_rows(X, 0.0) is X

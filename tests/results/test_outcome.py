@@ -4,7 +4,7 @@ import numpy as np
 
 from cases import cases
 from inlier import robust_mean
-from inlier.results.outcome import DOUBTS, FAILURES, Finding, Kind, Outcome
+from inlier.verdict.verdict import DOUBTS, FAILURES, Finding, Kind, Outcome
 from reference import contaminated
 
 

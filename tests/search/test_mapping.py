@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inlier._internal.arrays import all_but
-from inlier.data import WorkingFrame, as_table
+from inlier.data import Frame, as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.search import below_the_edge, select, settled
 from inlier.search.mapping import Early, mapped_back
@@ -21,7 +21,7 @@ def searched(shape, far):
     gone = np.arange(n) == FAR
     X[FAR] = 1e6 if far else 0.0
     start = np.median(X, axis=0)
-    frame = WorkingFrame.of(as_table(X), ~gone if far else np.full(n, True), start)
+    frame = Frame.of(as_table(X), ~gone if far else np.full(n, True), start)
     oracle = Oracle(frame.table, rng)
     distances = frame.table.sq_distances(frame.center)
     found = select(oracle, frame.center, distances, rng, 1e-12, False, lambda step: None, True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
-from inlier.data import HostTable, Table, WorkingFrame, as_table
+from inlier.data import HostTable, Table, Frame, as_table
 from inlier.data.checks import check_range
 from inlier.datasets.base import checked_parameters
 from inlier.datasets.base import parameter as parameter  # for the methods
@@ -78,7 +78,7 @@ class Run:
     center: Array  # the coordinate-wise median of a sample of the rows
     random: np.random.Generator
     n_aside: int  # distant rows that were set aside
-    frame: WorkingFrame  # counts the passes over the data, without those over rotated rows
+    frame: Frame  # counts the passes over the data, without those over rotated rows
     distances: Array  # squared, of the rows from the center
     alpha: float  # nan if the method does not need it
     sigma: float  # likewise
@@ -214,7 +214,7 @@ class Baseline(MeanEstimator, ABC):
             limit = MAX_DISTANCE_RATIO**2 * float(np.median(distances))
             # Where most rows coincide there is no unit of distance.
             near = np.asarray(distances <= limit if limit > 0.0 else np.isfinite(distances))
-        frame = WorkingFrame.of(table, near, center, self.rotates)
+        frame = Frame.of(table, near, center, self.rotates)
         n_aside = n - int(near.sum())
         distances = frame.of_near_rows(distances)
         run = Run(frame.table, frame.center, random, n_aside, frame, distances, *needs)
@@ -233,7 +233,7 @@ class Baseline(MeanEstimator, ABC):
             checked[name] = check_number(value, name, **limits)
         return checked["alpha"], checked["sigma"]
 
-    def _result(self, frame: WorkingFrame, run: Run, answer: Answer) -> MeanResult:
+    def _result(self, frame: Frame, run: Run, answer: Answer) -> MeanResult:
         if answer.location is None:
             location = frame.near_rows.mean(answer.weights, frame.origin)
         else:

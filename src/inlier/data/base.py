@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from inlier._internal.arrays import double, evenly_spaced, like, namespace, total
-from inlier._internal.typing import Array, Rows
+from inlier._internal.typing import Array, Mask, Rows
 from inlier.data.measures import Along, Measure
 from inlier.data.settings import SETTINGS
 
@@ -177,6 +177,14 @@ class Table(Passes):
     """In which the data are read: single precision stays single precision."""
     sparse = False
     """Whether zeros are not stored."""
+
+    gaps: Any = None
+    missing: Mask | None = None
+    """The missing cells and their mask, if cells were imputed."""
+
+    def observed_mean(self, weights: Array) -> tuple[Array, Array]:
+        """See `FilledTable.known`."""
+        raise NotImplementedError
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape

@@ -91,7 +91,7 @@ class FilledTable(DenseTable):
         cells[self.aside] = self._cells[row]
         return cells
 
-    def known(self, weights: Array) -> tuple[Array, Array]:
+    def observed_mean(self, weights: Array) -> tuple[Array, Array]:
         """Return the weighted mean of the present cells of each column, and their total weight.
 
         The weights of a mask are 1 and 0, and the total is a number of cells. A column without

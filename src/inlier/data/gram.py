@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -80,59 +79,6 @@ class Rotation:
         found = self.original.combine(self.center, mixing)
         combined: Array = found[0] if coefficients.ndim == 1 else found
         return combined
-
-    def points(self, vectors: Array) -> Any:
-        """Transform points to the original coordinates, lazily if there are very many columns."""
-        return self._maybe_lazy(vectors @ self.mixing, origin=True)
-
-    def directions(self, vectors: Array) -> Any:
-        """Transform directions to the original coordinates, lazily likewise."""
-        return self._maybe_lazy(vectors @ self.mixing, origin=False)
-
-    def spanned(self, coefficients: Array) -> Any:
-        """Compute points given as combinations of the centered rows (k x n), lazily likewise.
-
-        More accurate than `points`: the rotated coordinates of a distant row have lost digits.
-        """
-        return self._maybe_lazy(coefficients, origin=True)
-
-    def _maybe_lazy(self, coefficients: Array, origin: bool) -> Any:
-        lazy = LazyArray(self, coefficients, origin)
-        n_elements = np.atleast_2d(coefficients).shape[0] * self.original.shape[1]
-        return lazy if n_elements > SETTINGS.lazy_elements else lazy.compute()
-
-
-class LazyArray:
-    """Vectors in the original coordinates, computed on first access: one pass.
-
-    Each has as many entries as the table has columns, and most are never used. The data must not
-    change until then.
-    """
-
-    def __init__(self, rotation: Rotation, coefficients: Array, origin: bool) -> None:
-        self._rotation, self._coefficients, self._origin = rotation, coefficients, origin
-
-    def compute(self) -> Array:
-        """Return the array."""
-        found = self._rotation.combined(self._coefficients)
-        return found + self._rotation.center if self._origin else found
-
-    def __getitem__(self, i: int | slice) -> LazyArray:
-        return LazyArray(self._rotation, self._coefficients[i], self._origin)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return np.asarray, (self.compute(),)  # pickle without the table
-
-
-class LazyFields:
-    """Base of a dataclass whose fields may be `LazyArray`: computed on first access."""
-
-    def __getattribute__(self, name: str) -> Any:
-        value = super().__getattribute__(name)
-        if isinstance(value, LazyArray):
-            value = value.compute()
-            object.__setattr__(self, name, value)
-        return value
 
 
 def central_row(table: Table) -> Array:

@@ -38,8 +38,6 @@ class TableSettings:
     """Elements up to which the exact median is found by sorting."""
     host_elements: int = 1 << 22
     """Elements of a temporary block on the host: checks, missing cells, densified sparse rows."""
-    lazy_elements: int = 1 << 19
-    """Vectors with more elements in the original coordinates are computed on first access."""
     central: float = 4.0
     central_elements: int = 1 << 20
     """Row 0 is central if its median squared distance is at most `central` times the smallest. In

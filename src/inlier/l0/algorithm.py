@@ -14,13 +14,12 @@ import numpy as np
 from inlier._internal.arrays import count, double, every, lowest, namespace, some, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.l0.full_space import FullSpaceSolver, Solution
+from inlier.l0.full_space import FullSpaceSolver
 from inlier.l0.problem import Subspace, scores
 from inlier.l0.subspace import SubspaceSolution, SubspaceSolver, cutting_planes
-from inlier.l0.surrogates import ReweightedL2, Surrogate
+from inlier.l0.surrogates import Surrogate
 from inlier.linalg.eigenpairs import Oracle
-from inlier.results.records import Step
-from inlier.results.rules import Reweighting
+from inlier.verdict.verdict import Step
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,6 @@ class StepSolution:
     """Mean of the kept rows, or of the weighted rows if none is kept."""
     solved: bool = True
     """Whether the surrogate was minimised to the tolerance."""
-    reweighting: Reweighting | None = None
-    """What else decides, besides the score, whether a row is removed; None for nothing."""
 
     @property
     def n_removed(self) -> int:
@@ -105,16 +102,7 @@ class ExactStep:
         weights = solution.weights if self.soft or every(removed) else double(~removed)
         mean, top = self.oracle.table.mean(weights, center), solution.lambda_max
         q, V, prices = solution.scores, solution.directions, solution.multiplier
-        earlier = self._reweighting(whole.solved[:-1])
-        return StepSolution(
-            center, budget, h, q, removed, V, prices, top, mean, solution.converged, earlier
-        )
-
-    def _reweighting(self, earlier: list[Solution]) -> Reweighting | None:
-        if not isinstance(self.surrogate, ReweightedL2):
-            return None
-        directions = np.concatenate([solution.directions for solution in earlier])
-        return Reweighting(self.surrogate, directions, tuple(x.multiplier for x in earlier))
+        return StepSolution(center, budget, h, q, removed, V, prices, top, mean, solution.converged)
 
 
 class SubspaceStep:

@@ -18,7 +18,7 @@ from inlier.l0.subspace import SETTINGS as SUBSPACE
 from inlier.l0.subspace import SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import L1, Surrogate
 from inlier.linalg.eigenpairs import Oracle
-from inlier.results.records import Step
+from inlier.verdict.verdict import Step
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,19 +9,18 @@ from inlier import theory
 from inlier._internal.arrays import count, double, every, highest, lowest, namespace, some, total
 from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
-from inlier.data import Table, WorkingFrame
+from inlier.data import Frame, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
 from inlier.l0.algorithm import ExactStep, Fit, StepSolution, SubspaceStep, alternate
 from inlier.l0.continuation import ContinuationResult, continuation, tightening_was_right
-from inlier.l0.problem import Subspace
-from inlier.l0.surrogates import ZERO, Surrogate
+from inlier.l0.options import Options
+from inlier.l0.problem import budget_tolerance
+from inlier.l0.surrogates import ZERO
 from inlier.linalg.centers import central_point
-from inlier.linalg.eigenpairs import Oracle, Spectrum, orthonormal_rows
-from inlier.results.certificate import Certificate, budget_tolerance, spectrum_of_kept
-from inlier.results.outcome import Finding, Kind, Outcome
-from inlier.results.records import Step
-from inlier.results.result import RobustMeanResult
-from inlier.results.rules import Multiplier
+from inlier.linalg.eigenpairs import Oracle, Spectrum
+from inlier.linalg.kept import spectrum_of_kept
+from inlier.verdict.rules import Multiplier
+from inlier.verdict.verdict import Finding, Kind, Outcome, Step, Verdict
 
 
 @dataclass(frozen=True)
@@ -44,63 +42,31 @@ class FitSettings:
 SETTINGS = FitSettings()
 
 
-@dataclass(frozen=True)
-class FitOptions:
-    """Algorithm, surrogate and stopping criteria of a fit."""
-
-    algorithm: str
-    surrogate: Surrogate
-    prune: float | None
-    max_iter: int
-    tol: float
-
-
-class WarmStart(NamedTuple):
-    """Rows and directions of an earlier fit."""
-
-    support: Rows
-    directions: Array
-    """k x d; they need not be orthonormal."""
-
-
 def fit_with_sigma(
     whole: Table,
+    metric: Metric | None,
     sigma: float,
-    c1: float,
     center: Array,
     central: bool,
-    options: FitOptions,
+    options: Options,
     random: np.random.Generator,
     callback: Callable[[Step], object] | None,
-    known: WarmStart | None = None,
-) -> RobustMeanResult:
-    """Fit with the budget c1^2 n sigma^2, from `known` instead of the continuation if given.
+) -> tuple[Frame, Verdict]:
+    """Fit with the budget c1^2 n sigma^2; return the frame of the fit and the verdict in it.
 
-    With `central` the geometric median may replace the first center in the coordinates of the rows'
-    span.
+    The table is in the metric already. With `central` the geometric median may replace the first
+    center in the coordinates of the rows' span.
     """
     n, d = whole.shape
-    variance = (c1 * sigma) * (c1 * sigma)
+    reach = options.c1 * sigma
+    variance = reach * reach
     budget = n * variance
-    prune = options.prune
     distances = whole.sq_distances(center)
-    typical = check_range(whole, center, distances, c1 * sigma * float(np.sqrt(n)))
+    typical = check_range(whole, center, distances, reach * float(np.sqrt(n)))
     far = float(np.sqrt(max(SETTINGS.far_budgets * budget, SETTINGS.far_medians * typical**2)))
-    if prune is not None:
-        far = min(far, float(theory.far_radius(sigma, d, prune)))
-    largest = largest_distance(whole.dtype)
-    if far > largest and some((distances > largest**2) & (distances <= far**2)):
-        raise ValueError(
-            f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
-            "their distances overflow. Measure X and sigma in other units."
-        )
-    near = distances <= far**2
-    n_near = count(near)
-    if n_near < 2:
-        raise ValueError(
-            f"prune={prune} leaves {n_near} of {n} rows within {far:.3g} of the start. Raise "
-            "sigma, or leave prune out."
-        )
+    if options.prune is not None:
+        far = min(far, float(theory.far_radius(sigma, d, options.prune)))
+    near = _near(whole, distances, far, sigma, options.prune)
     steps: list[Step] = []
 
     def notify(step: Step) -> None:
@@ -108,88 +74,72 @@ def fit_with_sigma(
         if callback is not None:
             callback(step)
 
-    frame = WorkingFrame.of(whole, near, center)
+    frame = Frame.of(whole, near, center, metric=metric)
     table, first, distances = frame.table, frame.center, frame.of_near_rows(distances)
     if frame.rotation is not None and central:
         first, distances = central_point(table)
     oracle = Oracle(table, random)
     tolerance = budget_tolerance(whole.dtype)
-    if options.algorithm == "paper":
-        exactly = ExactStep(oracle, options.surrogate, options.tol)
+    if options.published:
+        exactly = ExactStep(oracle, options.minimiser, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
         spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
     else:
-        if known is None:
-            reached = continuation(oracle, first, distances, budget, notify)
-        else:
-            kept = frame.of_near_rows(double(known.support))
-            reached = ContinuationResult(first, kept, _subspace(known.directions, frame, first))
+        reached = continuation(oracle, first, distances, budget, notify)
         fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
-        if known is not None and every(fit.best.removed):  # the warm start was too far away
-            reached = continuation(oracle, first, distances, budget, notify)
-            fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
-
-    best = fit.best
+    best, room = fit.best, max(budget, spectrum.bound)
     kept = ~best.removed
-    weights = _weights(best)
-    location = frame.mean(weights, best.mean)
-    radius = np.inf if frame.complete else far
-    working = _multiplier(best, table, first, radius, max(budget, spectrum.bound))
-    multiplier, turn = working, frame.rotation
-    if turn is not None:
-        there = turn.points(working.center)
-        multiplier = working.turned(turn.directions, center=there, start=turn.center)
-    # The certificate needs the original data if a row was set aside, or if the kept rows are so far
-    # from the first center that the rotation has rounded their distances away.
-    on_table, rule, mean = table, working, best.mean
     rounded = False
-    if turn is not None and some(kept):  # has the Gram matrix lost half of the kept rows' digits?
+    if frame.rotation is not None and some(kept):
+        # Has the Gram matrix lost half of the digits of the kept rows? Then take the data.
         lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
         rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
-    if rounded:
-        spectrum = spectrum_of_kept(frame.near_rows, weights, location, None)
-    if rounded or not frame.complete:
-        on_table, rule, mean = whole, multiplier, location
+        if rounded:
+            weights = _weights(best)
+            there = frame.mean(weights, best.mean)
+            spectrum = spectrum_of_kept(frame.near_rows, weights, there, None)
     xp = namespace(kept)
-    support = frame.of_all_rows(kept, False)
-    certificate = Certificate(
-        budget=budget,
-        lambda_max=max(0.0, float(spectrum.values[0])),
+    lambda_max = max(0.0, float(spectrum.values[0]))
+    return frame, Verdict(
+        kept=kept,
+        mean=best.mean,
+        lambda_max=lambda_max,
         bound=spectrum.bound,
         failure=spectrum.failure,
-        n=n,
-        n_removed=n - count(kept),
-        most_kept=rule.most_kept(on_table, mean, budget),
-        removed=xp.nonzero(~support)[0],
-        multiplier=multiplier,
-        tolerance=tolerance,
-    )
-    h = xp.where(kept, 0.0, xp.clip(best.h, ZERO, None))
-    if on_table is table and working.directions is not None and working.reweighting is None:
-        scores = best.scores
-    else:
-        scores = rule.scores(on_table)
-    return RobustMeanResult(
-        location=whole.to_device(location.astype(whole.dtype)),
-        support=support,
-        weights=frame.of_all_rows(weights, 0.0),
-        indicator=frame.of_all_rows(h, 1.0),
-        scores=scores,
         sigma=sigma,
         budget=budget,
-        certificate=certificate,
-        rule=multiplier,
-        history=tuple(steps),
+        dual=_multiplier(best, first, np.inf if frame.complete else far, room),
+        outcome=_outcome(fit, lambda_max, spectrum.bound, budget, tolerance, n, options),
+        steps=tuple(steps),
         n_iter=fit.n_iter,
-        n_passes=whole.n_passes,
-        converged=fit.converged and not certificate.exceeded,
-        outcome=_outcome(fit, certificate, options),
+        converged=fit.converged and lambda_max <= budget * (1.0 + tolerance),
+        given=True,
+        rounded=rounded,
+        indicator=xp.where(kept, 0.0, xp.clip(best.h, ZERO, None)),
+        scores=None if every(kept) else best.scores,
     )
+
+
+def _near(whole: Table, distances: Rows, far: float, sigma: float, prune: float | None) -> Rows:
+    """Return the mask of the rows of the fit."""
+    largest = largest_distance(whole.dtype)
+    if far > largest and some((distances > largest**2) & (distances <= far**2)):
+        raise ValueError(
+            f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
+            "their distances overflow. Measure X and sigma in other units."
+        )
+    near = distances <= far**2
+    if (n_near := count(near)) < 2:
+        raise ValueError(
+            f"prune={prune} leaves {n_near} of {whole.shape[0]} rows within {far:.3g} of the "
+            "start. Raise sigma, or leave prune out."
+        )
+    return near
 
 
 def _refined(
     oracle: Oracle,
-    options: FitOptions,
+    options: Options,
     reached: ContinuationResult,
     budget: float,
     variance: float,
@@ -197,7 +147,7 @@ def _refined(
     notify: Callable[[Step], None],
 ) -> tuple[Fit, Spectrum]:
     """Run Algorithm 1 from the end of the continuation; return it with the kept rows' spectrum."""
-    surrogate, max_iter = options.surrogate, options.max_iter
+    surrogate, max_iter = options.minimiser, options.max_iter
     m = max(1.0, total(reached.weights))
 
     def tight(n_kept: int | None) -> float:
@@ -229,13 +179,6 @@ def _refined(
     return fit, spectrum
 
 
-def _subspace(directions: Array, frame: WorkingFrame, center: Array) -> Subspace:
-    """Return the directions of an earlier fit in the coordinates of this one."""
-    table = frame.table
-    basis = orthonormal_rows(frame.directions(directions), np.empty((0, table.shape[1])))
-    return Subspace(basis, table.project(center, basis), center)
-
-
 def _constant(budget: float) -> Callable[[int | None], float]:
     return lambda n_kept: budget
 
@@ -245,19 +188,15 @@ def _weights(best: StepSolution) -> Rows:
     return 1.0 - best.h if every(best.removed) else double(~best.removed)
 
 
-def _multiplier(
-    best: StepSolution, table: Table, start: Array, radius: float, room: float
-) -> Multiplier:
+def _multiplier(best: StepSolution, start: Array, radius: float, room: float) -> Multiplier:
+    """Return the multiplier of the last step, which decides about rows."""
     kept = ~best.removed
     if every(kept):
-        return Multiplier(best.mean, None, np.empty(0), room, 1.0, start, radius)
-    V, prices, below_all = best.directions, best.prices, -1.0
-    rule = Multiplier(best.center, V, prices, best.budget, below_all, start)
-    rule = replace(rule, reweighting=best.reweighting)
-    if some(kept):
-        q = best.scores if rule.reweighting is None else rule.scores(table)
-        rule = replace(rule, threshold=_threshold(q, kept))
-    return replace(rule, radius=radius)
+        rule = Multiplier.of_budget(best.mean, room)
+        return replace(rule, place=Place(np.stack([best.mean, start]), None), radius=radius)
+    place = Place(np.stack([best.center, start]), best.directions)
+    threshold = _threshold(best.scores, kept) if some(kept) else -1.0  # below all scores
+    return Multiplier(place, best.prices, best.budget, threshold, radius)
 
 
 def _threshold(q: Rows, kept: Rows) -> float:
@@ -281,23 +220,30 @@ def _threshold(q: Rows, kept: Rows) -> float:
     return (highest_kept + beyond) / 2.0
 
 
-def _outcome(fit: Fit, certificate: Certificate, options: FitOptions) -> Outcome:
+def _outcome(
+    fit: Fit,
+    lambda_max: float,
+    bound: float,
+    budget: float,
+    tolerance: float,
+    n: int,
+    options: Options,
+) -> Outcome:
     """Return how a fit ended."""
-    paper, n, removed = options.algorithm == "paper", certificate.n, certificate.n_removed
+    allowed = budget * (1.0 + tolerance)
+    n_kept = count(~fit.best.removed)
     findings = []
-    if every(fit.best.removed):
-        findings.append(Finding(Kind.NO_ROW_FITS, count=int(paper)))
-    elif certificate.exceeded:
-        over = certificate.lambda_max / certificate.budget - 1.0
-        findings.append(Finding(Kind.BUDGET_EXCEEDED, value=over))
+    if n_kept == 0:
+        findings.append(Finding(Kind.NO_ROW_FITS, count=int(options.published)))
+    elif lambda_max > allowed:
+        findings.append(Finding(Kind.BUDGET_EXCEEDED, value=lambda_max / budget - 1.0))
     elif not fit.best.solved:
         findings.append(Finding(Kind.NOT_SOLVED))
     elif not fit.converged:
         findings.append(Finding(Kind.NOT_CONVERGED, count=options.max_iter))
     else:
-        if not certificate.feasible:
-            over = certificate.bound / certificate.budget - 1.0
-            findings.append(Finding(Kind.UNDECIDED_BUDGET, value=over))
-        if 2 * removed >= n:
+        if bound > allowed:
+            findings.append(Finding(Kind.UNDECIDED_BUDGET, value=bound / budget - 1.0))
+        if 2 * n_kept <= n:
             findings.append(Finding(Kind.HALF_REMOVED))
-    return Outcome(paper=paper, findings=tuple(findings))
+    return Outcome(paper=options.published, findings=tuple(findings))

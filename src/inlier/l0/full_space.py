@@ -143,7 +143,7 @@ class FullSpaceSolver:
     """Solve problems over the packing set W(center, budget), in the whole space.
 
     To a duality gap of `tol`, relative to the objective at w = 0, in steps of at most
-    `SETTINGS.inner_iter` passes each. All solutions so far are in `solved`.
+    `SETTINGS.inner_iter` passes each.
     """
 
     def __init__(
@@ -152,7 +152,6 @@ class FullSpaceSolver:
         self.oracle, self.center, self.budget = oracle, center, budget
         self.tol, self.max_steps = tol, max_steps
         self.ones = oracle.table.rows(1.0)
-        self.solved: list[Solution] = []
         self._aim = budget / (1.0 + tol * SETTINGS.aim)
         self._subspace: Subspace | None = Subspace.empty(oracle.table, center)
         self._R: Array | None = None
@@ -198,8 +197,7 @@ class FullSpaceSolver:
                 n_steps += self._minimise_factored(free, best)
         if not best.solved and medium and n_steps < self.max_steps:
             n_steps += self._solve_densely(best)
-        self.solved.append(best.solution(unit, n_steps, table.n_passes - n_passes))
-        return self.solved[-1]
+        return best.solution(unit, n_steps, table.n_passes - n_passes)
 
     def _add_planes(self, subspace: Subspace, spectrum: Spectrum, best: _Incumbent) -> int:
         """Solve within a subspace, and add violating directions while it stays small."""

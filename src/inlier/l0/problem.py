@@ -14,6 +14,7 @@ exact, so a lower bound from a subspace holds in the whole space.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,8 @@ LARGEST = 1e100
 CACHED = 1 << 14
 # Counts of rows are rounded up from this fraction of all rows.
 ROWS_TOL = 1e-7
+# The budget counts as satisfied to this relative precision.
+BUDGET_TOL = 1e-9
 
 
 def parts(rows: Rows) -> list[slice]:
@@ -153,6 +156,11 @@ def packing_bound(u: Rows, q: Rows, price: float) -> float:
     problem = Packing(u)
     a = problem.best_multiple(q, price)
     return problem.scale - problem.dual_objective(a * q, a * price) if a > 0.0 else problem.scale
+
+
+def budget_tolerance(dtype: np.dtype[Any]) -> float:
+    """Return the relative precision to which data of a dtype can satisfy a budget."""
+    return max(BUDGET_TOL, 16.0 * float(np.finfo(dtype).eps))
 
 
 def fewest_removed(n: int, bound: float) -> int:

@@ -9,13 +9,12 @@ is majorised by its tangent, in h or in h^2, at the current h.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 
-from inlier._internal.arrays import highest, namespace
+from inlier._internal.arrays import highest
 from inlier._internal.typing import Rows
 from inlier.l0 import subspace
 
@@ -113,26 +112,7 @@ class ReweightedL2(Surrogate):
         (h^2 + eps)^(p/2) has its inflection at h = sqrt(eps / (1 - p)); in the convex part h
         vanishes with eps.
         """
-        return h > self._inflection
-
-    @property
-    def _inflection(self) -> float:
-        return float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
-
-    def removed_from(self, earlier: Iterable[Rows]) -> Rows:
-        """Return the score under the last multiplier above which a row is removed.
-
-        At the optimum of a re-weighting h_i = q_i / (2 u_i^2), if that is below 1. So the scores of
-        a row under the earlier multipliers determine its last u, also for a new row.
-        """
-        h: Rows = 1.0
-        for eps, q in zip(SMOOTHING, earlier, strict=False):
-            h = namespace(q).clip(q / self._curvature(h, eps), 0.0, 1.0)
-        return self._curvature(h, SMOOTHING[-1]) * self._inflection
-
-    def _curvature(self, h: Rows, eps: float) -> Rows:
-        """Return 2 u^2."""
-        return 2.0 * (h * h + eps) ** (self.p / 2.0 - 1.0)
+        return h > float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
 
 
 def surrogate(name: SurrogateName, p: float) -> Surrogate:

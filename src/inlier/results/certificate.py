@@ -8,26 +8,21 @@ from typing import Any
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import all_but, count, double, every, namespace, total
+from inlier._internal.arrays import all_but, count, double, every, namespace
 from inlier._internal.typing import Array, Rows
-from inlier._internal.validation import fit_generator
-from inlier.data import Metric, Table, WorkingFrame, as_table
+from inlier.data import Frame, Metric, Table, as_table
 from inlier.data.checks import NONE, check_table
-from inlier.l0.problem import ROWS_TOL, fewest_removed
-from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum
+from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
+from inlier.linalg.kept import ROUNDINGS, rounding_of, spectrum_of_kept
 from inlier.results import wording
-from inlier.results.rules import Multiplier
+from inlier.verdict.rules import Multiplier
+from inlier.verdict.verdict import Verdict
 
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
 # data give no hint how many there are.
 FRACTIONS = (0.01, 0.05, 0.1, 0.2)
-# The budget counts as satisfied to this relative precision, and to so many roundings of the data.
-BUDGET_TOL = 1e-9
-BUDGET_ROUNDINGS = 16.0
 # `verify` computes the whole spectrum of up to so many columns.
 VERIFIED_DENSELY = 4096
-# Roundings of the data by which a value may differ when it is computed again.
-ROUNDINGS = 100.0
 
 
 @dataclass(frozen=True)
@@ -113,7 +108,7 @@ class Certificate:
         """
         n, m = kept.shape[0], count(kept)
         low, high, failure, most_kept = np.inf, np.inf, 0.0, float(n)
-        alike = Multiplier(mean, None, np.empty(0), 1.0, 1.0, mean, metric=metric)
+        alike = Multiplier.of_budget(mean, 1.0, metric)
         with np.errstate(over="ignore", invalid="ignore"):
             far = alike.scores(table)
         if every(namespace(far).isfinite(far) | ~kept):  # else some are too far away to square
@@ -123,7 +118,7 @@ class Certificate:
         budget = high * n / m
         multiplier = alike
         if dual is not None and 0.0 < budget < np.inf:
-            multiplier, most_kept = dual, dual.most_kept(table, mean, budget)
+            multiplier, most_kept = dual, most_rows(dual, table, mean, budget)
         return cls(
             budget=budget,
             lambda_max=low,
@@ -135,6 +130,49 @@ class Certificate:
             removed=namespace(kept).nonzero(~kept)[0],
             multiplier=multiplier,
             n_suspected=n_suspected,
+        )
+
+    @classmethod
+    def of_verdict(
+        cls, verdict: Verdict, frame: Frame, table: Table, location: Array, weighted: bool
+    ) -> Certificate:
+        """Certify the verdict of a fit, in at most one pass.
+
+        Parameters
+        ----------
+        verdict : Verdict
+            In the coordinates of the frame.
+        frame : Frame
+            That of the fit.
+        table : Table
+            The data.
+        location : array of shape (d,)
+            The mean of the kept rows, each counted once.
+        weighted : bool
+            Whether the answer is a weighted mean.
+        """
+        multiplier = verdict.dual.in_data(frame)
+        most_kept = verdict.most_kept
+        if verdict.rounded or not frame.complete:
+            most_kept = most_rows(multiplier, table, location, verdict.budget)
+        elif most_kept is None:
+            most_kept = most_rows(verdict.dual, frame.table, verdict.mean, verdict.budget)
+        support = frame.of_all_rows(verdict.kept, False)
+        gaps = table.gaps
+        return cls(
+            budget=verdict.budget,
+            lambda_max=verdict.lambda_max,
+            bound=verdict.bound,
+            failure=verdict.failure,
+            n=table.shape[0],
+            n_removed=table.shape[0] - count(verdict.kept),
+            most_kept=most_kept,
+            removed=namespace(support).nonzero(~support)[0],
+            multiplier=multiplier,
+            tolerance=budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL,
+            n_missing=0 if gaps is None else int(gaps.counts.sum()),
+            weighted=weighted,
+            aside=NONE if gaps is None else gaps.aside,
         )
 
     @property
@@ -242,7 +280,7 @@ class Certificate:
             bound=spectrum.bound,
             failure=spectrum.failure,
             n_removed=self.n - int(support.sum()),
-            most_kept=multiplier.most_kept(table, mean, self.budget),
+            most_kept=most_rows(multiplier, table, mean, self.budget),
         )
         # Single precision is rounded once more for every row that is far from the origin.
         near = rounding_of(table, mean, multiplier.metric)
@@ -298,41 +336,12 @@ class Verification:
         return "The certificate holds." if self.holds else " ".join(self.faults)
 
 
-def budget_tolerance(dtype: np.dtype[Any]) -> float:
-    """Return the relative precision to which data of a dtype can satisfy a budget."""
-    return max(BUDGET_TOL, BUDGET_ROUNDINGS * float(np.finfo(dtype).eps))
+def most_rows(dual: Multiplier, table: Table, center: Array, budget: float) -> float:
+    """Bound sum(w) over all w in [0, 1]^n within a budget about a center; one pass.
 
-
-def spectrum_of_kept(
-    table: Table, kept: Rows, mean: Array, metric: Metric | None, dense: int = 0
-) -> Spectrum:
-    """Bound the largest eigenvalue of the scatter of the rows whose `kept` is 1, from both sides.
-
-    In a metric, about their mean. Up to `dense` columns the whole spectrum is computed.
+    From the dual of the l1 problem: any multiple of Lambda is a multiplier, at any center.
     """
-    least = total(kept) * rounding_of(table, mean, metric) ** 2
-    if metric is not None:
-        table, mean = table.in_metric(metric), metric.transform(mean[None])[0]
-    frame = WorkingFrame.of(table, kept >= 0.0, mean)
-    if frame.rotation is not None:
-        table = frame.table
-        mean = table.mean(kept, frame.center)
-    oracle = Oracle(table, fit_generator(0))
-    if table.shape[1] <= dense:
-        spectrum = oracle.densely(mean, kept, 1)
-    else:
-        spectrum = oracle.bounded(
-            mean, kept, max_passes=SETTINGS.deciding_passes if dense else None
-        )
-    # Of rows that are alike but for rounding nothing is known from below.
-    if spectrum.values[0] <= least:
-        spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))
-    return spectrum
-
-
-def rounding_of(table: Table, mean: Array, metric: Metric | None) -> float:
-    """Return how far apart rows near a mean may seem to be, though they are the same."""
-    size = float(np.linalg.norm(mean))
-    if metric is not None:
-        size = max(metric.reach(mean), float(np.linalg.norm(metric.transform(mean[None])[0])))
-    return ROUNDINGS * float(np.finfo(table.dtype).eps) * size
+    if dual.directions is None:
+        return float(table.shape[0])
+    price = float(dual.prices.sum()) * budget / dual.budget
+    return packing_bound(table.rows(1.0), dual.scores_about(center, table), price)

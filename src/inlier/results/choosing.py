@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,19 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inlier._internal.arrays import all_but, double, every, like, namespace, on_host
-from inlier._internal.late import late
 from inlier._internal.typing import Array, Mask
-from inlier._internal.validation import check_budget, check_number
+from inlier._internal.validation import check_number
 from inlier.data import Table, as_table
 from inlier.results.certificate import Certificate
-from inlier.results.outcome import Finding, Kind, Outcome
-from inlier.results.rules import Group, GroupRule, Multiplier, Suspect, rule_of
-from inlier.results.weighting import weighted
+from inlier.results.weighting import mean_of, shifted
+from inlier.verdict.rules import Group, GroupRule, Multiplier, Suspect, rule_of
+from inlier.verdict.verdict import Finding, Kind, Outcome
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
 
-# Rows of which nothing but so many roundings is left do not vary.
+# Spread below this many ulps counts as zero.
 ROUNDINGS = 8.0
 # The first score above the threshold of a group.
 OVER = float(np.nextafter(1.0, 2.0))
@@ -31,47 +31,62 @@ OVER = float(np.nextafter(1.0, 2.0))
 def at(
     result: RobustMeanResult,
     point: int | None,
+    threshold: float | None,
     sigma: float | None,
     budget: float | None,
-    threshold: float | None,
     p: float | None,
 ) -> RobustMeanResult:
     """Choose by one of the arguments; see `RobustMeanResult.at`."""
-    given = [x for x in (point, sigma, budget, threshold, p) if x is not None]
+    given = [x for x in (point, threshold, sigma, budget, p) if x is not None]
     if len(given) != 1:
         raise ValueError(
-            "Give one of point (an index into path), sigma, budget, threshold and p, but "
-            f"{len(given)} were given."
+            f"Give either point (an index into path) or threshold, but {len(given)} were given."
         )
+    if point is None and threshold is None:
+        return _fitted_again(result, sigma, budget, p)
     if threshold is not None:
         return _at_threshold(result, check_number(threshold, "threshold", at_least=0.0))
-    if p is not None:
-        return _solved_again(result, p=check_number(p, "p", at_most=1.0))
-    if point is None:
-        name, value = ("sigma", sigma) if budget is None else ("budget", budget)
-        value = check_number(value, name, below=np.inf)
-        # A budget is c1^2 n sigma^2, and c1 stays what it was.
-        wanted = value if budget is None else result.sigma * float(np.sqrt(value / result.budget))
-        if not result.path:
-            ratio = wanted / result.sigma
-            check_budget(result.budget * ratio * ratio, f"{name}={value}")
-            return _solved_again(result, sigma=wanted)
-        logs = np.log([max(step.sigma, np.finfo(float).tiny) for step in result.path])
-        point = int(np.argmin(np.abs(logs - np.log(wanted))))
     if not result.path:
         raise ValueError(
             "This result has no path: sigma was given to the fit, or it was itself taken from a "
-            "path. Call `at` on the result of robust_mean(X), or give sigma instead of point."
+            "path. Call `at` on the result of robust_mean(X)."
         )
     if not is_index(point, len(result.path)):
         raise ValueError(
             f"point must be an index into path, which has {len(result.path)} points, but is "
             f"{point!r}."
         )
+    assert point is not None
     there = result.path[point]
     groups = result.groups[: range(len(result.path))[point]]
     support = all_but(result.support.shape[0], there.removed)
     return _chosen(result, support, groups, dual=there.certificate.multiplier)
+
+
+def _fitted_again(
+    result: RobustMeanResult, sigma: float | None, budget: float | None, p: float | None
+) -> RobustMeanResult:
+    """Fit again with another bound or power, with a warning: this is a new fit."""
+    from inlier.api import robust_mean
+    from inlier.l0.options import Options
+
+    warnings.warn(
+        "at(sigma=...), at(budget=...) and at(p=...) go with the next release: fit again with "
+        "robust_mean(X, sigma=..., l0=inlier.l0.Options(p=...)).",
+        FutureWarning,
+        stacklevel=4,
+    )
+    if budget is not None:
+        budget = check_number(budget, "budget", below=np.inf)
+        sigma = result.sigma * float(np.sqrt(budget / result.certificate.budget))
+    metric = result._rule.metric
+    return robust_mean(
+        result._known_data().table,
+        sigma=result.sigma if sigma is None else sigma,
+        sample_weight=result._sample_weight,
+        scatter="auto" if metric is None else metric.matrix,
+        l0=Options() if p is None else Options(p=p),
+    )
 
 
 def keep(result: RobustMeanResult, group: int | Group) -> RobustMeanResult:
@@ -113,18 +128,6 @@ def _index(value: Any, own: Sequence[Any], name: str, names: str) -> int:
     return int(value)
 
 
-def _solved_again(result: RobustMeanResult, **changes: float) -> RobustMeanResult:
-    if not 0.0 < result.sigma < np.inf:
-        raise ValueError(
-            f"This result has sigma = {result.sigma:g}, for which there is no problem to solve "
-            "again."
-        )
-    again: RobustMeanResult = late("solve_again")(result, **changes)
-    finding = Finding(Kind.SOLVED_AGAIN, value=again.sigma)
-    outcome = replace(again.outcome, findings=(finding, *again.outcome.findings))
-    return replace(again, outcome=outcome)
-
-
 def _at_threshold(result: RobustMeanResult, threshold: float) -> RobustMeanResult:
     """Remove the rows with a score above a threshold."""
     support = on_host(result.scores <= threshold)
@@ -138,8 +141,8 @@ def _at_threshold(result: RobustMeanResult, threshold: float) -> RobustMeanResul
         for group in result.groups
     )
     groups = tuple(group for group in groups if group.size)
-    rule = replace(result.rule, threshold=threshold)
-    return replace(_chosen(result, support, groups, rule), scores=result.scores)
+    rule = replace(result._rule, threshold=threshold)
+    return replace(_chosen(result, support, groups, rule), _scores=result.scores)
 
 
 def _chosen(
@@ -151,48 +154,48 @@ def _chosen(
     finding: Finding | None = None,
 ) -> RobustMeanResult:
     """Return the answer that keeps these rows, computed from the data in some fifteen passes."""
-    table = as_table(result.known_data().table)
+    table = as_table(result._known_data().table)
     n, kept = len(support), int(support.sum())
     inside = like(support, result.support)
     # From a kept row: where the fit ended may be so far away that their digits are lost there.
     central = np.where(support, on_host(result.scores), np.inf).argmin()
     location = table.some(np.array([central]))[0].astype(np.float64)
-    for _ in range(2):
-        location = table.mean(double(inside), location)
+    location = table.mean(double(inside), location)
+    mean = mean_of(table, inside, None, location, result._sample_weight)
     # As many may be bad as the fit had removed, also if some of them are back.
     known = result.certificate
     certificate = Certificate.of_rows(
-        table, inside, location, result.rule.metric, dual, max(known.n_removed, known.n_suspected)
+        table, inside, mean.once, result._rule.metric, dual, max(known.n_removed, known.n_suspected)
+    )
+    certificate = replace(
+        certificate, n_missing=known.n_missing, aside=known.aside, weighted=mean.weighted
     )
     if rule is None:
-        rule = _rule_of(result, groups, location, certificate.budget, table)
+        rule = _rule_of(result, groups, mean.once, certificate.budget, table)
     with np.errstate(over="ignore", invalid="ignore"):
         q = rule.scores(table)
     xp = namespace(q)
-    before = result.outcome.having(frozenset({Kind.PUT_BACK, Kind.DROPPED}))
+    before = result._outcome.having(frozenset({Kind.PUT_BACK, Kind.DROPPED}))
     now = (*before, *((finding,) if finding else ()), Finding(Kind.CHOSEN, kept, float(n)))
-    chosen = replace(
+    # Of a group that was removed there is nothing left to suspect.
+    suspects = [s for s in result.suspects if support[on_host(s.rows)].all()]
+    return replace(
         result,
-        location=like(location, result.location, result.location.dtype),
+        location=table.to_device(mean.location.astype(table.dtype)),
         support=inside,
-        weights=double(inside),
-        indicator=double(~inside),
-        # Where rows were chosen that no rule tells apart, moved to the side of the verdict.
-        scores=xp.where(inside, xp.clip(q, None, 1.0), xp.clip(q, OVER, None)),
         sigma=certificate.sigma_kept,
-        budget=certificate.budget,
         certificate=certificate,
-        rule=rule,
         groups=groups,
-        # Of a group that is gone there is nothing left to suspect.
-        suspects=tuple(s for s in result.suspects if support[on_host(s.rows)].all()),
-        path=(),
-        n_passes=table.n_passes,
-        outcome=Outcome(findings=now),
-        gaps=None,
-        unweighted=None,
+        suspects=tuple(shifted(s, table, mean) if mean.weighted else s for s in suspects),
+        _rule=rule,
+        _outcome=Outcome(findings=now),
+        _indicator=None,
+        # Where rows were chosen that no rule tells apart, moved to the side of the verdict.
+        _scores=xp.where(inside, xp.clip(q, None, 1.0), xp.clip(q, OVER, None)),
+        _unweighted=mean.unweighted,
+        _n_passes=table.n_passes,
+        _gaps=mean.gaps,
     )
-    return weighted(chosen.over_cells())
 
 
 def _rule_of(
@@ -203,7 +206,7 @@ def _rule_of(
     table: Table,
 ) -> Multiplier | GroupRule:
     """Return the verdict of some groups; a row that differs by rounding alone breaks no budget."""
-    metric = result.rule.metric
+    metric = result._rule.metric
     if groups or not np.isfinite(budget):
         return rule_of(groups, location, budget, metric)
     size = float(np.linalg.norm(location)) if metric is None else metric.reach(location)

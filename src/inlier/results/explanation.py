@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.data import FilledTable, Metric, Table
-from inlier.results.rules import Group, GroupRule, Multiplier, of_budget
+from inlier.data import Table
+from inlier.verdict.rules import GroupRule, Multiplier, of_budget, squared_parts
 
 
 class Feature(NamedTuple):
@@ -150,7 +150,7 @@ def explain(
 
 def of_cells(why: Explanation, table: Table) -> Explanation:
     """Mark the missing cells of an explained row."""
-    if not isinstance(table, FilledTable):
+    if table.gaps is None:
         return why
     missing = np.flatnonzero(table.missing[why.row])
     return replace(why, values=table.cells(why.row), missing=missing)
@@ -159,7 +159,7 @@ def of_cells(why: Explanation, table: Table) -> Explanation:
 def _by_multiplier(
     rule: Multiplier, row: int, values: Array, columns: tuple[str, ...] | None
 ) -> Explanation:
-    from_start = _in_all_directions(values - rule.start, rule.metric)
+    from_start = squared_parts(values - rule.start, rule.metric)
     if from_start.sum() > rule.radius**2:
         parts = from_start / rule.radius**2
         score = float(parts.sum())
@@ -168,15 +168,13 @@ def _by_multiplier(
     offset = values - rule.center
     why: tuple[Contribution, ...]
     if rule.directions is None:
-        parts = of_budget(_in_all_directions(offset, rule.metric), rule.budget)
+        parts = of_budget(squared_parts(offset, rule.metric), rule.budget)
         if not np.isfinite(rule.budget):  # of which no row takes a part
             parts = np.zeros_like(offset)
         why = (Contribution("distance from the mean", float(parts.sum())),)
     else:
         projected = rule.directions @ offset
         prices = rule.prices / rule.budget
-        if rule.reweighting is not None:
-            prices = prices / rule.reweighting.removed_from(lambda V: V @ offset, rule.budget)
         parts = offset * ((prices * projected) @ rule.directions)
         why = tuple(
             Contribution(f"direction {j + 1}", float(prices[j] * projected[j] ** 2))
@@ -190,7 +188,7 @@ def _by_group(
     rule: GroupRule, row: int, values: Array, columns: tuple[str, ...] | None, left_with: int | None
 ) -> Explanation:
     """Explain by the group that the row left with, or else by the one that decides its score."""
-    parts_of = [_within(group, values) for group in rule.groups]
+    parts_of = [group.parts(values) for group in rule.groups]
     scores = [float(parts.sum()) for parts in parts_of]
     beyond = [i for i, score in enumerate(scores) if score > 1.0]
     i = beyond[0] if beyond else int(np.argmax(scores))
@@ -201,24 +199,3 @@ def _by_group(
     name = f"group {i + 1}: {group}" if inside else f"nearest to group {i + 1}"
     why = (Contribution(name, score),)
     return Explanation(row, score, rule.threshold, False, why, parts, values, group.center, columns)
-
-
-def _within(group: Group, values: Array) -> Array:
-    if group.measure is not None:
-        there = values if group.metric is None else group.metric.transform(values[None])[0]
-        return group.measure.parts(there) / group.cut**2
-    offset = values - group.center
-    if group.by_distance:
-        return _in_all_directions(offset, group.metric) / group.cut**2
-    projected = float(group.direction @ offset)
-    if group.side * projected < 0.0:  # on the other side of the center
-        return np.zeros_like(offset)
-    return offset * group.direction * (projected / group.cut**2)
-
-
-def _in_all_directions(offset: Array, metric: Metric | None) -> Array:
-    """Split a squared distance into the parts of its columns."""
-    if metric is None:
-        return offset * offset
-    there = metric.transform((metric.origin + offset)[None])
-    return np.asarray(offset * metric.directions(there)[0])

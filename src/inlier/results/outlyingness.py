@@ -19,7 +19,7 @@ from inlier.data import Ellipsoid, Metric, Table
 from inlier.data.measures import FARTHEST
 from inlier.data.medians import column_medians
 from inlier.linalg.concentration import concentrated
-from inlier.results.rules import GroupRule, Multiplier
+from inlier.verdict.rules import GroupRule, Multiplier
 
 # The metric is that of all kept rows, or of a sample: so many cells, but no fewer rows, as long as
 # these have no more than so many.

@@ -2,162 +2,267 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import stdtrit
 
-from inlier._internal.arrays import count, like, on_host, total
-from inlier._internal.late import late
+from inlier._internal.arrays import count, double, like, namespace, on_host, some, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
-from inlier.data import FilledTable, Gaps, as_table
+from inlier.data import Frame, Gaps, as_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, cells_of, gross_cells
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, explain, of_cells
 from inlier.results.named_table import NamedTable
-from inlier.results.outcome import Outcome
 from inlier.results.outlyingness import RobustDistance
-from inlier.results.records import MeanResult, PathPoint
-from inlier.results.rules import Group, GroupRule, Multiplier, Suspect
-from inlier.results.weighting import effective_size
+from inlier.results.path import PathPoint, path_of
+from inlier.results.weighting import effective_size, mean_of, shifted
+from inlier.verdict.rules import Group, GroupRule, Multiplier, Suspect, rule_of
+from inlier.verdict.verdict import Outcome, Step, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Plot = Literal["scores", "means", "rows", "spectrum", "path"]
 
-@dataclass(frozen=True)
-class RobustMeanResult(MeanResult):
+
+class WeakEvidenceWarning(UserWarning):
+    """The data do not show clearly which rows are bad; the message tells why and what to check."""
+
+
+@dataclass(frozen=True, eq=False)
+class Details:
+    """Numbers behind a result.
+
+    Attributes
+    ----------
+    weights : array of shape (n,)
+        Weights of the rows in the location: 1 for the kept rows and 0 for the others; 1 - h, if
+        none is kept; with `sample_weight` times these, in units of the largest.
+    indicator : array of shape (n,)
+        h: zero for the kept rows, in (0, 1] for the removed ones.
+    budget : float
+        c1^2 n sigma^2.
+    rule : Multiplier or GroupRule
+        What is behind the scores: the directions and prices of the fit or, without sigma, the
+        groups. It decides about other rows too.
+    history : tuple of Step
+    n_iter : int
+        Iterations of Algorithm 1; without sigma, rounds of the search.
+    n_passes : int
+        Passes over the data in the fit.
+    effective_size : float
+        Number of rows of one weight whose mean has the same variance, (sum w)^2 / sum w^2.
+    n_missing : int array of shape (d,)
+        Missing cells of each column.
+    """
+
+    weights: Rows = field(repr=False)
+    indicator: Rows = field(repr=False)
+    budget: float
+    rule: Multiplier | GroupRule = field(repr=False)
+    history: tuple[Step, ...] = field(repr=False)
+    n_iter: int
+    n_passes: int
+    effective_size: float
+    n_missing: Array = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class RobustMeanResult:
     """The mean of the good rows, the rows that were removed, and the proof.
 
     Attributes
     ----------
-    location, support, weights, scores, history, n_iter, n_passes, converged, message
-        As in `MeanResult`. The location is the mean of the kept rows, of each column over those
-        that have the cell. Weights are 1 for the kept rows and 0 for the others; 1 - h, if none is
-        kept; with `sample_weight` times that, in units of the largest. A score is how much of the
-        budget a row would take, at its price. Without sigma, iterations are rounds of the search
-        for groups.
-    indicator : array of shape (n,)
-        h: zero for the kept rows, in (0, 1] for the removed ones.
+    location : array of shape (d,)
+        The mean of the kept rows; of each column over the rows that have the cell.
+    support : boolean array of shape (n,)
+        The kept rows.
     sigma : float
         The bound on the standard deviation that was used.
-    budget : float
-        c1^2 n sigma^2.
     certificate : Certificate
-    rule : Multiplier or GroupRule
-        What is behind the scores: the directions and prices of the fit or, without sigma, the
-        groups. It gives a verdict on other rows too.
     groups : tuple of Group
-        The rows that left, by group; empty if sigma was given.
+        The removed rows, by group; empty if sigma was given.
     suspects : tuple of Suspect
-        Groups that were kept although they are clear of the rest, because the rest is not noise
-        about one center; `drop` removes one.
-    path : tuple of PathPoint
-        From the budget of all rows to that of the kept ones, a point for each group that left, and
-        on below it; empty if sigma was given.
-    data : NamedTable, optional
-        What the fit was about: a reference, which a pickled result has no more.
-    outcome : Outcome
-        How the fit ended, as fields; `message` says it in words.
-    gaps : Gaps, optional
-        The missing cells, if there are some: how many, and the medians that they count as.
-    sample_weight : array of shape (n,), optional
-        What each row counts in the location, if that is a weighted mean. Support, scores, groups,
-        path, sigma and certificate are about rows that count once.
-    unweighted : array of shape (d,), optional
-        The mean of the kept rows with each counted once, if the location is weighted.
+        Groups that were kept although they are well separated, because the rest is not noise about
+        one center; `drop` removes one.
+    converged : bool
     """
 
-    message: str = field(init=False)
-    indicator: Rows = field(repr=False)
+    location: Any
+    support: Rows = field(repr=False)
     sigma: float
-    budget: float
     certificate: Certificate
-    rule: Multiplier | GroupRule = field(repr=False)
-    outcome: Outcome = field(default=Outcome(), repr=False)
-    groups: tuple[Group, ...] = field(default=(), repr=False)
-    suspects: tuple[Suspect, ...] = field(default=(), repr=False)
-    path: tuple[PathPoint, ...] = field(default=(), repr=False)
-    data: NamedTable | None = field(default=None, repr=False)
-    gaps: Gaps | None = field(default=None, repr=False)
-    sample_weight: Array | None = field(default=None, repr=False)
-    unweighted: Any = field(default=None, repr=False)
+    groups: tuple[Group, ...] = field(repr=False)
+    suspects: tuple[Suspect, ...] = field(repr=False)
+    converged: bool
+    _rule: Multiplier | GroupRule = field(repr=False)
+    _outcome: Outcome = field(repr=False)
+    _verdict: Verdict = field(repr=False)
+    """That of the fit, in its own coordinates."""
+    _indicator: Rows | None = field(repr=False)
+    _scores: Rows | None = field(repr=False)
+    _unweighted: Array | None = field(repr=False)
+    """The mean of the kept rows with each counted once, if the location is weighted."""
+    _n_passes: int = field(repr=False)
+    _data: NamedTable | None = field(repr=False)
+    """A reference, which a pickled result has no more."""
+    _gaps: Gaps | None = field(repr=False)
+    _sample_weight: Array | None = field(repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "message", wording.message(self))
-
-    @property
-    def remarks(self) -> str:
-        """What the message says beyond numbers of rows, groups and the certificate."""
-        return wording.remarks(self)
-
-    @property
-    def n_missing(self) -> Array:
-        """How many cells are missing in each column, d."""
-        if self.gaps is None:
-            return np.zeros(self.location.shape[0], dtype=np.intp)
-        return self.gaps.counts
-
-    @property
-    def fill(self) -> Array:
-        """What a missing cell of a new row counts as, d: the median of its column in the fit.
-
-        A fit without missing cells has not looked for medians; there it is the location.
-        """
-        if self.gaps is None:
-            return on_host(self.location).astype(np.float64)
-        return self.gaps.fill
-
-    def over_cells(self) -> RobustMeanResult:
-        """Return the same fit with means over the cells that are not missing.
-
-        What is about the table without gaps says so. In one pass, if there were gaps.
-        """
-        data = self.known_data()
+    @classmethod
+    def of(
+        cls, frame: Frame, verdict: Verdict, data: NamedTable, sample_weight: Array | None
+    ) -> RobustMeanResult:
+        """Build the result of a fit, in the coordinates of the data."""
         table = data.table
-        if not isinstance(table, FilledTable):
-            return self
-        mean, counts = table.known(on_host(self.support))
-        gaps = replace(table.gaps, unknown=np.flatnonzero(counts == 0))
-        n_missing = int(gaps.counts.sum())
 
-        def noted(certificate: Certificate) -> Certificate:
-            return replace(certificate, n_missing=n_missing, aside=gaps.aside)
+        def on_device(rows: Rows) -> Rows:
+            return table.to_device(rows) if isinstance(rows, np.ndarray) else rows
 
-        return replace(
-            self,
-            location=mean.astype(table.dtype),
-            certificate=noted(self.certificate),
-            path=tuple(replace(x, certificate=noted(x.certificate)) for x in self.path),
-            n_passes=self.n_passes + 1,
-            gaps=gaps,
+        support = on_device(frame.of_all_rows(verdict.kept, False))
+        indicator = verdict.indicator
+        if indicator is not None:
+            indicator = on_device(frame.of_all_rows(indicator, 1.0))
+        near = frame.origin if frame.rotation is not None else verdict.mean
+        if frame.metric is not None:
+            near = frame.metric.restored(near[None])[0]
+        mean = mean_of(table, support, indicator, near, sample_weight)
+        groups = (*verdict.early, *(group.in_data(frame) for group in verdict.groups))
+        suspects = [replace(s, group=s.group.in_data(frame)) for s in verdict.suspects]
+        if mean.weighted:
+            suspects = [shifted(s, table, mean) for s in suspects]
+        certificate = Certificate.of_verdict(verdict, frame, table, mean.once, mean.weighted)
+        scores: Rows | None = None
+        if verdict.given:
+            rule: Multiplier | GroupRule = certificate.multiplier
+            if verdict.scores is not None and frame.complete and not verdict.rounded:
+                scores = on_device(verdict.scores)
+        else:
+            rule = rule_of(
+                groups, mean.once, max(verdict.budget, verdict.least_budget), frame.metric
+            )
+        return cls(
+            location=table.to_device(mean.location.astype(table.dtype)),
+            support=support,
+            sigma=verdict.sigma,
+            certificate=certificate,
+            groups=groups,
+            suspects=tuple(suspects),
+            converged=verdict.converged,
+            _rule=rule,
+            _outcome=verdict.outcome,
+            _verdict=verdict,
+            _indicator=indicator,
+            _scores=scores,
+            _unweighted=mean.unweighted,
+            _n_passes=table.n_passes,
+            _data=data,
+            _gaps=mean.gaps,
+            _sample_weight=sample_weight,
+        )
+
+    @cached_property
+    def message(self) -> str:
+        """How the fit ended and, if not well, what to try."""
+        return wording.message(self)
+
+    @property
+    def outliers(self) -> Rows:
+        """Indices of the removed rows."""
+        return namespace(self.support).nonzero(~self.support)[0]
+
+    @cached_property
+    def scores(self) -> Rows:
+        """The score of each row, (n,): the part of the budget that it would use, at its price.
+
+        A row with a score above 1 (with sigma, above the threshold of the rule) was removed. A pass
+        over the data for each group, once.
+        """
+        if self._scores is not None:
+            return self._scores
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._rule.scores(as_table(self._known_data().table))
+
+    @cached_property
+    def ranking(self) -> Array:
+        """The rows from the most to the least outlying, (n,), all removed rows first.
+
+        By the Mahalanobis distance with center and covariance of the kept rows in the middle. The
+        scores tell how near a row is to being removed, and nothing about directions in which none
+        was. Two passes over the data, once.
+        """
+        return np.argsort(-on_host(self._outlyingness), kind="stable")
+
+    @cached_property
+    def path(self) -> tuple[PathPoint, ...]:
+        """From the budget of all rows to that of the kept ones, and one point below it.
+
+        A point for each group that was removed; empty if sigma was given. It is computed on first
+        use, in some five passes over the data for each point.
+        """
+        return path_of(self) if self._outcome.searched else ()
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The extreme cells of the rows that were removed for them; of at most a thousand rows."""
+        return gross_cells(self.groups, self._known_data())
+
+    @property
+    def details(self) -> Details:
+        """Weights, budget, rule, steps and counts behind the result."""
+        indicator = double(~self.support) if self._indicator is None else self._indicator
+        n_missing = np.zeros(self.location.shape[0], np.intp)
+        return Details(
+            weights=self._weights,
+            indicator=indicator,
+            budget=self.certificate.budget,
+            rule=self._rule,
+            history=self._verdict.steps,
+            n_iter=self._verdict.n_iter,
+            n_passes=self._n_passes,
+            effective_size=effective_size(on_host(self._weights)),
+            n_missing=n_missing if self._gaps is None else self._gaps.counts,
         )
 
     @property
-    def effective_size(self) -> float:
-        """How many rows of one weight have a mean of the same variance, (sum w)^2 / sum w^2.
+    def _weights(self) -> Rows:
+        if not some(self.support):
+            assert self._indicator is not None
+            return 1.0 - self._indicator
+        if self._sample_weight is None:
+            return double(self.support)
+        weights = on_host(self.support) * self._sample_weight
+        return like(weights / weights.max(), self.support, None)
 
-        The number of kept rows or, with `sample_weight`, at most that.
+    @property
+    def _fill(self) -> Array:
+        """What a missing cell of a new row counts as, d: the median of its column in the fit.
+
+        A fit without missing cells has not computed medians; there it is the location.
         """
-        return effective_size(on_host(self.weights))
+        if self._gaps is None:
+            return on_host(self.location).astype(np.float64)
+        return self._gaps.fill
 
     @property
     def standard_error(self) -> Any:
         """Standard error of the location in each column, (d,), in double precision.
 
-        The standard deviation of the m kept rows, with m - 1 in the denominator, over sqrt(m): what
-        chance alone does to their mean. That some bad rows may be left, or good ones gone, is no
-        part of it: see `Certificate.error_radius`. Where cells are missing, m is the number of kept
-        rows that have the cell; infinite for fewer than two. One pass over the data, once.
+        The standard deviation of the m kept rows, with m - 1 in the denominator, over sqrt(m). It
+        covers chance only; that some bad rows may be left, or good ones removed, is the subject of
+        `Certificate.error_radius`. Where cells are missing, m is the number of kept rows that have
+        the cell; infinite for fewer than two. One pass over the data, once.
 
-        With `sample_weight` the deviation is weighted and m is the effective size. That takes the
-        rows to vary alike, whatever they weigh: too large if heavy rows vary less than light ones,
-        as means of more samples do, and too small if they vary more.
+        With `sample_weight` the deviation is weighted and m is the effective size. This assumes
+        that rows vary alike regardless of their weight: too large if heavy rows vary less than
+        light ones, as means of more samples do, and too small if they vary more.
         """
         return like(self._mean_and_error[1], self.location)
 
@@ -201,23 +306,22 @@ class RobustMeanResult(MeanResult):
     @cached_property
     def _mean_and_error(self) -> tuple[Array, Array, Array]:
         """Of each column: the mean, not rounded, its standard error, and its effective size."""
-        n_kept = self.n_counting
+        weights = self._weights
+        n_kept = count(self.support & (weights > 0.0))
         if n_kept < 2:
-            weighed = "" if self.sample_weight is None else " of positive weight"
+            weighed = "" if self._sample_weight is None else " of positive weight"
             raise ValueError(
                 f"A standard error takes at least 2 kept rows{weighed}, but this result keeps "
                 f"{n_kept}: one row does not show how much rows vary."
             )
-        table = as_table(self.known_data().table)
-        if isinstance(table, FilledTable):
+        table = as_table(self._known_data().table)
+        if table.gaps is not None:
             center = table.fill
-            squares, drift, mass, mass_squared = table.sums(on_host(self.weights))
+            squares, drift, mass, mass_squared = table.sums(on_host(weights))
         else:
             center = on_host(self.location).astype(np.float64)
-            squares, drift = table.squares(center, self.weights)
-            mass, mass_squared = (
-                np.full(len(center), total(w)) for w in (self.weights, self.weights**2)
-            )
+            squares, drift = table.squares(center, weights)
+            mass, mass_squared = (np.full(len(center), total(w)) for w in (weights, weights**2))
         own = np.where(mass > 0.0, mass, 1.0)
         m = mass * (mass / np.where(mass_squared > 0.0, mass_squared, 1.0))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -229,49 +333,37 @@ class RobustMeanResult(MeanResult):
             about = np.where(np.isfinite(squares) & (m > 1.0), about, np.inf)
             return center + drift / own, np.sqrt(about / np.where(m > 1.0, m - 1.0, 1.0) / own), m
 
-    @property
-    def n_counting(self) -> int:
-        """How many of the kept rows have a positive weight."""
-        return count(self.support & (self.weights > 0.0))
-
     def at(
         self,
         point: int | None = None,
         *,
+        threshold: float | None = None,
         sigma: float | None = None,
         budget: float | None = None,
-        threshold: float | None = None,
         p: float | None = None,
     ) -> RobustMeanResult:
-        """Choose again, without a new fit: by one of the arguments.
+        """Move the cutoff without a new fit, by one of the arguments.
 
         Parameters
         ----------
         point : int
-            Index into `path`. Below the chosen point rows leave that belong to no group.
-        sigma, budget : float
-            The point of the path that is nearest. Where there is no path, because sigma was given
-            to the fit, the paper's problem is solved again from where the fit ended, with
-            re-weighted l2 and p = 0.5, in some ten passes over the data.
+            Index into `path`. Below the chosen point, rows are removed that belong to no group.
         threshold : float
-            Rows with a higher score are removed, whatever the fit has said; some ten passes.
-        p : float
-            The power of h in the surrogate, in the paper's problem with the same budget, from where
-            the fit ended; some ten passes. Without sigma that is another answer: the problem knows
-            one bound for all directions, and no groups.
+            Rows with a higher score are removed; some ten passes.
+        sigma, budget, p : float
+            Deprecated: fit again with ``robust_mean(X, sigma=..., l0=inlier.l0.Options(p=...))``.
 
         Returns
         -------
         RobustMeanResult
-            It has no path of its own: that stays with this one.
+            It has no path of its own.
         """
-        return choosing.at(self, point, sigma, budget, threshold, p)
+        return choosing.at(self, point, threshold, sigma, budget, p)
 
     def keep(self, group: int | Group) -> RobustMeanResult:
         """Return the answer with a group put back, without a new fit.
 
-        To take out a whole good sub-population is the typical mistake; who knows the rows can undo
-        it. Some fifteen passes over the data.
+        Use this when a removed group is a legitimate subpopulation. Some fifteen passes.
 
         Parameters
         ----------
@@ -286,14 +378,9 @@ class RobustMeanResult(MeanResult):
         Parameters
         ----------
         suspect : int or Suspect
-            One of `suspects`, or its index. Some fifteen passes over the data.
+            One of `suspects`, or its index. Some fifteen passes.
         """
         return choosing.drop(self, suspect)
-
-    @cached_property
-    def cells(self) -> tuple[Cell, ...]:
-        """The gross cells of the rows that left for them; of at most a thousand rows."""
-        return gross_cells(self.groups, self.known_data())
 
     def explain(self, row: int, X: Any = None) -> Explanation:
         """Explain the score of a row by directions and features, whose parts add up to it.
@@ -306,27 +393,21 @@ class RobustMeanResult(MeanResult):
             The data, if this result has been pickled since the fit.
         """
         there = self if X is None else self.with_data(X)
-        n = there.known_data().table.shape[0]
+        n = there._known_data().table.shape[0]
         if not choosing.is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
-        return there.explanations(np.array([range(n)[row]]))[0]
+        return there._explanations(np.array([range(n)[row]]))[0]
 
-    def explanations(self, rows: Array) -> list[Explanation]:
-        """Explain the scores of some rows by the groups that they left with.
-
-        Parameters
-        ----------
-        rows : int array
-            Their numbers.
-        """
-        data = self.known_data()
+    def _explanations(self, rows: Array) -> list[Explanation]:
+        """Explain the scores of some rows by the groups that they were removed with."""
+        data = self._known_data()
         found = []
         # Those of the rule: another threshold leaves it as it is, and groups without some rows.
-        judges = self.rule.groups if isinstance(self.rule, GroupRule) else ()
+        judges = self._rule.groups if isinstance(self._rule, GroupRule) else ()
         for i, values in zip(rows.tolist(), data.table.some(rows), strict=True):
             suspect = _group_with([suspect.group for suspect in self.suspects], i)
             why = replace(
-                explain(self.rule, i, values, data.columns, _group_with(judges, i)),
+                explain(self._rule, i, values, data.columns, _group_with(judges, i)),
                 removed=not bool(self.support[i]),
                 cells=tuple(str(cell) for cell in cells_of(self.cells, i)),
                 suspected=""
@@ -337,7 +418,7 @@ class RobustMeanResult(MeanResult):
         return found
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
-        """Return the same result with its data: after unpickling, or to give names.
+        """Return the same result with its data: after unpickling, or to name columns and rows.
 
         Parameters
         ----------
@@ -348,46 +429,60 @@ class RobustMeanResult(MeanResult):
         names : sequence, optional
             The names of the rows.
         """
-        data = NamedTable.of(X, columns=columns, names=names, gaps=self.gaps)
+        data = NamedTable.of(X, columns=columns, names=names, gaps=self._gaps)
         expected = (self.support.shape[0], self.location.shape[0])
         if data.table.shape != expected:
             raise ValueError(
                 f"X has shape {data.table.shape}, but the fit was about a table of shape "
                 f"{expected}."
             )
-        return replace(self, data=data)
+        return replace(self, _data=data)
 
-    def known_data(self) -> NamedTable:
+    def _known_data(self) -> NamedTable:
         """Return the data behind the result, or raise an error that says how to bring them back."""
-        if self.data is None:
+        if self._data is None:
             raise ValueError(
                 "The data are not with this result any more: they are left out when a result is "
                 "pickled or copied. Bring them back with result.with_data(X)."
             )
-        return self.data
+        return self._data
 
     @cached_property
-    def robust_distance(self) -> RobustDistance:
-        """How far out any row lies, measured by the kept rows; one pass, once."""
-        table = as_table(self.known_data().table).with_new_counter()
-        return RobustDistance.of(table, self.support, self.rule)
+    def _robust_distance(self) -> RobustDistance:
+        """The robust distance of any row, measured by the kept rows; one pass, once."""
+        table = as_table(self._known_data().table).with_new_counter()
+        return RobustDistance.of(table, self.support, self._rule)
 
     @cached_property
-    def outlyingness(self) -> Any:
-        """How far out each row lies, (n,): a ranking of all rows, the worst of them highest.
-
-        In [0, 1] and increasing with the robust distance for the kept rows, where 1/2 is that of a
-        typical row, and in (1, 2] for the removed ones. The scores say how near a row is to being
-        removed, and nothing of directions in which none was. Two passes over the data, once.
-        """
-        table = as_table(self.known_data().table).with_new_counter()
+    def _outlyingness(self) -> Rows:
+        """Outlyingness of each row: in [0, 1] for the kept rows, in (1, 2] for the removed ones."""
+        table = as_table(self._known_data().table).with_new_counter()
         removed = table.to_device(~on_host(self.support))
-        return self.robust_distance.outlyingness(table, removed)
+        return self._robust_distance.outlyingness(table, removed)
 
     @cached_property
-    def summary(self) -> Any:
-        """What a report is made of, an `inlier.results.summary.Summary`: some ten passes, once."""
-        return late("summarise")(self)
+    def _summary(self) -> Any:
+        """What a report shows, an `inlier.results.summary.Summary`: some ten passes, once."""
+        from inlier.results.summary import summarise
+
+        return summarise(self)
+
+    def plot(self, kind: Plot = "scores", ax: Axes | None = None) -> Axes:
+        """Plot the result.
+
+        Parameters
+        ----------
+        kind : {"scores", "means", "rows", "spectrum", "path"}
+            "scores": the score of every row, and the threshold. "means": the columns in which the
+            plain mean and the median are off most. "rows": the rows in the two directions that
+            matter most. "spectrum": the largest standard deviations of all rows and of the kept
+            ones. "path": what is removed as the budget falls, its price, and the chosen point.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones, if not given.
+        """
+        from inlier.report import plot
+
+        return plot(self._summary, kind, ax)
 
     def to_html(
         self, path: Any = None, *, title: str | None = None, image: tuple[int, int] | None = None
@@ -405,75 +500,51 @@ class RobustMeanResult(MeanResult):
         """
         if title is not None and not isinstance(title, str):
             raise ValueError(f"title must be a text, but is {title!r}.")
-        html: str = late("page")(self.summary, title=title or "", image=image, path=path)
+        from inlier.report import page
+
+        html: str = page(self._summary, title=title or "", image=image, path=path)
         return html
 
     def __str__(self) -> str:
         return self.message
 
     def _repr_html_(self) -> str:
-        html: str = late("card")(self)
-        return html
+        from inlier.report import card
 
-    def plot_scores(self, ax: Axes | None = None) -> Axes:
-        """Plot the score of every row, and the threshold.
+        return card(self)
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones, if not given.
-        """
-        return self._plotted("scores", ax)
-
-    def plot_means(self, ax: Axes | None = None) -> Axes:
-        """Plot the columns in which the plain mean and the median are off most.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones, if not given.
-        """
-        return self._plotted("means", ax)
-
-    def plot_rows(self, ax: Axes | None = None) -> Axes:
-        """Plot the rows in the two directions that matter most.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones, if not given.
-        """
-        return self._plotted("rows", ax)
-
-    def plot_spectrum(self, ax: Axes | None = None) -> Axes:
-        """Plot the largest standard deviations of all rows and of the kept ones.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones, if not given.
-        """
-        return self._plotted("spectrum", ax)
-
-    def plot_path(self, ax: Axes | None = None) -> Axes:
-        """Plot what leaves as the budget falls, its price, and the chosen point.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones, if not given.
-        """
-        return self._plotted("path", ax)
-
-    def _plotted(self, what: str, ax: Axes | None) -> Axes:
-        drawn: Axes = late(f"plot_{what}")(self.summary, ax)
-        return drawn
+    def __getattr__(self, name: str) -> Any:
+        """Return what has another name now, with a warning."""
+        if name not in _OLD:
+            raise AttributeError(f"'RobustMeanResult' object has no attribute {name!r}")
+        warnings.warn(
+            f"RobustMeanResult.{name} goes with the next release: use {_OLD[name]}.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        if name.startswith("plot_"):
+            return lambda ax=None: self.plot(name.removeprefix("plot_"), ax)  # type: ignore[arg-type]
+        return self._outlyingness if name == "outlyingness" else getattr(self.details, name)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and what was derived from them."""
-        made = ("summary", "cells", "_mean_and_error")
+        made = ("_summary", "cells", "_mean_and_error", "_data", "path")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
-        return {**state, "data": None}
+        return {
+            **state,
+            "_data": None,
+            "_scores": self._scores if self._data is None else self.scores,
+        }
+
+
+_OLD = {
+    **{name: f"details.{name}" for name in Details.__dataclass_fields__},
+    **{
+        f"plot_{kind}": f'plot("{kind}")'
+        for kind in ("scores", "means", "rows", "spectrum", "path")
+    },
+    "outlyingness": "ranking, the rows in this order",
+}
 
 
 def _group_with(groups: Sequence[Group], row: int) -> int | None:

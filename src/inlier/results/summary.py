@@ -5,20 +5,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from inlier._internal.arrays import double, on_host, total
+from inlier._internal.arrays import count, double, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import FilledTable, Table, WorkingFrame, as_table
+from inlier.data import Frame, Table, as_table
 from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum, orthonormal_rows
+from inlier.results import wording
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, named
-from inlier.results.records import PathPoint
+from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
-from inlier.results.rules import Group, GroupRule
 from inlier.results.weighting import weighted_mean
-from inlier.results.wording import IN_UNITS
+from inlier.verdict.rules import Group, GroupRule
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
 # many as a block of the search has.
@@ -121,7 +121,7 @@ class Summary:
     def statement(self) -> str:
         """State the certificate in a sentence."""
         said = self.certificate.statement()
-        return f"{said} {IN_UNITS}" if self.in_metric else said
+        return f"{said} {wording.IN_UNITS}" if self.in_metric else said
 
     def cells_of(self, row: int) -> tuple[Cell, ...]:
         """Return the gross cells of a row, the farthest out first."""
@@ -199,7 +199,7 @@ def _worst(scores: Array, group_of: Array, count: int) -> Array:
 @np.errstate(over="ignore", invalid="ignore")  # some rows may be too far away to square
 def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     """Summarise a result and its data, in some ten passes, and explain the worst rows."""
-    data = result.known_data()
+    data, details = result._known_data(), result.details
     table = as_table(data.table)
     n, d = table.shape
     columns = data.columns
@@ -207,8 +207,8 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
     middle, inner = table.mean(table.rows(1.0), robust), robust
-    plain, weights = middle, result.sample_weight
-    if weights is not None or isinstance(table, FilledTable):
+    plain, weights = middle, result._sample_weight
+    if weights is not None or table.gaps is not None:
         # Spectra are of the table without gaps in which each row counts once, means are not.
         weights = np.ones(n) if weights is None else weights / weights.max()
         plain, _ = weighted_mean(table, weights, robust)
@@ -219,9 +219,9 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     whole, rest = _spectra(table, middle, inner, kept)
     view = _view(result, table, robust, rest)
     group_of = _membership(n, result.groups)
-    explained = result.explanations(_worst(scores, group_of, n_worst))
+    explained = result._explanations(_worst(scores, group_of, n_worst))
     error, deviation = np.full(d, np.nan), np.zeros(d)
-    if result.n_counting > 1:
+    if count(result.support & (details.weights > 0.0)) > 1:
         error, deviation = on_host(result.standard_error), on_host(result.deviation)
     large = n * d > MEDIAN_ELEMENTS
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
@@ -232,15 +232,15 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         names=data.names,
         support=support,
         scores=scores,
-        threshold=result.rule.threshold,
+        threshold=result._rule.threshold,
         robust=robust,
         plain=plain,
         median=table.median(fit_generator(0) if large or table.sparse else None),
         deviation=deviation,
         standard_error=error,
-        effective_size=result.effective_size,
+        effective_size=details.effective_size,
         offset=length,
-        offset_deviation=_deviation_along(table, robust, along, result.weights * kept),
+        offset_deviation=_deviation_along(table, robust, along, details.weights * kept),
         before=_deviations_of(whole, n),
         after=_deviations_of(rest, max(1, int(support.sum()))),
         view=view,
@@ -255,13 +255,13 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         path=result.path,
         chosen=len(result.groups),
         sigma=result.sigma,
-        budget=result.budget,
+        budget=result.certificate.budget,
         certificate=result.certificate,
-        in_metric=result.rule.metric is not None,
+        in_metric=result._rule.metric is not None,
         converged=result.converged,
         message=result.message,
-        remarks=result.remarks,
-        n_missing=result.n_missing,
+        remarks=wording.remarks(result),
+        n_missing=details.n_missing,
     )
 
 
@@ -277,7 +277,7 @@ def _spectra(
     table: Table, plain: Array, robust: Array, kept: Rows
 ) -> tuple[Spectrum | None, Spectrum | None]:
     """Compute the spectra of all rows and of the kept ones; None if they overflow."""
-    frame = WorkingFrame.of(table, kept >= 0.0, robust)
+    frame = Frame.of(table, kept >= 0.0, robust)
     rows, center = frame.table, frame.center
     oracle, d = Oracle(rows, fit_generator(0)), rows.shape[1]
 
@@ -309,7 +309,7 @@ def _view(
     result: RobustMeanResult, table: Table, robust: Array, after: Spectrum | None
 ) -> Projections:
     """Choose up to three directions: those that decided, then those of largest variance."""
-    rule = result.rule
+    rule = result._rule
     wanted: list[tuple[str, Array]] = []
     if isinstance(rule, GroupRule):
         for i, group in enumerate(result.groups):

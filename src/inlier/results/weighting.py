@@ -1,88 +1,97 @@
-"""The weighted mean of rows that were judged with each counted once."""
+"""The mean of the kept rows: over the cells that are there, and weighted if there are weights."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inlier._internal.arrays import like, on_host, some
+from inlier._internal.arrays import double, on_host, some
 from inlier._internal.numbers import TINY
-from inlier._internal.typing import Array
-from inlier.data import FilledTable, Table, as_table
-from inlier.results.rules import Suspect
-
-if TYPE_CHECKING:
-    from inlier.results.certificate import Certificate
-    from inlier.results.result import RobustMeanResult
+from inlier._internal.typing import Array, Rows
+from inlier.data import Gaps, Table
+from inlier.verdict.rules import Suspect
 
 
-def weighted(result: RobustMeanResult) -> RobustMeanResult:
-    """Return the same fit with the mean weighted by `sample_weight`, if there is one.
+@dataclass(frozen=True)
+class KeptMean:
+    """The mean of the kept rows, in double precision."""
 
-    Which rows are kept, scores and certificate stay as they are, and are about rows that count
-    once. So does the location of a fit that keeps no row. One pass, and two for each suspect.
+    location: Array
+    once: Array
+    """Of the table with imputed cells, each row counted once: the subject of the certificate."""
+    unweighted: Array | None
+    """Each row counted once, if the location is weighted."""
+    weights: Array | None
+    """In units of the largest, if the location is weighted."""
+    gaps: Gaps | None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have different weights."""
+        return self.weights is not None
+
+
+def mean_of(
+    table: Table,
+    support: Rows,
+    indicator: Rows | None,
+    near: Array,
+    sample_weight: Array | None,
+) -> KeptMean:
+    """Compute the mean of the kept rows about a point near it: one pass.
+
+    If none is kept, the mean of all rows weighted by 1 - h. One pass more if cells are missing, and
+    if rows have weights. Which rows are kept does not depend on the weights.
     """
-    if result.sample_weight is None or not some(result.support):
-        return result
-    weights = on_host(result.weights) * result.sample_weight
-    if not weights.any():
-        raise ValueError(
-            "sample_weight is zero in every kept row, so that there is no weighted mean of them. "
-            "Give some of them a weight, or leave sample_weight out."
-        )
-    weights = weights / weights.max()
-    table = as_table(result.known_data().table)
-    once = on_host(result.location).astype(np.float64)
-    mean, mass = weighted_mean(table, weights, once)
-    gaps = result.gaps
+    some_kept = some(support)
+    kept = double(support) if some_kept or indicator is None else 1.0 - indicator
+    once = table.mean(kept, near)
+    location, gaps = once, table.gaps
+    if gaps is not None:
+        location, mass = table.observed_mean(on_host(support))
+    unweighted, weights = None, None
+    if sample_weight is not None and some_kept:
+        weights = on_host(support) * sample_weight
+        if not weights.any():
+            raise ValueError(
+                "sample_weight is zero in every kept row, so that there is no weighted mean of "
+                "them. Give some of them a weight, or leave sample_weight out."
+            )
+        weights = weights / weights.max()
+        unweighted = location
+        location, mass = weighted_mean(table, weights, once)
     if gaps is not None:
         gaps = replace(gaps, unknown=np.flatnonzero(mass == 0.0))
-
-    def noted(certificate: Certificate) -> Certificate:
-        return replace(certificate, weighted=True)
-
-    return replace(
-        result,
-        location=like(mean, result.location, result.location.dtype),
-        unweighted=result.location,
-        weights=like(weights, result.weights),
-        certificate=noted(result.certificate),
-        path=tuple(replace(x, certificate=noted(x.certificate)) for x in result.path),
-        suspects=tuple(_moved(suspect, table, weights, mean) for suspect in result.suspects),
-        gaps=gaps,
-        n_passes=table.n_passes,
-    )
+    return KeptMean(location, once, unweighted, weights, gaps)
 
 
 def effective_size(weights: Array) -> float:
-    """Return how many rows of one weight have a mean of the same variance, (sum w)^2 / sum w^2."""
+    """Return the number of rows of one weight with the same variance, (sum w)^2 / sum w^2."""
     mass = float(weights.sum())
     return mass * (mass / float(weights @ weights)) if mass > 0.0 else 0.0
 
 
 def weighted_mean(table: Table, weights: Array, near: Array) -> tuple[Array, Array]:
-    """Compute a weighted mean, about a point near it, and the weight of the cells of each column.
-
-    Over the cells that are there.
-    """
-    if isinstance(table, FilledTable):
-        return table.known(weights)
+    """Compute a weighted mean about a point near it, and the weight of the cells of each column."""
+    if table.gaps is not None:
+        return table.observed_mean(weights)
     return table.mean(table.to_device(weights), near), np.full(len(near), weights.sum())
 
 
-def _moved(suspect: Suspect, table: Table, weights: Array, mean: Array) -> Suspect:
-    """Return a suspect with how far the weighted mean moves without it."""
+def shifted(suspect: Suspect, table: Table, mean: KeptMean) -> Suspect:
+    """Return a suspect with how far the weighted mean moves without it; two passes."""
+    weights, location = mean.weights, mean.location
+    assert weights is not None
     others = weights.copy()
     others[on_host(suspect.rows)] = 0.0
     if not others.any():
         return replace(suspect, shift=np.nan)
-    offset = weighted_mean(table, others, mean)[0] - mean
+    offset = weighted_mean(table, others, location)[0] - location
     length = float(np.linalg.norm(offset))
     if length == 0.0:
         return replace(suspect, shift=0.0)
-    along = on_host(table.project(mean, offset[None] / length))[0].astype(np.float64)
+    along = on_host(table.project(location, offset[None] / length))[0].astype(np.float64)
     inside = weights > 0.0
     variance = float(weights[inside] @ along[inside] ** 2) / float(weights.sum())
     error = float(np.sqrt(variance / effective_size(weights)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from inlier._internal.arrays import on_host
-from inlier.results.outcome import DOUBTS, FAILURES, Finding, Kind
+from inlier.verdict.verdict import DOUBTS, FAILURES, Finding, Kind
 
 if TYPE_CHECKING:
     from inlier.results.certificate import Certificate
@@ -30,13 +30,12 @@ COMMAND_LINE = Remedies(groups="the groups", keep="--keep", sigma="Give --sigma"
 
 def message(result: RobustMeanResult) -> str:
     """Return how a fit ended and, if not well, what to try."""
-    outcome = result.outcome
+    outcome = result._outcome
     others = _without(outcome.findings, *DOUBTS)
     about = _joined(_missing(result), _weighted(result))
-    units = IN_UNITS if result.rule.metric is not None else ""
-    again = _sentences(outcome.having(frozenset({Kind.SOLVED_AGAIN})), PYTHON)
+    units = IN_UNITS if result._rule.metric is not None else ""
     if outcome.failed:
-        return _joined(again, _sentences(outcome.having(FAILURES), PYTHON), about, units)
+        return _joined(_sentences(outcome.having(FAILURES), PYTHON), about, units)
     if outcome.searched or outcome.chosen:
         counts = "" if outcome.chosen else removed(result)
         said, doubts = (_sentences(x, PYTHON) for x in (others, outcome.having(DOUBTS)))
@@ -44,16 +43,15 @@ def message(result: RobustMeanResult) -> str:
     certificate = result.certificate
     n, least = certificate.n, certificate.l0_lower_bound
     counts = f"Kept {n - certificate.n_removed} of {n} rows; at least {least} had to go."
-    rest = _sentences(_without(others, Kind.SOLVED_AGAIN), PYTHON)
-    return _joined(again, counts, rest, about, units)
+    return _joined(counts, _sentences(others, PYTHON), about, units)
 
 
 def remarks(result: RobustMeanResult, words: Remedies = PYTHON) -> str:
     """Return what the message says beyond numbers of rows, groups and the certificate."""
-    outcome = result.outcome
+    outcome = result._outcome
     findings = outcome.findings
     if outcome.failed:
-        findings = outcome.having(FAILURES | {Kind.SOLVED_AGAIN})
+        findings = outcome.having(FAILURES)
     said = _sentences(_without(findings, *DOUBTS), words)
     about = _joined(_missing(result), _weighted(result))
     return _joined(said, about, _sentences(outcome.having(DOUBTS), words))
@@ -172,7 +170,6 @@ SENTENCES = {
         "falling. Raise max_iter."
     ),
     Kind.NO_VARIATION: "The kept rows do not vary: there is no bound to run Algorithm 1 with.",
-    Kind.SOLVED_AGAIN: "The paper's problem with sigma = {value:.4g}.",
     Kind.PUT_BACK: "Put back: {group}.",
     Kind.DROPPED: "Dropped: {group}.",
     Kind.CHOSEN: "Kept {count} of {value:.0f} rows by choice.",
@@ -193,21 +190,23 @@ def sentence(finding: Finding, words: Remedies = PYTHON) -> str:
 
 def _missing(result: RobustMeanResult) -> str:
     """Return what is said of missing cells, by the names of their columns."""
-    if result.gaps is None:
+    if result._gaps is None:
         return ""
-    columns = None if result.data is None else result.data.columns
-    return result.gaps.note(columns, result.unweighted is not None)
+    columns = None if result._data is None else result._data.columns
+    return result._gaps.note(columns, result._unweighted is not None)
 
 
 def _weighted(result: RobustMeanResult) -> str:
     """Return what is said of a weighted mean."""
-    if result.unweighted is None:
+    if result._unweighted is None:
         return ""
-    moved = np.linalg.norm(on_host(result.location) - on_host(result.unweighted))
-    by = f", {moved:.3g} from that with each row counted once" if result.rule.metric is None else ""
+    moved = np.linalg.norm(on_host(result.location) - on_host(result._unweighted))
+    by = (
+        f", {moved:.3g} from that with each row counted once" if result._rule.metric is None else ""
+    )
     return (
         "Rows were judged with each counted once. The mean is weighted, with an effective size of "
-        f"{result.effective_size:.4g} rows{by}."
+        f"{result.details.effective_size:.4g} rows{by}."
     )
 
 

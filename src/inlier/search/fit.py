@@ -1,52 +1,44 @@
-"""Nothing is known: groups of rows leave while there is evidence, and what is left fixes sigma."""
+"""With nothing given: search for groups of bad rows; what is left fixes sigma."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, mask_of, on_host, some, total
+from inlier._internal.arrays import count, double, mask_of, namespace, on_host, some, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.data import Fences, Table, WorkingFrame
+from inlier.data import Fences, Frame, Measure, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
+from inlier.l0.dual import dual_in, subspace_of
 from inlier.linalg.centers import central_point
+from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle
-from inlier.results.outcome import Finding, Kind, Outcome
-from inlier.results.records import PathPoint, Step
-from inlier.results.result import RobustMeanResult
-from inlier.results.rules import Group, Suspect, rule_of
-from inlier.search import (
-    Candidate,
-    SearchState,
-    begun,
-    below_the_edge,
-    clear,
-    removed,
-    select,
-    settled,
-)
+from inlier.search import clear
 from inlier.search.caution import RowSample, clear_groups, gross, is_noise, tested_rows
 from inlier.search.clear import Clear, clearness
-from inlier.search.mapping import Early, MappedAnswer, mapped_back
+from inlier.search.search import remove, start_search, symmetric, tighten_bound
 from inlier.search.settings import SAMPLE, SEARCH
 from inlier.search.significance import Cut
+from inlier.search.state import Candidate, SearchState, Task, spectrum_of
+from inlier.verdict.rules import Group, Suspect
+from inlier.verdict.verdict import Finding, Kind, Outcome, Step, Verdict
 
 
 def fit_without_sigma(
     whole: Table,
+    metric: Metric | None,
     start: Array,
     central: bool,
     random: np.random.Generator,
-    metric: bool,
+    in_metric: bool,
     assume: str,
     callback: Callable[[Step], object] | None,
-) -> RobustMeanResult:
-    """Fit without a bound and without a fraction of outliers.
+) -> tuple[Frame, Verdict]:
+    """Fit without a bound and without a fraction of outliers; return frame and verdict.
 
-    `start` is any robust center, and `central` says whether a better one may be found in the
-    coordinates of the rows; `metric`, whether to look in the metric of the rows as well.
+    `start` is any robust center, and `central` tells whether a better one may be found in the
+    coordinates of the rows; `in_metric`, whether to search in the metric of the rows as well.
     """
     steps: list[Step] = []
 
@@ -58,145 +50,142 @@ def fit_without_sigma(
     distances = whole.sq_distances(start)
     typical = check_range(whole, start, distances)
     sample = None if assume == "symmetric" else RowSample.of(whole)
-    early = _early(whole, start, distances, typical, sample, assume)
-    near = distances >= 0.0
-    for group in early:
-        near = near & ~group.members
-    frame = WorkingFrame.of(whole, near, start, rotates=some(near & (distances > 0.0)))
+    early, near = _early(whole, metric, start, distances, typical, sample, assume)
+    rotates = some(near & (distances > 0.0))
+    frame = Frame.of(whole, near, start, rotates, metric)
+    oracle = Oracle(frame.table, random)
+    first, distances = frame.center, frame.of_near_rows(distances)
+    if frame.rotation is not None and central:
+        first, distances = central_point(frame.table)
+    sample, axes = _sample_of_span(frame, sample)
+    task = Task(frame, oracle, random, sample, axes, in_metric, notify)
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
-    search = _search(frame, distances, central, random, noise, metric, assume, sample, notify)
-    answer = mapped_back(frame, search.found, search.suspects, search.below, early)
+    state = start_search(task, first, distances, noise)
+    found, cautious = search(task, state, assume)
+    tighten_bound(oracle, found)
 
-    n, chosen = whole.shape[0], answer.path[len(answer.groups)]
-    support = ~mask_of(chosen.removed, n)
-    if isinstance(support, np.ndarray):  # of rows whose span was searched on the host
-        support = whole.to_device(support)
-    weights = double(support)
-    # Once more from the data: the search has carried the mean along as distant rows left.
-    known = start if frame.rotation is not None else chosen.location
-    location = whole.mean(weights, known)
-    rule = rule_of(answer.groups, location, max(chosen.budget, answer.least_budget))
-    return RobustMeanResult(
-        location=whole.to_device(location.astype(whole.dtype)),
-        support=support,
-        weights=weights,
-        indicator=1.0 - weights,
-        scores=rule.scores(whole) if answer.scores is None else answer.scores,
-        sigma=chosen.sigma,
-        budget=chosen.budget,
-        certificate=chosen.certificate,
-        rule=rule,
-        history=tuple(steps),
-        n_iter=len(search.found.path),
-        n_passes=whole.n_passes,
-        converged=True,
-        outcome=Outcome(searched=True, findings=tuple(_findings(search, answer, n, assume))),
-        groups=answer.groups,
-        suspects=answer.suspects,
-        path=answer.path,
+    n, m, spectrum = whole.shape[0], count(found.kept), found.spectrum
+    directions = [group.direction for group in found.groups]
+    subspace = subspace_of(oracle, state.mean, np.reshape(directions, (-1, len(found.mean))))
+    needed = max(spectrum.bound * found.kept.shape[0] / m, TINY)
+    dual = dual_in(subspace, found.mean, needed, oracle.draw)
+    findings = _findings(found, early, cautious, n, assume)
+    return frame, Verdict(
+        kept=found.kept,
+        mean=found.mean,
+        lambda_max=max(0.0, float(spectrum.values[0])),
+        bound=spectrum.bound,
+        failure=spectrum.failure,
+        sigma=float(np.sqrt(spectrum.bound / m)),
+        budget=needed * n / found.kept.shape[0],
+        dual=dual.multiplier,
+        most_kept=dual.most_kept,
+        outcome=Outcome(searched=True, findings=tuple(findings)),
+        steps=tuple(steps),
+        n_iter=len(found.groups) + 1,
+        least_budget=n * found.least_variance,
+        early=tuple(early),
+        groups=tuple(found.groups),
+        suspects=tuple(found.suspects),
     )
 
 
-class _Search(NamedTuple):
-    """How the search for groups ended, in the coordinates of the frame."""
+def search(task: Task, first: SearchState, assume: str) -> tuple[SearchState, bool]:
+    """Search for groups: by symmetry or, unless the rest is noise about one center, by separation.
 
-    found: SearchState
-    suspects: list[Suspect]
-    cautious: bool
-    """Whether nothing was assumed of the good rows in the end."""
-    several: bool
-    """Whether the rows fall into several groups."""
-    below: PathPoint | None
-    """A point of the path below the budget of the kept rows."""
-
-
-def _search(
-    frame: WorkingFrame,
-    distances: Rows,
-    central: bool,
-    random: np.random.Generator,
-    noise: float,
-    metric: bool,
-    assume: str,
-    sample: RowSample | None,
-    notify: Callable[[Step], None],
-) -> _Search:
-    """Search for groups: by symmetry and, unless the rest is noise about one center, with caution.
-
-    `distances` are the squared ones of all rows from the first center, `noise` is what rounding
-    adds to the coordinates of a row, and `sample` is None where only symmetry is tested or none
-    fits.
+    Return also whether nothing was assumed of the good rows in the end.
     """
-    n = frame.whole.shape[0]
-    enough = n >= SAMPLE.fewest_rows
-    table, first = frame.table, frame.center
-    distances = frame.of_near_rows(distances)
-    if frame.rotation is not None and central:
-        first, distances = central_point(table)
-    oracle = Oracle(table, random)
-    axes = None
-    if sample is None and frame.rotation is not None and enough:
-        # So many columns that only the coordinates of the rows' span can be examined. The frame's
-        # center may be a row, which has a direction of its own there: take the principal ones.
-        r = table.shape[1]
-        coordinates = on_host(table.project(np.zeros(r), np.eye(r))).T
-        coordinates = coordinates - coordinates.mean(axis=0)
-        axes = np.linalg.svd(coordinates, full_matrices=False)[2]
-        sample = RowSample(np.flatnonzero(on_host(frame.near)), coordinates @ axes.T)
-    symmetric = assume == "symmetric" or (assume == "auto" and enough)
-    found = select(oracle, first, distances, random, noise, metric, notify, symmetric)
-    suspects: list[Suspect] = []
-    several = False
-    # Nothing else can be tested in a table that is too large to sample.
-    untestable = sample is None and enough and assume == "auto"
-    cautious = assume != "symmetric" and not untestable
-    cautious = cautious and not _is_noise(found, frame, sample)
-    if cautious:
-        if found.groups:
-            found = begun(oracle, found.mean, noise, notify)
-        if sample is not None:
-            judged = _Judged(frame, axes, oracle, sample)
-            suspects, several = judged.remove_clear_groups(found, notify)
-    found = settled(oracle, found, notify)
-    return _Search(found, suspects, cautious, several, below_the_edge(oracle, found))
+    enough = task.frame.whole.shape[0] >= SAMPLE.fewest_rows
+    if assume == "symmetric":
+        return symmetric(task, first), False
+    if assume == "auto" and enough:
+        found = symmetric(task, first)
+        # Nothing else can be tested in a table that is too large to sample.
+        if task.sample is None or _is_noise(task, found):
+            return found, False
+        if found.groups and len(first.mean) > EIGEN.dense:
+            # Bring the eigensolver, which starts where it ended last, back to all rows.
+            first = replace(first, spectrum=spectrum_of(task.oracle, first.mean, first.kept))
+    return separated(task, first), True
 
 
-def _early(
-    whole: Table,
-    start: Array,
-    distances: Rows,
-    typical: float,
-    sample: RowSample | None,
-    assume: str,
-) -> list[Early]:
-    """Find the rows that are too far away to compute with, and the gross ones."""
-    n = whole.shape[0]
-    largest = largest_distance(whole.dtype)
-    far = min(SEARCH.hopeless * typical, largest) if typical > 0.0 else largest
-    if assume == "symmetric" and typical > 0.0:
-        absurd = min(SEARCH.absurd * typical, largest)
-        if count(distances > absurd**2) <= SEARCH.few * n:
-            far = absurd
-    early = []
-    gone = distances < 0.0
-    for rule in [] if sample is None else gross(whole, sample):
-        members = ~gone & (whole.measured(rule.measure) > rule.cut)
-        kind = "cells" if isinstance(rule.measure, Fences) else "length"
-        if some(members):
-            early.append(Early(kind, members, rule.cut, rule.log_p, rule.measure))
-            gone = gone | members
-    hopeless = ~gone & (distances > far**2)
-    if some(hopeless):
-        chance = float(min(0.0, np.log(n / (far / max(typical, far / 1e150)) ** 2)))
-        early.append(Early("apart", hopeless, far, chance, None))
-    return early
+def separated(task: Task, first: SearchState) -> SearchState:
+    """Remove the groups that are well separated, with nothing assumed of the good rows."""
+    found, frame = first.copy(), task.frame
+    if task.sample is None:
+        return found
+    near = on_host(frame.near)
+    rows, values = task.sample.among(near, clear.SETTINGS.sample)
+    numbers = np.cumsum(near) - 1  # of the rows in the frame
+    whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
+    judged = clear_groups(numbers[rows], values, whole_in_proportion, frame.whole.to_gpu)
+    found.several = judged.several
+    for group, among in judged.leaving:
+        candidate = _extended(task, found, group, among)
+        if candidate is None or remove(task, found, candidate) is None:
+            return found
+    aside = replace(found, groups=[], candidates=[])
+    silent = task._replace(notify=lambda step: None)
+    for group, among in judged.suspected:
+        candidate = _extended(task, aside, group, among)
+        record = None if candidate is None else remove(silent, aside, candidate)
+        if record is None:
+            break
+        shift = _shift(task, found, record)
+        found.suspects.append(Suspect(record, shift, "the other rows are skewed"))
+    return found
 
 
-def _is_noise(found: SearchState, frame: WorkingFrame, sample: RowSample | None) -> bool:
+def _extended(task: Task, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
+    """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
+    direction = group.direction[None]
+    if task.axes is None:
+        direction = task.frame.directions(direction)
+    else:
+        direction = direction @ task.axes
+    length = float(np.linalg.norm(direction))
+    if not 0.0 < length < np.inf:
+        return None
+    direction = direction[0] / length
+    along = task.oracle.table.project(found.mean, direction[None])[0, :]
+    t, kept = on_host(along), on_host(found.kept)
+    inner, outer = t[rows[~group.members]], t[rows[group.members]]
+    low, high = float(inner.max()), float(outer.min())
+    if low >= high:
+        return None
+    between = np.sort(t[kept & (t >= low) & (t <= high)])
+    widest = int(np.argmax(np.diff(between)))
+    cut = float(between[widest] + between[widest + 1]) / 2.0
+    members = kept & (t > cut)
+    ratio = clearness(t[kept], members[kept])
+    if ratio <= 1.0 and len(rows) != kept.sum():
+        return None
+    middle = float(np.median(t[kept & ~members]))
+    point = found.mean + middle * direction
+    return Candidate(
+        "clear", Cut(group.log_p, cut - middle, 1, 0.0), along - middle, point, direction,
+        group.ratio,
+    )  # fmt: skip
+
+
+def _shift(task: Task, found: SearchState, group: Group) -> float:
+    """Return how far the mean moves without a group, in standard errors."""
+    kept, mean = found.kept, found.mean
+    m = count(kept)
+    offset = (mean - group.mean) * (group.size / (m - group.size))
+    length = float(np.linalg.norm(offset))
+    if length == 0.0:
+        return 0.0
+    along = task.oracle.table.project(mean, offset[None] / length)[0, :]
+    deviation = float(np.sqrt(total(double(kept) * along**2) / m))
+    return length * float(np.sqrt(m)) / max(deviation, TINY)
+
+
+def _is_noise(task: Task, found: SearchState) -> bool:
     """Return whether the rows beside the groups that were found are noise about one center."""
+    frame, sample = task.frame, task.sample
     if not found.groups or sample is None:
         return False
-    n, n_kept = frame.whole.shape[0], count(found.kept)
     most = tested_rows(sample.values.shape[1])
 
     def some_of(rows: Rows) -> Array:
@@ -204,103 +193,95 @@ def _is_noise(found: SearchState, frame: WorkingFrame, sample: RowSample | None)
 
     m = found.kept.shape[0]
     groups = [(group.size, some_of(mask_of(group.rows, m))) for group in found.groups]
+    n, n_kept = frame.whole.shape[0], count(found.kept)
     return is_noise(some_of(found.kept), n, n_kept, groups, frame.whole.to_gpu)
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """A table whose rows are judged with nothing assumed of the good ones."""
+def _sample_of_span(
+    frame: Frame, sample: RowSample | None
+) -> tuple[RowSample | None, Array | None]:
+    """Return the sample or, in a table too large for one, the rows in the axes of their span.
 
-    frame: WorkingFrame
-    axes: Array | None
-    """The directions of the sample's coordinates in those of the search; None if it is in those of
-    the data."""
-    oracle: Oracle
-    sample: RowSample
-
-    def remove_clear_groups(
-        self, found: SearchState, notify: Callable[[Step], None]
-    ) -> tuple[list[Suspect], bool]:
-        """Remove the groups that are clear of the rest; return suspects, and whether several."""
-        near = on_host(self.frame.near)
-        rows, values = self.sample.among(near, clear.SETTINGS.sample)
-        numbers = np.cumsum(near) - 1  # of the rows in the table
-        whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
-        to_gpu = self.frame.whole.to_gpu
-        judged = clear_groups(numbers[rows], values, whole_in_proportion, to_gpu)
-        for group, among in judged.leaving:
-            candidate = self._found(found, group, among)
-            if candidate is None or removed(self.oracle, found, candidate, notify) is None:
-                return [], judged.several
-        suspects = []
-        aside = replace(found, groups=[], path=[], looks=[])
-        kept, mean = found.kept, found.mean
-        for group, among in judged.suspected:
-            candidate = self._found(aside, group, among)
-            if candidate is None:
-                break
-            record = removed(self.oracle, aside, candidate, lambda step: None)
-            if record is None:
-                break
-            shift = self._shift(kept, mean, record)
-            suspects.append(Suspect(record, shift, "the other rows are skewed"))
-        return suspects, judged.several
-
-    def _shift(self, kept: Rows, mean: Array, group: Group) -> float:
-        """Return how far the mean moves without a group, in standard errors."""
-        m = count(kept)
-        offset = (mean - group.mean) * (group.size / (m - group.size))
-        length = float(np.linalg.norm(offset))
-        if length == 0.0:
-            return 0.0
-        along = self.oracle.table.project(mean, offset[None] / length)[0, :]
-        deviation = float(np.sqrt(total(double(kept) * along**2) / m))
-        return length * float(np.sqrt(m)) / max(deviation, TINY)
-
-    def _found(self, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
-        """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
-        direction = group.direction[None]
-        if self.axes is None:
-            direction = self.frame.directions(direction)
-        else:
-            direction = direction @ self.axes
-        length = float(np.linalg.norm(direction))
-        if not 0.0 < length < np.inf:
-            return None
-        direction = direction[0] / length
-        along = self.oracle.table.project(found.mean, direction[None])[0, :]
-        t, kept = on_host(along), on_host(found.kept)
-        inner, outer = t[rows[~group.members]], t[rows[group.members]]
-        low, high = float(inner.max()), float(outer.min())
-        if low >= high:
-            return None
-        between = np.sort(t[kept & (t >= low) & (t <= high)])
-        widest = int(np.argmax(np.diff(between)))
-        cut = float(between[widest] + between[widest + 1]) / 2.0
-        members = kept & (t > cut)
-        ratio = clearness(t[kept], members[kept])
-        if ratio <= 1.0 and len(rows) != kept.sum():
-            return None
-        middle = float(np.median(t[kept & ~members]))
-        point = found.mean + middle * direction
-        return Candidate(
-            "clear", Cut(group.log_p, cut - middle, 1, 0.0), along - middle, point, direction,
-            group.ratio,
-        )  # fmt: skip
+    The center of the frame may be a row, which has a direction of its own there: the axes are the
+    principal ones.
+    """
+    rotation = frame.rotation
+    if sample is not None or rotation is None or frame.whole.shape[0] < SAMPLE.fewest_rows:
+        return sample, None
+    r = frame.table.shape[1]
+    coordinates = on_host(frame.table.project(np.zeros(r), np.eye(r))).T
+    coordinates = coordinates - coordinates.mean(axis=0)
+    axes = np.linalg.svd(coordinates, full_matrices=False)[2]
+    return RowSample(np.flatnonzero(on_host(frame.near)), coordinates @ axes.T), axes
 
 
-def _findings(search: _Search, answer: MappedAnswer, n: int, assume: str) -> list[Finding]:
-    """Return what the numbers of rows do not say, and why the answer may not be trusted."""
-    found, cautious, groups = search.found, search.cautious, answer.groups
+def _early(
+    whole: Table,
+    metric: Metric | None,
+    start: Array,
+    distances: Rows,
+    typical: float,
+    sample: RowSample | None,
+    assume: str,
+) -> tuple[list[Group], Rows]:
+    """Find the extreme rows, and those too far away to compute with; return the others too."""
+    n = whole.shape[0]
+    largest = largest_distance(whole.dtype)
+    far = min(SEARCH.hopeless * typical, largest) if typical > 0.0 else largest
+    if assume == "symmetric" and typical > 0.0:
+        absurd = min(SEARCH.absurd * typical, largest)
+        if count(distances > absurd**2) <= SEARCH.few * n:
+            far = absurd
+    groups: list[Group] = []
+    near = distances >= 0.0
+
+    def found(kind: str, members: Rows, cut: float, log_p: float, measure: Measure | None) -> None:
+        nonlocal near
+        if not some(members):
+            return
+        near = near & ~members
+        center = start if measure is None else measure.center
+        mean, direction = _towards(whole, start, members)
+        place = Place(np.stack([mean, center]), direction[None], metric)
+        rows = namespace(members).nonzero(members)[0]
+        groups.append(
+            Group(kind, rows, place, cut, 0, log_p, share=0.0, measure=measure, metric=metric)
+        )
+
+    for rule in [] if sample is None else gross(whole, sample):
+        members = near & (whole.measured(rule.measure) > rule.cut)
+        kind = "cells" if isinstance(rule.measure, Fences) else "length"
+        found(kind, members, rule.cut, rule.log_p, rule.measure)
+    chance = float(min(0.0, np.log(n / (far / max(typical, far / 1e150)) ** 2)))
+    found("apart", near & (distances > far**2), far, chance, None)
+    return groups, near
+
+
+def _towards(whole: Table, start: Array, members: Rows) -> tuple[Array, Array]:
+    """Return the mean of some rows, as far as it is a number, and the direction towards it."""
+    weights = double(members) / count(members)
+    with np.errstate(over="ignore", invalid="ignore"):
+        combined = whole.combine(start, weights[None, :])[0]
+        offset = np.nan_to_num(np.asarray(combined, np.float64))
+        size = float(np.abs(offset).max())
+        direction = offset / size if size > 0.0 else np.zeros_like(offset)
+        return start + offset, direction / max(float(np.linalg.norm(direction)), TINY)
+
+
+def _findings(
+    found: SearchState, early: list[Group], cautious: bool, n: int, assume: str
+) -> list[Finding]:
+    """Return what the numbers of rows do not show, and why the answer may not be trusted."""
+    groups = [*early, *found.groups]
     removed = sum(group.size for group in groups)
     minority = Finding(Kind.LARGE_MINORITY, removed, float(n))
     doubts = [minority] if removed >= SEARCH.large * n else []
     if n < SAMPLE.fewest_rows and assume != "symmetric":
         findings = [Finding(Kind.TOO_FEW_ROWS, SAMPLE.fewest_rows)]
-    elif cautious and search.several:
+    elif cautious and found.several:
         findings = [Finding(Kind.SEVERAL_GROUPS)]
     elif cautious:
-        findings = [Finding(Kind.NOTHING_FOUND)] if not groups and not answer.suspects else []
+        findings = [Finding(Kind.NOTHING_FOUND)] if not groups and not found.suspects else []
     else:
         findings = _weak_signs(found, bool(groups))
     if not cautious:
@@ -308,8 +289,8 @@ def _findings(search: _Search, answer: MappedAnswer, n: int, assume: str) -> lis
         if found.refused is not None:
             kind = Kind.REFUSED_FURTHER if groups else Kind.REFUSED
             doubts = [Finding(kind, group=found.refused)]
-        elif len(found.looks) >= SEARCH.most_groups:
-            doubts = [Finding(Kind.MANY_GROUPS, len(found.looks))]
+        elif len(found.candidates) >= SEARCH.most_groups:
+            doubts = [Finding(Kind.MANY_GROUPS, len(found.candidates))]
         elif found.unclear:
             doubts = [Finding(Kind.UNCLEAR_GROUP, found.unclear)]
         elif found.coincide:

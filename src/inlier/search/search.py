@@ -1,170 +1,139 @@
-"""The search: groups leave, one after the other, while there is evidence for one."""
+"""The search by symmetry: groups are removed, one after the other, while there is evidence.
 
-from collections.abc import Callable
-from dataclasses import replace
+Each round tests the rows that are left in three ways, from the simplest to the costliest, and stops
+at the first that finds a group:
+
+    distance       rows that stand apart, or more rows far from the center than near it, if they
+                   also point the same way: the long rows of a heavy tail do not
+    directions     of large variance, on one side of which there is a surplus that is no tail
+    metric         the same along directions that are flat or skewed in the metric of the rows, if
+                   they vary more in some directions than in others
+
+Every one of these tests depends on the rows only through their distances and second moments, which
+do not change if a row is reflected in the center. So for good rows, if they are symmetric, the side
+on which a row lies stays a coin toss, however the direction was found and in any dimension. (The
+search in the metric is the exception, and is corrected for it.)
+
+A group is refused if hardly more than half of the rows would be left: the majority is good, but a
+narrow one proves nothing. If fewer than two thirds would be left, it must be well separated.
+"""
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, mask_of, namespace, smallest, some, total
+from inlier._internal.arrays import count, double, mask_of, namespace, smallest, some
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.l0.problem import Subspace
+from inlier.data import Place
 from inlier.linalg.eigenpairs import SETTINGS as EIGEN
-from inlier.linalg.eigenpairs import Oracle, Spectrum
-from inlier.results.records import Step
-from inlier.results.rules import Group
+from inlier.linalg.eigenpairs import Oracle
 from inlier.search.detectors import by_direction, by_distance, by_metric, is_uneven, polished
-from inlier.search.path import point_at
 from inlier.search.settings import SEARCH
 from inlier.search.significance import NOTHING
-from inlier.search.state import Candidate, Near, SearchState, spectrum_of, unit
+from inlier.search.state import Candidate, Near, SearchState, Task, spectrum_of, unit
 from inlier.search.whitening import whitened
+from inlier.verdict.rules import Group
+from inlier.verdict.verdict import Step
 
 
-def select(
-    oracle: Oracle,
-    start: Array,
-    distances: Rows,
-    random: np.random.Generator,
-    noise: float = 0.0,
-    metric: bool = True,
-    notify: Callable[[Step], None] = lambda step: None,
-    symmetric: bool = True,
-) -> SearchState:
-    """Remove groups of rows while there is evidence for one.
+def start_search(task: Task, start: Array, distances: Rows, noise: float = 0.0) -> SearchState:
+    """Return the state before any group is removed.
 
-    The search begins at any robust center, from which the rows have these squared distances;
-    `noise` is what rounding adds to their coordinates. With `metric` it looks in the metric of
-    the rows as well. If good rows are not taken to be symmetric, nothing is removed.
+    The search begins at any robust center, relative to which the rows have these squared distances;
+    `noise` is what rounding adds to their coordinates.
     """
-    everything = distances >= 0.0
-    near = Near(start, everything, distances)
+    oracle, kept = task.oracle, distances >= 0.0
+    near = Near(start, kept, distances)
     for _ in range(2):  # the nearest half forgets a start that is off by sqrt(d)
-        near = _nearest_half(oracle, near, everything)
-    first = begun(oracle, near.center, noise, notify)
-    if not symmetric:
-        return first
-    found = _begun_again(first)
+        near = _nearest_half(oracle, near, kept)
+    mean = oracle.table.mean(double(kept), near.center)
+    state = SearchState(kept, mean, spectrum_of(oracle, mean, kept), near, noise=noise)
+    _report(task, state)
+    return state
+
+
+def symmetric(task: Task, first: SearchState) -> SearchState:
+    """Remove groups while there is evidence for one, if good rows are symmetric about a center."""
+    found = first.copy()
     while len(found.groups) < SEARCH.most_groups:
-        group = _next_group(oracle, found, near, random, metric)
-        if group is None or not _remove(oracle, found, group):
+        group = _next_group(task, found)
+        if group is None or remove(task, found, group) is None:
             break
-        _extend_path(found, group.cut.share, notify, oracle)
-        near = _nearest_half(oracle, near, found.kept)
-    if metric and found.groups and is_uneven(found, near):
-        found = _last_look(oracle, found, first, random, notify)
+        found.near = _nearest_half(task.oracle, found.near, found.kept)
+    if task.metric and found.groups and is_uneven(found, found.near):
+        found = _last_look(task, found, first)
     return found
 
 
-def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], None]) -> SearchState:
-    """Return the state before any group has left; `near` is a point near the rows."""
-    ones = oracle.table.rows(1.0)
-    mean = oracle.table.mean(ones, near)
-    kept = ones > 0.0
-    spectrum = spectrum_of(oracle, mean, kept)
-    found = SearchState(kept, mean, spectrum, Subspace.empty(oracle.table, mean), noise=noise)
-    _extend_path(found, 1.0, notify, oracle)
-    return found
-
-
-def removed(
-    oracle: Oracle, found: SearchState, group: Candidate, notify: Callable[[Step], None]
-) -> Group | None:
-    """Remove a group; return None if hardly a majority would be left."""
-    if not _remove(oracle, found, group):
-        return None
-    _extend_path(found, group.cut.share, notify, oracle)
-    return found.groups[-1]
-
-
-def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
+def tighten_bound(oracle: Oracle, found: SearchState) -> None:
     """Bound the spectrum of the kept rows as closely as possible."""
     close = (1.0 + EIGEN.excess) * float(found.spectrum.values[0])
     if found.spectrum.bound > close and oracle.table.shape[1] > EIGEN.dense:
         found.spectrum = oracle.bounded(found.mean, double(found.kept))
-        _extend_path(found, found.path.pop().share, notify, oracle)
-    return found
 
 
-def _begun_again(first: SearchState) -> SearchState:
-    """Return a state from which groups may leave, while the first one stays as it is."""
-    return replace(first, groups=[], path=list(first.path), looks=[])
-
-
-def _last_look(
-    oracle: Oracle,
-    found: SearchState,
-    first: SearchState,
-    random: np.random.Generator,
-    notify: Callable[[Step], None],
-) -> SearchState:
+def _last_look(task: Task, found: SearchState, first: SearchState) -> SearchState:
     """Test each group again without the others, and remove them once more."""
-    again = _begun_again(first)
+    oracle, random = task.oracle, task.random
+    again = first.copy()
     again.refused, again.doubtful = found.refused, found.doubtful
     again.tail, again.unclear, again.coincide = found.tail, found.unclear, found.coincide
     white = found.white or whitened(
         oracle.table, found.mean, found.kept, found.least_variance, random
     )
-    for group, record in zip(found.looks, found.groups, strict=True):
+    for group, record in zip(found.candidates, found.groups, strict=True):
         members = mask_of(record.rows, found.kept.shape[0])
         for part in polished(oracle, found, white, group, members, random):
-            if some(part.among(again.kept)) and _remove(oracle, again, part):
-                _extend_path(again, part.cut.share, notify, oracle)
+            if some(part.among(again.kept)):
+                remove(task, again, part)
     return again
 
 
-def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
-    """Remove a group, unless hardly a majority would be left."""
+def remove(task: Task, found: SearchState, group: Candidate) -> Group | None:
+    """Remove a group and return it; None if hardly a majority would be left."""
+    oracle = task.oracle
     members = group.among(found.kept)
     size = count(members)
     left = count(found.kept) - size
-    # Seen from the center of the others, which is not drawn by rows that have not left yet.
+    # Relative to the center of the others, which rows that are still there do not draw.
     summed = oracle.table.combine(group.center, double(members)[None, :])[0]
     mean = group.center + summed / size
     offset = mean - found.mean
+    direction = group.direction if group.direction is not None else unit(offset)
     record = Group(
         kind=group.kind,
         rows=namespace(members).nonzero(members)[0],
-        mean=mean,
-        direction=group.direction if group.direction is not None else unit(offset),
-        center=group.center,
+        place=Place(np.stack([mean, group.center]), direction[None]),
         cut=group.cut.cut,
         side=group.cut.side,
         log_p=group.cut.log_p,
         share=group.cut.share,
-        lambda_max_before=found.spectrum.bound,
         ratio=group.ratio,
     )
     if left < SEARCH.majority * members.shape[0] - 1e-9:
         found.refused = record
-        return False
+        return None
     found.groups.append(record)
-    found.looks.append(group)
+    found.candidates.append(group)
     found.kept, found.white = found.kept & ~members, None
     found.mean = found.mean - offset * (size / left)
     found.spectrum = spectrum_of(oracle, found.mean, found.kept)
-    # What rounding has left of the rows that went, which may have been far out.
+    # What rounding has left of the removed rows, which may have been far out.
     rest = found.spectrum.drift / left
     found.mean = found.mean + rest
     if left * float(rest @ rest) > SEARCH.negligible * float(found.spectrum.values[0]):
         found.spectrum = spectrum_of(oracle, found.mean, found.kept)
-    found.subspace = _with_direction(oracle, found.subspace, record.direction)
-    return True
+    _report(task, found)
+    return record
 
 
-def _next_group(
-    oracle: Oracle,
-    found: SearchState,
-    near: Near,
-    random: np.random.Generator,
-    metric: bool,
-) -> Candidate | None:
+def _next_group(task: Task, found: SearchState) -> Candidate | None:
+    oracle, near = task.oracle, found.near
     found.doubtful, found.tail, found.unclear, found.coincide = NOTHING, 0, 0, False
     group = by_distance(oracle, found, near)
     if group is None:
         group = by_direction(oracle, found)
-    if group is None and metric and is_uneven(found, near):
-        group = by_metric(oracle, found, random)
+    if group is None and task.metric and is_uneven(found, near):
+        group = by_metric(oracle, found, task.random)
     return group
 
 
@@ -176,38 +145,9 @@ def _nearest_half(oracle: Oracle, near: Near, kept: Rows) -> Near:
     return Near(center, half, oracle.table.sq_distances(center))
 
 
-def _with_direction(oracle: Oracle, subspace: Subspace, direction: Array) -> Subspace:
-    """Extend the subspace of the groups by a direction; one pass."""
-    rows = oracle.table.project(subspace.origin, direction[None])
-    projected = Spectrum(np.ones(1), direction[None], rows, np.zeros(1), np.zeros(0))
-    return subspace.extended(projected, np.array([0]), subspace.origin)
-
-
-def _extend_path(
-    found: SearchState, share: float, notify: Callable[[Step], None], oracle: Oracle
-) -> None:
-    """Record where the search stands."""
+def _report(task: Task, found: SearchState) -> None:
+    """Report a step of the search."""
     n, m = found.kept.shape[0], count(found.kept)
     top = found.spectrum.bound
-    budget = max(top * n / m, TINY)
-    point, weights = point_at(
-        found.kept,
-        found.mean,
-        found.spectrum,
-        found.subspace,
-        budget,
-        share,
-        oracle.draw,
-    )
-    found.path.append(point)
-    notify(
-        Step(
-            "selection",
-            point.budget,
-            float(n - m),
-            n - total(weights),
-            len(found.subspace.basis),
-            top,
-            oracle.table.n_passes,
-        )
-    )
+    gone, rank, n_passes = float(n - m), len(found.groups), task.oracle.table.n_passes
+    task.notify(Step("selection", max(top * n / m, TINY), gone, gone, rank, top, n_passes))

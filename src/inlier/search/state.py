@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,14 +11,30 @@ import numpy as np
 from inlier._internal.arrays import count, double, namespace
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.l0.problem import Subspace
+from inlier.data import Frame
 from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle, Spectrum
-from inlier.results.records import PathPoint
-from inlier.results.rules import Group
+from inlier.search.caution import RowSample
 from inlier.search.settings import SEARCH
 from inlier.search.significance import NOTHING, Cut
 from inlier.search.whitening import White
+from inlier.verdict.rules import Group, Suspect
+from inlier.verdict.verdict import Step
+
+
+class Task(NamedTuple):
+    """What a strategy works on: the rows of a frame, and a sample of them on the host."""
+
+    frame: Frame
+    oracle: Oracle
+    random: np.random.Generator
+    sample: RowSample | None = None
+    axes: Array | None = None
+    """The directions of the sample's coordinates in those of the frame; None if the sample is in
+    the coordinates of the data."""
+    metric: bool = True
+    """Whether to search in the metric of the rows as well."""
+    notify: Callable[[Step], None] = lambda step: None
 
 
 @dataclass
@@ -28,11 +45,10 @@ class SearchState:
     mean: Array
     spectrum: Spectrum
     """Of the kept rows about their mean."""
-    subspace: Subspace
-    """The directions in which groups left."""
+    near: Near
+    """Distances from the mean of the nearest half of the kept rows."""
     groups: list[Group] = field(default_factory=list)
-    path: list[PathPoint] = field(default_factory=list)
-    looks: list[Candidate] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)
     """What led to the groups."""
     white: White | None = None
     """The kept rows in their own metric, once it was measured."""
@@ -47,12 +63,20 @@ class SearchState:
     unclear: int = 0
     """Rows of a large group that is not clear of the others, and was kept."""
     coincide: bool = False
-    """Whether so many rows coincide that there is no scale to judge the others by."""
+    """Whether too many rows coincide for a scale to judge the others by."""
+    suspects: list[Suspect] = field(default_factory=list)
+    """Well separated groups that were kept."""
+    several: bool = False
+    """Whether the rows form several groups."""
 
     @property
     def least_variance(self) -> float:
         """Below it a direction holds nothing but rounding."""
         return (SEARCH.roundings * self.noise) ** 2
+
+    def copy(self) -> SearchState:
+        """Return a state from which groups may be removed, while this one stays as it is."""
+        return replace(self, groups=list(self.groups), candidates=list(self.candidates))
 
     def doubt(self, cut: Cut) -> None:
         """Remember a sign that was not enough."""

@@ -12,7 +12,7 @@ from inlier._internal.arrays import double, every, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.api import robust_mean
-from inlier.data import Rotation, Table, WorkingFrame
+from inlier.data import Rotation, Table, Frame
 from inlier.second_moments.directions import (
     bulk_scales,
     distinct,
@@ -50,7 +50,7 @@ def undue_rows(
         return support & ~support
     # With fewer rows than columns their span has all there is to see.
     rotation = Rotation.of(rows, location) if m < d else None
-    frame = WorkingFrame(table, support, rows, location, rotation)
+    frame = Frame(table, support, rows, location, rotation)
     coordinates = _principal(frame, standardized, settings)
     undue = np.zeros(coordinates.rows.shape[1], dtype=np.bool_)
     if len(coordinates.rows):
@@ -68,9 +68,7 @@ class _Coordinates(NamedTuple):
     the nearest to the columns, and the columns themselves."""
 
 
-def _principal(
-    frame: WorkingFrame, standardized: bool, settings: SecondMomentSettings
-) -> _Coordinates:
+def _principal(frame: Frame, standardized: bool, settings: SecondMomentSettings) -> _Coordinates:
     """Compute principal coordinates, as many as there are enough rows for; two passes."""
     table, m = frame.table, frame.near_rows.shape[0]
     center = frame.center

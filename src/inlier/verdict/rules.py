@@ -1,114 +1,84 @@
-"""Verdicts on rows, also on rows that were not there at the fit: by a multiplier, or by groups."""
+"""Rules that decide about rows, also about new ones: a multiplier, or groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import like, namespace
+from inlier._internal.arrays import like, namespace, on_host
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.data import LazyFields, Measure, Metric, Table
-from inlier.l0.problem import packing_bound
-from inlier.l0.surrogates import ReweightedL2
+from inlier.data import Frame, Measure, Metric, Place, Table
 
 
-@dataclass(frozen=True)
-class Reweighting(LazyFields):
-    """The re-weightings of Algorithm 1 before the last, each with a multiplier of its own.
-
-    A row that they have sent away stays away at a score at which another one is kept. So a score
-    alone does not say on which side a row is; followed through all of them, it does.
-    """
-
-    surrogate: ReweightedL2
-    directions: Array
-    """Those of all multipliers, one after the other, k x d."""
-    prices: tuple[Array, ...]
-    """For each multiplier, those of its directions."""
-
-    def removed_from(self, projected: Callable[[Array], Rows], budget: float) -> Rows:
-        """Return the score under the last multiplier above which rows count as removed.
-
-        `projected` tells how far out the rows lie along some directions, k x n or k.
-        """
-        first = np.cumsum([0, *(len(prices) for prices in self.prices)])
-        earlier = []
-        for i, prices in zip(first, self.prices, strict=False):
-            squared = projected(self.directions[i : i + len(prices)]) ** 2
-            earlier.append(like(prices / budget, squared) @ squared)
-        return self.surrogate.removed_from(earlier)
-
-
-@dataclass(frozen=True)
-class Multiplier(LazyFields):
+@dataclass(frozen=True, eq=False)
+class Multiplier:
     """Lambda = V^T diag(prices) V / budget: the directions that decide about a row."""
 
-    center: Array
-    """The center about which rows are scored."""
-    directions: Array | None
-    """Orthonormal rows V, k x d. None stands for all directions alike, Lambda = I / budget: nothing
-    had to leave, so a row is judged by whether it would break the budget on its own."""
+    place: Place
+    """The center about which rows are scored, the first center, and the directions V."""
     prices: Array
     budget: float
-    threshold: float
-    """Rows with a higher score are removed. The verdict of re-weighted l1 as published hangs on
-    more than the score: there it is where the fewest rows of the fit are on the wrong side."""
-    start: Array
-    """The first center."""
+    threshold: float = 1.0
+    """Rows with a higher score are removed. Algorithm 1 as published judges a row by more than its
+    score: there it is where the fewest rows of the fit are on the wrong side."""
     radius: float = np.inf
-    """Rows farther than this from the start were pruned: they score infinity."""
+    """Rows farther than this from the first center were pruned: they score infinity."""
     metric: Metric | None = None
     """In which distances are measured, if not as the data are."""
-    reweighting: Reweighting | None = None
-    """If there is one, scores are in units of that at which a row counts as removed, which is not
-    the same for all rows."""
+
+    @classmethod
+    def about(
+        cls,
+        center: Array,
+        directions: Array | None,
+        prices: Array,
+        budget: float,
+        metric: Metric | None = None,
+    ) -> Multiplier:
+        """Return a multiplier about a center, which is also the first one."""
+        return cls(Place(np.stack([center, center]), directions), prices, budget, metric=metric)
+
+    @classmethod
+    def of_budget(cls, center: Array, budget: float, metric: Metric | None = None) -> Multiplier:
+        """Return the rule of a fit that removed nothing: would a row alone exceed the budget?"""
+        return cls.about(center, None, np.empty(0), budget, metric)
 
     @property
-    def deciding(self) -> Array:
-        """The directions that decide about a row, k x d; none, if all count alike."""
-        return np.empty((0, len(self.center))) if self.directions is None else self.directions
+    def center(self) -> Array:
+        """The center about which rows are scored."""
+        return self.place.points[0]
+
+    @property
+    def start(self) -> Array:
+        """The first center."""
+        return self.place.points[1]
+
+    @property
+    def directions(self) -> Array | None:
+        """V, k x d; orthonormal in the metric.
+
+        None stands for all directions alike, Lambda = I / budget: nothing had to be removed, so a
+        row is judged by whether it would break the budget on its own.
+        """
+        return self.place.directions
+
+    def in_data(self, frame: Frame) -> Multiplier:
+        """Return the same rule in the coordinates of the data."""
+        place = frame.place(self.place.points, self.directions)
+        return replace(self, place=place, metric=frame.metric)
 
     def scores(self, table: Table) -> Rows:
-        """Compute q = (y - x)^T Lambda (y - x) for each row y; one pass, two if pruned.
-
-        One more for each re-weighting before the last.
-        """
-        q = self._unpruned(table, self.center)
-        if self.reweighting is not None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                unit = self.reweighting.removed_from(
-                    partial(table.project, self.center), self.budget
-                )
-                q = _known(q / unit)
+        """Compute q = (y - x)^T Lambda (y - x) for each row y; one pass, two if pruned."""
+        q = self.scores_about(self.center, table)
         if np.isfinite(self.radius):
             far = _sq_distances(table, self.start, self.metric) > self.radius**2
             q = namespace(q).where(far, np.inf, q)
         return q
 
-    def turned(self, directions: Callable[[Array], Any], **changes: Any) -> Multiplier:
-        """Return the same rule in other coordinates."""
-        before = self.reweighting
-        if before is not None:
-            before = replace(before, directions=directions(before.directions))
-        own = None if self.directions is None else directions(self.directions)
-        return replace(self, directions=own, reweighting=before, **changes)
-
-    def most_kept(self, table: Table, center: Array, budget: float) -> float:
-        """Bound sum(w) over all w in [0, 1]^n within a budget about a center; one pass.
-
-        From the dual of the l1 problem: any multiple of Lambda is a multiplier, at any center.
-        """
-        if self.directions is None:
-            return float(table.shape[0])
-        q = self._unpruned(table, center)
-        price = float(self.prices.sum()) * budget / self.budget
-        return packing_bound(table.rows(1.0), q, price)
-
-    def _unpruned(self, table: Table, center: Array) -> Rows:
+    def scores_about(self, center: Array, table: Table) -> Rows:
+        """Compute the scores about any center, without pruning; one pass."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.directions is None:
                 return of_budget(_sq_distances(table, center, self.metric), self.budget)
@@ -117,8 +87,8 @@ class Multiplier(LazyFields):
 
 
 @dataclass(frozen=True, eq=False)
-class Group(LazyFields):
-    """Rows that left together.
+class Group:
+    """Rows that were removed together.
 
     Attributes
     ----------
@@ -137,38 +107,65 @@ class Group(LazyFields):
         Of length one: along which the group lies.
     center, cut, side
         The rule behind it, see `sizes`: rows with a size above the cut belong to the group.
+        With a scatter matrix, sizes and the cut are in its units.
     log_p : float
         Natural logarithm of the chance that good rows alone would show such a group.
     share : float
-        p / h: the share of the group that good rows account for, judged by their mirror image.
-    lambda_max_before : float
-        Largest eigenvalue of the scatter of the rows that were kept before the group left.
-    metric : Metric, optional
-        In which the group was looked for, if not as the data are; its distances are measured there.
-    measure : Measure, optional
-        What gives the sizes, of rows that left for their own cells.
+        p / h: the expected fraction of good rows in the group, judged by their mirror image.
     ratio : float
-        Of a group that is clear of the rest: how far out its nearest row lies over the farthest
-        other; 0 for groups of other kinds.
+        Of a well separated group: how far out its nearest row lies over the farthest other row;
+        0 for groups of other kinds.
+    measure : Measure, optional
+        What gives the sizes, of rows that were removed for their own cells.
+    metric : Metric, optional
+        In which distances are measured, if not as the data are.
     """
 
     kind: str
     rows: Rows = field(repr=False)
-    mean: Array = field(repr=False)
-    direction: Array = field(repr=False)
-    center: Array = field(repr=False)
+    place: Place = field(repr=False)
     cut: float
     side: int
     log_p: float
     share: float
-    lambda_max_before: float
-    metric: Metric | None = field(default=None, repr=False)
-    measure: Measure | None = field(default=None, repr=False)
     ratio: float = 0.0
+    measure: Measure | None = field(default=None, repr=False)
+    metric: Metric | None = field(default=None, repr=False)
+
+    @property
+    def mean(self) -> Array:
+        """Of these rows."""
+        return self.place.points[0]
+
+    @property
+    def center(self) -> Array:
+        """Relative to which the sizes are measured."""
+        return self.place.points[1]
+
+    @property
+    def direction(self) -> Array:
+        """Of length one: along which the group lies."""
+        vector = self._vector
+        return np.asarray(vector / max(float(np.linalg.norm(vector)), TINY))
+
+    @property
+    def _vector(self) -> Array:
+        """The direction in the units of the cut."""
+        assert self.place.directions is not None
+        return self.place.directions[0]
+
+    def in_data(self, frame: Frame) -> Group:
+        """Return the same group in the coordinates of the data, with the indices of all rows."""
+        place = frame.place(self.place.points, self.place.directions, on_host(self.rows))
+        rows = self.rows
+        if not frame.complete:
+            xp = namespace(frame.near)
+            rows = xp.take(xp.nonzero(frame.near)[0], rows)
+        return replace(self, rows=rows, place=place, metric=frame.metric)
 
     @property
     def size(self) -> int:
-        """How many rows left."""
+        """Number of rows."""
         return int(self.rows.shape[0])
 
     @property
@@ -194,8 +191,21 @@ class Group(LazyFields):
             return there.measured(self.measure)
         if self.by_distance:
             return _sq_distances(table, self.center, self.metric) ** 0.5
-        projected = table.project(self.center, self.direction[None])[0, :]
+        projected = table.project(self.center, self._vector[None])[0, :]
         return abs(projected) if self.side == 0 else self.side * projected
+
+    def parts(self, values: Array) -> Array:
+        """Split the score of a row, (size / cut)^2, into the parts of its columns."""
+        if self.measure is not None:
+            there = values if self.metric is None else self.metric.transform(values[None])[0]
+            return self.measure.parts(there) / self.cut**2
+        offset = values - self.center
+        if self.by_distance:
+            return squared_parts(offset, self.metric) / self.cut**2
+        projected = float(self._vector @ offset)
+        if self.side * projected < 0.0:  # on the other side of the center
+            return np.zeros_like(offset)
+        return offset * self._vector * (projected / self.cut**2)
 
     def __repr__(self) -> str:
         return f"<Group of {self}>"
@@ -264,11 +274,6 @@ class GroupRule:
         """In which distances are measured, if not as the data are."""
         return self.groups[0].metric
 
-    @property
-    def deciding(self) -> Array:
-        """The directions that decide about a row, k x d."""
-        return np.stack([group.direction for group in self.groups])
-
     def scores(self, table: Table) -> Rows:
         """Compute the score of each row; one pass for each group."""
         score = table.rows(0.0)
@@ -284,9 +289,7 @@ def rule_of(
     groups: tuple[Group, ...], location: Array, budget: float, metric: Metric | None = None
 ) -> Multiplier | GroupRule:
     """Return the rule of some groups; without groups, whether a row alone exceeds the budget."""
-    if groups:
-        return GroupRule(groups)
-    return Multiplier(location, None, np.empty(0), budget, 1.0, location, metric=metric)
+    return GroupRule(groups) if groups else Multiplier.of_budget(location, budget, metric)
 
 
 def of_budget(squared: Rows, budget: float) -> Rows:
@@ -306,3 +309,11 @@ def _sq_distances(table: Table, center: Array, metric: Metric | None) -> Rows:
     if metric is None:
         return table.sq_distances(center)
     return table.in_metric(metric).sq_distances(metric.transform(center[None])[0])
+
+
+def squared_parts(offset: Array, metric: Metric | None) -> Array:
+    """Split a squared distance into the parts of its columns."""
+    if metric is None:
+        return offset * offset
+    there = metric.transform((metric.origin + offset)[None])
+    return np.asarray(offset * metric.directions(there)[0])
