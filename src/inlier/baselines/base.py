@@ -116,7 +116,7 @@ class Run:
     def spread(self, weights: Array) -> Spread:
         """Return mean and largest variance of weighted rows; two to nine passes."""
         mean = self.mean(weights)
-        spectrum = self.oracle.closely(mean, weights)
+        spectrum = self.oracle.top_rough(mean, weights)
         variance = float(spectrum.values[0]) / float(weights.sum())
         return Spread(mean, variance, spectrum.projections[0])
 

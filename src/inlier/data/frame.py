@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.arrays import every, scattered, some
+from inlier._internal.arrays import any_true, every, scattered
 from inlier._internal.typing import Array, Rows
 from inlier.data.base import Table
 from inlier.data.gram import Rotation
@@ -63,7 +63,7 @@ class WorkingFrame:
         """Return a mean that was `found` in working coordinates in those of the data."""
         if self.rotation is None:
             return found
-        if some(weights > 0.0):  # from the data, which the rotation has rounded
+        if any_true(weights > 0.0):  # from the data, which the rotation has rounded
             return self.near_rows.mean(weights, self.rotation.center)
         return self.point(found)
 

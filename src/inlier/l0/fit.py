@@ -7,7 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import count, double, every, highest, lowest, namespace, some, total
+from inlier._internal.arrays import (
+    any_true,
+    count,
+    double,
+    every,
+    highest,
+    lowest,
+    namespace,
+    total,
+)
 from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table, WorkingFrame
@@ -89,7 +98,7 @@ def fit_with_sigma(
     if prune is not None:
         far = min(far, float(theory.far_radius(sigma, d, prune)))
     largest = largest_distance(whole.dtype)
-    if far > largest and some((distances > largest**2) & (distances <= far**2)):
+    if far > largest and any_true((distances > largest**2) & (distances <= far**2)):
         raise ValueError(
             f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
             "their distances overflow. Measure X and sigma in other units."
@@ -117,7 +126,7 @@ def fit_with_sigma(
     if options.algorithm == "paper":
         exactly = ExactStep(oracle, options.surrogate, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
-        spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
     else:
         if known is None:
             reached = continuation(oracle, first, distances, budget, notify)
@@ -143,7 +152,9 @@ def fit_with_sigma(
     # from the first center that the rotation has rounded their distances away.
     on_table, rule, mean = table, working, best.mean
     rounded = False
-    if turn is not None and some(kept):  # has the Gram matrix lost half of the kept rows' digits?
+    if turn is not None and any_true(
+        kept
+    ):  # has the Gram matrix lost half of the kept rows' digits?
         lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
         rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
     if rounded:
@@ -211,7 +222,7 @@ def _refined(
         allowed = _constant(budget)
         step1 = SubspaceStep(oracle, surrogate, reached.subspace)
         fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
-    spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
+    spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
     lowered = budget
     for _ in range(SETTINGS.repairs):
         top = float(spectrum.values[0])
@@ -225,7 +236,7 @@ def _refined(
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = SubspaceStep(oracle, surrogate, subspace)
         fit = alternate(step1, oracle, center, allowed, max_iter, notify)
-        spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
     return fit, spectrum
 
 
@@ -254,7 +265,7 @@ def _multiplier(
     V, prices, below_all = best.directions, best.prices, -1.0
     rule = Multiplier(best.center, V, prices, best.budget, below_all, start)
     rule = replace(rule, reweighting=best.reweighting)
-    if some(kept):
+    if any_true(kept):
         q = best.scores if rule.reweighting is None else rule.scores(table)
         rule = replace(rule, threshold=_threshold(q, kept))
     return replace(rule, radius=radius)

@@ -220,7 +220,7 @@ class Certificate:
         X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
             What the fit was about; if cells are missing, with these cells missing.
         """
-        table = as_table(check_table(X, missing="auto", aside=self.aside))
+        table = as_table(check_table(X, missing="auto", ignored=self.aside))
         multiplier = self.multiplier
         if self.n_removed == self.n or not np.isfinite(self.bound):
             raise ValueError(
@@ -319,9 +319,9 @@ def spectrum_of_kept(
         mean = table.mean(kept, frame.center)
     oracle = Oracle(table, fit_generator(0))
     if table.shape[1] <= dense:
-        spectrum = oracle.densely(mean, kept, 1)
+        spectrum = oracle.top_dense(mean, kept, 1)
     else:
-        spectrum = oracle.bounded(
+        spectrum = oracle.bound_top(
             mean, kept, max_passes=SETTINGS.deciding_passes if dense else None
         )
     # Of rows that are alike but for rounding nothing is known from below.

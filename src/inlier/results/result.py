@@ -14,7 +14,7 @@ from inlier._internal.arrays import count, like, on_host, total
 from inlier._internal.late import late
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
-from inlier.data import FilledTable, Gaps, as_table
+from inlier.data import Gaps, ImputedTable, as_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, cells_of, gross_cells
 from inlier.results.certificate import Certificate
@@ -120,14 +120,14 @@ class RobustMeanResult(MeanResult):
         """
         data = self.known_data()
         table = data.table
-        if not isinstance(table, FilledTable):
+        if not isinstance(table, ImputedTable):
             return self
-        mean, counts = table.known(on_host(self.support))
-        gaps = replace(table.gaps, unknown=np.flatnonzero(counts == 0))
+        mean, counts = table.observed_mean(on_host(self.support))
+        gaps = replace(table.gaps, all_missing=np.flatnonzero(counts == 0))
         n_missing = int(gaps.counts.sum())
 
         def noted(certificate: Certificate) -> Certificate:
-            return replace(certificate, n_missing=n_missing, aside=gaps.aside)
+            return replace(certificate, n_missing=n_missing, aside=gaps.ignored)
 
         return replace(
             self,
@@ -209,9 +209,9 @@ class RobustMeanResult(MeanResult):
                 f"{n_kept}: one row does not show how much rows vary."
             )
         table = as_table(self.known_data().table)
-        if isinstance(table, FilledTable):
+        if isinstance(table, ImputedTable):
             center = table.fill
-            squares, drift, mass, mass_squared = table.sums(on_host(self.weights))
+            squares, drift, mass, mass_squared = table.observed_sums(on_host(self.weights))
         else:
             center = on_host(self.location).astype(np.float64)
             squares, drift = table.squares(center, self.weights)
@@ -323,7 +323,7 @@ class RobustMeanResult(MeanResult):
         found = []
         # Those of the rule: another threshold leaves it as it is, and groups without some rows.
         judges = self.rule.groups if isinstance(self.rule, GroupRule) else ()
-        for i, values in zip(rows.tolist(), data.table.some(rows), strict=True):
+        for i, values in zip(rows.tolist(), data.table.fetch(rows), strict=True):
             suspect = _group_with([suspect.group for suspect in self.suspects], i)
             why = replace(
                 explain(self.rule, i, values, data.columns, _group_with(judges, i)),

@@ -106,7 +106,7 @@ class Multiplier(LazyFields):
             return float(table.shape[0])
         q = self._unpruned(table, center)
         price = float(self.prices.sum()) * budget / self.budget
-        return packing_bound(table.rows(1.0), q, price)
+        return packing_bound(table.constant(1.0), q, price)
 
     def _unpruned(self, table: Table, center: Array) -> Rows:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -271,7 +271,7 @@ class GroupRule:
 
     def scores(self, table: Table) -> Rows:
         """Compute the score of each row; one pass for each group."""
-        score = table.rows(0.0)
+        score = table.constant(0.0)
         xp = namespace(score)
         for group in self.groups:
             with np.errstate(over="ignore", invalid="ignore"):

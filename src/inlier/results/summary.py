@@ -9,7 +9,7 @@ from inlier._internal.arrays import double, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import FilledTable, Table, WorkingFrame, as_table
+from inlier.data import ImputedTable, Table, WorkingFrame, as_table
 from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum, orthonormal_rows
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
@@ -206,9 +206,9 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
-    middle, inner = table.mean(table.rows(1.0), robust), robust
+    middle, inner = table.mean(table.constant(1.0), robust), robust
     plain, weights = middle, result.sample_weight
-    if weights is not None or isinstance(table, FilledTable):
+    if weights is not None or isinstance(table, ImputedTable):
         # Spectra are of the table without gaps in which each row counts once, means are not.
         weights = np.ones(n) if weights is None else weights / weights.max()
         plain, _ = weighted_mean(table, weights, robust)
@@ -288,10 +288,10 @@ def _spectra(
         if (far & (on_host(weights) > 0.0)).any():
             return None
         if d <= SETTINGS.dense:
-            return oracle.densely(center, weights, min(d, VALUES))
-        return oracle.closely(center, weights)
+            return oracle.top_dense(center, weights, min(d, VALUES))
+        return oracle.top_rough(center, weights)
 
-    everything = rows.rows(1.0)
+    everything = rows.constant(1.0)
     middle = plain if frame.rotation is None else rows.mean(everything, center)
     whole, after = spectrum(middle, everything), spectrum(center, kept)
     if frame.rotation is not None and after is not None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inlier._internal.arrays import like, on_host, some
+from inlier._internal.arrays import any_true, like, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
-from inlier.data import FilledTable, Table, as_table
+from inlier.data import ImputedTable, Table, as_table
 from inlier.results.rules import Suspect
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def weighted(result: RobustMeanResult) -> RobustMeanResult:
     Which rows are kept, scores and certificate stay as they are, and are about rows that count
     once. So does the location of a fit that keeps no row. One pass, and two for each suspect.
     """
-    if result.sample_weight is None or not some(result.support):
+    if result.sample_weight is None or not any_true(result.support):
         return result
     weights = on_host(result.weights) * result.sample_weight
     if not weights.any():
@@ -38,7 +38,7 @@ def weighted(result: RobustMeanResult) -> RobustMeanResult:
     mean, mass = weighted_mean(table, weights, once)
     gaps = result.gaps
     if gaps is not None:
-        gaps = replace(gaps, unknown=np.flatnonzero(mass == 0.0))
+        gaps = replace(gaps, all_missing=np.flatnonzero(mass == 0.0))
 
     def noted(certificate: Certificate) -> Certificate:
         return replace(certificate, weighted=True)
@@ -67,8 +67,8 @@ def weighted_mean(table: Table, weights: Array, near: Array) -> tuple[Array, Arr
 
     Over the cells that are there.
     """
-    if isinstance(table, FilledTable):
-        return table.known(weights)
+    if isinstance(table, ImputedTable):
+        return table.observed_mean(weights)
     return table.mean(table.to_device(weights), near), np.full(len(near), weights.sum())
 
 

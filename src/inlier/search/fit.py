@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, mask_of, on_host, some, total
+from inlier._internal.arrays import any_true, count, double, mask_of, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Fences, Table, WorkingFrame
@@ -62,7 +62,7 @@ def fit_without_sigma(
     near = distances >= 0.0
     for group in early:
         near = near & ~group.members
-    frame = WorkingFrame.of(whole, near, start, rotates=some(near & (distances > 0.0)))
+    frame = WorkingFrame.of(whole, near, start, rotates=any_true(near & (distances > 0.0)))
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
     search = _search(frame, distances, central, random, noise, metric, assume, sample, notify)
     answer = mapped_back(frame, search.found, search.suspects, search.below, early)
@@ -182,11 +182,11 @@ def _early(
     for rule in [] if sample is None else gross(whole, sample):
         members = ~gone & (whole.measured(rule.measure) > rule.cut)
         kind = "cells" if isinstance(rule.measure, Fences) else "length"
-        if some(members):
+        if any_true(members):
             early.append(Early(kind, members, rule.cut, rule.log_p, rule.measure))
             gone = gone | members
     hopeless = ~gone & (distances > far**2)
-    if some(hopeless):
+    if any_true(hopeless):
         chance = float(min(0.0, np.log(n / (far / max(typical, far / 1e150)) ** 2)))
         early.append(Early("apart", hopeless, far, chance, None))
     return early

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inlier._internal.arrays import among, count, double, namespace, some
+from inlier._internal.arrays import among, any_true, count, double, namespace
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace, packing_bound, scores
@@ -52,7 +52,7 @@ def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
     P = subspace.scaled_projections(found.mean, budget)
     solved = _nearly_solved(P, oracle.draw)
     kept = found.kept & (solved.weights >= 0.5)
-    if not some(kept):
+    if not any_true(kept):
         return None  # no row fits on its own
     leaving = among(P, found.kept & ~kept)
     xp = namespace(leaving)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, mask_of, namespace, smallest, some, total
+from inlier._internal.arrays import any_true, count, double, mask_of, namespace, smallest, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace
@@ -58,7 +58,7 @@ def select(
 
 def begun(oracle: Oracle, near: Array, noise: float, notify: Callable[[Step], None]) -> SearchState:
     """Return the state before any group has left; `near` is a point near the rows."""
-    ones = oracle.table.rows(1.0)
+    ones = oracle.table.constant(1.0)
     mean = oracle.table.mean(ones, near)
     kept = ones > 0.0
     spectrum = spectrum_of(oracle, mean, kept)
@@ -81,7 +81,7 @@ def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) 
     """Bound the spectrum of the kept rows as closely as possible."""
     close = (1.0 + EIGEN.excess) * float(found.spectrum.values[0])
     if found.spectrum.bound > close and oracle.table.shape[1] > EIGEN.dense:
-        found.spectrum = oracle.bounded(found.mean, double(found.kept))
+        found.spectrum = oracle.bound_top(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
     return found
 
@@ -108,7 +108,7 @@ def _last_look(
     for group, record in zip(found.looks, found.groups, strict=True):
         members = mask_of(record.rows, found.kept.shape[0])
         for part in polished(oracle, found, white, group, members, random):
-            if some(part.among(again.kept)) and _remove(oracle, again, part):
+            if any_true(part.among(again.kept)) and _remove(oracle, again, part):
                 _extend_path(again, part.cut.share, notify, oracle)
     return again
 

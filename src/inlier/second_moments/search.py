@@ -74,7 +74,7 @@ def _principal(
     """Compute principal coordinates, as many as there are enough rows for; two passes."""
     table, m = frame.table, frame.near_rows.shape[0]
     center = frame.center
-    covariance, drift = table.scatter(center, double(table.rows(1.0)))
+    covariance, drift = table.scatter(center, double(table.constant(1.0)))
     covariance = covariance / m - np.outer(drift, drift) / m**2
     unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if frame.rotation is not None or not standardized:
