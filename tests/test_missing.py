@@ -238,7 +238,7 @@ def test_a_column_that_judges_no_row():
     X = rare()
     result = robust_mean(pd.DataFrame(X, columns=list("abcde")), assume="symmetric")
     assert result.outliers.tolist() == list(range(100))
-    assert result.gaps.aside.tolist() == [0]
+    assert result.gaps.ignored.tolist() == [0]
     assert "No row is judged by column 'a': most rows with a value" in result.message
     assert result.location == pytest.approx(np.nanmean(X[100:], axis=0))
     assert result.certificate.verify(X).holds
@@ -256,7 +256,7 @@ def test_a_column_that_judges_no_row():
 def test_all_columns_judge_where_nothing_is_assumed():
     result = robust_mean(rare())
     assert result.outliers.tolist() == list(range(100))
-    assert not len(result.gaps.aside)
+    assert not len(result.gaps.ignored)
 
 
 def test_what_is_assumed_holds_for_the_second_fit_too():
@@ -400,7 +400,7 @@ def test_errors_of_a_column_that_judges_no_row():
     result = robust_mean(X, assume="symmetric")
     kept = X[result.support]
     there = kept[~np.isnan(kept[:, 0]), 0]
-    assert result.gaps.aside.tolist() == [0]
+    assert result.gaps.ignored.tolist() == [0]
     assert result.standard_error[0] == pytest.approx(there.std(ddof=1) / np.sqrt(len(there)))
     assert result.summary.deviation[0] == pytest.approx(there.std())
 

@@ -119,7 +119,7 @@ def test_the_mean_of_a_million_rows_is_right(law, offset):
     for make in MAKERS:
         table = as_table(make(X))
         center = table.median(np.random.default_rng(0))
-        mean = table.mean(table.rows(1.0), center)
+        mean = table.mean(table.constant(1.0), center)
         np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-6 * spread)
 
 
@@ -225,7 +225,7 @@ def test_other_coordinates_far_from_the_origin(far):
     scales = np.linspace(0.5, 2.0, 12)
     seen = far.table.in_metric(Metric(far.center, scales))
     assert seen.dtype == np.float32
-    assert_near(seen.some(np.arange(len(far.A))), far.A / scales)
+    assert_near(seen.fetch(np.arange(len(far.A))), far.A / scales)
 
 
 def test_some_of_the_rows_far_from_the_origin(far):

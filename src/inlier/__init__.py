@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-
 if TYPE_CHECKING:
     from inlier import baselines, datasets, federated, theory
     from inlier.api import path, robust_mean
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from inlier.results.explanation import Explanation
     from inlier.results.path import PathPoint
     from inlier.results.result import RobustMeanResult, WeakEvidenceWarning
-    from inlier.verdict.verdict import Step
     from inlier.verdict.rules import Group
+    from inlier.verdict.verdict import Step
 
 __version__: str
 
@@ -70,7 +69,7 @@ _HOMES = {
     "Comparison": "comparison",
     "Explanation": "results.explanation",
     "Group": "verdict.rules",
-        "Method": "comparison.registry",
+    "Method": "comparison.registry",
     "PathPoint": "results.path",
     "RobustCenterer": "estimators",
     "RobustCovariance": "estimators",

@@ -153,7 +153,7 @@ def robust_mean(
         frame, verdict = _fit(table, sigma, assume, scatter, options, random, callback)
         if table.gaps is None or not len(few := _columns_to_ignore(table, frame, verdict)):
             break
-        table = table.without(few)
+        table = table.ignoring(few)
     result = RobustMeanResult.of(frame, verdict, NamedTable.of(given, table), sample_weight)
     if verdict.outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
@@ -251,10 +251,10 @@ def _columns_to_ignore(table: Any, frame: Frame, verdict: Verdict) -> Array:
     most of its values are good, that is no reason to remove them.
     """
     gaps, support = table.gaps, on_host(frame.of_all_rows(verdict.kept, False))
-    few = np.setdiff1d(gaps.mostly, gaps.aside)
+    few = np.setdiff1d(gaps.mostly_missing, gaps.ignored)
     if not len(few) or 2 * int(support.sum()) <= gaps.n_rows:  # where most rows left, so did these
         return few[:0]
     _, kept = table.observed_mean(support)
     gone = few[2 * kept[few] < gaps.n_rows - gaps.counts[few]]
     # All of them the second time, so that it ends soon.
-    return few if len(gone) and len(gaps.aside) else gone
+    return few if len(gone) and len(gaps.ignored) else gone

@@ -17,8 +17,8 @@ def test_functions_of_the_standard_are_those_of_numpy(library):
     x, mask = np.array([3.0, -1.0, 2.0, 7.0, 0.0]), np.array([True, False, True, True, False])
     there, where = library(x), library(mask)
     assert (arrays.total(there), arrays.lowest(there), arrays.highest(there)) == (11.0, -1.0, 7.0)
-    assert (arrays.count(where), arrays.every(where), arrays.some(where)) == (3, False, True)
-    assert arrays.every(where | ~where) and not arrays.some(where & ~where)
+    assert (arrays.count(where), arrays.every(where), arrays.any_true(where)) == (3, False, True)
+    assert arrays.every(where | ~where) and not arrays.any_true(where & ~where)
     assert arrays.median(there) == 2.0 and arrays.median(there[:4]) == 2.5
     assert host(arrays.smallest(there, 2)).tolist() == [False, True, False, False, True]
     assert host(arrays.counting(3, there)).tolist() == [0.0, 1.0, 2.0]

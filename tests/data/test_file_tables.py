@@ -206,10 +206,12 @@ def assert_same(table: Any, expected: Any, relative: float, exact_median: bool =
     if exact_median:  # which takes many passes if little memory is allowed
         same(lambda t: t.median())
     same(lambda t: t.median(np.random.default_rng(3)))
-    same(lambda t: t.rows(2.0))
+    same(lambda t: t.constant(2.0))
     for rows in (np.arange(n), np.array([n - 1, 0, n // 2, 0])):
-        np.testing.assert_allclose(table.some(rows), expected.some(rows), rtol=relative, atol=1e-6)
-        assert type(table.some(rows)) is np.ndarray
+        np.testing.assert_allclose(
+            table.fetch(rows), expected.fetch(rows), rtol=relative, atol=1e-6
+        )
+        assert type(table.fetch(rows)) is np.ndarray
 
 
 def views(table: Any) -> dict[str, Any]:
@@ -269,8 +271,8 @@ def test_no_rows(home):
     table = open_file(home(numbers(SHAPE, np.float32)))
     for none in (np.array([], int), []):
         for seen in views(table).values():
-            assert seen.some(none).shape == (0, SHAPE[1])
-            assert seen.some(none).dtype == table.dtype
+            assert seen.fetch(none).shape == (0, SHAPE[1])
+            assert seen.fetch(none).dtype == table.dtype
 
 
 def test_functions_are_called_here_and_in_order(tmp_path, monkeypatch):
@@ -386,7 +388,7 @@ def test_the_first_pass_names_what_is_not_finite(home, memory, bad):
     for call in (
         lambda: table.sq_distances(np.zeros(6)),
         lambda: table.take(np.arange(37) >= 10).scatter(np.zeros(6), np.ones(27)),
-        lambda: table.some(np.arange(37)),
+        lambda: table.fetch(np.arange(37)),
         lambda: table.gram(np.zeros(6)),
         lambda: table.median(),
     ):
@@ -428,11 +430,11 @@ def test_types_of_arrow():
     )
     assert open_file(table).dtype == np.float32
     np.testing.assert_array_equal(
-        open_file(table).some(np.arange(3)), [[1, 0.5, 1], [2, 1.5, 0], [3, 2.5, 1]]
+        open_file(table).fetch(np.arange(3)), [[1, 0.5, 1], [2, 1.5, 0], [3, 2.5, 1]]
     )
     exact = table.append_column("decimal", pyarrow.array([Decimal("1.25")] * 3))
     assert open_file(exact).dtype == np.float64
-    assert open_file(exact).some(np.array([1]))[0, 3] == 1.25
+    assert open_file(exact).fetch(np.array([1]))[0, 3] == 1.25
 
 
 # -- interruptions --------------------------------------------------------------------------------
@@ -587,7 +589,7 @@ BOUNDED = """
     table.combine(center, w[None])
     few = table.take(distances > np.median(distances))
     few.in_metric(Metric(center, np.ones(d))).sq_distances(center)
-    np.testing.assert_allclose(moment.projection[0, :3], table.some(np.arange(3))[:, 0] - 0.5)
+    np.testing.assert_allclose(moment.projection[0, :3], table.fetch(np.arange(3))[:, 0] - 0.5)
     np.testing.assert_allclose(moment.image[0, 0], np.square(moment.projection[0]).sum(), rtol=1e-4)
 """
 

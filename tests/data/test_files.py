@@ -26,7 +26,7 @@ def test_passes_over_a_file_are_those_over_the_array(dtype, memory, tmp_path):
     np.testing.assert_allclose(
         table.take(rows).sq_distances(center), np.square(A[rows]).sum(axis=1), rtol=1e-5
     )
-    np.testing.assert_array_equal(table.some(np.array([136, 0])), Y[[136, 0]])
+    np.testing.assert_array_equal(table.fetch(np.array([136, 0])), Y[[136, 0]])
 
 
 def test_memory_for_less_than_a_row_is_refused(tmp_path):

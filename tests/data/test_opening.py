@@ -27,7 +27,7 @@ def test_every_kind_has_its_table(tmp_path):
         table = as_table(data)
         assert type(table) is kind and table.shape == (4, 3)
         assert is_external(data) is (kind is FileTable)
-        np.testing.assert_array_equal(table.some(np.array([2, 0])), X[[2, 0]])
+        np.testing.assert_array_equal(table.fetch(np.array([2, 0])), X[[2, 0]])
 
 
 def test_a_table_is_taken_as_it_is():

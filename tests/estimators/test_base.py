@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from inlier.results.records import MeanResult
 
 from cases import cases
 from inlier import robust_mean
 from inlier.data import as_table
 from inlier.estimators.base import MeanEstimator, OfRobustMeans, in_signs
-from inlier.results.records import MeanResult
 from reference import contaminated
 
 

@@ -9,10 +9,10 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from inlier.results.records import WeakEvidenceWarning
 
 from cases import cases
 from inlier.federated import Aggregate, Record, aggregate
-from inlier.results.records import WeakEvidenceWarning
 
 
 def honest(n=10, d=600, seed=0, dtype=float):

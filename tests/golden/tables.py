@@ -46,9 +46,10 @@ GOOD: dict[str, Callable[[Random, int, int], Array]] = {
     "zero-inflated": lambda r, n, d: r.exponential(size=(n, d)) * (r.random((n, d)) < 0.4),
     "relu": lambda r, n, d: np.maximum(r.standard_normal((n, d)), 0.0),
     # Not of exactly low rank: directions that hold nothing but rounding differ by machine.
-    "low rank": lambda r, n, d: r.standard_normal((n, max(1, d // 4)))
-    @ r.standard_normal((max(1, d // 4), d))
-    + 1e-3 * r.standard_normal((n, d)),
+    "low rank": lambda r, n, d: (
+        r.standard_normal((n, max(1, d // 4))) @ r.standard_normal((max(1, d // 4), d))
+        + 1e-3 * r.standard_normal((n, d))
+    ),
     "uneven": lambda r, n, d: r.standard_normal((n, d)) * np.logspace(0, -2, d),
     "two classes": lambda r, n, d: r.standard_normal((n, d)) + 6.0 * (r.random((n, 1)) < 0.4),
     "units": lambda r, n, d: (

@@ -128,7 +128,7 @@ class Verbs:
             self.check(own, other)
         self.check(table.combine(c, to_device(C)), numpy.combine(c, C))
         self.check(table.mean(to_device(w), c), numpy.mean(w, c))
-        self.check(table.mean(table.rows(0.0), c), c)
+        self.check(table.mean(table.constant(0.0), c), c)
         self.check(table.median(), numpy.median())
         for seed in range(2):
             own, other = (np.random.default_rng(seed) for _ in range(2))
@@ -138,8 +138,8 @@ class Verbs:
         self.check_rows(table.sq_distances(c), numpy.sq_distances(c))
         self.check(table.gram(c), numpy.gram(c))
         some = np.array([n - 1, 0, n // 2, 0])
-        self.check(table.some(some), numpy.some(some))
-        self.check_rows(table.rows(2.5), numpy.rows(2.5))
+        self.check(table.fetch(some), numpy.fetch(some))
+        self.check_rows(table.constant(2.5), numpy.constant(2.5))
         assert table.n_passes - numpy.n_passes == ahead
         if not deep:
             return

@@ -103,7 +103,7 @@ def test_options_of_a_streamed_file(tmp_path, name):
     np.testing.assert_array_equal(streamed.head(600), loaded.X)
     south = np.flatnonzero(loaded.groups == "south")
     part = streamed.take(south)
-    np.testing.assert_array_equal(part.some(np.arange(len(south))), loaded.X[south])
+    np.testing.assert_array_equal(part.fetch(np.arange(len(south))), loaded.X[south])
     kept = rng.random(len(loaded.rows)) < 0.5
     for target in ("out.csv", "out.tsv", "out.parquet", "out.feather"):
         write(loaded, kept, tmp_path / f"loaded-{target}")

@@ -81,7 +81,7 @@ def test_oracle_is_accurate_as_center_and_weights_change(n, d):
     for _ in range(5):
         center, w = 0.3 * rng.standard_normal(d), rng.uniform(0.0, 1.0, n)
         truth = reference.largest_eigenvalue(X - center, w)
-        found = oracle.accurately(center, w, 1e-6 * truth)
+        found = oracle.top(center, w, 1e-6 * truth)
         assert found.values[0] == pytest.approx(truth, rel=1e-6)
         assert found.values[0] <= truth * (1.0 + 1e-9)
 
@@ -108,7 +108,7 @@ def test_the_bound_is_never_below_the_eigenvalue(spectrum, max_passes):
         }[spectrum]
         X = X * scales
         oracle = Oracle(as_table(X), np.random.default_rng(100 + seed))
-        found = oracle.bounded(np.zeros(300), np.ones(400), limit=0.0, max_passes=max_passes)
+        found = oracle.bound_top(np.zeros(300), np.ones(400), limit=0.0, max_passes=max_passes)
         top = np.linalg.norm(X, 2) ** 2
         assert found.values[0] <= top * (1.0 + 1e-9) and found.failure == SETTINGS.failure
         assert top <= found.bound * (1.0 + 1e-9)
@@ -123,7 +123,7 @@ def test_the_bound_is_close_and_survives_warm_directions_that_lead_astray():
     oracle = Oracle(as_table(X), np.random.default_rng(1))
     center = np.zeros(400)
     for weights in (np.r_[np.zeros(100), np.ones(500)], np.ones(600)):
-        found = oracle.bounded(center, weights)
+        found = oracle.bound_top(center, weights)
         top = np.linalg.norm(X * np.sqrt(weights)[:, None], 2) ** 2
         assert 0.99 * top <= found.values[0] <= top * (1.0 + 1e-9)
         assert top <= found.bound <= 1.15 * top

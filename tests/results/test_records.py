@@ -4,9 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from inlier.results.records import MeanResult, Step
 
 from inlier import robust_mean
-from inlier.results.records import MeanResult, Step
 from libraries import host, is_beside
 from reference import contaminated
 

@@ -1,10 +1,10 @@
 """A result in the units of the data is that of the other coordinates, mapped back."""
 
 import numpy as np
+from inlier.results.units import in_units_of_the_data
 
 from inlier import robust_mean
 from inlier.data import Metric, as_table
-from inlier.results.units import in_units_of_the_data
 from reference import contaminated
 
 

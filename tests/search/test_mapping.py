@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from inlier.search.mapping import Early, mapped_back
 
 from inlier._internal.arrays import all_but
 from inlier.data import Frame, as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.search import below_the_edge, select, settled
-from inlier.search.mapping import Early, mapped_back
 
 FAR = 2
 

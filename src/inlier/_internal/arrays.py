@@ -140,7 +140,7 @@ def every(mask: Rows) -> bool:
     return bool(namespace(mask).all(mask))
 
 
-def some(mask: Rows) -> bool:
+def any_true(mask: Rows) -> bool:
     """Return whether any entry is true."""
     return bool(namespace(mask).any(mask))
 

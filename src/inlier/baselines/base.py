@@ -15,7 +15,7 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
-from inlier.data import HostTable, Table, Frame, as_table
+from inlier.data import Frame, HostTable, Table, as_table
 from inlier.data.checks import check_range
 from inlier.datasets.base import checked_parameters
 from inlier.datasets.base import parameter as parameter  # for the methods
@@ -116,7 +116,7 @@ class Run:
     def spread(self, weights: Array) -> Spread:
         """Return mean and largest variance of weighted rows; two to nine passes."""
         mean = self.mean(weights)
-        spectrum = self.oracle.closely(mean, weights)
+        spectrum = self.oracle.top_rough(mean, weights)
         variance = float(spectrum.values[0]) / float(weights.sum())
         return Spread(mean, variance, spectrum.projections[0])
 

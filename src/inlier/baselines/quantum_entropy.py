@@ -81,7 +81,7 @@ class QuantumEntropy(Baseline):
     def _exact_scores(self, run: Run, weights: Array) -> tuple[Spread, Array]:
         """Return the direction of largest variance, and tau from the whole spectrum."""
         mean = run.mean(weights)
-        spectrum = run.oracle.densely(mean, weights, run.d)
+        spectrum = run.oracle.top_dense(mean, weights, run.d)
         values, projected = spectrum.values, spectrum.projections
         largest = max(values[0], np.finfo(np.float64).tiny)
         exponential = np.exp(self.beta * (values / largest - 1.0))

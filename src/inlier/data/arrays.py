@@ -140,7 +140,7 @@ class DenseTable(BlockTable):
             return block[rows]
         return self._xp.take(block, like(rows, block), axis=0)
 
-    def some(self, rows: Array) -> Array:
+    def fetch(self, rows: Array) -> Array:
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
         return self._fetched(self._rows_of(self._Y, rows))
@@ -162,7 +162,7 @@ class DenseTable(BlockTable):
         """Compute the new coordinates once, in memory."""
         self.n_passes += 1
         height = max(SETTINGS.min_block_rows, SETTINGS.device_copied // self.shape[1])
-        blocks = [metric.rows(block, self.dtype) for _, block in self._blocks(height)]
+        blocks = [metric.transform_rows(block, self.dtype) for _, block in self._blocks(height)]
         return self.counting_for(DenseTable(self._xp.concat(blocks, axis=0)))
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
@@ -252,5 +252,5 @@ class DenseTable(BlockTable):
     def to_gpu(self, x: Array) -> Any:
         return self.to_device(x) if self._on_cuda else x
 
-    def rows(self, value: float) -> Rows:
+    def constant(self, value: float) -> Rows:
         return self._xp.broadcast_to(self.to_device(np.array([value])), (self.shape[0],))

@@ -75,7 +75,7 @@ class Metric:
         transformed = self.transform(np.stack([point, point + self.origin]))
         return float(np.linalg.norm(transformed, axis=1).max())
 
-    def rows(self, block: Rows, dtype: np.dtype[Any]) -> Rows:
+    def transform_rows(self, block: Rows, dtype: np.dtype[Any]) -> Rows:
         """Transform rows of a table, clipped to the range of the dtype.
 
         An infinity would turn sums into NaN even where the row has no weight.
@@ -158,7 +158,7 @@ class Passes(ABC):
         """Compute A A^T, n x n, of a table with few rows."""
 
     @abstractmethod
-    def some(self, rows: Array) -> Array:
+    def fetch(self, rows: Array) -> Array:
         """Return a few rows, by their indices, on the host."""
 
     @abstractmethod
@@ -219,7 +219,7 @@ class Table(Passes):
         """Convert an array of the host if the data are on a GPU, which takes less time with it."""
         return x
 
-    def rows(self, value: float) -> Rows:
+    def constant(self, value: float) -> Rows:
         """Return a constant vector with an entry for each row."""
         return self.to_device(np.full(self.shape[0], value))
 
@@ -246,7 +246,7 @@ class Table(Passes):
         return self._order
 
     def _sorted_along(self, direction: Array) -> Rows:
-        origin = self.some(np.array([0]))[0].astype(np.float64)
+        origin = self.fetch(np.array([0]))[0].astype(np.float64)
         if self.shape[0] * self.shape[1] <= SETTINGS.ordered_exactly:
             projected = self.measured(Along(origin, direction))
         else:
@@ -264,4 +264,4 @@ class Table(Passes):
 
     def sampled(self, random: np.random.Generator) -> Array:
         """Return a sample of the rows, on the host."""
-        return self.some(self.sampled_rows(random))
+        return self.fetch(self.sampled_rows(random))

@@ -83,7 +83,7 @@ class BlockTable(Table):
             return medians.column_medians(self.to_gpu(self.sampled(sample)))
         evenly = np.linspace(0, n - 1, SETTINGS.sample_rows).astype(np.intp)
         eps = float(np.finfo(self.dtype).eps)
-        return medians.median(n, self.some(evenly), lambda work: self._run(work)[1][0], eps)
+        return medians.median(n, self.fetch(evenly), lambda work: self._run(work)[1][0], eps)
 
     def _view(self, center: Array, centered: bool = False) -> BlockView:
         """Return a view about a center; rows are centered first if asked for or necessary."""
@@ -104,4 +104,4 @@ class BlockTable(Table):
     def _part_for_scale(self) -> Array:
         """Return a few rows, or some columns of all rows, to estimate the typical distance."""
         rows = np.linspace(0, self.shape[0] - 1, SETTINGS.near_rows)
-        return self.some(np.unique(rows.astype(np.intp)))
+        return self.fetch(np.unique(rows.astype(np.intp)))

@@ -18,7 +18,7 @@ from inlier._internal.validation import (
 )
 from inlier.data.arrays import is_wide
 from inlier.data.base import Table
-from inlier.data.filled import filled, find_missing
+from inlier.data.imputed import find_missing, imputed
 from inlier.data.opening import is_external, open_table
 from inlier.data.settings import SETTINGS
 
@@ -35,13 +35,13 @@ def check_table(
     missing: str = "error",
     columns: Any = None,
     fill: Array | None = None,
-    aside: Array = NONE,
+    ignored: Array = NONE,
 ) -> Any:
     """Return a two-dimensional table, array or sparse matrix of finite real numbers, not copied.
 
     With `wide_later` wide tables are not checked for NaN: a fit finds it in the Gram matrix. If
     `missing` is "auto", an array in memory may have missing cells: they are filled in a copy by
-    `fill`, or by the medians of the columns, and columns in `aside` are ignored, see `Gaps`. The
+    `fill`, or by the medians of the columns, and columns in `ignored` do not count, see `Gaps`. The
     names of the `columns` are for messages; a data frame brings its own.
     """
     if isinstance(X, Table):
@@ -86,9 +86,9 @@ def check_table(
     if missing == "auto" and isinstance(X, np.ndarray):
         where = find_missing(X, name)
         names = None if columns is None else tuple(str(column) for column in columns)
-        if where is None and len(aside):
+        if where is None and len(ignored):
             where = np.zeros(X.shape, np.bool_)
-        return X if where is None else filled(X, where, name, names, fill, aside)
+        return X if where is None else imputed(X, where, name, names, fill, ignored)
     if issparse(X) or not (wide_later and is_wide(X.shape)):
         _check_finite(X, name)
     return X

@@ -130,7 +130,7 @@ class FileTable(BlockTable):
     def _transformed(self, rows: Array) -> Array:
         """Return rows of the file in the coordinates of this table."""
         for metric in self._metrics:
-            rows = metric.rows(rows, self.dtype)
+            rows = metric.transform_rows(rows, self.dtype)
         return rows
 
     def _rows_at(self, rows: Array, columns: slice) -> Array:
@@ -143,7 +143,7 @@ class FileTable(BlockTable):
                 pass
         return found if np.array_equal(wanted, rows) else found[places]
 
-    def some(self, rows: Array) -> Array:
+    def fetch(self, rows: Array) -> Array:
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
         return self._transformed(self._rows_at(rows, slice(None)))
@@ -194,7 +194,9 @@ class FileTable(BlockTable):
         numbers = np.arange(n) if self._kept is None else np.flatnonzero(self._kept)
         rows = self._rows_at(numbers, columns)
         for metric in self._metrics:
-            rows = Metric(metric.origin[columns], metric.factor[columns]).rows(rows, self.dtype)
+            rows = Metric(metric.origin[columns], metric.factor[columns]).transform_rows(
+                rows, self.dtype
+            )
         return rows
 
     def _columns(self, columns: slice) -> Array:

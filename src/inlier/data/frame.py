@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import every, scattered, some
+from inlier._internal.arrays import any_true, every, scattered
 from inlier._internal.typing import Array, Rows
 from inlier.data.base import Metric, Table
 from inlier.data.gram import Rotation
@@ -78,7 +78,7 @@ class Frame:
         """Return a mean that was `found` in working coordinates, before the rotation."""
         if self.rotation is None:
             return found
-        if some(weights > 0.0):  # from the data, which the rotation has rounded
+        if any_true(weights > 0.0):  # from the data, which the rotation has rounded
             return self.near_rows.mean(weights, self.rotation.center)
         return np.asarray(self.rotation.center + self.rotation.restored(found))
 

@@ -102,5 +102,5 @@ def central_row(table: Table) -> Array:
 
 def _row(table: Table, i: int) -> Array:
     """Return a row in double precision, so that centering loses no digits."""
-    row: Array = table.some(np.array([i]))[0].astype(np.float64)
+    row: Array = table.fetch(np.array([i]))[0].astype(np.float64)
     return row

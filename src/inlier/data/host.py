@@ -66,5 +66,5 @@ class HostTable(Table):
     def sampled_rows(self, random: np.random.Generator) -> Array:
         return self._table.sampled_rows(random)
 
-    def some(self, rows: Array) -> Array:
-        return self._table.some(rows)
+    def fetch(self, rows: Array) -> Array:
+        return self._table.fetch(rows)

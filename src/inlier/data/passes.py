@@ -72,7 +72,7 @@ class BlockView:
         """Return whether no copy of the block is made for products with k directions."""
         return self.taken is None or (self.fused and k <= MOST_DIRECTIONS)
 
-    def rows(self, block: Rows, k: int = 1) -> Any:
+    def kernel_rows(self, block: Rows, k: int = 1) -> Any:
         """Return the rows for a kernel with k directions, or None."""
         kernels = fused_kernels() if self.fused and k <= MOST_DIRECTIONS else None
         if kernels is None or not kernels.supports(block):
@@ -119,7 +119,7 @@ class Project:
         return projected
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
-        if (rows := self.view.rows(block, len(self.basis))) is not None:
+        if (rows := self.view.kernel_rows(block, len(self.basis))) is not None:
             return rows.project(like(self.basis, block)), ()
         return self.projected(self.view.of(block)), ()
 
@@ -131,7 +131,7 @@ class Moments(Project):
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
         xp = namespace(block)
-        rows = self.view.rows(block, len(self.basis))
+        rows = self.view.kernel_rows(block, len(self.basis))
         Y = self.view.of(block) if rows is None else block
         projected = self.projected(Y) if rows is None else rows.project(like(self.basis, Y))
         w = weights(projected) if callable(weights) else weights
@@ -163,7 +163,7 @@ class Combine:
         return self.view.in_place()
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
-        if (rows := self.view.rows(block, inputs[0].shape[0])) is not None:
+        if (rows := self.view.kernel_rows(block, inputs[0].shape[0])) is not None:
             return None, _centered(rows, inputs[0])
         return None, combined(inputs[0], self.view.of(block))
 
@@ -179,7 +179,7 @@ class Distances:
         return self.view.in_place() and self.view.precision == "float32"
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
-        if (rows := self.view.rows(block)) is not None:
+        if (rows := self.view.kernel_rows(block)) is not None:
             return double(rows.distances()), ()
         # A row too far away to square is infinitely far.
         with np.errstate(over="ignore", invalid="ignore"):

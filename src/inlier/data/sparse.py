@@ -101,7 +101,7 @@ class SparseTable(Table):
         blocks = (self._Y[part].toarray() for part in pieces(self.shape[0], height))
         return np.concatenate([measure(block.astype(np.float64)) for block in blocks])
 
-    def some(self, rows: Array) -> Array:
+    def fetch(self, rows: Array) -> Array:
         few: Array = self._Y[rows].toarray()
         return few
 

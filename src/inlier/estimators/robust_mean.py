@@ -131,7 +131,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
             names = getattr(self, "feature_names_in_", None)
             return as_table(check_table(X, wide_later=True, missing=missing, columns=names))
         fill, aside = self.result_.fill, self.result_.certificate.aside
-        return as_table(check_table(X, least_rows=1, missing=missing, fill=fill, aside=aside))
+        return as_table(check_table(X, least_rows=1, missing=missing, fill=fill, ignored=aside))
 
     def score_samples(self, X: Any) -> Array:
         """Return minus the outlyingness of each row of X, (n_samples,); higher is more normal.

@@ -79,7 +79,7 @@ class LoadedTable:
     def head(self, n: int) -> Array:
         """Return the first rows as an array."""
         rows = np.arange(min(n, self.X.shape[0]))
-        return np.asarray(self.X.some(rows) if isinstance(self.X, Table) else self.X[rows])
+        return np.asarray(self.X.fetch(rows) if isinstance(self.X, Table) else self.X[rows])
 
 
 def read(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, every, lowest, namespace, some, total
+from inlier._internal.arrays import any_true, count, double, every, lowest, namespace, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.l0.full_space import FullSpaceSolver
@@ -195,7 +195,7 @@ def alternate(
         best, center = found, found.mean
         if every(found.removed):
             return Fit(found, n_iter, converged=False)
-        if not some(found.removed):
+        if not any_true(found.removed):
             return Fit(found, n_iter, converged=found.solved)
     assert best is not None
     return Fit(best, max_iter, converged=False)

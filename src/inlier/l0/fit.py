@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import count, double, every, highest, lowest, namespace, some, total
+from inlier._internal.arrays import (
+    any_true,
+    count,
+    double,
+    every,
+    highest,
+    lowest,
+    namespace,
+    total,
+)
 from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
 from inlier.data import Frame, Metric, Place, Table
@@ -83,14 +92,14 @@ def fit_with_sigma(
     if options.published:
         exactly = ExactStep(oracle, options.minimiser, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
-        spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
     else:
         reached = continuation(oracle, first, distances, budget, notify)
         fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
     best, room = fit.best, max(budget, spectrum.bound)
     kept = ~best.removed
     rounded = False
-    if frame.rotation is not None and some(kept):
+    if frame.rotation is not None and any_true(kept):
         # Has the Gram matrix lost half of the digits of the kept rows? Then take the data.
         lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
         rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
@@ -123,7 +132,7 @@ def fit_with_sigma(
 def _near(whole: Table, distances: Rows, far: float, sigma: float, prune: float | None) -> Rows:
     """Return the mask of the rows of the fit."""
     largest = largest_distance(whole.dtype)
-    if far > largest and some((distances > largest**2) & (distances <= far**2)):
+    if far > largest and any_true((distances > largest**2) & (distances <= far**2)):
         raise ValueError(
             f"sigma={sigma:g} is out of range: it allows for rows so far away that the squares of "
             "their distances overflow. Measure X and sigma in other units."
@@ -161,7 +170,7 @@ def _refined(
         allowed = _constant(budget)
         step1 = SubspaceStep(oracle, surrogate, reached.subspace)
         fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
-    spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
+    spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
     lowered = budget
     for _ in range(SETTINGS.repairs):
         top = float(spectrum.values[0])
@@ -175,7 +184,7 @@ def _refined(
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = SubspaceStep(oracle, surrogate, subspace)
         fit = alternate(step1, oracle, center, allowed, max_iter, notify)
-        spectrum = oracle.bounded(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
     return fit, spectrum
 
 
@@ -195,7 +204,7 @@ def _multiplier(best: StepSolution, start: Array, radius: float, room: float) ->
         rule = Multiplier.of_budget(best.mean, room)
         return replace(rule, place=Place(np.stack([best.mean, start]), None), radius=radius)
     place = Place(np.stack([best.center, start]), best.directions)
-    threshold = _threshold(best.scores, kept) if some(kept) else -1.0  # below all scores
+    threshold = _threshold(best.scores, kept) if any_true(kept) else -1.0  # below all scores
     return Multiplier(place, best.prices, best.budget, threshold, radius)
 
 

@@ -151,7 +151,7 @@ class FullSpaceSolver:
     ) -> None:
         self.oracle, self.center, self.budget = oracle, center, budget
         self.tol, self.max_steps = tol, max_steps
-        self.ones = oracle.table.rows(1.0)
+        self.ones = oracle.table.constant(1.0)
         self._aim = budget / (1.0 + tol * SETTINGS.aim)
         self._subspace: Subspace | None = Subspace.empty(oracle.table, center)
         self._R: Array | None = None
@@ -274,7 +274,7 @@ class FullSpaceSolver:
         return Projection(np.where(self._excluded, 0.0, target.t), target.s)
 
     def _spectrum(self, weights: Array, tol: float, dense: int = SETTINGS.dense) -> Spectrum:
-        return self.oracle.accurately(self.center, weights, tol * self.budget, dense)
+        return self.oracle.top(self.center, weights, tol * self.budget, dense)
 
     def _rough_spectrum(self, weights: Array) -> Spectrum:
         least, passes = SETTINGS.rough_residual, SETTINGS.rough_passes

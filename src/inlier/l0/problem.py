@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import count, like, mixed, namespace, on_host, pieces, some, total
+from inlier._internal.arrays import any_true, count, like, mixed, namespace, on_host, pieces, total
 from inlier._internal.numbers import NEGLIGIBLE
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Table
@@ -86,7 +86,7 @@ class Packing:
         """
         xp = namespace(q)
         scored = (q > NEGLIGIBLE) & xp.isfinite(q)
-        if price <= 0.0 or not some(scored):
+        if price <= 0.0 or not any_true(scored):
             return 0.0
         q = q[scored]
         kinks = self.u[scored] / q
@@ -185,7 +185,7 @@ class Subspace:
     @classmethod
     def empty(cls, table: Table, origin: Array) -> Subspace:
         """Return the subspace without directions."""
-        return cls(np.empty((0, len(origin))), table.rows(0.0)[None, :][:0, :], origin)
+        return cls(np.empty((0, len(origin))), table.constant(0.0)[None, :][:0, :], origin)
 
     def scaled_projections(self, center: Array, budget: float) -> Rows:
         """Return P: the projections about a center, in units of the budget."""

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from inlier._internal.arrays import among, highest, like, namespace, on_host, some, total
+from inlier._internal.arrays import among, any_true, highest, like, namespace, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier.l0 import interior_point as interior
 from inlier.l0.problem import Projection, Subspace, parts, scores, second_moment
@@ -188,7 +188,7 @@ class SubspaceSolver:
     def _excluded(self) -> Rows | None:
         """The rows too far out for any weight, if there are any."""
         excluded = self._size > SETTINGS.excluded
-        return excluded if some(excluded) else None
+        return excluded if any_true(excluded) else None
 
     def _project(
         self,

@@ -35,11 +35,11 @@ class EigenSettings:
     grown: float = 0.05
     squared_residual: float = 0.01
     residual: float = 0.1
-    """Stopping test of `accurately`, in units of the error. A Ritz value may grow by `grown` in two
+    """Stopping test of `top`, in units of the error. A Ritz value may grow by `grown` in two
     passes; its residual may be `residual`, or in square `squared_residual` of the value."""
     rough_residual: float = 1e-3
     rough_passes: int = 8
-    """Stopping test of `closely`: the residual relative to the Ritz value, or so many passes."""
+    """Stopping test of `top_rough`: the residual relative to the Ritz value, or so many passes."""
     excess: float = 0.1
     bound_passes: int = 12
     """An upper bound may exceed the Ritz value by this fraction, or stop after so many passes: on
@@ -251,7 +251,7 @@ class Oracle:
         """Return the sampling of rows of this fit."""
         return self._sampling
 
-    def accurately(
+    def top(
         self, center: Array, weights: Rows, error: float, dense: int = SETTINGS.dense
     ) -> Spectrum:
         """Compute the largest eigenvalue to within an error; up to `dense` columns, densely.
@@ -261,7 +261,7 @@ class Oracle:
         small as the error.
         """
         if self.table.shape[1] <= dense:
-            return self.densely(center, weights, self.block)
+            return self.top_dense(center, weights, self.block)
         history: list[float] = []
 
         def settled(values: Array, residuals: Array, bound: float) -> bool:
@@ -273,7 +273,7 @@ class Oracle:
 
         return self(center, weights, settled, SETTINGS.max_passes)
 
-    def bounded(
+    def bound_top(
         self,
         center: Array,
         weights: Rows,
@@ -285,7 +285,7 @@ class Oracle:
         With a limit, continue until the eigenvalue is known to lie above or below it.
         """
         if self.table.shape[1] <= SETTINGS.dense:
-            return self.densely(center, weights, self.block)
+            return self.top_dense(center, weights, self.block)
 
         def settled(values: Array, residuals: Array, bound: float) -> bool:
             low = float(values[0])
@@ -297,14 +297,14 @@ class Oracle:
             max_passes = SETTINGS.bound_passes if limit is None else SETTINGS.deciding_passes
         return self(center, weights, settled, max_passes, SETTINGS.warm, SETTINGS.probes)
 
-    def closely(self, center: Array, weights: Rows) -> Spectrum:
+    def top_rough(self, center: Array, weights: Rows) -> Spectrum:
         """Compute the largest eigenpairs roughly, in a few passes, or densely."""
         if self.table.shape[1] <= SETTINGS.dense:
-            return self.densely(center, weights, self.block)
+            return self.top_dense(center, weights, self.block)
         rough = SETTINGS.rough_residual
         return self(center, weights, lambda v, r, _: r[0] <= rough * v[0], SETTINGS.rough_passes)
 
-    def densely(self, center: Array, weights: Rows, count: int) -> Spectrum:
+    def top_dense(self, center: Array, weights: Rows, count: int) -> Spectrum:
         """Compute the `count` largest eigenpairs by a dense eigendecomposition: two passes."""
         scatter, drift = self.table.scatter(center, weights)
         values, vectors = np.linalg.eigh(scatter)

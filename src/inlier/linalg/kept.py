@@ -30,9 +30,9 @@ def spectrum_of_kept(
         mean = table.mean(kept, frame.center)
     oracle = Oracle(table, fit_generator(0))
     if table.shape[1] <= dense:
-        spectrum = oracle.densely(mean, kept, 1)
+        spectrum = oracle.top_dense(mean, kept, 1)
     else:
-        spectrum = oracle.bounded(
+        spectrum = oracle.bound_top(
             mean, kept, max_passes=SETTINGS.deciding_passes if dense else None
         )
     # If rows differ only by rounding, the lower bound is zero.

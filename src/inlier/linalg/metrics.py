@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.data import FilledTable, Metric, Table
+from inlier.data import ImputedTable, Metric, Table
 from inlier.data.medians import column_medians
 
 # Ratio of column scales above which distances depend on little but the largest columns.
@@ -34,7 +34,7 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
                 "nothing about a sparse column. Pass the variances of the columns as a vector."
             )
         center, scales = _column_scales(table.sampled(random).astype(np.float64))
-        if isinstance(table, FilledTable):  # missing cells hold medians, which do not vary
+        if isinstance(table, ImputedTable):  # missing cells hold medians, which do not vary
             for j in np.flatnonzero(table.gaps.counts).tolist():
                 scales[j] = table.deviation_from_median(j) or scales[j]
         metric = Metric(center, scales)

@@ -66,7 +66,7 @@ def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
         if not isinstance(fences, Fences) or group.metric is not None:
             continue
         rows = np.sort(on_host(group.rows))[:MOST_ROWS]
-        values = data.table.some(rows).astype(np.float64)
+        values = data.table.fetch(rows).astype(np.float64)
         off = values - fences.center
         gross = (off > fences.above) | (-off > fences.below)
         if data.table.missing is not None:

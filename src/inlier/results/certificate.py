@@ -172,7 +172,7 @@ class Certificate:
             tolerance=budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL,
             n_missing=0 if gaps is None else int(gaps.counts.sum()),
             weighted=weighted,
-            aside=NONE if gaps is None else gaps.aside,
+            aside=NONE if gaps is None else gaps.ignored,
         )
 
     @property
@@ -258,7 +258,7 @@ class Certificate:
         X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
             What the fit was about; if cells are missing, with these cells missing.
         """
-        table = as_table(check_table(X, missing="auto", aside=self.aside))
+        table = as_table(check_table(X, missing="auto", ignored=self.aside))
         multiplier = self.multiplier
         if self.n_removed == self.n or not np.isfinite(self.bound):
             raise ValueError(
@@ -344,4 +344,4 @@ def most_rows(dual: Multiplier, table: Table, center: Array, budget: float) -> f
     if dual.directions is None:
         return float(table.shape[0])
     price = float(dual.prices.sum()) * budget / dual.budget
-    return packing_bound(table.rows(1.0), dual.scores_about(center, table), price)
+    return packing_bound(table.constant(1.0), dual.scores_about(center, table), price)

@@ -153,7 +153,7 @@ def of_cells(why: Explanation, table: Table) -> Explanation:
     if table.gaps is None:
         return why
     missing = np.flatnonzero(table.missing[why.row])
-    return replace(why, values=table.cells(why.row), missing=missing)
+    return replace(why, values=table.observed_row(why.row), missing=missing)
 
 
 def _by_multiplier(

@@ -36,9 +36,9 @@ class NamedTable:
         Where cells are missing, they are filled as in the fit that has found these gaps.
         """
         if table is None:
-            fill, aside = (None, NONE) if gaps is None else (gaps.fill, gaps.aside)
+            fill, aside = (None, NONE) if gaps is None else (gaps.fill, gaps.ignored)
             table = as_table(
-                check_table(X, missing="auto", columns=columns, fill=fill, aside=aside)
+                check_table(X, missing="auto", columns=columns, fill=fill, ignored=aside)
             )
         n, d = table.shape
         if columns is None:

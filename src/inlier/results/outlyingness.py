@@ -56,7 +56,7 @@ class RobustDistance:
         most = max(2, min(ROWS, MOST_CELLS // d), CELLS // d)
         if len(order) > most:
             order = evenly_spaced(order, most)
-        rows = table.some(order).astype(np.float64)
+        rows = table.fetch(order).astype(np.float64)
         measure = _ellipsoid(rows)
         typical = float(np.median(measure(rows)))
         return cls(measure, typical if typical > 0.0 else 1.0, rule)

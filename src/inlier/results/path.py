@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import among, count, double, mask_of, namespace, on_host, some
+from inlier._internal.arrays import among, any_true, count, double, mask_of, namespace, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
@@ -68,14 +68,14 @@ def path_of(result: RobustMeanResult) -> tuple[PathPoint, ...]:
     n, near_point = table.shape[0], on_host(result.location).astype(np.float64)
     n_early = len(result._verdict.early)
     points: list[PathPoint] = []
-    near = table.rows(1.0) > 0.0
+    near = table.constant(1.0) > 0.0
     for group in result.groups[:n_early]:
         points.append(_point_before(result, table, near, near_point, 0.0 if points else 1.0))
         near = near & ~mask_of(group.rows, n)
     frame = _frame(result, table, near, near_point)
     oracle = Oracle(frame.table, fit_generator(0))
     later = result.groups[n_early:]
-    kept = oracle.table.rows(1.0) > 0.0
+    kept = oracle.table.constant(1.0) > 0.0
     mean = oracle.table.mean(double(kept), frame.center)
     subspace = subspace_of(oracle, mean, _directions(frame, later))
     share = 0.0 if points else 1.0
@@ -84,7 +84,7 @@ def path_of(result: RobustMeanResult) -> tuple[PathPoint, ...]:
             share = later[k - 1].share
             kept = kept & ~frame.of_near_rows(mask_of(later[k - 1].rows, n))
             mean = oracle.table.mean(double(kept), mean)
-        spectrum = oracle.bounded(mean, double(kept))
+        spectrum = oracle.bound_top(mean, double(kept))
         budget = max(spectrum.bound * kept.shape[0] / count(kept), TINY)
         first = Subspace(subspace.basis[:k], subspace.projections[:k, :], subspace.origin)
         dual = dual_in(first, mean, budget, oracle.draw)
@@ -138,7 +138,7 @@ def _below(oracle: Oracle, subspace: Subspace, last: _State) -> tuple[_State, fl
         return None
     dual = dual_in(subspace, last.mean, budget, oracle.draw)
     kept = last.kept & (dual.weights >= 0.5)
-    if not some(kept):
+    if not any_true(kept):
         return None
     leaving = among(subspace.scaled_projections(last.mean, budget), last.kept & ~kept)
     xp = namespace(leaving)
@@ -146,7 +146,7 @@ def _below(oracle: Oracle, subspace: Subspace, last: _State) -> tuple[_State, fl
     n_leaving = along.shape[0]
     share = min(1.0, 2.0 * count(along <= 0.0) / n_leaving) if n_leaving else 1.0
     mean = oracle.table.mean(double(kept), last.mean)
-    spectrum = oracle.bounded(mean, double(kept))
+    spectrum = oracle.bound_top(mean, double(kept))
     needed = max(spectrum.bound * kept.shape[0] / count(kept), TINY)
     known = dual.multiplier
     multiplier = Multiplier.about(mean, known.directions, known.prices, needed)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from inlier._internal.arrays import count, double, like, namespace, on_host, some, total
+from inlier._internal.arrays import any_true, count, double, like, namespace, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
 from inlier.data import Frame, Gaps, as_table
@@ -233,7 +233,7 @@ class RobustMeanResult:
 
     @property
     def _weights(self) -> Rows:
-        if not some(self.support):
+        if not any_true(self.support):
             assert self._indicator is not None
             return 1.0 - self._indicator
         if self._sample_weight is None:
@@ -317,7 +317,7 @@ class RobustMeanResult:
         table = as_table(self._known_data().table)
         if table.gaps is not None:
             center = table.fill
-            squares, drift, mass, mass_squared = table.sums(on_host(weights))
+            squares, drift, mass, mass_squared = table.observed_sums(on_host(weights))
         else:
             center = on_host(self.location).astype(np.float64)
             squares, drift = table.squares(center, weights)
@@ -404,7 +404,7 @@ class RobustMeanResult:
         found = []
         # Those of the rule: another threshold leaves it as it is, and groups without some rows.
         judges = self._rule.groups if isinstance(self._rule, GroupRule) else ()
-        for i, values in zip(rows.tolist(), data.table.some(rows), strict=True):
+        for i, values in zip(rows.tolist(), data.table.fetch(rows), strict=True):
             suspect = _group_with([suspect.group for suspect in self.suspects], i)
             why = replace(
                 explain(self._rule, i, values, data.columns, _group_with(judges, i)),

@@ -206,7 +206,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
-    middle, inner = table.mean(table.rows(1.0), robust), robust
+    middle, inner = table.mean(table.constant(1.0), robust), robust
     plain, weights = middle, result._sample_weight
     if weights is not None or table.gaps is not None:
         # Spectra are of the table without gaps in which each row counts once, means are not.
@@ -288,8 +288,8 @@ def _spectra(
         if (far & (on_host(weights) > 0.0)).any():
             return None
         if d <= SETTINGS.dense:
-            return oracle.densely(center, weights, min(d, VALUES))
-        return oracle.closely(center, weights)
+            return oracle.top_dense(center, weights, min(d, VALUES))
+        return oracle.top_rough(center, weights)
 
     everything = rows.rows(1.0)
     middle = plain if frame.rotation is None else rows.mean(everything, center)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inlier._internal.arrays import double, on_host, some
+from inlier._internal.arrays import any_true, double, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Gaps, Table
@@ -44,7 +44,7 @@ def mean_of(
     If none is kept, the mean of all rows weighted by 1 - h. One pass more if cells are missing, and
     if rows have weights. Which rows are kept does not depend on the weights.
     """
-    some_kept = some(support)
+    some_kept = any_true(support)
     kept = double(support) if some_kept or indicator is None else 1.0 - indicator
     once = table.mean(kept, near)
     location, gaps = once, table.gaps
@@ -62,7 +62,7 @@ def mean_of(
         unweighted = location
         location, mass = weighted_mean(table, weights, once)
     if gaps is not None:
-        gaps = replace(gaps, unknown=np.flatnonzero(mass == 0.0))
+        gaps = replace(gaps, all_missing=np.flatnonzero(mass == 0.0))
     return KeptMean(location, once, unweighted, weights, gaps)
 
 

@@ -17,8 +17,8 @@ from scipy.special import bdtr
 from inlier._internal.arrays import evenly_spaced, highest, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Fences, FilledTable, Table
-from inlier.data.filled import middle
+from inlier.data import Fences, ImputedTable, Table
+from inlier.data.imputed import middle
 from inlier.data.medians import ascending_columns, median_distances, middles
 from inlier.search import clear
 from inlier.search.clear import (
@@ -54,8 +54,8 @@ class RowSample(NamedTuple):
         # In the order in which the fit samples rows, if it has one already.
         order = table.order(fit_generator(0))
         rows = on_host(order) if m == n else evenly_spaced(order, m)
-        missing = table.missing[rows] if isinstance(table, FilledTable) else None
-        return cls(rows, table.some(rows).astype(np.float64), missing)
+        missing = table.missing[rows] if isinstance(table, ImputedTable) else None
+        return cls(rows, table.fetch(rows).astype(np.float64), missing)
 
     def among(self, kept: Rows, most: int) -> tuple[Array, Array]:
         """Return the numbers and values of kept rows of the sample, at most so many."""
@@ -117,7 +117,7 @@ def _beyond(table: Table, reach: Fences) -> Array:
     rows, far = on_host(beyond), on_host(xp.take(far, beyond))
     if len(rows) > SAMPLE.most_beyond:  # the farthest of them
         rows = rows[np.argsort(-far, kind="stable")[: SAMPLE.most_beyond]]
-    return table.some(np.sort(rows)).astype(np.float64)
+    return table.fetch(np.sort(rows)).astype(np.float64)
 
 
 def _beyond_the_sample(rule: Rule, reach: Fences, kept: Rows, factor: float) -> Rule:

@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from inlier._internal.arrays import (
     among,
+    any_true,
     count,
     double,
     highest,
@@ -15,7 +16,6 @@ from inlier._internal.arrays import (
     median,
     namespace,
     pieces,
-    some,
     total,
 )
 from inlier._internal.numbers import TINY
@@ -41,7 +41,7 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
     sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
     inside = xp.sort(sizes[kept])  # once for all tests
     gap = significance.gap_test(inside)
-    if gap.log_p < SEARCH.log_level and some(kept & (plain > gap.cut)):
+    if gap.log_p < SEARCH.log_level and any_true(kept & (plain > gap.cut)):
         return Candidate("apart", gap, plain, near.center)
     # A row at the center itself is near, and not infinitely so.
     typical = median(inside)
@@ -57,7 +57,7 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
         candidates.append(("apart", gap))
     for kind, cut in candidates:
         members = kept & (plain > cut.cut)
-        if not some(members):
+        if not any_true(members):
             continue
         together = _coherence(oracle, near, members)
         # That rows stand apart and that they point the same way are two pieces of evidence.
@@ -249,9 +249,9 @@ def polished(
     table, mean = oracle.table, found.mean
     chosen = chosen_rows(table, members, SEARCH.most_pursued, random)
     inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
-    ones = inside.rows(1.0)
+    ones = inside.constant(1.0)
     offset = inside.mean(ones, np.zeros(inside.shape[1]))
-    widest = Oracle(inside, random).closely(offset, ones)
+    widest = Oracle(inside, random).top_rough(offset, ones)
     halves = [members]
     if widest.values[0] > SEARCH.wide**2 * len(chosen):
         wide = widest.vectors[0]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, mask_of, namespace, on_host, some, total
+from inlier._internal.arrays import any_true, count, double, mask_of, namespace, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Fences, Frame, Measure, Metric, Place, Table
@@ -51,7 +51,7 @@ def fit_without_sigma(
     typical = check_range(whole, start, distances)
     sample = None if assume == "symmetric" else RowSample.of(whole)
     early, near = _early(whole, metric, start, distances, typical, sample, assume)
-    rotates = some(near & (distances > 0.0))
+    rotates = any_true(near & (distances > 0.0))
     frame = Frame.of(whole, near, start, rotates, metric)
     oracle = Oracle(frame.table, random)
     first, distances = frame.center, frame.of_near_rows(distances)
@@ -237,7 +237,7 @@ def _early(
 
     def found(kind: str, members: Rows, cut: float, log_p: float, measure: Measure | None) -> None:
         nonlocal near
-        if not some(members):
+        if not any_true(members):
             return
         near = near & ~members
         center = start if measure is None else measure.center

@@ -20,7 +20,7 @@ narrow one proves nothing. If fewer than two thirds would be left, it must be we
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, mask_of, namespace, smallest, some
+from inlier._internal.arrays import any_true, count, double, mask_of, namespace, smallest
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Place
@@ -68,7 +68,7 @@ def tighten_bound(oracle: Oracle, found: SearchState) -> None:
     """Bound the spectrum of the kept rows as closely as possible."""
     close = (1.0 + EIGEN.excess) * float(found.spectrum.values[0])
     if found.spectrum.bound > close and oracle.table.shape[1] > EIGEN.dense:
-        found.spectrum = oracle.bounded(found.mean, double(found.kept))
+        found.spectrum = oracle.bound_top(found.mean, double(found.kept))
 
 
 def _last_look(task: Task, found: SearchState, first: SearchState) -> SearchState:
@@ -83,7 +83,7 @@ def _last_look(task: Task, found: SearchState, first: SearchState) -> SearchStat
     for group, record in zip(found.candidates, found.groups, strict=True):
         members = mask_of(record.rows, found.kept.shape[0])
         for part in polished(oracle, found, white, group, members, random):
-            if some(part.among(again.kept)):
+            if any_true(part.among(again.kept)):
                 remove(task, again, part)
     return again
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inlier._internal.arrays import (
+    any_true,
     count,
     counting,
     double,
@@ -28,7 +29,6 @@ from inlier._internal.arrays import (
     median,
     namespace,
     on_host,
-    some,
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
@@ -161,7 +161,7 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
         # A center that is off by e moves a mirror image by 2 e.
         safe = _at_least(there, here - 2.0 * SEARCH.standard_errors * error)
         pure = 1.0 + safe <= SEARCH.good_share * beyond
-        if not some(pure):
+        if not any_true(pure):
             continue
         log_p = lowest(xp.where(pure, log_binomial(beyond, safe), 0.0)) + log_looks(values.shape[0])
         if log_p >= best.log_p:

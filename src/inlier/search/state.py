@@ -140,7 +140,7 @@ def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     """Compute the directions in which the kept rows vary most."""
     weights = double(kept)
     if oracle.table.shape[1] <= EIGEN.dense:
-        return oracle.accurately(mean, weights, 0.0)
+        return oracle.top(mean, weights, 0.0)
 
     def settled(values: Array, residuals: Array, bound: float) -> bool:
         return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])

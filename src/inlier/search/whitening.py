@@ -92,7 +92,7 @@ def whitened(
 
 def centered_rows(table: Table, rows: Array, mean: Array) -> Rows:
     """Return a few rows less the mean, in double precision, on the host or a GPU."""
-    R = double(table.to_gpu(table.some(rows)))  # a copy
+    R = double(table.to_gpu(table.fetch(rows)))  # a copy
     R -= like(mean, R)
     return R
 

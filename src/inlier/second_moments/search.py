@@ -12,7 +12,7 @@ from inlier._internal.arrays import double, every, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.api import robust_mean
-from inlier.data import Rotation, Table, Frame
+from inlier.data import Frame, Rotation, Table
 from inlier.second_moments.directions import (
     bulk_scales,
     distinct,
@@ -72,7 +72,7 @@ def _principal(frame: Frame, standardized: bool, settings: SecondMomentSettings)
     """Compute principal coordinates, as many as there are enough rows for; two passes."""
     table, m = frame.table, frame.near_rows.shape[0]
     center = frame.center
-    covariance, drift = table.scatter(center, double(table.rows(1.0)))
+    covariance, drift = table.scatter(center, double(table.constant(1.0)))
     covariance = covariance / m - np.outer(drift, drift) / m**2
     unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if frame.rotation is not None or not standardized:

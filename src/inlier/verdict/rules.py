@@ -276,7 +276,7 @@ class GroupRule:
 
     def scores(self, table: Table) -> Rows:
         """Compute the score of each row; one pass for each group."""
-        score = table.rows(0.0)
+        score = table.constant(0.0)
         xp = namespace(score)
         for group in self.groups:
             with np.errstate(over="ignore", invalid="ignore"):

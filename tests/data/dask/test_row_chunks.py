@@ -38,7 +38,7 @@ def test_columns_of_several_dtypes():
     }
     table = open_dask(dd.from_pandas(pd.DataFrame(columns), npartitions=2))
     expected = np.array([np.asarray(x, dtype=float) for x in columns.values()]).T
-    np.testing.assert_array_equal(table.some(np.arange(6)), expected)
+    np.testing.assert_array_equal(table.fetch(np.arange(6)), expected)
 
 
 def test_a_missing_value_of_a_dataframe_is_found():

@@ -111,7 +111,7 @@ class DaskTable(BlockTable):
         # Chunks project their rows again, which is faster than sending the projections.
         return projected, self._run(work, w, kinds="sums")[1]
 
-    def some(self, rows: Array) -> Array:
+    def fetch(self, rows: Array) -> Array:
         rows = np.asarray(rows)
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inlier.data.filled import FilledTable, find_missing, listed_columns, middle
+from inlier.data.imputed import ImputedTable, find_missing, listed_columns, middle
 
 
 def table():
@@ -12,7 +12,7 @@ def table():
     X[3, 0] = np.nan
     missing = find_missing(X, "X")
     fill = np.nanmedian(X, axis=0)
-    return X, missing, FilledTable(np.where(missing, fill, X), missing, fill)
+    return X, missing, ImputedTable(np.where(missing, fill, X), missing, fill)
 
 
 def test_missing_cells_are_found():
@@ -35,7 +35,7 @@ def test_passes_are_over_the_filled_cells():
 def test_means_over_the_cells_that_are_there():
     X, _, filled = table()
     kept = np.arange(30) % 4 > 0
-    means, counts = filled.known(kept)
+    means, counts = filled.observed_mean(kept)
     np.testing.assert_allclose(means, np.nanmean(X[kept], axis=0))
     np.testing.assert_array_equal(counts, (~np.isnan(X[kept])).sum(axis=0))
 
@@ -43,11 +43,11 @@ def test_means_over_the_cells_that_are_there():
 def test_sums_are_weighted_over_the_cells_that_are_there():
     X, missing, filled = table()
     weights = np.random.default_rng(1).uniform(0.0, 3.0, 30) * (np.arange(30) % 4 > 0)
-    means, mass = filled.known(weights)
+    means, mass = filled.observed_mean(weights)
     seen = np.ma.array(np.nan_to_num(X), mask=missing)
     np.testing.assert_allclose(means, np.ma.average(seen, axis=0, weights=weights))
     np.testing.assert_allclose(mass, weights @ ~missing)
-    squares, _, _, mass_squared = filled.sums(weights)
+    squares, _, _, mass_squared = filled.observed_sums(weights)
     offset = np.where(missing, 0.0, X - filled.fill)
     np.testing.assert_allclose(squares, weights @ offset**2)
     np.testing.assert_allclose(mass_squared, weights**2 @ ~missing)
@@ -55,7 +55,7 @@ def test_sums_are_weighted_over_the_cells_that_are_there():
 
 def test_gaps_say_what_is_missing():
     gaps = table()[2].gaps
-    assert gaps.counts.tolist() == [1, 0, 20, 0] and gaps.mostly.tolist() == [2]
+    assert gaps.counts.tolist() == [1, 0, 20, 0] and gaps.mostly_missing.tolist() == [2]
     note = gaps.note(("a", "b", "c", "d"))
     assert "21 missing cells (in 2 columns)" in note
     assert "More than half is missing in" in note and "c" in note.split("missing in")[1]

@@ -25,14 +25,14 @@ class Gaps:
     counts: Array = field(repr=False)
     fill: Array = field(repr=False)
     """The median of the present cells of each column."""
-    aside: Array = field(default_factory=lambda: NONE, repr=False)
+    ignored: Array = field(default_factory=lambda: NONE, repr=False)
     """Columns that are ignored in the fit: so few rows have a value there that having one makes a
     row an outlier. All of their cells count as the median."""
-    unknown: Array = field(default_factory=lambda: NONE, repr=False)
+    all_missing: Array = field(default_factory=lambda: NONE, repr=False)
     """Columns without a value in any kept row of positive weight."""
 
     @property
-    def mostly(self) -> Array:
+    def mostly_missing(self) -> Array:
         """Columns of which more than half is missing."""
         return np.flatnonzero(2 * self.counts > self.n_rows)
 
@@ -46,49 +46,49 @@ class Gaps:
             f"{cells} (in {k} column{'s' * (k > 1)}) {verb} as the median of {own} column in the "
             "certificate; each mean is over the rows that have the cell."
         )
-        if len(self.mostly):
-            note += f" More than half is missing in {listed_columns(self.mostly, columns)}."
-        if len(self.aside):
+        if len(self.mostly_missing):
+            note += f" More than half is missing in {listed_columns(self.mostly_missing, columns)}."
+        if len(self.ignored):
             note += (
-                f" No row is judged by {listed_columns(self.aside, columns)}: most rows with a "
+                f" No row is judged by {listed_columns(self.ignored, columns)}: most rows with a "
                 "value there would have gone."
             )
-        if len(self.unknown):
+        if len(self.all_missing):
             note += (
-                f" No {row} has a value in {listed_columns(self.unknown, columns)}: the mean "
+                f" No {row} has a value in {listed_columns(self.all_missing, columns)}: the mean "
                 "there is the median of all rows."
             )
         return note
 
 
-class FilledTable(DenseTable):
+class ImputedTable(DenseTable):
     """A numpy array whose missing cells hold the medians of their columns.
 
-    So a missing cell does not affect its row. All cells of the columns `aside` are filled too. The
-    table owns the array.
+    So a missing cell does not affect its row. All cells of the columns `ignored` are filled too.
+    The table owns the array.
     """
 
-    def __init__(self, Y: Array, missing: Mask, fill: Array, aside: Array = NONE) -> None:
+    def __init__(self, Y: Array, missing: Mask, fill: Array, ignored: Array = NONE) -> None:
         super().__init__(Y)
-        self.missing, self.fill, self.aside = missing, fill, aside
+        self.missing, self.fill, self.ignored = missing, fill, ignored
         self._counts = missing.sum(axis=0)
-        self._cells = Y[:, aside]  # a copy
-        Y[:, aside] = fill[aside]
+        self._cells = Y[:, ignored]  # a copy
+        Y[:, ignored] = fill[ignored]
 
     @property
     def gaps(self) -> Gaps:
         """Numbers of missing cells by column."""
-        return Gaps(self.shape[0], self._counts, self.fill, self.aside)
+        return Gaps(self.shape[0], self._counts, self.fill, self.ignored)
 
-    def without(self, columns: Array) -> FilledTable:
+    def ignoring(self, columns: Array) -> ImputedTable:
         """Return the table with more ignored columns; it takes over the array of this one."""
-        self._Y[:, self.aside] = self._cells
-        return FilledTable(self._Y, self.missing, self.fill, np.union1d(self.aside, columns))
+        self._Y[:, self.ignored] = self._cells
+        return ImputedTable(self._Y, self.missing, self.fill, np.union1d(self.ignored, columns))
 
-    def cells(self, row: int) -> Array:
+    def observed_row(self, row: int) -> Array:
         """Return a row with its original cells in ignored columns."""
         cells: Array = self._Y[row].astype(np.float64)
-        cells[self.aside] = self._cells[row]
+        cells[self.ignored] = self._cells[row]
         return cells
 
     def observed_mean(self, weights: Array) -> tuple[Array, Array]:
@@ -97,10 +97,10 @@ class FilledTable(DenseTable):
         The weights of a mask are 1 and 0, and the total is a number of cells. A column without
         present cells of positive weight has its median instead. One pass.
         """
-        _, drift, mass, _ = self.sums(weights)
+        _, drift, mass, _ = self.observed_sums(weights)
         return self.fill + drift / np.where(mass > 0.0, mass, 1.0), mass
 
-    def sums(self, weights: Array) -> tuple[Array, Array, Array, Array]:
+    def observed_sums(self, weights: Array) -> tuple[Array, Array, Array, Array]:
         """Return weighted sums over the present cells of each column.
 
         Of the squares and of the values, both about the imputed values, and of 1 and the weights,
@@ -114,7 +114,7 @@ class FilledTable(DenseTable):
             own = weights[part][inside].astype(np.float64)[:, None]
             # A missing cell equals its imputed value, so that it adds nothing.
             offset = self._Y[part][inside].astype(np.float64, copy=False) - self.fill
-            offset[:, self.aside] = self._cells[part][inside] - self.fill[self.aside]
+            offset[:, self.ignored] = self._cells[part][inside] - self.fill[self.ignored]
             weighted, present = own * offset, own * ~self.missing[part][inside]
             drift += weighted.sum(axis=0)
             with np.errstate(over="ignore", under="ignore"):
@@ -147,17 +147,17 @@ def find_missing(X: Array, name: str) -> Mask | None:
     return found
 
 
-def filled(
+def imputed(
     X: Array,
     missing: Mask,
     name: str,
     columns: tuple[str, ...] | None = None,
     fill: Array | None = None,
-    aside: Array = NONE,
-) -> FilledTable:
+    ignored: Array = NONE,
+) -> ImputedTable:
     """Copy an array and impute its missing cells, by default by the medians of the present ones.
 
-    `name` and `columns` are for messages; all cells of the columns `aside` are filled.
+    `name` and `columns` are for messages; all cells of the columns `ignored` are filled.
     """
     empty = np.flatnonzero(missing.all(axis=1))
     if len(empty):
@@ -179,7 +179,7 @@ def filled(
     rounded = fill.astype(X.dtype)
     Y = X.copy(order="K")
     np.copyto(Y, rounded, where=missing)
-    return FilledTable(Y, missing, rounded.astype(np.float64), aside)
+    return ImputedTable(Y, missing, rounded.astype(np.float64), ignored)
 
 
 def _medians(X: Array, missing: Mask) -> Array:
