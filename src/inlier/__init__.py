@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 from inlier._internal.late import connect
 
 if TYPE_CHECKING:
-    from inlier import baselines, datasets, federated, theory
+    from inlier import datasets, federated, research, theory
     from inlier.api import path, robust_mean
-    from inlier.comparison import Comparison, compare
-    from inlier.comparison.registry import Method, methods
     from inlier.data import open_table
     from inlier.estimators import (
         RobustCenterer,
@@ -33,11 +31,9 @@ __version__: str
 
 __all__ = [
     "Certificate",
-    "Comparison",
     "Explanation",
     "Group",
     "MeanResult",
-    "Method",
     "PathPoint",
     "RobustCenterer",
     "RobustCovariance",
@@ -50,14 +46,12 @@ __all__ = [
     "Solution",
     "Step",
     "WeakEvidenceWarning",
-    "baselines",
-    "compare",
     "datasets",
     "federated",
-    "methods",
     "open_table",
     "path",
     "project",
+    "research",
     "robust_mean",
     "solve_l1",
     "solve_least_squares",
@@ -68,11 +62,11 @@ __all__ = [
 # before numpy and SciPy are, and scikit-learn takes longer than everything else together.
 _HOMES = {
     "Certificate": "results.certificate",
-    "Comparison": "comparison",
+    "Comparison": "research",
     "Explanation": "results.explanation",
     "Group": "results.rules",
     "MeanResult": "results.records",
-    "Method": "comparison.registry",
+    "Method": "research",
     "PathPoint": "results.records",
     "RobustCenterer": "estimators",
     "RobustCovariance": "estimators",
@@ -85,8 +79,9 @@ _HOMES = {
     "Solution": "l0.full_space",
     "Step": "results.records",
     "WeakEvidenceWarning": "results.records",
-    "compare": "comparison",
-    "methods": "comparison.registry",
+    "baselines": "research",
+    "compare": "research",
+    "methods": "research",
     "open_table": "data",
     "path": "api",
     "project": "l0.solvers",
@@ -108,7 +103,7 @@ connect(
         "plot_spectrum": "inlier.plots:spectrum",
     }
 )
-_MODULES = ("baselines", "data", "datasets", "federated", "theory")
+_MODULES = ("data", "datasets", "federated", "research", "theory")
 
 
 def __getattr__(name: str) -> Any:
