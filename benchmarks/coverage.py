@@ -22,7 +22,7 @@ from pages import RESULTS, ROUNDING, write_page
 from scipy import stats
 
 import inlier
-from inlier.datasets import Clean, Cluster, Sample, SettingA, SettingB, StudentT
+from inlier.research.datasets import Clean, Cluster, Sample, SettingA, SettingB, StudentT
 
 WRITTEN = RESULTS / "coverage.md"
 LEVEL = 0.95

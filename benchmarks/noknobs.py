@@ -28,7 +28,7 @@ from pages import RESULTS, ROUNDING, figure, print_progress, write_page
 from real_data import real_data
 
 import inlier
-from inlier.datasets import (
+from inlier.research.datasets import (
     Clean,
     Cluster,
     Gaussian,
@@ -86,9 +86,9 @@ def run(sample: Sample) -> Trial:
     answers = {
         "nothing given": ours.location,
         "symmetric": inlier.robust_mean(X, assume="symmetric").location,
-        "mean": inlier.baselines.SampleMean().fit(X).location_,
-        "median": inlier.baselines.CoordinateMedian().fit(X).location_,
-        "prune": inlier.baselines.NormTrimmedMean(alpha=sample.alpha).fit(X).location_,
+        "mean": inlier.research.baselines.SampleMean().fit(X).location_,
+        "median": inlier.research.baselines.CoordinateMedian().fit(X).location_,
+        "prune": inlier.research.baselines.NormTrimmedMean(alpha=sample.alpha).fit(X).location_,
         "oracle sigma": inlier.robust_mean(X, sigma=sample.sigma).location,
     }
     return Trial(
@@ -261,9 +261,9 @@ def table_of_changes(seeds: int) -> list[str]:
 
 def best_rival(sample: Sample) -> tuple[str, float]:
     """Of the methods of others, told the true alpha and sigma; "prune" has a column of its own."""
-    names = [method.name for method in inlier.baselines.BASELINES]
-    names.remove(inlier.baselines.NormTrimmedMean.name)
-    found = inlier.compare(sample, names, timeout=20.0, progress=False)
+    names = [method.name for method in inlier.research.baselines.BASELINES]
+    names.remove(inlier.research.baselines.NormTrimmedMean.name)
+    found = inlier.research.compare(sample, names, timeout=20.0, progress=False)
     best = found.summary()[0]
     return best.method, best.error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inlier.datasets import Shuffled, digits, faces
+from inlier.research.datasets import Shuffled, digits, faces
 
 
 def folder_data(folder: Path | None) -> Iterator[tuple[str, Shuffled]]:

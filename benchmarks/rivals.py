@@ -28,8 +28,8 @@ from pages import RESULTS, ROUNDING, figure, write_page
 from real_data import real_data
 
 import inlier
-from inlier.comparison import ComparisonRow
-from inlier.datasets import (
+from inlier.research.comparison import ComparisonRow
+from inlier.research.datasets import (
     AlphaCorruption,
     Attack,
     BelowThreshold,
@@ -102,7 +102,7 @@ def adversaries() -> Iterator[Cell]:
     yield Cell("mirrors", Mirrored(n, d, alpha))
     yield Cell("only removes", Subtractive(n, d, alpha))
     yield Cell("below 1.5 x the norm", BelowThreshold(n, d, alpha))
-    methods = inlier.methods()
+    methods = inlier.research.methods()
     for name in (OURS, "iterative-filtering", "cdg", "fdr-filter"):
         told = {"alpha": alpha, "sigma": 1.3}
         yield Cell(
@@ -138,7 +138,7 @@ def section_of_real_data(folder: Path | None) -> Callable[[], Iterator[Cell]]:
 def rows_of(cell: Cell, trials: int, jobs: int) -> dict[str, ComparisonRow]:
     """What each method reaches."""
     STORE.parent.mkdir(parents=True, exist_ok=True)
-    found = inlier.compare(
+    found = inlier.research.compare(
         cell.data,
         trials=min(trials, cell.most_trials),
         n_jobs=jobs,
@@ -156,7 +156,7 @@ def table_of_errors(measured: Measured) -> list[str]:
         "|---|---|" + "---:|" * len(measured),
     ]
     best = {label: lowest(rows) for label, rows in measured.items()}
-    for name, method in inlier.methods().items():
+    for name, method in inlier.research.methods().items():
         cells = []
         for label, rows in measured.items():
             row = rows[name]
@@ -187,7 +187,7 @@ def table_of_cost(measured: Measured) -> list[str]:
         "| method | " + " | ".join(f"{label}: times ours | passes" for label in measured) + " |",
         "|---|" + "---:|" * 2 * len(measured),
     ]
-    for name in inlier.methods():
+    for name in inlier.research.methods():
         cells = []
         for rows in measured.values():
             row, ours = rows[name], rows[OURS]
@@ -200,7 +200,7 @@ def table_of_cost(measured: Measured) -> list[str]:
 
 def table_of_winners(measured: Measured) -> list[str]:
     """For each cell who is best, and where we stand."""
-    needs = {name: method.needs for name, method in inlier.methods().items()}
+    needs = {name: method.needs for name, method in inlier.research.methods().items()}
     lines = [
         "| data | best error | reached by | best without parameters | inlier | verdict |",
         "|---|---:|---|---|---:|---|",
@@ -241,7 +241,7 @@ def draw(measured: Measured, path: Path) -> None:
 
     from inlier._internal.atomic import replacing
 
-    names = list(inlier.methods())
+    names = list(inlier.research.methods())
     # A share of the mean's error says the same on data of every scale; clean data have none.
     labels = [label for label, rows in measured.items() if rows["mean"].error > ROUNDING]
     shares = np.array(

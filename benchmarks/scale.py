@@ -287,7 +287,7 @@ def grown(
     figure: bool = True,
 ) -> str:
     """All methods at all sizes."""
-    methods = inlier.methods()
+    methods = inlier.research.methods()
     series = {name: Series() for name in (*OURS.values(), *RIVALS)}
     lines = []
     for size in sizes:
@@ -342,7 +342,7 @@ def grown(
 
 def compared(series: dict[str, Series], sizes: list[int], side: str, what: str) -> str:
     """A line for each method, a column for each size."""
-    methods = inlier.methods()
+    methods = inlier.research.methods()
     lines = []
     for name, one in series.items():
         found = getattr(one, what)

@@ -2,8 +2,9 @@
 Which rival says what
 =====================
 
-``inlier.compare`` runs methods of the literature side by side. Those that need the fraction of bad
-rows, or a bound on the good ones, are told the truth here, which nobody knows in practice.
+``inlier.research.compare`` runs methods of the literature side by side. Those that need the
+fraction of bad rows, or a bound on the good ones, are given the true value here, which is not known
+in practice.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ names += ["iterative-filtering", "que", "lrv", "cdg"]
 methods = {name: name for name in names}
 methods["inlier, symmetric"] = inlier.RobustMean(assume="symmetric")
 data = inlier.datasets.digits(good=0, bad=1)
-comparison = inlier.compare(data, methods, trials=1, timeout=None)
+comparison = inlier.research.compare(data, methods, trials=1, timeout=None)
 print(comparison)
 
 # %%

@@ -105,7 +105,7 @@ def check_extras(result: inlier.RobustMeanResult) -> None:
         "dask": [partial(import_module, "inlier.data.dask")],
         "torch": [partial(ddp.robust_hook, ddp.RobustState(), None)],
         "flower": [partial(import_module, "inlier.federated.flower")],
-        "reproduce": [inlier.datasets.faces],
+        "research": [inlier.research.datasets.faces],
     }
     for extra, uses in wanting.items():
         for use in uses:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from cases import cases
-from inlier import RobustMean, RobustMeanResult, baselines, robust_mean
+from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.datasets import SettingA, SettingB
 from inlier.l0.subspace import SETTINGS as SUBSPACE
+from inlier.research import baselines
 from libraries import (
     PRECISIONS,
     WHOLE,

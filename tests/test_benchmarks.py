@@ -276,10 +276,10 @@ def test_rules_of_others_in_training_are_those_of_the_package(load):
     U[:3] += 5.0
     told = {"alpha": 0.25}
     for name, method in (
-        ("coordinate median", inlier.baselines.CoordinateMedian()),
-        ("geometric median", inlier.baselines.GeometricMedian()),
-        ("Krum", inlier.baselines.Krum(**told)),
-        ("Multi-Krum", inlier.baselines.MultiKrum(**told)),
+        ("coordinate median", inlier.research.baselines.CoordinateMedian()),
+        ("geometric median", inlier.research.baselines.GeometricMedian()),
+        ("Krum", inlier.research.baselines.Krum(**told)),
+        ("Multi-Krum", inlier.research.baselines.MultiKrum(**told)),
     ):
         np.testing.assert_allclose(
             rivals[name](12, 3)(U), method.fit(U).location_, atol=1e-4, err_msg=name

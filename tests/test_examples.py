@@ -14,8 +14,8 @@ import pytest
 
 import inlier
 from cases import cases
-from inlier.comparison import run
-from inlier.comparison.workers import run_in_process
+from inlier.research.comparison import run
+from inlier.research.comparison.workers import run_in_process
 from snippets import ROOT, commands, pages, snippets
 
 FOUND = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]
@@ -36,7 +36,12 @@ def test_examples(name):
 
 def test_there_are_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    for public in (inlier.robust_mean, inlier.RobustMean, inlier.compare, inlier.methods):
+    for public in (
+        inlier.robust_mean,
+        inlier.RobustMean,
+        inlier.research.compare,
+        inlier.research.methods,
+    ):
         assert any(found.examples for found in finder.find(public))
 
 
@@ -162,7 +167,15 @@ def test_links_of_pages_lead_somewhere():
 
 # -- Reference ------------------------------------------------------------------------------------
 
-LISTED = ("inlier", "inlier.federated", "inlier.datasets", "inlier.theory", "inlier.baselines")
+LISTED = (
+    "inlier",
+    "inlier.federated",
+    "inlier.datasets",
+    "inlier.theory",
+    "inlier.research",
+    "inlier.research.baselines",
+    "inlier.research.datasets",
+)
 
 
 @cases("module", LISTED)

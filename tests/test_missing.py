@@ -17,8 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import inlier
 from inlier import RobustMean, robust_mean
-from inlier.baselines import CoordinateMedian
 from inlier.datasets import SettingA
+from inlier.research.baselines import CoordinateMedian
 
 
 class Contaminated(NamedTuple):

@@ -39,7 +39,7 @@ def both(ax: Axes, values: np.ndarray, is_bad: np.ndarray, bins: int = 40) -> No
 
 def hiding(folder: Path) -> None:
     """A cluster that shows in no column and in no distance, but in one direction."""
-    model = inlier.datasets.TwoClusters(n=1000, d=200, alpha=0.1, angle=0.0)
+    model = inlier.research.datasets.TwoClusters(n=1000, d=200, alpha=0.1, angle=0.0)
     sample = model.sample(random_state=0)
     X, is_bad = sample.X, sample.is_outlier
     centered = X - X.mean(axis=0)

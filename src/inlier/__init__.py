@@ -1,115 +1,41 @@
 """Robust mean estimation in high dimensions: the mean of the good rows, and which are bad."""
 
-from __future__ import annotations
+import warnings
+from importlib import import_module
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-if TYPE_CHECKING:
-    from inlier import baselines, datasets, federated, theory
-    from inlier.api import path, robust_mean
-    from inlier.comparison import Comparison, compare
-    from inlier.comparison.registry import Method, methods
-    from inlier.data import open_table
-    from inlier.estimators import (
-        RobustCenterer,
-        RobustCovariance,
-        RobustKMeans,
-        RobustMean,
-        RobustMeanSampler,
-        RobustNearestCentroid,
-        RobustPCA,
-    )
-    from inlier.l0.full_space import Solution
-    from inlier.l0.solvers import project, solve_l1, solve_least_squares
-    from inlier.results.certificate import Certificate
-    from inlier.results.explanation import Explanation
-    from inlier.results.path import PathPoint
-    from inlier.results.result import RobustMeanResult, WeakEvidenceWarning
-    from inlier.verdict.rules import Group
-    from inlier.verdict.verdict import Step
+# Loaded when they are used: the command line has to be ready for Ctrl-C before numpy and SciPy
+# are, and scikit-learn takes longer than everything else together. Types are in __init__.pyi.
+_lazy, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-__version__: str
-
-__all__ = [
-    "Certificate",
-    "Comparison",
-    "Explanation",
-    "Group",
-    "Method",
-    "PathPoint",
-    "RobustCenterer",
-    "RobustCovariance",
-    "RobustKMeans",
-    "RobustMean",
-    "RobustMeanResult",
-    "RobustMeanSampler",
-    "RobustNearestCentroid",
-    "RobustPCA",
-    "Solution",
-    "Step",
-    "WeakEvidenceWarning",
-    "baselines",
-    "compare",
-    "datasets",
-    "federated",
-    "methods",
-    "open_table",
-    "path",
-    "project",
-    "robust_mean",
-    "solve_l1",
-    "solve_least_squares",
-    "theory",
-]
-
-# Where they are, loaded when they are asked for: the command line has to be ready for Ctrl-C
-# before numpy and SciPy are, and scikit-learn takes longer than everything else together.
-_HOMES = {
-    "Certificate": "results.certificate",
-    "Comparison": "comparison",
-    "Explanation": "results.explanation",
-    "Group": "verdict.rules",
-    "Method": "comparison.registry",
-    "PathPoint": "results.path",
-    "RobustCenterer": "estimators",
-    "RobustCovariance": "estimators",
-    "RobustKMeans": "estimators",
-    "RobustMean": "estimators",
-    "RobustMeanResult": "results.result",
-    "RobustMeanSampler": "estimators",
-    "RobustNearestCentroid": "estimators",
-    "RobustPCA": "estimators",
-    "Solution": "l0.full_space",
-    "Step": "verdict.verdict",
-    "WeakEvidenceWarning": "results.result",
-    "compare": "comparison",
-    "methods": "comparison.registry",
-    "open_table": "data",
-    "path": "api",
-    "project": "l0.solvers",
-    "robust_mean": "api",
-    "solve_l1": "l0.solvers",
-    "solve_least_squares": "l0.solvers",
+# Names that go with the next release, and where their objects are now.
+_OLD = {
+    "Comparison": "research.Comparison",
+    "MeanResult": "research.baselines.MeanResult",
+    "Method": "research.Method",
+    "PathPoint": "results.path.PathPoint",
+    "Solution": "l0.Solution",
+    "Step": "verdict.verdict.Step",
+    "baselines": "research.baselines",
+    "compare": "research.compare",
+    "methods": "research.methods",
+    "project": "l0.project",
+    "solve_l1": "l0.solve_l1",
+    "solve_least_squares": "l0.solve_least_squares",
 }
-_MODULES = ("l0", "baselines", "data", "datasets", "federated", "theory")
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-    from importlib.metadata import version
-
-    found: Any
     if name == "__version__":
-        found = version("inlier")
-    elif name in _HOMES:
-        found = getattr(import_module(f"inlier.{_HOMES[name]}"), name)
-    elif name in _MODULES:
-        found = import_module(f"inlier.{name}")
-    else:
-        raise AttributeError(f"module 'inlier' has no attribute {name!r}")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+        return import_module("importlib.metadata").version("inlier")
+    if name not in _OLD:
+        return _lazy(name)
+    home, _, attribute = f"inlier.{_OLD[name]}".rpartition(".")
+    warnings.warn(
+        f"inlier.{name} goes with the next release: use {home}.{attribute}.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return getattr(import_module(home), attribute)

@@ -12,8 +12,8 @@ import pytest
 from cases import cases
 from clear_samples import NO_TABLES, with_entry
 from inlier import RobustMean, robust_mean
-from inlier.baselines import CoordinateMedian
 from inlier.data.checks import check_table
+from inlier.research.baselines import CoordinateMedian
 
 DAYS = pd.date_range("2020-01-01", periods=4)
 AGES = DAYS - DAYS[0]

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from inlier.datasets import Gaussian, Laplace, Rotated, Spiked, StudentT
+from inlier.research.datasets import Gaussian, Laplace, Rotated, Spiked, StudentT
 
 
 class Median(BaseEstimator):

@@ -1,6 +1,6 @@
 """The cells of the paper's synthetic tables."""
 
-from inlier.datasets import SettingA, SettingB, printed_tables
+from inlier.research.datasets import SettingA, SettingB, printed_tables
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 # Above this many numbers a table takes longer to make than to fit: one seed in the fast set.

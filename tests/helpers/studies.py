@@ -2,11 +2,20 @@
 
 from html.parser import HTMLParser
 
-from inlier.comparison import Comparison
-from inlier.comparison.table import Trial
 from inlier.datasets import SettingA, SettingB, digits
-from inlier.experiments import chapter, cost, methods, optimality, pictures, price, sweeps, tables
-from inlier.experiments.methods import IN_TABLES
+from inlier.research.comparison import Comparison
+from inlier.research.comparison.table import Trial
+from inlier.research.reproduce import (
+    chapter,
+    cost,
+    methods,
+    optimality,
+    pictures,
+    price,
+    sweeps,
+    tables,
+)
+from inlier.research.reproduce.methods import IN_TABLES
 
 NAN = float("nan")
 

@@ -8,7 +8,7 @@ import pytest
 import inlier
 import reference
 from inlier import WeakEvidenceWarning
-from inlier.datasets import (
+from inlier.research.datasets import (
     Clean,
     Gaussian,
     HeavyTails,

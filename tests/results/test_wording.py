@@ -5,7 +5,7 @@ import pytest
 
 import inlier
 from inlier import RobustMean, WeakEvidenceWarning
-from inlier.datasets import Clean, SettingA, SettingB
+from inlier.research.datasets import Clean, SettingA, SettingB
 from inlier.results import wording
 from inlier.verdict.verdict import Finding, Kind
 from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 import inlier
 from inlier import RobustMean, robust_mean
 from inlier.data import as_table
-from inlier.datasets import Cluster, HeavyTails, SettingA, SettingB
+from inlier.research.datasets import Cluster, HeavyTails, SettingA, SettingB
 from inlier.search import caution
 from inlier.search.settings import SAMPLE
 from ordinary_tables import fitted, iris_with_typos

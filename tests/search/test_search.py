@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cases import cases
-from inlier.datasets import Clean, Cluster, HeavyTails, Huber, ObviousAndSubtle, SettingB
+from inlier.research.datasets import Clean, Cluster, HeavyTails, Huber, ObviousAndSubtle, SettingB
 from symmetric_fits import (
     FEW,
     MANY,

@@ -8,8 +8,8 @@ import pytest
 from sklearn.covariance import LedoitWolf
 
 from inlier.data import as_table
-from inlier.datasets import QuietDirections
 from inlier.linalg.eigenpairs import Oracle
+from inlier.research.datasets import QuietDirections
 from inlier.search import detectors, whitening
 from inlier.search.settings import SEARCH
 from inlier.search.whitening import chosen_rows, whitened

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from inlier.cli.fit import explain, fit
-from inlier.cli.reproduce import reproduce
+from inlier.research.reproduce.command import reproduce
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -1,6 +1,0 @@
-"""Compare methods on the same data: `compare` runs them and returns a `Comparison`."""
-
-from inlier.comparison.run import compare
-from inlier.comparison.table import Comparison, ComparisonRow, Trial
-
-__all__ = ["Comparison", "ComparisonRow", "Trial", "compare"]

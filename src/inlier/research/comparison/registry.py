@@ -1,0 +1,90 @@
+"""All methods by name, ours and published ones, with the parameters they need."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from inlier.estimators import RobustMean
+from inlier.estimators.base import MeanEstimator
+from inlier.research.baselines import BASELINES
+
+PAPER = "Liu, Deshmukh and Veeravalli (2020)"
+
+
+@dataclass(frozen=True)
+class Method:
+    """An entry of the registry.
+
+    Attributes
+    ----------
+    name : str
+    needs : tuple of str
+        Required parameters: "alpha", the fraction of bad rows; "sigma", the largest standard
+        deviation of the good rows in any direction.
+    paper : str
+    summary : str
+        One sentence.
+    estimator : callable
+        The scikit-learn class.
+    fixed : dict
+        Parameters of the class that the name implies.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    paper: str
+    summary: str
+    estimator: Callable[..., MeanEstimator] = field(repr=False)
+    fixed: dict[str, Any] = field(default_factory=dict, repr=False, hash=False)
+
+    def make(
+        self, *, alpha: float | None = None, sigma: float | None = None, **parameters: Any
+    ) -> MeanEstimator:
+        """Make an estimator.
+
+        Parameters
+        ----------
+        alpha, sigma : float, optional
+            Passed on if the method needs them.
+        **parameters
+            Other parameters of the estimator.
+        """
+        known = {"alpha": alpha, "sigma": sigma}
+        needed = {name: known[name] for name in self.needs}
+        return self.estimator(**{**self.fixed, **needed, **parameters})
+
+    def __str__(self) -> str:
+        needs = " and ".join(self.needs) or "nothing"
+        return f"{self.name:<24} needs {needs:<16} {self.summary} [{self.paper}]"
+
+
+def methods() -> dict[str, Method]:
+    """Return all methods by name: ours first, then published ones.
+
+    Returns
+    -------
+    dict of str to Method
+        A new object at each call.
+
+    Examples
+    --------
+    >>> import inlier
+    >>> inlier.research.methods()["iterative-filtering"].needs
+    ('sigma',)
+    >>> estimator = inlier.research.methods()["norm-trimmed-mean"].make(alpha=0.1)
+    """
+    after = f"this library, after {PAPER}"
+    steps = "Continuation in the budget, then Algorithm 1 with p = 1/2."
+    by_l1 = "Algorithm 1 as published, with the l1 norm."
+    by_lp = "Algorithm 1 as published, with p = 1/2 by re-weighted l2."
+    l1, lp = {"algorithm": "paper", "surrogate": "l1"}, {"algorithm": "paper"}
+    found = [
+        Method("inlier", (), "this library", "Removes groups of rows on evidence.", RobustMean),
+        Method("inlier-sigma", ("sigma",), after, steps, RobustMean),
+        Method("paper-l1", ("sigma",), PAPER, by_l1, RobustMean, l1),
+        Method("paper-lp", ("sigma",), PAPER, by_lp, RobustMean, lp),
+    ]
+    for method in BASELINES:
+        summary = (method.__doc__ or "").split(".")[0].strip() + "."
+        found.append(Method(method.name, method.needs, method.paper, summary, method))
+    return {method.name: method for method in found}

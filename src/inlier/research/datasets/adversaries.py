@@ -1,0 +1,388 @@
+"""Adaptive contamination: adversaries that see the good rows, or the method as well."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from inlier._internal.typing import Array, Seed
+from inlier._internal.validation import check_choice, check_number, check_random_state, check_whole
+from inlier.datasets import Contamination, Sample, largest_eigenvalue, parameter, set_fields
+from inlier.research.datasets.directions import (
+    DIRECTIONS,
+    choose_direction,
+    principal_direction,
+    random_direction,
+)
+from inlier.research.datasets.inliers import INLIERS, Gaussian, Inliers
+
+
+@dataclass(frozen=True)
+class _Directed(Contamination):
+    """Contamination along one direction: what `AlphaCorruption`, `Mirrored`, `Subtractive` share.
+
+    Attributes
+    ----------
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
+    """
+
+    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    direction: str = parameter("top", check_choice, choices=DIRECTIONS)
+
+
+@dataclass(frozen=True)
+class AlphaCorruption(_Directed):
+    """An adversary sees n good rows, removes those low in a direction and adds others high in it.
+
+    The alpha n lowest rows are replaced. Each new row is a good row rotated towards the direction,
+    at the same distance from the mean, so that distances do not show it. The target, `Sample.mean`,
+    is the mean of all n good rows as drawn. Finding the bad rows is not enough: the mean of the
+    others still lacks the removed ones. It requires ``d >= 2``.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
+    reach : float
+        Component of a bad row in the direction, as a fraction of its distance, in (0, 1].
+    """
+
+    reach: float = parameter(0.5, check_number, at_most=1.0)
+    min_d: ClassVar[int] = 2
+
+    def _draw(self, random_state: Seed) -> Sample:
+        rng = check_random_state(random_state)
+        X = self.inliers.draw(self.n, self.d, rng)
+        target = X.mean(axis=0)
+        u = choose_direction(X, self.direction, rng)
+        order = np.argsort((X - target) @ u)
+        lowest, kept = order[: self.n_outliers], order[self.n_outliers :]
+        good = X[rng.choice(kept, len(lowest), replace=False)] - target
+        distances = np.linalg.norm(good, axis=1, keepdims=True)
+        aside = good - np.outer(good @ u, u)
+        aside *= np.sqrt(1 - self.reach**2) * distances / np.linalg.norm(aside, axis=1)[:, None]
+        X[lowest] = target + self.reach * distances * u + aside
+        return Sample(X, self._flags(lowest), target)
+
+
+@dataclass(frozen=True)
+class Mirrored(_Directed):
+    """An adversary reflects the alpha n lowest rows in a direction: they become the highest.
+
+    Distances to the mean and the variance about it do not change, so filters that wait for a large
+    eigenvalue see nothing; only the imbalance of the two tails remains. The target, `Sample.mean`,
+    is the mean of the rows before. The mean moves by 2 alpha times the mean of the tail, about the
+    most that can go undetected.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
+    """
+
+    def _draw(self, random_state: Seed) -> Sample:
+        rng = check_random_state(random_state)
+        X = self.inliers.draw(self.n, self.d, rng)
+        target = X.mean(axis=0)
+        u = choose_direction(X, self.direction, rng)
+        heights = (X - target) @ u
+        lowest = np.argsort(heights)[: self.n_outliers]
+        # With alpha near 1/2 some of them lie above the mean: they stay.
+        X[lowest] += np.outer(2 * np.maximum(-heights[lowest], 0.0), u)
+        return Sample(X, self._flags(lowest), target)
+
+
+@dataclass(frozen=True)
+class Subtractive(_Directed):
+    """An adversary only removes: the lowest of the good rows in a direction are missing.
+
+    There are no bad rows. The rows left are good rows with one tail cut off, and their mean is not
+    the target, which is the mean of all rows as drawn (`Sample.mean`). Removing nothing leaves the
+    bias of the missing tail; removing suspects removes good rows. Only trimming the other tail
+    helps.
+
+    Here alpha is the fraction of the drawn rows that is removed: n rows are left of
+    n / (1 - alpha). No row of a sample is an outlier: `Sample.alpha` is 0.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of the drawn rows that is missing, ``0 <= alpha < 1/2``.
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
+    """
+
+    @property
+    def n_outliers(self) -> int:
+        """Number of corrupted rows: none."""
+        return 0
+
+    @property
+    def n_removed(self) -> int:
+        """Number of missing good rows."""
+        return round(self.alpha / (1 - self.alpha) * self.n)
+
+    def _draw(self, random_state: Seed) -> Sample:
+        rng = check_random_state(random_state)
+        X = self.inliers.draw(self.n + self.n_removed, self.d, rng)
+        u = choose_direction(X, self.direction, rng)
+        left = np.sort(np.argsort(X @ u)[self.n_removed :])  # in the order they were drawn
+        return Sample(X[left], np.zeros(self.n, dtype=np.bool_), X.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class BelowThreshold(Contamination):
+    """One tight cluster, as far out as the largest eigenvalue of the covariance allows.
+
+    The largest eigenvalue of the covariance of all rows is just below `threshold` times that of
+    the good rows. Any filter with this threshold keeps all outliers, whose effect is bounded in
+    turn. The rows of the cluster are good rows, shrunk and shifted. It requires ``n >= 4``.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
+    threshold : float
+        Where the filter stops, as a multiple of the good rows' largest eigenvalue; at least 1.
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"random", "top", "bottom"}
+        Direction of the cluster: random, or of largest or least variance of the good rows. The
+        smaller the variance, the farther out the cluster.
+    spread : float
+        Factor by which rows of the cluster are shrunk. It adds to the eigenvalue: spread^2 must be
+        below threshold / (1 - alpha) - 1.
+    """
+
+    threshold: float = parameter(1.5, check_number, at_least=1.0)
+    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    direction: str = parameter("random", check_choice, choices=DIRECTIONS)
+    spread: float = parameter(0.3, check_number, at_least=0.0)
+    min_n: ClassVar[int] = 4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # The outliers' scatter is at most spread^2 times that of the good rows.
+        least = (1 - self.n_outliers / self.n) * (1 + self.spread**2)
+        if self.n_outliers and self.threshold <= least:
+            raise ValueError(
+                f"threshold must be above (1 - alpha) (1 + spread^2) = {least:.4g}, but is "
+                f"{self.threshold!r}. Raise it, or lower spread={self.spread!r}."
+            )
+
+    def _draw(self, random_state: Seed) -> Sample:
+        rng = check_random_state(random_state)
+        X = self.inliers.draw(self.n, self.d, rng)
+        rows = self._pick(rng)
+        is_outlier = self._flags(rows)
+        good = X[~is_outlier]
+        u = choose_direction(good, self.direction, rng)
+        if len(rows):
+            center = good.mean(axis=0)
+            around = self.spread * rng.permutation(good)[: len(rows)]
+            around -= around.mean(axis=0)  # so that the eigenvalue is known exactly
+            X[rows] = center + around + self._distance(good - center, around, u) * u
+        return Sample(X, is_outlier)
+
+    def _distance(self, good: Array, around: Array, u: Array) -> float:
+        """Return the largest admissible distance of the cluster.
+
+        At distance t the covariance of all rows is A + c t^2 u u', with the pooled covariance A and
+        c = n_good n_bad / n^2. Its largest eigenvalue is tau, once tau exceeds that of A, where
+        c t^2 u' (tau I - A)^-1 u = 1.
+        """
+        n = len(good) + len(around)
+        tau = self.threshold * largest_eigenvalue(good) * (1 - 1e-6)  # just below
+        rows = np.concatenate([good, around]) / np.sqrt(n)  # A = rows' rows
+        if self.d <= n:
+            A = rows.T @ rows
+            form = u @ np.linalg.solve(tau * np.eye(self.d) - A, u)
+        else:  # the same through the Gram matrix, which is smaller
+            w = rows @ u
+            form = (1 + w @ np.linalg.solve(tau * np.eye(n) - rows @ rows.T, w)) / tau
+        return float(n / np.sqrt(len(good) * len(around) * form))
+
+
+def _check_each(values: Any, name: str, each: Callable[[Any, str], Any]) -> tuple[Any, ...]:
+    if not isinstance(values, tuple | list) or not values:
+        raise ValueError(f"{name} must be a tuple of at least one value, but is {values!r}.")
+    return tuple(each(value, name) for value in values)
+
+
+@dataclass(frozen=True, repr=False)
+class Attack(Contamination):
+    """An adversary that knows the method, tries several placements and keeps the most harmful.
+
+    Outliers form clusters at several distances and spreads, along a random direction or that of
+    largest or least variance of the good rows. The method is fitted to each of these tables; the
+    one with the largest error becomes the sample. It finds the distance at which a method just
+    fails to detect, whatever its thresholds. A draw costs one fit for each placement, 24 by
+    default.
+
+    With several clusters, each center lies at 45 degrees to the direction, to a different side, so
+    that together they bias the mean one way. Rows of a cluster are good rows, shrunk and shifted.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
+    method : estimator
+        Anything with ``fit(X)`` that sets ``location_``. It is copied, never fitted itself. Its
+        parameters, such as alpha or sigma, must be set.
+    inliers : Inliers
+        Distribution of the good rows.
+    distances : tuple of float
+        Distances of the centers to the mean of the good rows, in standard deviations in that
+        direction.
+    spreads : tuple of float
+        Factors by which rows of a cluster are shrunk; 1 keeps the spread of good rows.
+    directions : tuple of {"random", "top", "bottom"}
+        Directions of the centers.
+    clusters : tuple of int
+        Numbers of clusters.
+    """
+
+    method: Any = field(compare=False)
+    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    distances: tuple[float, ...] = parameter(
+        (2.0, 3.0, 5.0, 10.0), _check_each, each=partial(check_number, at_least=0.0)
+    )
+    spreads: tuple[float, ...] = parameter(
+        (0.3,), _check_each, each=partial(check_number, at_least=0.0)
+    )
+    directions: tuple[str, ...] = parameter(
+        DIRECTIONS, _check_each, each=partial(check_choice, choices=DIRECTIONS)
+    )
+    clusters: tuple[int, ...] = parameter((1, 3), _check_each, each=check_whole)
+    _method: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        from sklearn.base import clone  # slow to import, and needed here only
+
+        super().__post_init__()
+        if not hasattr(self.method, "fit") or isinstance(self.method, type):
+            raise ValueError(
+                f"method must be an estimator with fit(X) and location_, but is {self.method!r}. "
+                "Give an instance, such as inlier.RobustMean()."
+            )
+        set_fields(self, method=clone(self.method, safe=False))
+        set_fields(self, _method=_description(self.method))
+
+    def __repr__(self) -> str:
+        shown = {f.name: repr(getattr(self, f.name)) for f in fields(self) if f.init}
+        shown["method"] = self._method
+        return f"Attack({', '.join(f'{name}={value}' for name, value in shown.items())})"
+
+    def __str__(self) -> str:
+        return f"Attack(n={self.n}, d={self.d}, alpha={self.alpha}, method={self.method!r})"
+
+    def _draw(self, random_state: Seed) -> Sample:
+        rng = check_random_state(random_state)
+        X = self.inliers.draw(self.n, self.d, rng)
+        rows = self._pick(rng)
+        is_outlier = self._flags(rows)
+        best, worst_error = X, -1.0
+        if len(rows):
+            truth = X[~is_outlier].mean(axis=0)
+            answered = False
+            for placed in self._placements(X, rows, rng):
+                error, fault = self._harm(placed, truth)
+                answered = answered or fault is None
+                if error > worst_error:
+                    best, worst_error = placed, error
+            if not answered:
+                raise ValueError(
+                    f"method={self._method} has no answer to any of the placements: {fault}"
+                ) from fault
+        return Sample(best, is_outlier)
+
+    def _placements(self, X: Array, rows: Array, rng: np.random.Generator) -> Iterator[Array]:
+        """Yield the tables to try, all from the same random numbers."""
+        kept = np.setdiff1d(np.arange(self.n), rows)
+        center = X[kept].mean(axis=0)
+        good = X[kept] - center
+        around = rng.permutation(good)[: len(rows)]
+        at_random = random_direction(self.d, rng)
+        sideways = rng.standard_normal((max(self.clusters), self.d))
+        ways = {
+            which: at_random if which == "random" else principal_direction(good, which)
+            for which in self.directions
+        }
+        options = product(self.directions, self.clusters, self.distances, self.spreads)
+        for which, k, distance, spread in options:
+            placed = X.copy()
+            parts = np.array_split(np.arange(len(rows)), k)
+            for part, center in zip(parts, _centers(ways[which], sideways[:k]), strict=True):
+                scale = (good @ center).std()
+                placed[rows[part]] = center + spread * around[part] + distance * scale * center
+            yield placed
+
+    def _harm(self, X: Array, truth: Array) -> tuple[float, Exception | None]:
+        """Return the error of the method, infinite if it fails, and the exception."""
+        from sklearn.base import clone
+
+        method = clone(self.method, safe=False)
+        # The user who draws a sample cannot act on these warnings.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                method.fit(X)
+            except Exception as fault:
+                return np.inf, fault
+        location = np.asarray(method.location_, dtype=np.float64)
+        if location.shape != truth.shape:
+            raise ValueError(
+                f"location_ of method={self._method} has shape {location.shape}: it must be a "
+                f"point with {len(truth)} coordinates."
+            )
+        error = float(np.linalg.norm(location - truth))
+        return (np.inf if np.isnan(error) else error), None
+
+
+def _centers(u: Array, sideways: Array) -> Array:
+    """Return unit vectors at 45 degrees to u, each to a different side; a single one is u."""
+    if len(sideways) == 1 or len(u) == 1:
+        return np.tile(u, (len(sideways), 1))
+    aside = sideways - np.outer(sideways @ u, u)
+    aside /= np.linalg.norm(aside, axis=1, keepdims=True)
+    return np.asarray((u + aside) / np.sqrt(2))
+
+
+def _description(method: Any) -> str:
+    """Return all parameters of an estimator; its repr may omit some, or show an address."""
+    kind: Any = type(method)
+    if hasattr(method, "get_params"):
+        parameters = method.get_params(deep=False)
+    elif kind.__repr__ is object.__repr__:
+        parameters = vars(method)
+    else:
+        return repr(method)
+    listed = ", ".join(f"{name}={value!r}" for name, value in sorted(parameters.items()))
+    return f"{kind.__name__}({listed})"

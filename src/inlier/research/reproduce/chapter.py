@@ -1,0 +1,178 @@
+"""The setup of an experiment, and its result: text, tables, figures and tidy records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
+
+from inlier.research.comparison import Comparison
+from inlier.research.comparison.plan import plan
+from inlier.research.comparison.run import carry_out
+from inlier.research.comparison.table import COLUMNS
+from inlier.research.datasets import Images
+from inlier.research.reproduce.methods import COLUMNS as METHODS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+T = TypeVar("T")
+
+# Called with the name of a stage, the number of steps done, and their total number.
+Watch = Callable[[str, int, int], object]
+
+# Seconds for one fit.
+TIMEOUT = 120.0
+
+
+@dataclass(frozen=True)
+class PrintableTable:
+    """A table in Markdown, HTML or LaTeX."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @classmethod
+    def by_method(
+        cls, caption: str, head: Sequence[str], cells: Mapping[str, Iterable[str]]
+    ) -> PrintableTable:
+        """Make a table with a row for each method."""
+        return cls(caption, head, [[METHODS[name].label, *row] for name, row in cells.items()])
+
+    def markdown(self) -> str:
+        """Return the table in Markdown."""
+        return f"**{self.caption}**\n\n{self._formatted('pipe')}"
+
+    def html(self) -> str:
+        """Return the table in HTML."""
+        body = self._formatted("html").removeprefix("<table>")
+        return f"<table>\n<caption>{escape(self.caption)}</caption>{body}"
+
+    def latex(self) -> str:
+        """Return the table in LaTeX, for the package booktabs."""
+        caption = rf"\caption{{{self.caption.translate(_LATEX_ESCAPES)}}}"
+        body = self._formatted("latex_booktabs")
+        return "\n".join((r"\begin{table}", r"\centering", caption, body, r"\end{table}"))
+
+    def _formatted(self, form: str) -> str:
+        from tabulate import tabulate  # an optional dependency, checked at the start
+
+        rows, head = self.rows, self.head
+        if form == "pipe":  # tabulate does not escape the pipe
+            rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+            head = [cell.replace("|", "\\|") for cell in head]
+        align = ("left", *("right" for _ in self.head[1:]))
+        return tabulate(rows, headers=head, tablefmt=form, disable_numparse=True, colalign=align)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure with the name of its file and its caption."""
+
+    name: str
+    caption: str
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter of the reproduction, with title and text in Markdown."""
+
+    title: str
+    text: str
+    tables: Sequence[PrintableTable] = ()
+    drawings: Sequence[Drawing] = ()
+    lines: Sequence[dict[str, Any]] = ()  # tidy records, one for each fit
+    worse: Sequence[str] = ()  # cells of our own methods that are worse than printed
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Settings of all experiments."""
+
+    trials: int  # draws of each cell of the paper's tables
+    quick: bool  # run every experiment on less data
+    n_jobs: int
+    store: Path  # the file of finished fits
+    watch: Watch = field(repr=False)
+    pictures: Images | None = None  # the user's faces
+
+    @property
+    def timed_store(self) -> Path:
+        """The file of fits that ran one at a time."""
+        return self.store.with_stem(f"{self.store.stem}-timed")
+
+    def compare(
+        self,
+        stage: str,
+        models: Sequence[Any],
+        names: tuple[str, ...],
+        trials: int,
+        timed: bool = False,
+    ) -> list[Comparison]:
+        """Compare methods on models, each with the true alpha or sigma if it needs it.
+
+        Timed fits run one at a time, since they would share the memory bandwidth, and have a store
+        of their own.
+        """
+        methods = {name: METHODS[name].method for name in names}
+        return carry_out(
+            [plan(model, methods, trials=trials) for model in models],
+            n_jobs=1 if timed else self.n_jobs,
+            timeout=TIMEOUT,
+            store=self.timed_store if timed else self.store,
+            watch=lambda done, total, method: self.watch(stage, done, total),
+        )
+
+    def each(
+        self, stage: str, function: Callable[..., T], arguments: Sequence[tuple[Any, ...]]
+    ) -> list[T]:
+        """Apply a function to each tuple of arguments, in parallel."""
+        calls = (delayed(function)(*of_one) for of_one in arguments)
+        self.watch(stage, 0, len(arguments))
+        found = []
+        for answer in Parallel(n_jobs=self.n_jobs, return_as="generator")(calls):
+            found.append(answer)
+            self.watch(stage, len(found), len(arguments))
+        return found
+
+
+# Columns of the tidy records: the experiment, and all fields of a fit except messages.
+FIT_COLUMNS = COLUMNS[1:-1]
+RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", "sigma_factor", *FIT_COLUMNS)
+
+
+def tidy(
+    experiment: str, models: Sequence[Any], comparisons: Sequence[Comparison]
+) -> list[dict[str, Any]]:
+    """Return a record for each fit of comparisons on models."""
+    found = []
+    for model, comparison in zip(models, comparisons, strict=True):
+        data, factor = getattr(model, "name", type(model).__name__), getattr(model, "factor", 1.0)
+        values = (experiment, data, model.n, model.d, model.alpha, factor)
+        for record in comparison.records:
+            fit = (getattr(record, name) for name in FIT_COLUMNS)
+            found.append(dict(zip(RESULT_COLUMNS, (*values, *fit), strict=True)))
+    return found
+
+
+def draws(trials: int) -> str:
+    """Return the number of draws in words."""
+    return "one draw" if trials == 1 else f"{trials} draws"
+
+
+def number(value: float | None) -> str:
+    """Format with three digits; "-" for a missing value."""
+    if value is None or value != value:
+        return "-"
+    return f"{value:.0f}" if value >= 1000.0 else f"{value:.3g}"
+
+
+_LATEX: dict[str, str | int | None] = {sign: f"\\{sign}" for sign in "&%#_${}"}
+_LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+_LATEX_ESCAPES = str.maketrans(_LATEX)

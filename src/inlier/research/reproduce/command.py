@@ -1,0 +1,70 @@
+"""`inlier reproduce`: regenerate the tables and figures of the paper."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import progress
+from rich.console import Console
+
+from inlier.cli.terminal import reporting_errors
+
+WORSE = 1
+
+
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("out/reproduce"),
+    trials: Annotated[int, typer.Option(min=1, help="Draws for each cell of the tables.")] = 20,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Single draws of few cells, without Table 6.")
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only one of tables, figures, faces, l0, alpha, sigma, dimension, price, cost. "
+            "Repeatable."
+        ),
+    ] = None,
+    faces: Annotated[
+        Path | None,
+        typer.Option(
+            help="Pictures to use: a folder (FEI, or good/ and bad/) or an .npz of X and y."
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Discard the results of an earlier run.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="Parallel trials; -1 for one on each core.")] = -1,
+) -> None:
+    """Regenerate the tables and figures of the paper, beside the printed figures.
+
+    Writes a page (README.md), tables (Markdown, HTML, LaTeX), figures (PNG, SVG) and tidy results
+    (CSV). After an interruption the same command resumes. The exit code is 1 if a cell of ours is
+    worse than the printed one.
+    """
+    console = Console(stderr=True)
+    with reporting_errors(console, "The same command, without --fresh, goes on from here."):
+        from inlier.research.reproduce.reproduction import reproduce as run
+
+        columns = (progress.TextColumn("{task.description}"), progress.BarColumn())
+        counts = (progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
+        bars: dict[str, progress.TaskID] = {}
+
+        def watch(stage: str, done: int, total: int) -> None:
+            if stage not in bars:
+                bars[stage] = shown.add_task(stage, total=total)
+            shown.update(bars[stage], completed=done)
+
+        hidden = not console.is_terminal
+        shown = progress.Progress(*columns, *counts, console=console, disable=hidden)
+        with nullcontext() if hidden else shown:
+            made = run(
+                out, trials=trials, quick=quick, only=only or None, faces=faces, fresh=fresh,
+                n_jobs=jobs, watch=watch,
+            )  # fmt: skip
+    page = made.folder / "README.md"
+    typer.echo(f"{page}: {len(made.files)} files in {made.seconds:.0f} seconds.")
+    if made.worse:
+        typer.echo("Worse than printed:\n  " + "\n  ".join(made.worse))
+        raise typer.Exit(WORSE)

@@ -1,0 +1,208 @@
+"""Tables 1 to 4 and 6 of the paper: errors in Settings A and B, judged by the printed ones."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from inlier.research.comparison import Comparison, ComparisonRow
+from inlier.research.datasets import Contamination, SettingA, SettingB, printed_tables
+from inlier.research.reproduce.chapter import Chapter, PrintableTable, Setup, draws, number, tidy
+from inlier.research.reproduce.methods import COLUMNS, IN_TABLES, MethodColumn
+
+# Half-width of the band in standard errors: twice that of the difference of two means, assuming
+# that the printed mean, whose standard error is not printed, varies as much as ours.
+CHANCE = 2.0 * math.sqrt(2.0)
+# Smallest half-width, relative to the printed figure, which is rounded.
+ROUNDED = 0.05
+# Largest half-width: a method that fails now and then has a large standard error.
+WIDEST = 0.5
+
+
+class Verdict(StrEnum):
+    """How a cell compares with the printed figure."""
+
+    BETTER = "better"
+    SAME = "same"
+    WORSE = "worse"
+
+    @property
+    def mark(self) -> str:
+        """The sign behind a figure in a table."""
+        return {"better": "+", "same": "=", "worse": "-"}[self.value]
+
+
+def judge(error: float, error_se: float, printed: float) -> Verdict:
+    """Judge a mean error with its standard error, nan for a single draw."""
+    if math.isnan(error):
+        return Verdict.WORSE
+    chance = math.inf if math.isnan(error_se) else CHANCE * error_se
+    band = min(max(chance, ROUNDED * printed), WIDEST * printed)
+    if abs(error - printed) <= band:
+        return Verdict.SAME
+    return Verdict.BETTER if error < printed else Verdict.WORSE
+
+
+SETTINGS = {"A": SettingA, "B": SettingB}
+NUMBERS = (1, 2, 3, 4, 6)
+# A draw of Table 6 takes as long as one of all others together.
+QUICK_NUMBERS, QUICK_TRIALS = (1, 2, 3, 4), 1
+
+TEXT = """\
+Distance from the estimate to the mean of the good rows; mean over {draws}. Methods that need sigma
+or alpha are given the true ones (as the paper does for CDG; it tuned the others): sigma is the
+square root of the largest eigenvalue of the good rows' sample covariance. l1 and lp are Algorithm 1
+as published, lp with p = 1/2 by re-weighted l2, unless stated otherwise; the last two columns are
+this library's own, with sigma given and with no parameters. A zero means that exactly the bad rows
+were removed.
+
+A mark compares each figure with the printed one: `+` better, `=` in the same band, `-` worse. The
+band is twice the standard error of the difference, if the printed figure varies as much as ours, at
+least 5% and at most 50% of it. Our own columns, and lp by re-weighted l1, are compared with the
+printed lp or, where there is none, with l1. A worse cell of the last two columns is a failure;
+there {failures}."""
+
+
+INEXACT = """\
+The last table lists where lp and ours, sigma given, did not remove exactly the bad rows, and in how
+many of these draws they removed fewer, with the rest within the budget: there the truth is not the
+minimum of the l0 problem."""
+
+
+@dataclass(frozen=True)
+class PrintedCell:
+    """A row of a printed table."""
+
+    value: float
+    model: Contamination
+    printed: Mapping[str, float]
+
+
+def cells(number_of_table: int) -> list[PrintedCell]:
+    """Return the rows of a table with their models."""
+    table = printed_tables()[f"table{number_of_table}"]
+    found = []
+    for value, printed in table.errors.items():
+        of = {**table.fixed, table.vary: value}
+        model = SETTINGS[table.setting](int(of["n"]), int(of["d"]), float(of["alpha"]))
+        found.append(PrintedCell(value, model, printed))
+    return found
+
+
+def run(setup: Setup) -> Chapter:
+    """Reproduce all tables."""
+    trials = min(setup.trials, QUICK_TRIALS) if setup.quick else setup.trials
+    tables, lines, worse, inexact = [], [], [], []
+    verdicts: dict[str, list[Verdict | None]] = {name: [] for name in IN_TABLES}
+    for i in QUICK_NUMBERS if setup.quick else NUMBERS:
+        chosen = cells(i)
+        found = setup.compare(f"Table {i}", [cell.model for cell in chosen], IN_TABLES, trials)
+        tables.append(_table(i, chosen, found))
+        lines += tidy(f"table{i}", [cell.model for cell in chosen], found)
+        for cell, comparison in zip(chosen, found, strict=True):
+            worse += _worse(i, cell, comparison)
+            inexact += _inexact(i, cell, comparison)
+            for name, row in comparison.by_method().items():
+                verdicts[name].append(_verdict(COLUMNS[name], row, cell))
+    text = TEXT.format(
+        draws=draws(trials),
+        failures=f"are {len(worse)}: {'; '.join(worse)}" if worse else "is none",
+    )
+    if inexact:
+        text += f"\n\n{INEXACT}"
+        head = ["table", "data", "column", "draws", "not exact", "fewer removed"]
+        tables.append(
+            PrintableTable("Where lp and ours, sigma given, are not exact", head, inexact)
+        )
+    text += f"\n\n{_mismatches(verdicts)}"
+    return Chapter("The paper's tables", text, tables, (), lines, worse)
+
+
+MISMATCHES = """\
+What does not match the paper:
+
+- **QUE's column.** The printed errors, 0.41 to 1.7, are beside LRV's the largest of the tables.
+  Here rows leave until the true sigma is reached, and QUE is {que}.
+- **0.069 in Table 3**, for lp at alpha = 0.1, is larger than the 0.0123 of l1 beside it, though the
+  text says that lp performs best, and than the errors at larger alpha. It is probably a misprint
+  for 0.0069. Cells are judged by the figure as printed.
+- **lp** is {paper_lp}. Algorithm 1 as published starts at the coordinate-wise median. In Setting A
+  with 400 columns this is so far off that its first step may remove nearly all rows, good ones too,
+  and it stops there. Ours, sigma given, lowers the budget in steps and does not.
+- **l1** is {paper_l1}, and lp by re-weighted l1 {paper_lp_reweighted_l1}; the worse ones are in
+  Setting A. The convex problems are solved to a duality gap of 1e-6. The budget n sigma^2 is larger
+  than the good rows need, (1 - alpha) n sigma^2, and the optimum of l1 spends the difference on
+  keeping outliers. The paper does not state its tolerance; a solver that stops earlier leaves more
+  rows with h > 0, which count as removed.
+- **Other methods**: iterative filtering is {iterative_filtering}, CDG {cdg}, LRV {lrv}."""
+
+
+def _mismatches(verdicts: dict[str, list[Verdict | None]]) -> str:
+    def counts(name: str) -> str:
+        found = [verdict for verdict in verdicts.get(name, []) if verdict is not None]
+        texts = [f"{found.count(v)} {v.value}" for v in Verdict if v in found]
+        return f"judged {', '.join(texts)} in {len(found)} cells" if texts else "not judged"
+
+    return MISMATCHES.format(**{name.replace("-", "_"): counts(name) for name in COLUMNS})
+
+
+def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> PrintableTable:
+    printed = printed_tables()[f"table{i}"]
+    fixed = ", ".join(f"{name} = {value:g}" for name, value in printed.fixed.items())
+    rows = []
+    for cell, comparison in zip(chosen, found, strict=True):
+        measured = comparison.by_method()
+        theirs, ours = [f"{cell.value:g}", "paper"], ["", "here"]
+        for name in IN_TABLES:
+            column, row = COLUMNS[name], measured[name]
+            printed_here = cell.printed.get(column.printed or "")
+            theirs.append("-" if printed_here is None else f"{printed_here:g}")
+            verdict = _verdict(column, row, cell)
+            answered = f" ({row.trials - row.failures} of {row.trials})" if row.failures else ""
+            mark = "" if verdict is None else f" {verdict.mark}"
+            ours.append(number(row.error) + answered + mark)
+        rows += [theirs, ours]
+    return PrintableTable(
+        f"Table {i}: Setting {printed.setting}, {fixed}",
+        [printed.vary, "", *(COLUMNS[name].label for name in IN_TABLES)],
+        rows,
+    )
+
+
+def _verdict(column: MethodColumn, row: ComparisonRow, cell: PrintedCell) -> Verdict | None:
+    """Judge a measured cell; for our own methods a failed draw is a worse one."""
+    against = column.held_against(cell.printed)
+    if against is None:
+        return None
+    if column.is_ours and row.failures:
+        return Verdict.WORSE
+    return judge(row.error, row.error_se, against)
+
+
+def _worse(i: int, cell: PrintedCell, comparison: Comparison) -> list[str]:
+    found = []
+    for row in comparison.summary():
+        column = COLUMNS[row.method]
+        if column.is_ours and _verdict(column, row, cell) is Verdict.WORSE:
+            failures = f" and {row.failures} draws without an answer" if row.failures else ""
+            found.append(
+                f"{column.label} in Table {i}, {cell.model}: {number(row.error)}{failures}, "
+                f"printed {column.held_against(cell.printed):g}"
+            )
+    return found
+
+
+def _inexact(i: int, cell: PrintedCell, comparison: Comparison) -> list[list[str]]:
+    """Count draws where the removed rows are not the bad ones, and where they are fewer."""
+    bad = cell.model.n_outliers
+    rows = []
+    for column in COLUMNS.values():
+        by_lp = (column.is_ours or column.printed == "lp") and "sigma" in column.method.needs
+        records = comparison.of(column.name) if by_lp else []
+        missed = [record for record in records if record.exact is False]
+        # A fit that exceeds its budget has a message.
+        fewer = sum((record.removed or 0) < bad and not record.message for record in missed)
+        if missed:
+            counts = (len(records), len(missed), fewer)
+            rows.append([str(i), str(cell.model), column.label, *map(str, counts)])
+    return rows

@@ -1,0 +1,36 @@
+"""Centered clipping: its fixed point, and the published step."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from cases import cases
+from inlier.research.baselines.centered_clipping import CenteredClipping
+from reference import contaminated
+
+
+@cases("radius", [None, 0.5, 2.0, 1e3])
+@cases("shape", [(60, 4), (15, 40)])
+def test_centered_clipping_stands_still(radius, shape):
+    X = contaminated(*shape, n_bad=4)
+    result = CenteredClipping(radius=radius).fit(X).result_
+    assert result.converged
+    away = X - result.location
+    lengths = np.linalg.norm(away, axis=1)
+    size = np.median(lengths) if radius is None else radius
+    factors = np.minimum(1.0, size / lengths)
+    assert np.linalg.norm((factors[:, None] * away).mean(axis=0)) <= 2e-8 * np.median(lengths)
+    np.testing.assert_allclose(result.weights * factors.max(), factors, atol=1e-9)
+    if radius == 1e3:
+        np.testing.assert_allclose(result.location, X.mean(axis=0), atol=1e-6)
+
+
+def test_centered_clipping_is_the_published_step():
+    X = contaminated()
+    with pytest.warns(ConvergenceWarning, match="raise max_iter, tol or radius=1"):
+        found = CenteredClipping(radius=1.0, max_iter=1).fit(X)
+    v = np.median(X, axis=0)
+    away = X - v
+    lengths = np.linalg.norm(away, axis=1)[:, None]
+    expected = v + np.where(lengths > 1.0, away / lengths, away).mean(axis=0)
+    np.testing.assert_allclose(found.location_, expected, atol=1e-12)

@@ -1,0 +1,324 @@
+"""Samples, what holds of every model, and wrong arguments."""
+
+import pickle
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cases import cases
+from contaminations import FLAGS, ROWS, Median, X
+from inlier.datasets import largest_eigenvalue
+from inlier.research import datasets
+from inlier.research.datasets import (
+    AlphaCorruption,
+    Attack,
+    BelowThreshold,
+    Clean,
+    Cluster,
+    Contamination,
+    Gaussian,
+    HeavyTails,
+    Huber,
+    Laplace,
+    Mirrored,
+    ObviousAndSubtle,
+    QuietDirections,
+    Sample,
+    SettingA,
+    SettingB,
+    Shuffled,
+    StudentT,
+    Subtractive,
+    TwoClusters,
+)
+from inlier.research.datasets.directions import (
+    choose_direction,
+    principal_direction,
+    random_direction,
+)
+
+
+def attack(n, d, alpha, **options):
+    return Attack(n, d, alpha, Median(), **options)
+
+
+# All that take n, d and alpha.
+MODELS = [
+    SettingA,
+    SettingB,
+    TwoClusters,
+    Huber,
+    Cluster,
+    HeavyTails,
+    ObviousAndSubtle,
+    QuietDirections,
+    AlphaCorruption,
+    Mirrored,
+    Subtractive,
+    BelowThreshold,
+    attack,
+]
+
+
+TAKE_ROWS = [Huber, HeavyTails, AlphaCorruption, Mirrored, Subtractive, BelowThreshold, attack]
+
+
+# -- Sample ---------------------------------------------------------------------------------------
+
+
+def test_sample_knows_its_good_rows():
+    X = np.array([[1.0, 0.0], [9.0, 9.0], [3.0, 0.0]])
+    sample = Sample(X, np.array([False, True, False]))
+    assert sample.inliers.tolist() == [[1.0, 0.0], [3.0, 0.0]]
+    assert sample.mean.tolist() == [2.0, 0.0]
+    assert sample.sigma == pytest.approx(1.0)  # normalised by 2, not by 1
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 7), (7, 40), (1, 3), (12, 1), (12, 12)])
+def test_sigma_is_the_spectral_norm(n, d):
+    X = np.random.default_rng(0).standard_normal((n + 3, d)) * np.linspace(1, 5, d) + 100
+    is_outlier = np.arange(n + 3) >= n
+    centered = X[:n] - X[:n].mean(axis=0)
+    expected = np.linalg.norm(centered, 2) / sqrt(n)
+    assert Sample(X, is_outlier).sigma == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_target_is_the_truth_where_it_is_given():
+    X = np.array([[1.0, 0.0], [9.0, 9.0], [3.0, 0.0]])
+    sample = Sample(X, np.array([False, True, False]), target=np.array([7.0, 7.0]))
+    assert sample.mean.tolist() == [7.0, 7.0]
+    assert sample.sigma == pytest.approx(1.0)  # about the good rows' own mean
+    assert sample.alpha == pytest.approx(1 / 3)
+
+
+def test_a_sample_knows_where_it_comes_from():
+    model = SettingB(20, 3, 0.1)
+    assert (model.sample(5).model, model.sample(np.int64(5)).random_state) == (model, 5)
+    assert model.sample().random_state is None
+    assert repr(model.sample(5)) == f"<Sample: 20 x 3, 2 outliers, {model!r}, random_state=5>"
+    assert repr(Sample(np.zeros((2, 1)), np.zeros(2, bool))) == "<Sample: 2 x 1, 0 outliers>"
+
+
+def test_sample_is_frozen():
+    sample = SettingB(20, 3, 0.1).sample(0)
+    with pytest.raises(AttributeError):
+        sample.X = sample.X
+
+
+@pytest.mark.parametrize(
+    ("X", "is_outlier", "argument"),
+    [
+        (np.zeros(3), np.zeros(3, bool), "X"),
+        (np.zeros((3, 0)), np.zeros(3, bool), "X"),
+        (np.zeros((3, 2)), np.zeros(2, bool), "is_outlier"),
+        (np.zeros((3, 2)), np.zeros(3, int), "is_outlier"),
+        (np.zeros((3, 2)), np.ones(3, bool), "is_outlier"),
+    ],
+)
+def test_sample_refuses_what_is_no_sample(X, is_outlier, argument):
+    with pytest.raises(ValueError, match=rf"^{argument} .*: (give|leave)"):
+        Sample(X, is_outlier)
+
+
+def test_sample_refuses_a_target_of_another_length():
+    with pytest.raises(ValueError, match=r"^target has shape \(3,\): give one number for each of"):
+        Sample(np.zeros((4, 2)), np.zeros(4, bool), target=np.zeros(3))
+
+
+# -- What holds of every model --------------------------------------------------------------------
+
+
+@cases("model", [m for m in MODELS if m not in (Huber, Subtractive)])
+@cases(("n", "alpha", "expected"), [(100, 0.0, 0), (100, 0.29, 29), (30, 0.15, 4), (7, 0.49, 3)])
+def test_number_of_rows_and_of_outliers(model, n, alpha, expected):
+    model = model(n, 3, alpha)
+    sample = model.sample(0)
+    assert sample.X.shape == (n, 3)
+    assert sample.is_outlier.shape == (n,)
+    assert sample.is_outlier.sum() == model.n_outliers == expected
+
+
+@cases("model", MODELS)
+@cases(("n", "d"), [(4, 2), (5, 30), (60, 2), (61, 60), (60, 61)])
+@cases("alpha", [0.0, 0.01, 0.499])
+def test_any_size_and_fraction(model, n, d, alpha):
+    sample = model(n, d, alpha).sample(0)
+    assert sample.X.shape == (n, d) and np.isfinite(sample.X).all()
+    assert sample.is_outlier.mean() <= 0.5
+    if alpha == 0.0:
+        assert not sample.is_outlier.any()
+        assert sample.mean == pytest.approx(sample.X.mean(axis=0), abs=1e-12)
+
+
+@cases("inliers", ROWS)
+@cases("model", TAKE_ROWS)
+def test_any_rows(model, inliers):
+    sample = model(80, 6, 0.3, inliers=inliers).sample(0)
+    assert sample.model.inliers == inliers
+    assert np.isfinite(sample.X).all()
+
+
+@cases("model", MODELS)
+def test_random_state(model):
+    model = model(30, 4, 0.2)
+    one, same, other = model.sample(7), model.sample(7), model.sample(8)
+    assert np.array_equal(one.X, same.X)
+    assert np.array_equal(one.is_outlier, same.is_outlier)
+    assert np.array_equal(one.mean, same.mean)
+    assert not np.array_equal(one.X, other.X)
+    assert not np.array_equal(model.sample().X, model.sample().X)
+    rng = np.random.default_rng(7)
+    assert not np.array_equal(model.sample(rng).X, model.sample(rng).X)  # it moves on
+    assert np.array_equal(
+        model.sample(np.random.default_rng(7)).X, model.sample(np.random.default_rng(7)).X
+    )
+
+
+@cases("model", MODELS)
+def test_global_random_state_is_left_alone(model):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    model(10, 3, 0.2).sample()
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+@cases("model", [*MODELS, lambda n, d, alpha: Clean(n, d, inliers=StudentT(3))])
+def test_a_model_is_what_its_repr_says(model):
+    model = model(np.int64(30), 4, np.float32(0.25))
+    assert isinstance(model, Contamination)
+    again = eval(repr(model), vars(datasets) | {"Median": Median})
+    assert repr(again) == repr(model) and "np." not in repr(model)
+    assert again == model and hash(again) == hash(model)
+    assert np.array_equal(again.sample(3).X, model.sample(3).X)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).sample(3).X, model.sample(3).X)
+    assert pickle.loads(pickle.dumps(model)) == model
+    with pytest.raises(AttributeError):
+        model.n = 3
+
+
+def test_numbers_of_any_type_give_one_repr():
+    assert repr(Cluster(30, 4, 0.25, distance=3)) == repr(Cluster(30, 4, 0.25, distance=3.0))
+    assert repr(Cluster(30, 4, 0, distance=np.float64(3))) == repr(Cluster(30, 4, 0.0, 3.0))
+
+
+@cases("model", MODELS)
+def test_samples_travel(model):
+    sample = model(20, 3, 0.2).sample(0)
+    back = pickle.loads(pickle.dumps(sample))
+    assert np.array_equal(back.X, sample.X) and np.array_equal(back.mean, sample.mean)
+    assert repr(back) == repr(sample)
+
+
+# Those whose good rows are as they were drawn, and Gaussian unless told otherwise.
+@pytest.mark.parametrize(
+    "model", [SettingA, SettingB, TwoClusters, Huber, Cluster, ObviousAndSubtle, BelowThreshold]
+)
+def test_good_rows_are_standard_gaussian(model):
+    good = model(600, 50, 0.3).sample(1).inliers
+    assert stats.kstest(good.ravel(), "norm").pvalue > 0.01
+    correlation = np.corrcoef(good.T)[np.triu_indices(50, 1)]
+    assert np.abs(correlation).max() < 5 / sqrt(len(good))
+
+
+# -- Wrong arguments ------------------------------------------------------------------------------
+
+
+@cases("model", MODELS)
+@cases(
+    ("arguments", "message"),
+    [
+        ((0, 3, 0.1), "n must be a whole number >= [124], but is 0."),
+        ((20.5, 3, 0.1), "n must be a whole number >= [124], but is 20.5."),
+        ((20, 0, 0.1), "d must be a whole number >= [124], but is 0."),
+        ((20, "three", 0.1), "d must be a whole number >= [124], but is 'three'."),
+        ((20, 3, -0.1), "alpha must be a finite number of at least 0 and below 0.5, but is -0.1."),
+        ((20, 3, 0.5), "alpha must be .* is 0.5. Beyond it the good rows are not the majority."),
+        ((20, 3, float("nan")), "alpha must be .*, but is nan."),
+        ((20, 3, "some"), "alpha must be .*, but is 'some'."),
+    ],
+)
+def test_wrong_sizes_are_named(model, arguments, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        model(*arguments)
+
+
+@cases("model", MODELS)
+@cases("random_state", [-1, "seed", 1.5])
+def test_wrong_seeds_are_named(model, random_state):
+    message = f"random_state must be a whole number >= 0, but is {random_state!r}."
+    with pytest.raises(ValueError, match=f"^{message}"):
+        model(10, 3, 0.1).sample(random_state)
+
+
+@cases(
+    ("make", "message"),
+    [
+        (lambda: SettingB(10, 1, 0.1), "d must be a whole number >= 2"),
+        (lambda: TwoClusters(10, 1, 0.1), "d must be a whole number >= 2"),
+        (lambda: TwoClusters(10, 3, 0.1, angle=180), "angle must be .* below 180, but is 180"),
+        (lambda: TwoClusters(10, 3, 0.1, spread=1), "spread must be .* below 1, but is 1"),
+        (lambda: Cluster(10, 3, 0.1, distance=-1), "distance must be .* at least 0, but is -1"),
+        (lambda: Cluster(10, 3, 0.1, spread=float("inf")), "spread must be a finite number"),
+        (lambda: Huber(10, 3, 0.1, outliers="t"), r"outliers must be rows such as Gaussian\(\)"),
+        (lambda: HeavyTails(10, 3, 0.1, Laplace), "inliers must be rows such as .*, but is <class"),
+        (lambda: QuietDirections(10, 3, 0.1, Gaussian()), r"inliers must be .* Rotated\(\), but"),
+        (lambda: QuietDirections(10, 3, 0.1, where="here"), "where must be one of 'both', 'one ea"),
+        (lambda: QuietDirections(10, 1, 0.1), "d must be a whole number >= 2"),
+        (lambda: AlphaCorruption(10, 3, 0.1, reach=1.5), "reach must be .* at most 1, but is 1.5"),
+        (lambda: AlphaCorruption(10, 1, 0.1), "d must be a whole number >= 2"),
+        (lambda: Mirrored(10, 3, 0.1, direction="up"), "direction must be one of 'random', 'top'"),
+        (lambda: BelowThreshold(10, 3, 0.1, 0.9), "threshold must be .* at least 1, but is 0.9"),
+        (lambda: BelowThreshold(10, 3, 0.1, spread=2), r"threshold must be above .* = 4.5, but is"),
+        (lambda: BelowThreshold(3, 3, 0.1), "n must be a whole number >= 4"),
+        (lambda: StudentT(1), "df must be a finite number above 1, but is 1. The mean must exist."),
+        (lambda: Attack(10, 3, 0.1, "mean"), r"method must be an estimator with fit\(X\)"),
+        (lambda: Attack(10, 3, 0.1, Median), "method must be .* Give an instance"),
+        (lambda: attack(10, 3, 0.1, distances=()), r"distances must be a tuple .*, but is \(\)"),
+        (lambda: attack(10, 3, 0.1, clusters=3), "clusters must be a tuple .*, but is 3"),
+        (lambda: attack(10, 3, 0.1, clusters=(0,)), "clusters must be a whole number >= 1"),
+        (lambda: attack(10, 3, 0.1, directions=("up",)), "directions must be one of"),
+        (lambda: Shuffled(X[0], FLAGS), "X must be a table with rows and columns"),
+        (lambda: Shuffled(X, FLAGS[:3]), "is_outlier has dtype bool and shape"),
+        (lambda: Shuffled(X, ~FLAGS), "alpha must be .* is 0.75. Beyond it the good rows"),
+    ],
+)
+def test_wrong_arguments_are_named_with_what_to_do(make, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        make()
+
+
+@cases("shape", [(40, 6), (6, 40), (7, 7), (2, 3)])
+def test_principal_directions_are_singular_vectors(shape):
+    rows = np.random.default_rng(0).standard_normal(shape) * np.linspace(1.0, 4.0, shape[1]) + 9.0
+    centered = rows - rows.mean(axis=0)
+    lengths, axes = np.linalg.svd(centered, full_matrices=False)[1:]
+    assert largest_eigenvalue(rows) == pytest.approx(lengths[0] ** 2 / len(rows))
+    last = int(np.flatnonzero(lengths > 1e-9 * lengths[0])[-1])
+    for which, place in (("top", 0), ("bottom", last)):
+        found = principal_direction(rows, which)
+        assert np.linalg.norm(found) == pytest.approx(1.0)
+        assert abs(found @ axes[place]) == pytest.approx(1.0, abs=1e-6)
+        assert found[np.argmax(np.abs(found))] > 0.0  # the same sign on every machine
+
+
+def test_rows_that_do_not_vary_have_the_first_axis():
+    assert principal_direction(np.full((1, 3), 2.0), "top").tolist() == [1.0, 0.0, 0.0]
+    assert largest_eigenvalue(np.full((5, 3), 0.1)) == pytest.approx(0.0, abs=1e-30)
+
+
+def test_random_directions_are_uniform():
+    drawn = np.array([random_direction(3, np.random.default_rng(seed)) for seed in range(2000)])
+    np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 1.0)
+    np.testing.assert_allclose(drawn.T @ drawn / 2000, np.eye(3) / 3, atol=0.03)
+
+
+def test_directions_are_chosen_by_name():
+    rows = np.random.default_rng(0).standard_normal((30, 4))
+    for which in ("top", "bottom"):
+        found = choose_direction(rows, which, np.random.default_rng(1))
+        np.testing.assert_array_equal(found, principal_direction(rows, which))
+    expected = random_direction(4, np.random.default_rng(1))
+    np.testing.assert_array_equal(
+        choose_direction(rows, "random", np.random.default_rng(1)), expected
+    )

@@ -1,0 +1,362 @@
+"""Pictures as rows: what is read, against how it was written, and what is refused."""
+
+import shutil
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+from sklearn.datasets import load_digits
+
+from inlier.research.datasets import Images, Shuffled, digits, faces, read_images
+
+pytest.importorskip("skimage")
+from PIL import Image
+
+RNG = np.random.default_rng(0)
+X, Y, SHAPE = RNG.random((6, 20)), np.arange(6) < 2, (5, 4)
+
+
+# Faults of the package that are known: the mark goes when they do.
+
+
+def picture(*shape):
+    return RNG.integers(0, 256, shape).astype(np.uint8)
+
+
+def write(path, pixels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels).save(path)
+
+
+def two_folders(folder, good, bad):
+    """Folders good and bad with these pictures."""
+    for name, pictures in (("good", good), ("bad", bad)):
+        for i, pixels in enumerate(pictures):
+            write(folder / name / f"{i}.png", pixels)
+    return folder
+
+
+# -- What comes inside packages -------------------------------------------------------------------
+
+
+def test_digits_are_those_of_scikit_learn():
+    rows, digit = load_digits(return_X_y=True)
+    for good, bad, n_bad in ((0, 1, 60), (7, 3, 5)):
+        model = digits(good, bad, n_bad)
+        np.testing.assert_array_equal(model.X[~model.is_outlier], rows[digit == good])
+        np.testing.assert_array_equal(model.X[model.is_outlier], rows[digit == bad][:n_bad])
+        assert model.shape == (8, 8) and model.name == f"digits {good} and {bad}"
+
+
+def test_faces():
+    from skimage.data import lfw_subset
+
+    model = faces()
+    assert (model.n, model.d, model.n_outliers, model.shape) == (140, 625, 40, (25, 25))
+    assert (model.X.min(), model.X.max()) == (0.0, 255.0)
+    # The first 100 of the package are faces, the next 100 are not.
+    assert not model.is_outlier[:100].any()
+    ratio = model.X.reshape(140, 25, 25) / lfw_subset()[:140].clip(1e-9)
+    assert np.ptp(ratio[model.X.reshape(140, 25, 25) > 1.0]) < 1e-9 * ratio.max()
+
+
+def test_pictures_are_rows_that_can_be_shuffled():
+    model = Images(X, Y, SHAPE, "mine")
+    assert isinstance(model, Shuffled) and model.X[3].reshape(model.shape).shape == SHAPE
+    one, other = model.sample(0), model.sample(1)
+    assert not np.array_equal(one.X, other.X)
+    assert sorted(map(tuple, one.X)) == sorted(map(tuple, X))
+    # A store tells pictures apart by their repr.
+    assert repr(model) == repr(Images(X.copy(), Y, SHAPE, "mine"))
+    others = [Images(X, Y[::-1], SHAPE, "mine"), Images(X, Y, (4, 5), "mine")]
+    assert len({repr(m) for m in [model, *others]}) == 3
+    with pytest.raises(ValueError, match=r"shape=\(5, 5\) does not fit: .* 20 pixels"):
+        Images(X, Y, (5, 5), "mine")
+
+
+# -- One file -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [X, X.reshape(6, 5, 4), (255 * X).astype(np.uint8)])
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("flags", [Y, Y.astype(int)])
+def test_a_file_is_read_as_it_was_written(tmp_path, rows, save, flags):
+    path = tmp_path / "mine.npz"
+    save(path, X=rows, y=flags, shape=SHAPE)
+    for name in (path, str(path)):
+        model = read_images(name)
+        np.testing.assert_array_equal(model.X, rows.reshape(6, 20))
+        np.testing.assert_array_equal(model.is_outlier, Y)
+        assert (model.shape, model.name) == (SHAPE, "mine")
+
+
+def test_without_a_shape_pictures_have_the_size_of_the_papers(tmp_path):
+    np.savez(tmp_path / "a.npz", X=RNG.random((4, 1080)), y=[0, 0, 0, 1])
+    assert read_images(tmp_path / "a.npz").shape == (36, 30)
+
+
+GOOD = {"X": X, "y": Y, "shape": SHAPE}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"y": Y}, "it has no X"),
+        ({"X": X}, "it has no y"),
+        ({"Z": X}, "it has no X and no y"),
+        ({"X": X, "y": Y}, r"shape=\(36, 30\) does not fit: .* 20 pixels"),
+        ({**GOOD, "shape": (4, 4)}, r"shape=\(4, 4\) does not fit"),
+        ({**GOOD, "shape": 20}, "a height and a width"),
+        ({**GOOD, "shape": ("a", "b")}, "a height and a width"),
+        ({**GOOD, "y": Y[:5]}, "give one bool for each of the 6 rows"),
+        ({**GOOD, "y": np.arange(6)}, "is_outlier must be True or 1"),
+        ({**GOOD, "y": ~Y}, "alpha must be"),
+        ({**GOOD, "X": X * np.nan}, "contains NaN"),
+        ({**GOOD, "X": X[:0]}, "cannot"),
+        ({**GOOD, "X": X.astype(object)}, "Object arrays cannot be loaded"),
+        ({**GOOD, "y": Y.astype(object)}, "Object arrays cannot be loaded"),
+    ],
+)
+def test_files_that_cannot_be_used_are_named_with_what_to_do(tmp_path, content, message):
+    path = tmp_path / "mine.npz"
+    np.savez(path, **content)
+    with pytest.raises(ValueError, match=message) as caught:
+        read_images(path)
+    said = str(caught.value)
+    assert str(path) in said and "It should be an .npz file with X" in said
+
+
+class Bomb:
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was read",))
+
+
+def test_nothing_is_unpickled(tmp_path):
+    path = tmp_path / "mine.npz"
+    np.savez(path, X=X, y=Y, shape=np.array([Bomb()], dtype=object))
+    with pytest.raises(ValueError, match="Object arrays"):
+        read_images(path)
+    import pickle
+
+    path.write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(ValueError, match="cannot be used"):
+        read_images(path)
+
+
+def flipped(content):
+    """One byte of X is another one."""
+    at = content.index(X.tobytes()[:16])
+    return content[:at] + bytes([content[at] ^ 255]) + content[at + 1 :]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda content: b"some text",
+        pytest.param(lambda content: b"", id="empty"),
+        pytest.param(lambda content: content[:300], id="cut"),
+        pytest.param(flipped, id="flipped"),
+    ],
+)
+def test_what_is_no_npz_is_refused(tmp_path, spoil):
+    path = tmp_path / "mine.npz"
+    np.savez(path, **GOOD)
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(ValueError, match="cannot be used"):
+        read_images(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{**GOOD, "X": 3.0}, {**GOOD, "shape": [[5, 4]] * 2}, {**GOOD, "shape": (-5, -4)}],
+    ids=["X is a number", "shape is a table", "negative shape"],
+)
+def test_odd_arrays_are_refused(tmp_path, content):
+    np.savez(tmp_path / "mine.npz", **content)
+    with pytest.raises(ValueError, match="cannot be used"):
+        read_images(tmp_path / "mine.npz")
+
+
+def test_a_single_array_is_refused(tmp_path):
+    np.save(tmp_path / "mine.npy", X)
+    with pytest.raises(ValueError, match="cannot be used"):
+        read_images(tmp_path / "mine.npy")
+
+
+def test_what_is_not_there():
+    with pytest.raises(ValueError, match=r"no file or folder 'nowhere': give an \.npz file or a"):
+        read_images("nowhere")
+
+
+# -- Two folders ----------------------------------------------------------------------------------
+
+
+def test_all_grey_values_are_equally_frequent(tmp_path):
+    # Already of the right size, and no grey value twice: equalising leaves the ranks.
+    values = RNG.permutation(1080).reshape(36, 30)
+    good = [(60 * values).astype(np.uint16), (7 * values[::-1]).astype(np.uint16)]
+    model = read_images(two_folders(tmp_path, good, [good[0].T.reshape(36, 30)]), crop=1.0)
+    for row, pixels in zip(model.X, good, strict=False):
+        np.testing.assert_allclose(row, 255.0 * rankdata(pixels) / 1080.0, atol=255.0 / 1080.0)
+    assert model.is_outlier.tolist() == [False, False, True]
+    assert (model.shape, model.name) == ((36, 30), tmp_path.name)
+
+
+def test_grey_and_colours_and_transparency(tmp_path):
+    grey = picture(36, 30)
+    rgb = np.stack([grey] * 3, axis=-1)
+    opaque = np.dstack([rgb, np.full_like(grey, 255)])
+    reddish = np.dstack([grey, 0 * grey, 0 * grey])
+    folder = two_folders(tmp_path, [grey, rgb, opaque, reddish], [picture(36, 30)])
+    rows = read_images(folder, crop=1.0).X
+    for other in rows[1:4]:  # red alone is the same after equalising
+        np.testing.assert_allclose(other, rows[0], atol=1.0)
+    # Against grey values by the formula for screens, Y = 0.2125 R + 0.7154 G + 0.0721 B.
+    colours = picture(36, 30, 3)
+    (tmp_path / "again").mkdir()
+    folder = two_folders(tmp_path / "again", [colours, grey], [grey])
+    expected = rankdata(colours @ [0.2125, 0.7154, 0.0721], "max") / 1080.0
+    assert np.abs(read_images(folder, crop=1.0).X[0] / 255.0 - expected).max() < 0.01
+
+
+def test_grey_with_transparency(tmp_path):
+    pixels = picture(36, 30, 2)
+    folder = two_folders(tmp_path, [pixels, pixels[..., 0].copy()], [picture(36, 30)])
+    rows = read_images(folder, crop=1.0).X
+    np.testing.assert_allclose(rows[0], rows[1], atol=1.0)
+
+
+def test_only_the_middle_is_looked_at(tmp_path):
+    pixels = picture(100, 100)
+    frame, inside = picture(100, 100), pixels.copy()
+    frame[15:85, 21:79] = pixels[15:85, 21:79]  # 70% of the height, 30/36 of that wide
+    inside[16, 22] ^= 255
+    rows = read_images(two_folders(tmp_path, [pixels, frame, inside], [picture(100, 100)])).X
+    np.testing.assert_array_equal(rows[0], rows[1])
+    assert not np.array_equal(rows[0], rows[2])
+
+
+def test_pictures_of_any_size(tmp_path):
+    shapes = [(1, 1), (200, 3), (3, 200), (36, 30), (500, 400)]
+    folder = two_folders(tmp_path, [picture(*shape) for shape in shapes], [picture(9, 9)])
+    (folder / "good" / "notes.txt").write_text("not a picture, and not meant to be one")
+    model = read_images(folder)
+    assert model.X.shape == (6, 1080)
+    assert model.X.min() >= 0.0 and model.X.max() == 255.0
+
+
+TEXTS = [
+    (ending, text)
+    for ending in ("png", "jpg", "bmp", "pgm", "tif")
+    for text in ("certainly not a picture", "")
+]
+TEXTS += [pytest.param(ending, "no") for ending in ("png", "jpg", "bmp", "pgm")]
+
+
+@pytest.mark.filterwarnings("ignore:The legacy:DeprecationWarning")  # of imageio, by the way
+@pytest.mark.parametrize(("ending", "content"), TEXTS)
+def test_files_that_are_no_pictures_are_named(tmp_path, ending, content):
+    two_folders(tmp_path, [picture(36, 30)] * 2, [picture(36, 30)])
+    path = tmp_path / "good" / f"z.{ending}"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"is no picture that can be read") as caught:
+        read_images(tmp_path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_picture_that_was_cut_off_is_named(tmp_path):
+    two_folders(tmp_path, [picture(36, 30)] * 2, [picture(36, 30)])
+    path = tmp_path / "good" / "0.png"
+    path.write_bytes(path.read_bytes()[:-600])
+    with pytest.raises(ValueError, match=r"good/0\.png' is no picture that can be read"):
+        read_images(tmp_path)
+
+
+def test_a_file_of_several_pages_is_not_one_picture(tmp_path):
+    two_folders(tmp_path, [picture(36, 30)] * 2, [picture(36, 30)])
+    pages = [Image.fromarray(picture(36, 30)) for _ in range(4)]
+    pages[0].save(tmp_path / "good" / "z.tif", save_all=True, append_images=pages[1:])
+    with pytest.raises(ValueError, match=r"z\.tif"):
+        read_images(tmp_path)
+
+
+@pytest.mark.parametrize("crop", [0.0, -1.0, 1.5, float("nan"), "much"])
+def test_a_crop_is_a_part(tmp_path, crop):
+    folder = two_folders(tmp_path, [picture(36, 30)] * 2, [picture(36, 30)])
+    with pytest.raises(ValueError, match="crop"):
+        read_images(folder, crop=crop)
+
+
+def test_empty_folders(tmp_path):
+    two_folders(tmp_path, [picture(36, 30)], [picture(36, 30)])
+    (tmp_path / "bad" / "0.png").unlink()
+    with pytest.raises(ValueError, match="has no pictures in its folder good, or in bad"):
+        read_images(tmp_path)
+
+
+def test_more_bad_than_good(tmp_path):
+    folder = two_folders(tmp_path, [picture(36, 30)], [picture(36, 30)] * 2)
+    with pytest.raises(ValueError, match="the good rows are not the majority"):
+        read_images(folder)
+
+
+# -- Names of the FEI database --------------------------------------------------------------------
+
+NEUTRAL = [f"{i}a" for i in range(1, 101)]
+PROFILES = [f"{i}-{'01' if i % 2 else '10'}" for i in range(101, 121)]
+SMILING = [f"{i}b" for i in range(121, 141)]
+
+
+@pytest.fixture(scope="module")
+def fei(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fei")
+    for name in NEUTRAL + PROFILES + SMILING:
+        write(folder / f"{name}.png", picture(24, 32, 3))
+    # There are many more in the database, and some systems like capitals.
+    for name in ("101a", "1b", "101-02", "141b", "120-01"):
+        write(folder / f"{name}.jpg", picture(24, 32, 3))
+    (folder / "7a.png").rename(folder / "7A.PNG")
+    return folder
+
+
+def test_the_papers_numbers_out_of_fei(fei, tmp_path):
+    model = read_images(fei)
+    assert (model.n, model.d, model.n_outliers, model.shape) == (140, 1080, 40, (36, 30))
+    assert not model.is_outlier[:100].any()
+    # The same pictures in two folders, where none is turned.
+    for name in NEUTRAL:
+        source = fei / f"{name}.png" if name != "7a" else fei / "7A.PNG"
+        target = tmp_path / "good" / f"{NEUTRAL.index(name):03}.png"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(source, target)
+    (tmp_path / "bad").mkdir()
+    for i, name in enumerate(PROFILES + SMILING):
+        shutil.copy(fei / f"{name}.png", tmp_path / "bad" / f"{i:03}.png")
+    upright = read_images(tmp_path).X
+    np.testing.assert_array_equal(model.X[:120], upright[:120])
+    for turned, row in zip(model.X[120:], upright[120:], strict=True):
+        assert not np.array_equal(turned, row)
+        half_turn = np.rot90(row.reshape(36, 30), 2)
+        np.testing.assert_allclose(turned.reshape(36, 30), half_turn, atol=1e-9)
+
+
+def test_fei_pictures_are_equalised(fei):
+    rows = read_images(fei).X
+    assert rows.min() >= 0.0 and (rows.max(axis=1) == 255.0).all()
+    np.testing.assert_allclose(rows.mean(axis=1), 127.5, atol=1.0)
+    quartiles = np.quantile(rows, [0.25, 0.5, 0.75], axis=1).T
+    np.testing.assert_allclose(quartiles, np.tile([63.75, 127.5, 191.25], (140, 1)), atol=2.0)
+
+
+@pytest.mark.parametrize("name", ["1a", "100a", "110-10", "140b"])
+def test_a_missing_picture_is_named_with_what_to_do(fei, tmp_path, name):
+    copy = shutil.copytree(fei, tmp_path / "copy")
+    (copy / f"{name}.png").unlink()
+    message = rf"has 144 pictures, but 1 of the 140 .* such as {name}\.jpg\. Put them there .* good"
+    with pytest.raises(ValueError, match=message):
+        read_images(copy)
+
+
+def test_a_folder_of_something_else(tmp_path):
+    with pytest.raises(ValueError, match=r"has 0 pictures, but 140 of the 140 .* such as 1a\.jpg"):
+        read_images(tmp_path)

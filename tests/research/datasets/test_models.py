@@ -1,0 +1,231 @@
+"""Models of contamination against what they claim."""
+
+import pickle
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+from contaminations import ROWS, largest_eigenvalue
+from inlier.research.datasets import (
+    Clean,
+    Cluster,
+    HeavyTails,
+    Huber,
+    Laplace,
+    ObviousAndSubtle,
+    QuietDirections,
+    Rotated,
+    SettingA,
+    SettingB,
+    Shuffled,
+    Spiked,
+    TwoClusters,
+)
+
+SETTINGS = [SettingA, SettingB]
+
+
+# -- What holds of every model --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_generator_gives_what_its_seed_gives(setting):
+    model = setting(30, 4, 0.2)
+    assert np.array_equal(model.sample(np.random.default_rng(7)).X, model.sample(7).X)
+
+
+# -- The paper's settings ------------------------------------------------------------------------
+
+
+def test_setting_a_outliers():
+    d = 200
+    sample = SettingA(1001, d, 0.3).sample(2)
+    outliers = sample.X[sample.is_outlier]
+    # With 200 entries no sum of a normal and a uniform one has all of them positive.
+    positive = (outliers >= 0).all(axis=1)
+    folded, shifted = outliers[positive], outliers[~positive]
+    assert stats.kstest(folded.ravel(), "halfnorm").pvalue > 0.01
+    # U(0, 3) added to N(0, 1): mean 3/2, variance 1 + 3/4.
+    assert shifted.mean() == pytest.approx(1.5, abs=0.05)
+    assert shifted.var() == pytest.approx(1.75, abs=0.1)
+    # One draw for each entry: a draw for each row would make its entries vary together.
+    assert shifted.mean(axis=1).std() == pytest.approx(sqrt(1.75 / d), rel=0.2)
+    assert shifted.mean(axis=0).std() == pytest.approx(sqrt(1.75 / len(shifted)), rel=0.2)
+
+
+def test_setting_b_outliers():
+    d = 8
+    sample = SettingB(101, d, 0.25).sample(3)
+    values, counts = np.unique(sample.X[sample.is_outlier], axis=0, return_counts=True)
+    assert values.tolist() == [[2, -2, 0, 0, 0, 0, 0, 0], [2, 2, 0, 0, 0, 0, 0, 0]]
+    assert counts.tolist() == [12, 13]
+    assert np.linalg.norm(values, axis=1) == pytest.approx(sqrt(d))
+
+
+@pytest.mark.parametrize(("n_outliers", "first"), [(1, 1), (2, 1), (3, 2), (40, 20), (41, 21)])
+def test_the_first_half_gets_the_odd_outlier(n_outliers, first):
+    sample = SettingA(200, 100, n_outliers / 200).sample(4)
+    assert (sample.X[sample.is_outlier] >= 0).all(axis=1).sum() == first
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_outliers_stand_anywhere(setting):
+    model = setting(20, 2, 0.25)
+    rng = np.random.default_rng(5)
+    places = np.mean([model.sample(rng).is_outlier for _ in range(2000)], axis=0)
+    assert places == pytest.approx(0.25, abs=5 * sqrt(0.25 * 0.75 / 2000))
+
+
+def test_both_halves_stand_anywhere():
+    model = SettingB(20, 2, 0.4)
+    rng = np.random.default_rng(6)
+    samples = [model.sample(rng) for _ in range(2000)]
+    first = np.mean([s.is_outlier & (s.X[:, 1] > 0) for s in samples], axis=0)
+    assert first == pytest.approx(0.2, abs=5 * sqrt(0.2 * 0.8 / 2000))
+
+
+def test_the_draws_of_the_settings_stay():
+    # Published figures are those of these rows.
+    A, B = SettingA(30, 4, 0.3).sample(0), SettingB(30, 4, 0.3).sample(0)
+    rng = np.random.default_rng(0)
+    X, order = rng.standard_normal((30, 4)), rng.permutation(30)
+    assert set(np.flatnonzero(A.is_outlier)) == set(order[:9])
+    assert np.array_equal(A.is_outlier, B.is_outlier)
+    assert np.array_equal(A.inliers, X[~A.is_outlier])
+    assert np.array_equal(B.inliers, X[~B.is_outlier])
+    assert np.array_equal(A.X[order[:5]], np.abs(X[order[:5]]))
+    assert np.array_equal(A.X[order[5:9]], X[order[5:9]] + rng.uniform(0, 3, (4, 4)))
+    assert np.array_equal(B.X[order[:5], 1], np.full(5, sqrt(2)))
+
+
+@pytest.mark.parametrize(("angle", "spread"), [(0.0, 0.3), (60.0, 0.3), (90.0, 0.0), (150.0, 0.6)])
+def test_two_clusters_at_an_angle(angle, spread):
+    d = 400
+    sample = TwoClusters(2000, d, 0.4, angle, spread).sample(0)
+    bad = sample.X[sample.is_outlier]
+    assert np.linalg.norm(bad, axis=1) == pytest.approx(sqrt(d), rel=0.15)
+    # The clusters are on the two sides of a plane; their centers span the angle.
+    principal = np.linalg.svd(bad - bad.mean(axis=0), full_matrices=False)[2][0]
+    side = (bad - bad.mean(axis=0)) @ principal > 0
+    if angle > 0:
+        assert side.sum() == 400
+        one, other = bad[side].mean(axis=0), bad[~side].mean(axis=0)
+        cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+        assert np.degrees(np.arccos(cosine)) == pytest.approx(angle, abs=2.0)
+        assert bad[side].std(axis=0).mean() == pytest.approx(spread, abs=0.02)
+
+
+@pytest.mark.parametrize("inliers", ROWS, ids=repr)
+def test_clean_rows_are_all_good(inliers):
+    sample = Clean(50, 7, inliers=inliers).sample(0)
+    assert sample.alpha == sample.model.alpha == sample.model.n_outliers == 0
+    assert np.array_equal(sample.X, inliers.draw(50, 7, np.random.default_rng(0)))
+
+
+def test_the_number_of_outliers_varies_in_hubers_model():
+    rng = np.random.default_rng(0)
+    counts = np.array([Huber(40, 2, 0.3).sample(rng).is_outlier.sum() for _ in range(2000)])
+    # Binomial, but for the few draws in which good rows were not the majority.
+    allowed = np.arange(20)
+    expected = stats.binom(40, 0.3).pmf(allowed)
+    observed = np.bincount(counts, minlength=20)
+    usual = expected > 0.01
+    assert counts.max() < 20
+    assert (
+        stats.chisquare(
+            observed[usual], expected[usual] / expected[usual].sum() * observed[usual].sum()
+        ).pvalue
+        > 0.01
+    )
+
+
+def test_outliers_of_hubers_model_are_scaled_and_moved():
+    model = Huber(4000, 5, 0.4, outliers=Laplace(), distance=9.0, spread=0.5)
+    sample = model.sample(0)
+    bad = sample.X[sample.is_outlier]
+    center = bad.mean(axis=0)
+    assert np.linalg.norm(center) == pytest.approx(9.0, abs=0.1)
+    scaled = (bad - center) / 0.5
+    assert stats.kstest(scaled.ravel(), stats.laplace.cdf).pvalue > 0.01
+
+
+@pytest.mark.parametrize("distance", [2.0, 10.0])
+def test_a_cluster_is_where_it_should_be(distance):
+    sample = Cluster(2000, 50, 0.3, distance, spread=0.2).sample(0)
+    bad = sample.X[sample.is_outlier]
+    center = bad.mean(axis=0)
+    assert np.linalg.norm(center) == pytest.approx(distance, abs=0.05)
+    assert stats.kstest((bad - center).ravel() / 0.2, "norm").pvalue > 0.01
+    assert np.linalg.norm(sample.inliers, axis=1).min() > 2.5
+
+
+def test_outliers_of_setting_a_among_heavy_tails():
+    plain, heavy = SettingA(800, 30, 0.3).sample(4), HeavyTails(800, 30, 0.3).sample(4)
+    bad = plain.is_outlier
+    assert np.array_equal(heavy.is_outlier, bad)
+    assert np.array_equal(heavy.X[bad], plain.X[bad])
+    assert stats.kstest(heavy.inliers.ravel(), stats.t(3).cdf).pvalue > 0.01
+    farthest = np.linalg.norm(heavy.inliers, axis=1).max()
+    assert farthest > np.linalg.norm(heavy.X[bad], axis=1).max()
+
+
+def test_half_of_the_outliers_are_obvious():
+    d = 100
+    plain, mixed = SettingA(1000, d, 0.4).sample(4), ObviousAndSubtle(1000, d, 0.4).sample(4)
+    assert np.array_equal(mixed.is_outlier, plain.is_outlier)
+    assert np.array_equal(mixed.inliers, plain.inliers)
+    distances = np.linalg.norm(mixed.X, axis=1) / sqrt(d)
+    assert (np.abs(distances - 10) < 0.5).sum() == 100
+    assert (np.abs(distances - 20) < 1e-9).sum() == 100
+    subtle = distances < 5
+    assert np.array_equal(mixed.X[subtle], plain.X[subtle])
+    bundle = mixed.X[np.abs(distances - 10) < 0.5]
+    assert largest_eigenvalue(bundle) < 6  # in one place: such Gaussian rows reach 4
+
+
+@pytest.mark.parametrize("inliers", [Spiked(), Rotated()], ids=repr)
+@pytest.mark.parametrize("where", ["both", "one each"])
+def test_outliers_in_quiet_directions_show_in_the_true_metric_only(inliers, where):
+    d = 100
+    sample = QuietDirections(4000, d, 0.2, inliers, where).sample(0)
+    centered = sample.X - sample.mean
+    bad = sample.is_outlier
+    inverse = np.linalg.inv(np.cov(sample.inliers.T))
+    squares = np.einsum("ij,jk,ik->i", centered, inverse, centered)
+    moved = 36 * (2 if where == "both" else 1)
+    assert squares[bad].mean() == pytest.approx(d + moved, rel=0.1)
+    assert np.median(squares[bad]) > np.quantile(squares[~bad], 0.97)
+    plain = np.linalg.norm(centered, axis=1)
+    assert np.median(plain[bad]) < np.quantile(plain[~bad], 0.8)
+
+
+def test_real_rows_are_shuffled():
+    X = np.arange(20.0).reshape(10, 2)
+    model = Shuffled(X, np.arange(10) < 3)
+    assert (model.n, model.d, model.alpha, model.n_outliers) == (10, 2, 0.3, 3)
+    one, other = model.sample(0), model.sample(1)
+    assert not np.array_equal(one.X, other.X)
+    for sample in (one, other):
+        assert np.array_equal(sample.X[:, 0] < 6, sample.is_outlier)
+        assert sample.X[np.argsort(sample.X[:, 0])].tolist() == X.tolist()
+
+
+def test_real_rows_are_told_apart_by_their_content():
+    X, flags = np.arange(20.0).reshape(10, 2), np.arange(10) < 3
+    model = Shuffled(X, flags)
+    assert model == Shuffled(X.astype(int).tolist(), flags.astype(int))
+    assert model == Shuffled(sparse.csr_array(X), flags)
+    assert model == pickle.loads(pickle.dumps(model))
+    others = [
+        Shuffled(X, np.roll(flags, 1)),
+        Shuffled(X + 1e-9, flags),
+        Shuffled(X[:9], flags[:9]),
+    ]
+    assert len({repr(other) for other in [model, *others]}) == 4
+    before = repr(model)
+    X[0] = 100.0
+    assert repr(model) == before and model.X[0, 0] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        model.X[0] = 1.0

@@ -1,0 +1,221 @@
+"""`inlier reproduce`, and what all commands have in common."""
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from commands import invoke, shell
+from inlier.research.reproduce import reproduction
+from inlier.research.reproduce.reproduction import EXPERIMENTS, Reproduction
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Puts something else in the place of the experiments; gives what it was called with."""
+
+    def replace(answer):
+        calls = []
+
+        def run(folder, **arguments):
+            calls.append({"folder": folder, **arguments})
+            return answer(folder, **arguments)
+
+        monkeypatch.setattr(reproduction, "reproduce", run)
+        return calls
+
+    return replace
+
+
+def made(folder, worse=(), **arguments):
+    return Reproduction(Path(folder), (Path(folder) / "README.md",), tuple(worse), 12.3)
+
+
+def test_version():
+    answer = invoke("--version")
+    assert (answer.exit_code, answer.stdout) == (0, f"inlier {version('inlier')}\n")
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_names_everything(option):
+    assert "reproduce" in invoke(option).stdout
+    answer = invoke("reproduce", option)
+    assert answer.exit_code == 0
+    for word in ("--out", "--trials", "--quick", "--only", "--faces", "--fresh", "--jobs"):
+        assert word in answer.stdout
+    for name in EXPERIMENTS:
+        assert name in answer.stdout
+
+
+def test_without_arguments_there_is_help():
+    answer = invoke()
+    assert "reproduce" in answer.output and "Traceback" not in answer.output
+
+
+def test_options_reach_the_experiments(fake, tmp_path):
+    calls = fake(made)
+    assert invoke("reproduce").exit_code == 0
+    words = ["--quick", "--trials", 3, "--only", "l0", "--only", "price", "--fresh", "--jobs", 2]
+    answer = invoke("reproduce", "--out", tmp_path, "--faces", tmp_path / "f", *words)
+    assert answer.exit_code == 0, answer.output
+    plain, full = ({k: v for k, v in call.items() if k != "watch"} for call in calls)
+    assert plain == {
+        "folder": Path("out/reproduce"),
+        "trials": 20,
+        "quick": False,
+        "only": None,
+        "faces": None,
+        "fresh": False,
+        "n_jobs": -1,
+    }
+    assert full == {
+        "folder": tmp_path,
+        "trials": 3,
+        "quick": True,
+        "only": ["l0", "price"],
+        "faces": tmp_path / "f",
+        "fresh": True,
+        "n_jobs": 2,
+    }
+
+
+def test_the_page_is_named(fake, tmp_path):
+    fake(made)
+    answer = invoke("reproduce", "--out", tmp_path)
+    assert answer.stdout == f"{tmp_path / 'README.md'}: 1 files in 12 seconds.\n"
+    assert answer.stderr == ""
+
+
+def test_progress_is_for_terminals(fake, tmp_path):
+    def watched(folder, watch, **arguments):
+        for stage in ("one", "other"):
+            for done in range(4):
+                watch(stage, done, 3)
+        return made(folder)
+
+    fake(watched)
+    assert invoke("reproduce", "--out", tmp_path).stderr == ""
+
+
+def test_worse_cells_are_told_by_the_exit_code(fake, tmp_path):
+    fake(lambda folder, **arguments: made(folder, ["lp in Table 1: 2, printed 1", "another"]))
+    answer = invoke("reproduce", "--out", tmp_path)
+    assert answer.exit_code == 1
+    page, head, *cells = answer.stdout.splitlines()
+    assert "README.md" in page and head == "Worse than printed:"
+    assert cells == ["  lp in Table 1: 2, printed 1", "  another"]
+
+
+@pytest.mark.parametrize("error", [ValueError, OSError, ImportError])
+def test_errors_are_one_line(fake, tmp_path, error):
+    def fail(folder, **arguments):
+        raise error("[bold]no[/bold] such luck")  # it is no markup
+
+    fake(fail)
+    answer = invoke("reproduce", "--out", tmp_path)
+    assert answer.exit_code == 2 and answer.stdout == ""
+    assert answer.stderr == "Error: [bold]no[/bold] such luck\n"
+
+
+def test_bugs_are_not_hidden(fake, tmp_path):
+    def fail(folder, **arguments):
+        raise AssertionError("a bug")
+
+    fake(fail)
+    assert isinstance(invoke("reproduce", "--out", tmp_path).exception, AssertionError)
+
+
+def test_an_interruption_says_how_to_go_on(fake, tmp_path):
+    def interrupted(folder, **arguments):
+        raise KeyboardInterrupt
+
+    fake(interrupted)
+    answer = invoke("reproduce", "--out", tmp_path)
+    assert answer.exit_code == 130 and answer.stdout == ""
+    assert answer.stderr == "Interrupted. The same command, without --fresh, goes on from here.\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--trials", "0"], ["--trials", "some"], ["--nonsense"], ["--jobs", "many"], ["--only"]],
+)
+def test_wrong_options(fake, words):
+    calls = fake(made)
+    answer = invoke("reproduce", *words)
+    assert answer.exit_code == 2 and answer.stdout == ""
+    assert words[0] in answer.stderr and "Traceback" not in answer.stderr
+    assert not calls
+
+
+def test_wrong_arguments_are_named(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    for words, message in (
+        (("--only", "nonsense", "--out", tmp_path), "only has 'nonsense': name some of tables"),
+        (("--only", "figures", "--out", file), "is a file: give the name of a folder"),
+        (("--only", "faces", "--faces", tmp_path / "no", "--out", tmp_path), "no file or folder"),
+    ):
+        answer = invoke("reproduce", *words)
+        assert answer.exit_code == 2 and answer.stdout == ""
+        assert answer.stderr.startswith("Error: ") and message in answer.stderr
+    assert file.read_text() == "mine"
+
+
+def test_a_real_run(tmp_path):
+    out = tmp_path / "new" / "folder"
+    done = shell("reproduce", "--only", "figures", "--quick", "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{out / 'README.md'}: 8 files in ")
+    assert done.stdout.count("\n") == 1 and (out / "README.md").is_file()
+
+
+def test_a_real_error_has_one_line_and_no_traceback(tmp_path):
+    out = tmp_path / ("a-long-name-" * 8)
+    out.write_text("mine")
+    done = shell("reproduce", "--only", "figures", "--out", out)
+    assert done.returncode == 2 and done.stdout == ""
+    # Not broken where nobody looks: paths can be copied.
+    assert done.stderr == f"Error: folder={str(out)!r} is a file: give the name of a folder.\n"
+
+
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {name!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+from inlier.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["typer", "rich"])
+def test_what_the_command_line_needs_is_named(name):
+    done = shell("--version", code=WITHOUT.format(name=name))
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr == f'The command line needs {name}: pip install "inlier[cli]".\n'
+
+
+def test_what_the_experiments_need_is_named(tmp_path, monkeypatch):
+    words = ["reproduce", "--only", "figures", "--quick", "--out", tmp_path]
+    done = shell(*words, code=WITHOUT.format(name="matplotlib"))
+    assert done.returncode == 2 and done.stdout == ""
+    said = {"matplotlib": done.stderr}
+    for name in ("skimage", "tabulate"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, name, None)
+            answer = invoke(*words)
+        assert answer.exit_code == 2 and answer.stdout == ""
+        said[name] = answer.stderr
+    for name, text in said.items():
+        needed = f'To reproduce the paper, {name} is needed: pip install "inlier[research]" ('
+        assert text.startswith(f"Error: {needed}") and text.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_breaks_inside_is_not_called_missing():
+    # Another module that is missing is a fault of the installation, and is told as it is.
+    done = shell("--version", code=WITHOUT.format(name="shutil"))
+    assert "inlier[cli]" not in done.stderr and done.returncode == 1
