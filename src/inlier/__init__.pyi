@@ -10,8 +10,9 @@ from .estimators import (
 )
 from .results.certificate import Certificate
 from .results.explanation import Explanation
-from .results.result import RobustMeanResult, WeakEvidenceWarning
+from .results.result import RobustMeanResult
 from .verdict.rules import Group
+from .verdict.verdict import WeakEvidenceWarning
 
 __version__: str
 

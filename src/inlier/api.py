@@ -25,9 +25,16 @@ from inlier.l0.options import Options
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
 from inlier.results.named_table import NamedTable
-from inlier.results.result import RobustMeanResult, WeakEvidenceWarning
+from inlier.results.result import RobustMeanResult
 from inlier.search.fit import fit_without_sigma
-from inlier.verdict.verdict import DOUBTS, Finding, Kind, Step, Verdict
+from inlier.verdict.verdict import (
+    DOUBTS,
+    Finding,
+    Kind,
+    Step,
+    Verdict,
+    WeakEvidenceWarning,
+)
 
 Assumption = Literal["auto", "symmetric", "nothing"]
 ScatterName = Literal["auto", "identity", "diagonal"]

@@ -85,7 +85,7 @@ class RobustMeanDetector(BaseDetector):
         self._set_n_classes(y)
         given = {name: getattr(self, name) for name in self.get_params() if name != "contamination"}
         self.detector_ = RobustMean(**given).fit(X)
-        self.decision_scores_ = on_host(self.detector_.result_.outlyingness)
+        self.decision_scores_ = on_host(self.detector_.result_._outlyingness)
         self._process_decision_scores()
         return self
 

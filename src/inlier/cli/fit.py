@@ -86,7 +86,7 @@ def fit(
         source = "standard input" if file == "-" else file
         tell("summarising", None)
         for one in fits:
-            one.result.summary  # noqa: B018 - computed here, while progress is shown
+            one.result._summary  # noqa: B018 - computed here, while progress is shown
         tell("writing", None)
         _write(frame, fits, notes, targets, source, shape)
         text = as_text(as_record(frame, fits, notes, source)) if json == "-" else ""
@@ -150,7 +150,7 @@ def _write(
     if (path := targets["--clean"]) is not None:
         kept = np.ones(len(frame.rows), dtype=np.bool_)
         for one in fits:
-            kept[one.rows] = one.result.summary.support
+            kept[one.rows] = one.result._summary.support
         write(frame, kept, path)
     if (path := targets["--report"]) is not None:
         from inlier.report import page, pages
@@ -158,9 +158,9 @@ def _write(
         about: Any = {"title": Path(source).name, "source": source, "image": image, "path": path}
         about["notes"] = [*frame.notes, *notes]
         if frame.groups is None:
-            page(fits[0].result.summary, **about)
+            page(fits[0].result._summary, **about)
         else:
-            pages([(str(one.group), one.result.summary) for one in fits], **about)
+            pages([(str(one.group), one.result._summary) for one in fits], **about)
     if (path := targets.get("--json")) is not None:
         with replacing(path) as unfinished:
             text = as_text(as_record(frame, fits, notes, source))

@@ -14,9 +14,10 @@ from inlier.api import Assumption, robust_mean
 from inlier.data import Table
 from inlier.data.sources.base import listed
 from inlier.io import LoadedTable, read
+from inlier.l0.options import Options
 from inlier.linalg.metrics import UNEVEN, unevenness
-from inlier.results.records import Step
 from inlier.results.result import RobustMeanResult
+from inlier.verdict.verdict import Step
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class CommandOptions:
             )
         result = robust_mean(
             X, sample_weight=sample_weight, sigma=self.sigma, assume=self.assume,
-            scatter=self.scatter, p=self.p, random_state=self.seed, callback=callback,
+            scatter=self.scatter, random_state=self.seed, callback=callback,
+            l0=None if self.p is None else Options(p=self.p),
         )  # fmt: skip
         if self.threshold is not None or self.point is not None:
             result = result.at(self.point, threshold=self.threshold)
@@ -123,7 +125,7 @@ class Fitted:
     @property
     def weak(self) -> bool:
         """Whether the data do not say clearly which rows are bad; the message says why."""
-        return self.result.outcome.weak
+        return self.result._outcome.weak
 
 
 def separated(values: Sequence[str] | None) -> list[str] | None:
@@ -167,7 +169,7 @@ def fit_frame(
             weights = None if frame.weights is None else frame.weights[rows]
             result = options.fit(X, lambda step: tell(what, step), weights)
         # Where cells are missing, the table of the fit is a copy without gaps: none is made anew.
-        table = result.known_data().table
+        table = result._known_data().table
         result = result.with_data(table, columns=frame.columns, names=names[rows])
         return Fitted(group, rows, result)
 

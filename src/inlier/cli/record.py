@@ -37,7 +37,7 @@ def as_record(
 
 
 def _fit_record(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
-    summary: Summary = fit.result.summary
+    summary: Summary = fit.result._summary
     certificate = summary.certificate
     numbers = frame.rows[fit.rows] + 1
     return {
@@ -155,7 +155,7 @@ def write_means(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
     with writing(path) as out:
         out.writerow(["group", *heads] if by_group else heads)
         for fit in fits:
-            s: Summary = fit.result.summary
+            s: Summary = fit.result._summary
             own = (s.robust, s.plain, s.median, s.deviation, s.standard_error)
             for values in zip(frame.columns, *own, strict=True):
                 line = [values[0], *(repr(float(value)) for value in values[1:])]
@@ -169,7 +169,7 @@ def write_rows(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
     kept = np.ones(n, dtype=np.bool_)
     left_with = np.full(n, -1)
     for fit in fits:
-        s: Summary = fit.result.summary
+        s: Summary = fit.result._summary
         scores[fit.rows], kept[fit.rows], left_with[fit.rows] = s.scores, s.support, s.group_of
     with writing(path) as out:
         extra = ["name"] * (frame.names is not None) + ["group"] * (frame.groups is not None)

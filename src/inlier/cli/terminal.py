@@ -17,9 +17,9 @@ from inlier.cli import interruptible
 from inlier.cli.fitting import Fitted
 from inlier.cli.options import INTERRUPTED, MISUSED
 from inlier.results.explanation import Explanation, shortened
-from inlier.results.records import Step
 from inlier.results.summary import Summary
 from inlier.results.wording import COMMAND_LINE, remarks
+from inlier.verdict.verdict import Step
 
 # Arguments that are not called like their options.
 OPTIONS = {"path": "clean", "random_state": "seed"}
@@ -99,7 +99,7 @@ KEPT_SHOWN = 3
 
 def show(console: Console, fit: Fitted) -> None:
     """Print the verdict."""
-    summary: Summary = fit.result.summary
+    summary: Summary = fit.result._summary
     if fit.group is not None:
         console.rule(printable(f"group {fit.group}"), align="left")
     console.print(f"[bold]{printable(headline(summary))}[/bold]")

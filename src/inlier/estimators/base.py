@@ -15,7 +15,6 @@ from inlier._internal.validation import is_device_array
 from inlier.api import Assumption, robust_mean
 from inlier.data import Table, is_external
 from inlier.data.checks import check_columns, check_table, without_mask
-from inlier.results.records import MeanResult
 from inlier.results.result import RobustMeanResult
 
 
@@ -33,7 +32,7 @@ class MeanEstimator(BaseEstimator):
         With what weight, in [0, 1].
     n_iter_ : int
         Iterations, such as those of Algorithm 1.
-    result_ : MeanResult
+    result_ : RobustMeanResult
         All that is known about the fit: also scores, history, passes and message; of `robust_mean`
         certificate, rule, groups and path as well.
     n_features_in_ : int
@@ -63,10 +62,10 @@ class MeanEstimator(BaseEstimator):
             return X
         return validated(self, X, fitting, sparse=True, missing=self._takes_missing)
 
-    def _copied(self, result: MeanResult) -> Self:
-        self.result_, self.n_iter_ = result, result.n_iter
+    def _copied(self, result: Any, weights: Rows, n_iter: int) -> Self:
+        self.result_, self.n_iter_ = result, n_iter
         self.location_, self.support_ = result.location, result.support
-        self.weights_ = result.weights
+        self.weights_ = weights
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.int_]:

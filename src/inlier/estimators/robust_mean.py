@@ -9,11 +9,11 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inlier._internal.typing import Array
-from inlier.api import Algorithm, Assumption, MissingName, ScatterName, StartName, robust_mean
+from inlier.api import Assumption, MissingName, ScatterName, options_of, robust_mean
 from inlier.data import Table, as_table
 from inlier.data.checks import check_table
 from inlier.estimators.base import MeanEstimator, entries, in_signs
-from inlier.l0.surrogates import SurrogateName
+from inlier.l0.options import Options
 from inlier.results.outlyingness import THRESHOLD
 from inlier.results.result import RobustMeanResult
 
@@ -30,8 +30,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
     the rows that are kept, and among those that are removed, the robust distance ranks: the
     Mahalanobis distance of the kept rows in the middle.
 
-    `fit` refuses `p`, `c1`, `surrogate`, `prune`, `max_iter` and `tol` without sigma, unless the
-    algorithm is "paper": they are of the problem with a known bound. A missing cell of a new row
+    A missing cell of a new row
     counts as the median of its column in the fit or, if no cell was missing there, as `location_`;
     a row without any cell is an error. The weights are 1 for the kept rows and 0 for the others or,
     with `sample_weight`, proportional to it in the kept rows.
@@ -48,7 +47,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
     offset_ : float
         ``decision_function = score_samples - offset_``; always -1.
     robust_distance_ : RobustDistance
-        What ranks rows: center and metric of the kept rows, see `RobustMeanResult.outlyingness`.
+        What ranks rows: center and metric of the kept rows, see `RobustMeanResult.ranking`.
 
     See Also
     --------
@@ -77,21 +76,14 @@ class RobustMean(OutlierMixin, MeanEstimator):
         sigma: float | None = None,
         assume: Assumption = "auto",
         scatter: ScatterName | Any = "auto",
-        p: float | None = None,
-        c1: float | None = None,
-        algorithm: Algorithm = "continuation",
-        surrogate: SurrogateName | None = None,
-        start: StartName | Any = "auto",
-        prune: float | None = None,
-        max_iter: int | None = None,
-        tol: float | None = None,
         missing: MissingName = "auto",
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        l0: Options | None = None,
+        **deprecated: Any,
     ) -> None:
         self.sigma, self.assume, self.scatter, self.missing = sigma, assume, scatter, missing
-        self.p, self.c1, self.algorithm, self.surrogate = p, c1, algorithm, surrogate
-        self.start, self.prune, self.max_iter, self.tol = start, prune, max_iter, tol
         self.random_state = random_state
+        self.l0 = options_of(l0, deprecated) if deprecated else l0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the mean of the good rows of X, and its bad rows; warn as `robust_mean` does.
@@ -111,10 +103,11 @@ class RobustMean(OutlierMixin, MeanEstimator):
             sample_weight=sample_weight,
             **self.get_params(deep=False),
         )
-        self.indicator_ = result.indicator
+        details = result.details
+        self.indicator_ = details.indicator
         self.offset_ = -THRESHOLD
-        self.robust_distance_ = result.robust_distance
-        return self._copied(result)
+        self.robust_distance_ = result._robust_distance
+        return self._copied(result, details.weights, details.n_iter)
 
     @property
     def _takes_missing(self) -> bool:
@@ -130,14 +123,14 @@ class RobustMean(OutlierMixin, MeanEstimator):
         if fitting:  # here the names of the columns are known
             names = getattr(self, "feature_names_in_", None)
             return as_table(check_table(X, wide_later=True, missing=missing, columns=names))
-        fill, aside = self.result_.fill, self.result_.certificate.aside
+        fill, aside = self.result_._fill, self.result_.certificate.aside
         return as_table(check_table(X, least_rows=1, missing=missing, fill=fill, ignored=aside))
 
     def score_samples(self, X: Any) -> Array:
         """Return minus the outlyingness of each row of X, (n_samples,); higher is more normal.
 
         In [-1, 0] for rows that the rule of the fit keeps, -1/2 for a typical one, and in [-2, -1)
-        for the others; see `RobustMeanResult.outlyingness`. Two passes, with the verdict.
+        for the others; see `RobustMeanResult.ranking`. Two passes, with the verdict.
 
         Parameters
         ----------

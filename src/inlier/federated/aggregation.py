@@ -14,7 +14,7 @@ from inlier.federated.judging import Judgement, judge
 from inlier.federated.layers import combined, gram, lengths
 from inlier.federated.messages import capped_counts, read_messages
 from inlier.federated.record import Record
-from inlier.results.records import WeakEvidenceWarning
+from inlier.verdict.verdict import WeakEvidenceWarning
 
 FEWEST = 4
 """With three updates, one that differs from the other two may be the only honest one left."""

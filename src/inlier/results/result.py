@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 Plot = Literal["scores", "means", "rows", "spectrum", "path"]
 
 
-class WeakEvidenceWarning(UserWarning):
-    """The data do not show clearly which rows are bad; the message tells why and what to check."""
-
-
 @dataclass(frozen=True, eq=False)
 class Details:
     """Numbers behind a result.

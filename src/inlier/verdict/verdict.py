@@ -57,6 +57,10 @@ DOUBTS = frozenset(
 FAILURES = frozenset({Kind.NO_ROW_FITS, Kind.BUDGET_EXCEEDED, Kind.NOT_SOLVED, Kind.NOT_CONVERGED})
 
 
+class WeakEvidenceWarning(UserWarning):
+    """The data do not show clearly which rows are bad; the message tells why and what to check."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing to say."""

@@ -21,7 +21,7 @@ from inlier.datasets import checked_parameters
 from inlier.datasets import parameter as parameter  # for the methods
 from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
-from inlier.results.records import MeanResult, Step
+from inlier.verdict.verdict import Step
 
 # Rows farther from the center than this many median distances are outliers by any standard, and
 # their squares would swamp all others in double precision.
@@ -36,6 +36,46 @@ NEEDS: dict[str, tuple[str, dict[str, Any]]] = {
         {"above": MIN_SIGMA, "below": 1.0 / MIN_SIGMA},
     ),
 }
+
+
+@dataclass(frozen=True)
+class MeanResult:
+    """A mean, and what became of each row: what every method returns.
+
+    Attributes
+    ----------
+    location : array of shape (d,)
+        The estimate.
+    support : boolean array of shape (n,)
+        The rows that count: with at least half of the largest weight.
+    weights : array of shape (n,)
+        In [0, 1]: the location is the mean of the rows with these weights, unless the method states
+        otherwise. Methods that judge no rows, such as medians, give all of them weight 1.
+    scores : array of shape (n,)
+        How bad each row is, by the method; larger is worse.
+    history : tuple of Step
+    n_iter : int
+    n_passes : int
+        Times that the data were read.
+    converged : bool
+    message : str
+        How it ended and, if not well, what to try.
+    """
+
+    location: Any
+    support: Array = field(repr=False)
+    weights: Array = field(repr=False)
+    scores: Array = field(repr=False)
+    history: tuple[Step, ...] = field(repr=False)
+    n_iter: int
+    n_passes: int
+    converged: bool
+    message: str
+
+    @property
+    def outliers(self) -> Array:
+        """Indices of the removed rows."""
+        return np.flatnonzero(~self.support)
 
 
 class Spread(NamedTuple):
@@ -218,7 +258,8 @@ class Baseline(MeanEstimator, ABC):
         n_aside = n - int(near.sum())
         distances = frame.of_near_rows(distances)
         run = Run(frame.table, frame.center, random, n_aside, frame, distances, *needs)
-        return self._copied(self._result(frame, run, self._estimate(run)))
+        result = self._result(frame, run, self._estimate(run))
+        return self._copied(result, result.weights, result.n_iter)
 
     def _checked_needs(self) -> tuple[float, float]:
         """Return alpha and sigma, nan for those the method does not need."""
@@ -237,7 +278,7 @@ class Baseline(MeanEstimator, ABC):
         if answer.location is None:
             location = frame.near_rows.mean(answer.weights, frame.origin)
         else:
-            location = frame.point(answer.location)
+            location = frame.mean(np.zeros(1), answer.location)
         n = frame.whole.shape[0]
         largest = max(float(answer.weights.max()), np.finfo(float).tiny)
         weights = frame.of_all_rows(answer.weights / largest, 0.0)
