@@ -178,8 +178,8 @@ def half(options: Options) -> list[Record]:
         budget = n * sample.sigma**2
         full, tight = best_of(
             1 if d >= 2000 else REPEATS,
-            lambda s=sample, b=budget: inlier.solve_l1(s.X, s.mean, b, tol=L1_GAP),
-            lambda s=sample, b=budget / 2: inlier.solve_l1(s.X, s.mean, b, tol=HALF_GAP),
+            lambda s=sample, b=budget: inlier.l0.solve_l1(s.X, s.mean, b, tol=L1_GAP),
+            lambda s=sample, b=budget / 2: inlier.l0.solve_l1(s.X, s.mean, b, tol=HALF_GAP),
         )
         record = {"setting": setting, "n": n, "d": d, "alpha": 0.2}
         for name, run in (("full", full), ("half", tight)):
@@ -280,7 +280,7 @@ def l1_problem(n: int, d: int, seed: int) -> tuple[Sample, np.ndarray, float]:
 def timed_l1(n: int, d: int, seed: int) -> Record:
     """Seconds and gap of our solution."""
     sample, center, budget = l1_problem(n, d, seed)
-    [run] = best_of(REPEATS, lambda: inlier.solve_l1(sample.X, center, budget, tol=L1_GAP))
+    [run] = best_of(REPEATS, lambda: inlier.l0.solve_l1(sample.X, center, budget, tol=L1_GAP))
     primal, dual = bounds(sample.X - center, run.answer)
     return {
         "seconds": run.seconds,
@@ -296,7 +296,7 @@ def l1_memory(n: int, d: int, seed: int) -> Record:
     """Megabytes that our solution takes; for a process of its own."""
     sample, center, budget = l1_problem(n, d, seed)
     resident = fresh_peak()
-    inlier.solve_l1(sample.X, center, budget, tol=L1_GAP)
+    inlier.l0.solve_l1(sample.X, center, budget, tol=L1_GAP)
     return {"megabytes": (peak_memory() - resident) / 1e6}
 
 

@@ -28,7 +28,8 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import statements
-from inlier import RobustMean, WeakEvidenceWarning, robust_mean
+from fits import arguments, robust_mean
+from inlier import RobustMean, WeakEvidenceWarning
 from statements import Array, Dense, Lie, Told, host
 
 Random = np.random.Generator
@@ -293,10 +294,9 @@ def fit_told(problem: Problem, result: Any) -> Told:
     options = problem.options
     return Told(
         result,
-        Dense(problem.dense, eps, result.rule.metric),
+        Dense(problem.dense, eps, result.details.rule.metric),
         good=problem.good,
-        as_published=options.get("algorithm") == "paper"
-        and options.get("surrogate") == "reweighted-l1",
+        as_published=options.get("algorithm") == "paper" and options.get("surrogate") != "l1",
     )
 
 
@@ -307,7 +307,7 @@ def fitted(problem: Problem, X: Any, by_estimator: bool) -> tuple[Any, list[Lie]
         warnings.simplefilter("always")
         try:
             if by_estimator:
-                model = RobustMean(**problem.options).fit(X)
+                model = RobustMean(**arguments(problem.options)).fit(X)
                 result, found = model.result_, host(model.predict(X)) == 1
             else:
                 result = robust_mean(X, **problem.options)
@@ -356,9 +356,11 @@ def precision(problem: Problem, result: Any) -> Iterator[Lie]:
         return
     n, sigma, c1 = len(problem.dense), problem.options["sigma"], problem.options["c1"]
     if result.sigma != sigma or not statements.same(
-        result.budget, n * (c1 * sigma) ** 2, 1e-12 * result.budget
+        result.details.budget, n * (c1 * sigma) ** 2, 1e-12 * result.details.budget
     ):
-        yield Lie("budget", f"sigma {result.sigma!r} of {sigma!r}, budget {result.budget!r}")
+        yield Lie(
+            "budget", f"sigma {result.sigma!r} of {sigma!r}, budget {result.details.budget!r}"
+        )
 
 
 def dtype_of(x: Any) -> str:
@@ -379,18 +381,9 @@ def choices(told: Told, rng: Random) -> Iterator[Lie]:
     cut = float(rng.choice(q[np.isfinite(q)])) if np.isfinite(q).any() else 0.0
     yield from named("at(threshold)", chose(
         told, partial(result.at, threshold=max(0.0, cut)), rng, partition=False))  # fmt: skip
-    if rng.random() < 0.3:
-        factor = float(rng.choice([0.7, 1.0, 1.5]))
-        yield from named("at(sigma)", chose(
-            told, partial(result.at, sigma=factor * result.sigma), rng, partition=False,
-            fitted=not result.path))  # fmt: skip
-        yield from named("at(p)", chose(
-            told, partial(result.at, p=0.7), rng, partition=False, fitted=True))  # fmt: skip
 
 
-def chose(
-    told: Told, choose: Callable[[], Any], rng: Random, *, fitted: bool = False, **how: bool
-) -> Iterator[Lie]:
+def chose(told: Told, choose: Callable[[], Any], rng: Random, **how: bool) -> Iterator[Lie]:
     """What is false about another answer."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -401,14 +394,11 @@ def chose(
                 return
             yield from refusal(error)
             return
-    if fitted:
-        yield from warned(caught, result)
-    else:
-        for w in caught:
-            yield Lie(f"warned: {w.category.__name__}", str(w.message))
+    for w in caught:
+        yield Lie(f"warned: {w.category.__name__}", str(w.message))
     there = host(told.result.location).astype(np.float64)
-    dense = Dense(told.dense.X, told.dense.eps, result.rule.metric, there)
-    again = Told(result, dense, fitted=fitted, good=told.good, **how)
+    dense = Dense(told.dense.X, told.dense.eps, result.details.rule.metric, there)
+    again = Told(result, dense, fitted=False, good=told.good, **how)
     yield from statements.lies(again, rng)
 
 

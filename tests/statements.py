@@ -15,7 +15,6 @@ import numpy as np
 
 from inlier.data import Fences, as_table
 from inlier.data.settings import SETTINGS
-from inlier.l0.surrogates import SMOOTHING
 from inlier.results.choosing import OVER
 from inlier.verdict.rules import GroupRule
 
@@ -199,7 +198,9 @@ def numbers(told: Told) -> Lies:
 
 
 def named_numbers(result: Any) -> Iterator[tuple[str, Array]]:
-    parts = [("", result), ("certificate.", result.certificate), ("rule.", result.rule)]
+    details = result.details
+    parts = [("", result), ("details.", details), ("rule.", details.rule)]
+    parts += [("certificate.", result.certificate)]
     parts += [(f"groups[{i}].", group) for i, group in enumerate(result.groups)]
     parts += [(f"path[{i}].", point) for i, point in enumerate(result.path)]
     parts += [(f"path[{i}].certificate.", point.certificate) for i, point in enumerate(result.path)]
@@ -208,6 +209,7 @@ def named_numbers(result: Any) -> Iterator[tuple[str, Array]]:
             value = getattr(part, field.name)
             if isinstance(value, (float, int, np.ndarray)) or hasattr(value, "numpy"):
                 yield prefix + field.name, np.asarray(host(value), dtype=np.float64)
+    yield "scores", np.asarray(host(result.scores), dtype=np.float64)
 
 
 def verdict(told: Told) -> Lies:
@@ -220,7 +222,7 @@ def verdict(told: Told) -> Lies:
     if (certificate.n, certificate.n_removed) != (n, n - told.n_kept):
         yield Lie("counts", f"certificate: {certificate.n_removed} of {certificate.n} removed, "
                             f"support: {n - told.n_kept} of {n}")  # fmt: skip
-    h, w = host(result.indicator), host(result.weights)
+    h, w = host(result.details.indicator), host(result.details.weights)
     if not np.array_equal(h == 0.0, kept) or h.min() < 0.0 or h.max() > 1.0:
         yield Lie("indicator", "it is not 0 for the kept rows and in (0, 1] for the others")
     if kept.any() and not np.array_equal(w, kept):
@@ -235,7 +237,7 @@ def location(told: Told) -> Lies:
     """It is the mean of the kept rows; where there are none, with the weights."""
     result, dense = told.result, told.dense
     found = host(result.location).astype(np.float64)
-    w = host(result.weights).astype(np.float64)
+    w = host(result.details.weights).astype(np.float64)
     if not w.any():
         return
     rows = dense.X[w > 0.0]
@@ -301,8 +303,8 @@ def sigma(told: Told) -> Lies:
         if not low * (1.0 - CLOSE) <= square <= high * (1.0 + CLOSE) + true.rounding:
             yield Lie(name, f"{m} times its square is {square:.9g}, lambda_max {low:.9g} to "
                             f"{high:.9g}")  # fmt: skip
-    if result.budget != certificate.budget:
-        yield Lie("budget", f"result {result.budget!r}, certificate {certificate.budget!r}")
+    if result.details.budget != certificate.budget:
+        yield Lie("budget", f"result {result.details.budget!r}, certificate {certificate.budget!r}")
 
 
 def feasible(told: Told) -> Lies:
@@ -454,7 +456,7 @@ def good_sets(told: Told, rng: np.random.Generator) -> Iterator[tuple[str, Array
 def scores(told: Told) -> Lies:
     """They fit the verdict and, after a fit, are those of the rule."""
     result, kept = told.result, told.kept
-    stated, threshold = host(result.scores), result.rule.threshold
+    stated, threshold = host(result.scores), result.details.rule.threshold
     wrong = np.flatnonzero((stated <= threshold) != kept)
     if len(wrong) > (fewest_wrong(stated, kept) if told.as_published else 0):
         i = int(wrong[0])
@@ -462,7 +464,7 @@ def scores(told: Told) -> Lies:
                             f"{stated[i]!r}, kept: {kept[i]}")  # fmt: skip
     if not told.fitted:
         return
-    expected, rounding = rule_scores(told.dense, result.rule)
+    expected, rounding = rule_scores(told.dense, result.details.rule)
     with np.errstate(invalid="ignore"):
         off = np.where(stated == expected, 0.0, np.abs(stated - expected))
     # A fit in single precision has carried its projections from basis to basis.
@@ -506,45 +508,11 @@ def multiplier_scores(dense: Dense, rule: Any) -> tuple[Array, Array]:
         if rule.budget == 0.0:
             return np.where(q > 0.0, np.inf, 0.0), np.full(dense.n, np.inf)
         return q / rule.budget, (2.0 * distance * away + away**2) / rule.budget
-    q, rounding = priced(dense, rule, rule.directions, rule.prices)
-    if rule.reweighting is None:
-        return q, rounding
-    return through_reweightings(dense, rule, q, rounding)
-
-
-def priced(dense: Dense, rule: Any, directions: Array, prices: Array) -> tuple[Array, Array]:
-    """The scores under some prices of some directions."""
-    P = (dense.X - rule.center) @ directions.T
-    lengths = np.linalg.norm(directions, axis=1)
+    P = (dense.X - rule.center) @ rule.directions.T
+    lengths = np.linalg.norm(rule.directions, axis=1)
     away = off_center(dense, rule.center)[:, None] * lengths
-    prices = prices / rule.budget
+    prices = rule.prices / rule.budget
     return P**2 @ prices, (2.0 * np.abs(P) * away + away**2) @ prices
-
-
-def through_reweightings(dense: Dense, rule: Any, q: Array, rounding: Array) -> tuple[Array, Array]:
-    """Scores in units of that at which the re-weightings before the last let a row go.
-
-    Written down once more, from the optimality of min sum_i u_i^2 h_i^2 + q_i (1 - h_i): h_i is
-    q_i / (2 u_i^2), and the next u_i follows from it. What rounding does to a score it does to h.
-    """
-    before = rule.reweighting
-    p, smoothing = before.surrogate.p, SMOOTHING
-    ends = np.cumsum([0, *(len(prices) for prices in before.prices)])
-    low = h = high = np.ones(dense.n)
-
-    def curvature(h: Array, eps: float) -> Array:
-        return 2.0 * (h * h + eps) ** (p / 2.0 - 1.0)
-
-    for eps, prices, i in zip(smoothing, before.prices, ends, strict=False):
-        score, off = priced(dense, rule, before.directions[i : i + len(prices)], prices)
-        # The curvature falls as h grows, so that bounds on h carry bounds on the next.
-        low = np.clip((score - off) / curvature(low, eps), 0.0, 1.0)
-        h = np.clip(score / curvature(h, eps), 0.0, 1.0)
-        high = np.clip((score + off) / curvature(high, eps), 0.0, 1.0)
-    turning = np.sqrt(smoothing[-1] / (1.0 - p))
-    unit, least, most = (turning * curvature(x, smoothing[-1]) for x in (h, high, low))
-    worst = np.maximum((q + rounding) / least - q / unit, q / unit - (q - rounding) / most)
-    return q / unit, worst
 
 
 def group_scores(dense: Dense, group: Any) -> tuple[Array, Array]:
@@ -554,9 +522,10 @@ def group_scores(dense: Dense, group: Any) -> tuple[Array, Array]:
         size = np.sqrt(squares(dense, group.center))
         away = off_center(dense, group.center, True)
     else:
-        seen = (dense.X - group.center) @ group.direction
+        direction = group.place.directions[0]  # in the units of the cut
+        seen = (dense.X - group.center) @ direction
         size = np.abs(seen) if group.side == 0 else np.maximum(group.side * seen, 0.0)
-        away = off_center(dense, group.center)
+        away = off_center(dense, group.center) * np.linalg.norm(direction)
     return (size / group.cut) ** 2, (2.0 * size * away + away**2) / group.cut**2
 
 
@@ -606,7 +575,7 @@ def prediction(told: Told, found: Array) -> Lies:
         fewest_wrong(host(told.result.scores), told.kept) if told.as_published else 0
     ):
         return
-    rule = told.result.rule
+    rule = told.result.details.rule
     q, rounding = rule_scores(told.dense, rule)
     clear = [i for i in wrong if not abs(q[i] - rule.threshold) <= rounding[i]]
     i = int((clear or wrong)[0])
@@ -618,7 +587,7 @@ def prediction(told: Told, found: Array) -> Lies:
 
 def explanations(told: Told, rng: np.random.Generator) -> Lies:
     """The parts of a score add up to it: for a row that was kept and one that was not."""
-    if told.result.data is None:
+    if told.result._data is None:
         return
     for rows in (np.flatnonzero(told.kept), np.flatnonzero(~told.kept)):
         if len(rows):
@@ -632,7 +601,7 @@ def explanation(told: Told, i: int) -> Lies:
     parts = np.asarray(why.contributions, dtype=np.float64)
     rounding = 8.0 * DOUBLE * np.sqrt(len(parts)) * float(np.abs(parts).sum())
     by_direction = sum(part.contribution for part in why.directions)
-    _, of_rule = rule_scores(told.dense, result.rule)
+    _, of_rule = rule_scores(told.dense, result.details.rule)
     limit = rounding + float(of_rule[i])
     if np.isnan(parts).any() or np.isnan(why.score):
         yield Lie("explain: NaN", f"row {i}: score {why.score}")
@@ -735,7 +704,7 @@ def too_small(told: Told) -> Lies:
     """A bound that is called too small for the data has no majority within it."""
     if "The bound is too small" not in told.result.message:
         return
-    budget = told.result.budget
+    budget = told.result.details.budget
     for rows in majorities(told):
         true = told.dense.moments(rows)
         if true.top + true.rounding < budget:
@@ -790,4 +759,4 @@ def verified(told: Told, X: Any) -> Lies:
 
 def rule_says(told: Told, X: Any) -> Array:
     """Which rows the rule would keep."""
-    return host(told.result.rule.scores(as_table(X))) <= told.result.rule.threshold
+    return host(told.result.details.rule.scores(as_table(X))) <= told.result.details.rule.threshold

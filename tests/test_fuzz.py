@@ -12,6 +12,7 @@ import reference
 import statements
 from cases import cases
 from inlier import robust_mean
+from inlier.data import Place
 from statements import Dense, Told
 
 BLOCK = 25
@@ -57,7 +58,7 @@ def certified(**factors):
         if hasattr(old, "bound") and "lambda_max" in new:
             new["bound"] = new["lambda_max"]
         certificate = replace(old, **new)
-        return replace(result, certificate=certificate, budget=certificate.budget)
+        return replace(result, certificate=certificate)
 
     return lie
 
@@ -66,7 +67,7 @@ def with_score(row, score):
     def lie(result):
         scores = result.scores.copy()
         scores[row] = score
-        return replace(result, scores=scores)
+        return replace(result, _scores=scores)
 
     return lie
 
@@ -86,15 +87,11 @@ def said(pattern, words):
     return lie
 
 
-def with_weight(name):
+def with_half_a_row(result):
     """A kept row that counts for half."""
-
-    def lie(result):
-        values = getattr(result, name).copy()
-        values[-1] = 0.5
-        return replace(result, **{name: values})
-
-    return lie
+    values = result.details.indicator.copy()
+    values[-1] = 0.5
+    return replace(result, _indicator=values)
 
 
 PLANTED = {
@@ -110,15 +107,15 @@ PLANTED = {
     "scores of the rule": with_score(-1, 0.5),
     "explain: score": with_score(slice(None, 6), 1.25),
     "NaN": with_score(0, np.nan),
-    "indicator": with_weight("indicator"),
-    "weights": with_weight("weights"),
+    "indicator": with_half_a_row,
+    "weights": lambda result: replace(result, _sample_weight=np.arange(60.0)),
     "counts": lambda result: replace(
         result, certificate=replace(result.certificate, n_removed=result.certificate.n_removed + 1)
     ),
     "sigma": lambda result: replace(result, sigma=1.01 * result.sigma),
     "groups": with_group(rows=np.arange(5)),
     "p_value": with_group(log_p=0.1),
-    "group mean": with_group(mean=np.zeros(4)),
+    "group mean": with_group(place=Place(np.zeros((2, 4)), np.eye(4)[:1])),
     "message: kept": said("Kept 54", "Kept 53"),
     "message: NaN": said(r"within \S+ of", "within nan of"),
     "message: groups": said("Removed: 6", "Removed: 7"),

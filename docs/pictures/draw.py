@@ -95,11 +95,11 @@ def surrogates(folder: Path) -> None:
     sample = inlier.datasets.SettingB(n=200, d=100, alpha=0.1).sample(random_state=0)
     center = np.median(sample.X, axis=0)
     spread = np.linalg.norm(sample.inliers - center, 2) ** 2
-    h = 1 - inlier.solve_l1(sample.X, center, spread).weights
+    h = 1 - inlier.l0.solve_l1(sample.X, center, spread).weights
     panels = {"l1: one convex problem": h}
     for _ in range(12):
         u = (h**2 + 1e-3) ** ((0.5 - 2) / 4)
-        h = 1 - inlier.solve_least_squares(sample.X, center, spread, weights=u).weights
+        h = 1 - inlier.l0.solve_least_squares(sample.X, center, spread, weights=u).weights
     panels["lp, p = 1/2: re-weighted least squares"] = h
     drawn, axes = figure(2)
     rows = np.arange(200)

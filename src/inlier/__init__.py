@@ -21,6 +21,7 @@ _OLD = {
     "baselines": "research.baselines",
     "compare": "research.compare",
     "methods": "research.methods",
+    "path": "api.path",
     "project": "l0.project",
     "solve_l1": "l0.solve_l1",
     "solve_least_squares": "l0.solve_least_squares",

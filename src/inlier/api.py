@@ -25,6 +25,7 @@ from inlier.l0.options import Options
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
 from inlier.results.named_table import NamedTable
+from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.search.fit import fit_without_sigma
 from inlier.verdict.verdict import (
@@ -93,8 +94,8 @@ def robust_mean(
     scatter : {"auto", "identity", "diagonal"} or array, default="auto"
         In which units rows are compared. "identity" is the paper: as the data are. "auto" is the
         same; without sigma it also searches for groups in the metric of the rows, if these vary
-        more in some directions than in others. "diagonal" measures each column by its median absolute
-        deviation. A vector of d variances, a d x d scatter matrix Sigma or a factor L of one, Sigma
+        more in some directions than in others. "diagonal" measures each column by its median
+        absolute deviation. A vector of d variances, a d x d scatter matrix Sigma or a factor L of one, Sigma
         = L L^T, put a multiple of Sigma in place of that of the identity. In all but the first two
         a copy of X in other coordinates is made, and sigma is a number without a unit.
     missing : {"auto", "error"}
@@ -169,6 +170,12 @@ def robust_mean(
 
         warnings.warn(result.message, ConvergenceWarning, stacklevel=2)
     return result
+
+
+def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
+    """Return the path of a fit: deprecated, use ``robust_mean(X).path``."""
+    warnings.warn("Use robust_mean(X).path.", FutureWarning, stacklevel=2)
+    return robust_mean(X, **options).path
 
 
 def options_of(l0: Options | None, deprecated: dict[str, Any]) -> Options:

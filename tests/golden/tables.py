@@ -378,7 +378,8 @@ def differences(stored: dict[str, Any], now: dict[str, Any]) -> list[str]:
         rtol=1e-5,
     ):
         found.append(f"chances: {stored['groups']} were on record, now {now['groups']}")
-    scale = np.abs(stored["location"]).max()
+    # Relative to the spread too: the mean of a centered column is nothing but rounding.
+    scale = max(np.abs(stored["location"]).max(), stored["sigma"])
     if not np.allclose(stored["location"], now["location"], rtol=rtol, atol=rtol * scale):
         found.append(f"location: {stored['location']} was on record, now {now['location']}")
     if not np.isclose(stored["sigma"], now["sigma"], rtol=10 * rtol, atol=1e-12 * scale):

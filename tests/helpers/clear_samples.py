@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from inlier import RobustMeanResult, robust_mean
+from fits import robust_mean
+from inlier import RobustMeanResult
 
 ALGORITHMS = ["continuation", "paper"]
 SURROGATES = ["reweighted-l2", "reweighted-l1", "l1"]
@@ -46,9 +47,9 @@ def check_answer(
     kept = result.support
     # The set, in all its forms.
     assert kept.shape == (n,) and kept.dtype == np.bool_
-    assert result.indicator.shape == (n,)
-    np.testing.assert_array_equal(kept, result.indicator == 0.0)
-    assert (result.indicator >= 0.0).all() and (result.indicator <= 1.0).all()
+    assert result.details.indicator.shape == (n,)
+    np.testing.assert_array_equal(kept, result.details.indicator == 0.0)
+    assert (result.details.indicator >= 0.0).all() and (result.details.indicator <= 1.0).all()
     np.testing.assert_array_equal(result.outliers, np.flatnonzero(~kept))
     certificate = result.certificate
     assert (certificate.n, certificate.n_removed) == (n, int((~kept).sum()))
@@ -65,18 +66,18 @@ def check_answer(
         scatter = (rows - mean).T @ (rows - mean)
         top = np.linalg.eigvalsh(scatter)[-1]
         rounding = max(1e-6, 1e3 * eps) * max(top, eps * np.abs(rows).max() ** 2 * len(rows))
-        rounding += 1e-12 * result.budget
+        rounding += 1e-12 * result.details.budget
         assert certificate.lambda_max - rounding <= top <= certificate.bound + rounding
         if certificate.feasible:
-            assert top <= result.budget * (1.0 + 1e-6) + rounding
+            assert top <= result.details.budget * (1.0 + 1e-6) + rounding
     # The verdict.
     assert result.sigma == sigma
-    assert result.budget == certificate.budget == pytest.approx(c1**2 * n * sigma**2)
+    assert result.details.budget == certificate.budget == pytest.approx(c1**2 * n * sigma**2)
     assert result.scores.shape == (n,)
     assert not np.isnan(result.scores).any()
     # As published, re-weighted l1 judges a row by its own weight as well as by its score.
     if kept.any() and (algorithm != "paper" or surrogate != "reweighted-l1"):
-        threshold = result.rule.threshold
+        threshold = result.details.rule.threshold
         np.testing.assert_array_equal(result.scores > threshold, ~kept)
     if result.converged:
         assert certificate.feasible and kept.any()
@@ -86,9 +87,9 @@ def check_answer(
     if certificate.feasible and kept.any():
         assert certificate.l0_lower_bound <= certificate.n_removed
         assert certificate.gap >= -1e-6 * n
-    assert result.n_passes >= 1
-    assert result.n_iter >= 1
-    assert len(result.history) >= 1
+    assert result.details.n_passes >= 1
+    assert result.details.n_iter >= 1
+    assert len(result.details.history) >= 1
 
 
 def fitted(X: Any, dense: np.ndarray | None = None, **arguments: Any) -> RobustMeanResult:

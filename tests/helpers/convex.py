@@ -22,13 +22,15 @@ class Problem:
     def solve(self, X, center, budget, factor=1.0, **options):
         """The answer of the library, to the problem with its objective in other units."""
         if self.name == "l1" and factor == 1.0:
-            return inlier.solve_l1(X, center, budget, **options)
+            return inlier.l0.solve_l1(X, center, budget, **options)
         if self.linear:
-            return inlier.solve_l1(X, center, budget, weights=factor * self.u, **options)
+            return inlier.l0.solve_l1(X, center, budget, weights=factor * self.u, **options)
         if self.name == "least squares":
             u = np.sqrt(factor) * self.u
-            return inlier.solve_least_squares(X, center, budget, weights=u, **options)
-        return inlier.project(X, center, budget, target=self.t, metric=factor * self.s, **options)
+            return inlier.l0.solve_least_squares(X, center, budget, weights=u, **options)
+        return inlier.l0.project(
+            X, center, budget, target=self.t, metric=factor * self.s, **options
+        )
 
     def optimum(self, A, budget):
         if self.linear:

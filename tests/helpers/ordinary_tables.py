@@ -18,9 +18,9 @@ def fitted(X, **options):
         result = robust_mean(X, **options)
     X = np.asarray(X, dtype=np.float64)
     kept = result.support
-    np.testing.assert_array_equal(kept, result.scores <= result.rule.threshold)
+    np.testing.assert_array_equal(kept, result.scores <= result.details.rule.threshold)
     np.testing.assert_allclose(result.location, X[kept].mean(axis=0), rtol=1e-6, atol=1e-12)
-    np.testing.assert_array_equal(result.rule.scores(as_table(X)) <= 1.0, kept)
+    np.testing.assert_array_equal(result.details.rule.scores(as_table(X)) <= 1.0, kept)
     assert result.certificate.verify(X).faults == ()
     left = np.sort(np.concatenate([group.rows for group in result.groups] or [[]]))
     np.testing.assert_array_equal(left, result.outliers)

@@ -5,9 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
-import inlier
+import fits
 import reference
 from inlier import WeakEvidenceWarning
+from inlier.data import Frame, as_table
+from inlier.linalg.eigenpairs import Oracle
 from inlier.research.datasets import (
     Clean,
     Gaussian,
@@ -21,6 +23,8 @@ from inlier.research.datasets import (
     Spiked,
     StudentT,
 )
+from inlier.search.search import start_search
+from inlier.search.state import Task
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 FEW = range(2)
@@ -32,7 +36,7 @@ def robust_mean(X, **options):
     """A fit for which good rows are symmetric, unless their bound is known."""
     if "sigma" not in options:
         options = {"assume": "symmetric", **options}
-    return inlier.robust_mean(X, **options)
+    return fits.robust_mean(X, **options)
 
 
 ROWS = {
@@ -83,14 +87,14 @@ def check_answer(X, result):
     assert 2 * kept.sum() >= n, "the majority is good"
     eps = float(np.finfo(result.location.dtype).eps)
     largest = np.abs(X[kept]).max()
-    np.testing.assert_array_equal(kept, result.indicator == 0.0)
+    np.testing.assert_array_equal(kept, result.details.indicator == 0.0)
     np.testing.assert_array_equal(result.outliers, np.flatnonzero(~kept))
     np.testing.assert_allclose(
         result.location, X[kept].mean(axis=0), rtol=0.0, atol=64.0 * eps * largest
     )
     # The verdict.
     assert not np.isnan(result.scores).any()
-    np.testing.assert_array_equal(kept, result.scores <= result.rule.threshold)
+    np.testing.assert_array_equal(kept, result.scores <= result.details.rule.threshold)
     # The groups are the rows that left.
     left = np.concatenate([group.rows for group in result.groups] or [np.empty(0, int)])
     np.testing.assert_array_equal(np.sort(left), result.outliers)
@@ -110,7 +114,7 @@ def check_answer(X, result):
     assert certificate.lambda_max - rounding <= top <= certificate.bound + rounding
     assert certificate.feasible
     check_sigma(result.sigma, certificate, n * d * (64.0 * eps * largest) ** 2 + 1e-290)
-    assert result.budget == certificate.budget
+    assert result.details.budget == certificate.budget
     assert 0 <= certificate.l0_lower_bound <= certificate.n_removed
     # The path leads there.
     assert len(result.path) - len(result.groups) in (1, 2)
@@ -162,3 +166,13 @@ def radius_by_hand(result, alpha, sigma):
     k = np.floor(alpha * n * (1.0 + 1e-12))
     s = result.certificate.sigma_kept
     return (s * np.sqrt(k) + sigma * np.sqrt(n - m)) / np.sqrt(m - k) if m > k else np.inf
+
+
+def started(X, noise=0.0, seed=0):
+    """The state of a search before any group is removed, and what it works on."""
+    table = as_table(X)
+    center = np.median(X, axis=0)
+    frame = Frame.of(table, np.ones(len(X), dtype=bool), center, rotates=False)
+    random = np.random.default_rng(seed)
+    task = Task(frame, Oracle(table, random), random)
+    return task, start_search(task, center, table.sq_distances(center), noise)

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import inlier
 import reference
 from cases import cases
+from fits import robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
+from inlier.l0 import Options
 from inlier.l0.algorithm import ExactStep
 from inlier.l0.surrogates import L1, SMOOTHING
 from inlier.l0.surrogates import surrogate as named_surrogate
@@ -36,20 +37,20 @@ def minimised_by_cvxpy(A, budget, surrogate, p=1.0):
 @pytest.mark.parametrize("seed", range(4))
 def test_iterations_are_those_of_algorithm_1_with_cvxpy(seed):
     sample = SettingA(n=60, d=6, alpha=0.3).sample(seed)
-    result = inlier.robust_mean(
-        sample.X, sigma=sample.sigma, algorithm="paper", surrogate="l1", tol=1e-8
+    result = robust_mean(
+        sample.X, sigma=sample.sigma, l0=Options(algorithm="paper", surrogate="l1", tol=1e-8)
     )
     center, counts, sums = np.median(sample.X, axis=0), [np.inf], []
     while True:
-        h = minimised_by_cvxpy(sample.X - center, result.budget, "l1")
+        h = minimised_by_cvxpy(sample.X - center, result.details.budget, "l1")
         counts.append(int((h > 1e-5).sum()))
         sums.append(h.sum())
         if counts[-1] >= counts[-2]:
             break
         kept = h <= 1e-5
         center = sample.X[kept].mean(axis=0)
-    assert [step.n_removed for step in result.history] == counts[1:]
-    np.testing.assert_allclose([step.h_sum for step in result.history], sums, atol=1e-5)
+    assert [step.n_removed for step in result.details.history] == counts[1:]
+    np.testing.assert_allclose([step.h_sum for step in result.details.history], sums, atol=1e-5)
     np.testing.assert_array_equal(result.support, kept)
 
 
@@ -80,18 +81,18 @@ def test_step_1_is_the_sequence_of_convex_problems_of_the_paper(surrogate, p, se
 @cases("setting", [SettingA, SettingB])
 def test_algorithm_1_stops_by_the_rule_of_the_paper(setting, surrogate, p):
     sample = setting(n=120, d=10, alpha=0.2).sample(0)
-    result = inlier.robust_mean(
-        sample.X, sigma=sample.sigma, p=p, algorithm="paper", surrogate=surrogate
+    result = robust_mean(
+        sample.X, sigma=sample.sigma, l0=Options(p=p, algorithm="paper", surrogate=surrogate)
     )
-    counts = [step.n_removed for step in result.history]
-    assert all(step.stage == "algorithm 1" for step in result.history)
-    assert all(step.budget == result.budget for step in result.history)
-    assert result.n_iter == len(counts)
+    counts = [step.n_removed for step in result.details.history]
+    assert all(step.stage == "algorithm 1" for step in result.details.history)
+    assert all(step.budget == result.details.budget for step in result.details.history)
+    assert result.details.n_iter == len(counts)
     assert np.all(np.diff(counts[:-1]) < 0)
     assert counts[-1] >= counts[-2] or counts[-1] == 0
     assert result.converged
     assert result.certificate.n_removed == min(counts)
-    np.testing.assert_array_equal(result.support, result.indicator == 0.0)
+    np.testing.assert_array_equal(result.support, result.details.indicator == 0.0)
     np.testing.assert_allclose(result.location, sample.X[result.support].mean(axis=0), atol=1e-12)
 
 
@@ -99,41 +100,43 @@ def test_algorithm_1_stops_by_the_rule_of_the_paper(setting, surrogate, p):
 def test_power_1_is_l1(surrogate):
     sample = SettingA(n=100, d=8, alpha=0.2).sample(1)
     options = {"sigma": sample.sigma, "algorithm": "paper"}
-    l1 = inlier.robust_mean(sample.X, surrogate="l1", **options)
-    reweighted = inlier.robust_mean(sample.X, surrogate=surrogate, p=1.0, **options)
+    l1 = robust_mean(sample.X, l0=Options(surrogate="l1"), **options)
+    reweighted = robust_mean(sample.X, l0=Options(surrogate=surrogate, p=1.0), **options)
     np.testing.assert_array_equal(l1.support, reweighted.support)
-    assert l1.history == reweighted.history
+    assert l1.details.history == reweighted.details.history
 
 
 def test_algorithm_1_in_more_columns_than_the_interior_point_method_takes():
     sample = SettingB(n=150, d=40, alpha=0.2).sample(0)
     for surrogate in SURROGATES:
-        result = inlier.robust_mean(
-            sample.X, sigma=sample.sigma, algorithm="paper", surrogate=surrogate, tol=1e-5
+        result = robust_mean(
+            sample.X,
+            sigma=sample.sigma,
+            l0=Options(algorithm="paper", surrogate=surrogate, tol=1e-5),
         )
-        counts = [step.n_removed for step in result.history]
+        counts = [step.n_removed for step in result.details.history]
         assert np.all(np.diff(counts[:-1]) < 0)
         kept = sample.X[result.support]
         top = reference.largest_eigenvalue(kept - kept.mean(axis=0), np.ones(len(kept)))
-        assert top <= result.budget * (1.0 + 1e-9)
+        assert top <= result.details.budget * (1.0 + 1e-9)
         assert result.certificate.lambda_max == pytest.approx(top, rel=1e-9)
 
 
 def test_too_few_iterations_are_reported():
     sample = SettingA(n=120, d=10, alpha=0.3).sample(0)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        result = inlier.robust_mean(
-            sample.X, sigma=sample.sigma, algorithm="paper", surrogate="l1", max_iter=1
+        result = robust_mean(
+            sample.X, sigma=sample.sigma, l0=Options(algorithm="paper", surrogate="l1", max_iter=1)
         )
     assert not result.converged
-    assert result.n_iter == len(result.history) == 1
+    assert result.details.n_iter == len(result.details.history) == 1
 
 
 @pytest.mark.parametrize("algorithm", ["continuation", "paper"])
 def test_clean_data_lose_no_row(algorithm):
     sample = SettingA(n=200, d=10, alpha=0.0).sample(0)
-    result = inlier.robust_mean(
-        sample.X, sigma=1.1 * sample.sigma, algorithm=algorithm, start=sample.mean
+    result = robust_mean(
+        sample.X, sigma=1.1 * sample.sigma, l0=Options(algorithm=algorithm, start=sample.mean)
     )
     assert result.support.all()
     assert result.converged

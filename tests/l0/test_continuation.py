@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import inlier
 from cases import cases
+from fits import robust_mean
 from inlier.datasets import SettingA, SettingB
-from inlier.l0 import continuation
+from inlier.l0 import Options, continuation
 
 
 def error(result, sample):
@@ -19,9 +19,9 @@ def error(result, sample):
 # Nearly all good rows break the budget about the coordinate-wise median of these data.
 def test_continuation_succeeds_where_the_published_start_fails():
     sample = SettingA(n=600, d=300, alpha=0.45).sample(0)
-    published = inlier.robust_mean(sample.X, sigma=sample.sigma, algorithm="paper", tol=1e-3)
+    published = robust_mean(sample.X, sigma=sample.sigma, l0=Options(algorithm="paper", tol=1e-3))
     assert error(published, sample) > 1.0
-    result = inlier.robust_mean(sample.X, sigma=sample.sigma)
+    result = robust_mean(sample.X, sigma=sample.sigma)
     np.testing.assert_array_equal(result.support, ~sample.is_outlier)
     assert result.converged
 
@@ -31,18 +31,20 @@ def test_continuation_succeeds_where_the_published_start_fails():
 def test_what_is_clear_of_many_rows_is_what_solving_again_says(monkeypatch, setting, factor):
     sample = setting(6000, 20, 0.2).sample(0)
     sigma = factor * sample.sigma
-    known = inlier.robust_mean(sample.X, sigma=sigma).support
+    known = robust_mean(sample.X, sigma=sigma).support
     never = replace(continuation.SETTINGS, clear=-np.inf)
     monkeypatch.setattr(continuation, "SETTINGS", never)
-    np.testing.assert_array_equal(inlier.robust_mean(sample.X, sigma=sigma).support, known)
+    np.testing.assert_array_equal(robust_mean(sample.X, sigma=sigma).support, known)
 
 
 @pytest.mark.slow
 def test_continuation_succeeds_where_the_published_start_fails_in_high_dimension():
     sample = SettingA(n=4000, d=2000, alpha=0.3).sample(0)
     with pytest.warns(ConvergenceWarning, match="continuation"):
-        published = inlier.robust_mean(sample.X, sigma=sample.sigma, algorithm="paper", tol=1e-3)
+        published = robust_mean(
+            sample.X, sigma=sample.sigma, l0=Options(algorithm="paper", tol=1e-3)
+        )
     assert not published.support.any()
     assert not published.converged
-    result = inlier.robust_mean(sample.X, sigma=sample.sigma)
+    result = robust_mean(sample.X, sigma=sample.sigma)
     np.testing.assert_array_equal(result.support, ~sample.is_outlier)

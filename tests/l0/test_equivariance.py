@@ -12,15 +12,13 @@ from scipy.stats import ortho_group
 from threadpoolctl import threadpool_limits
 
 from cases import cases
+from fits import robust_mean
 from inlier import (
     RobustMeanResult,
     WeakEvidenceWarning,
-    project,
-    robust_mean,
-    solve_l1,
-    solve_least_squares,
 )
 from inlier.datasets import SettingA, SettingB
+from inlier.l0 import Options, project, solve_l1, solve_least_squares
 
 ALGORITHMS = ["continuation", "paper"]
 SURROGATES = ["reweighted-l2", "reweighted-l1", "l1"]
@@ -150,8 +148,8 @@ def test_translation(problem, method, size, seed):
 def test_translation_by_a_million(setting, algorithm):
     sample = setting.sample(0)
     shift = 1e6 * np.random.default_rng(0).uniform(-1.0, 1.0, setting.d)
-    plain = robust_mean(sample.X, sigma=sample.sigma, algorithm=algorithm)
-    moved = robust_mean(sample.X + shift, sigma=sample.sigma, algorithm=algorithm)
+    plain = robust_mean(sample.X, sigma=sample.sigma, l0=Options(algorithm=algorithm))
+    moved = robust_mean(sample.X + shift, sigma=sample.sigma, l0=Options(algorithm=algorithm))
     np.testing.assert_array_equal(plain.support, moved.support)
     np.testing.assert_allclose(plain.location + shift, moved.location, rtol=0, atol=1e-8)
 
@@ -383,7 +381,10 @@ def test_all_of_it_on_larger_tables(setting, seed):
         "translated": (robust_mean(X + shift, sigma=sigma).support, kept),
         "small": (robust_mean(1e-8 * X, sigma=1e-8 * sigma).support, kept),
         "large": (robust_mean(1e8 * X, sigma=1e8 * sigma).support, kept),
-        "rotated": (robust_mean(X @ Q, sigma=sigma, start="geometric-median").support, kept),
+        "rotated": (
+            robust_mean(X @ Q, sigma=sigma, l0=Options(start="geometric-median")).support,
+            kept,
+        ),
         "single": (robust_mean(X.astype(np.float32), sigma=sigma).support, kept),
         "single, far": (robust_mean((X + 1e4).astype(np.float32), sigma=sigma).support, kept),
         "Fortran": (robust_mean(np.asfortranarray(X), sigma=sigma).support, kept),

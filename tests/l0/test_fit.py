@@ -11,12 +11,13 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-import inlier
 from cases import cases
 from clear_samples import ALGORITHMS, SURROGATES, check_answer, clear_sample, fitted, spectral_sigma
-from inlier import robust_mean, theory
+from fits import robust_mean
+from inlier import theory
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
+from inlier.l0 import Options
 from inlier.linalg.centers import geometric_median
 
 # -- Starts ---------------------------------------------------------------------------------------
@@ -26,28 +27,28 @@ from inlier.linalg.centers import geometric_median
 @pytest.mark.parametrize("algorithm", ["continuation", "paper"])
 def test_every_start_leads_to_the_good_rows(algorithm, start):
     sample = SettingB(n=300, d=60, alpha=0.2).sample(0)
-    result = inlier.robust_mean(sample.X, sigma=sample.sigma, algorithm=algorithm, start=start)
+    result = robust_mean(sample.X, sigma=sample.sigma, l0=Options(algorithm=algorithm, start=start))
     np.testing.assert_array_equal(result.support, ~sample.is_outlier)
 
 
 def steps(result):
     """The history but for the passes, of which a named start takes some itself."""
-    return [(step.n_removed, step.h_sum, step.lambda_max) for step in result.history]
+    return [(step.n_removed, step.h_sum, step.lambda_max) for step in result.details.history]
 
 
 def test_named_starts_are_the_centers_they_name():
     sample = SettingA(n=100, d=5, alpha=0.2).sample(0)
     options = {"sigma": sample.sigma, "algorithm": "paper"}
-    median = inlier.robust_mean(sample.X, start="coordinate-median", **options)
-    same = inlier.robust_mean(sample.X, start=np.median(sample.X, axis=0), **options)
-    auto = inlier.robust_mean(sample.X, **options)
+    median = robust_mean(sample.X, l0=Options(start="coordinate-median"), **options)
+    same = robust_mean(sample.X, l0=Options(start=np.median(sample.X, axis=0)), **options)
+    auto = robust_mean(sample.X, **options)
     assert steps(median) == steps(same) == steps(auto)
-    geometric = inlier.robust_mean(sample.X, start="geometric-median", **options)
-    same = inlier.robust_mean(
-        sample.X, start=geometric_median(as_table(sample.X)).location, **options
+    geometric = robust_mean(sample.X, l0=Options(start="geometric-median"), **options)
+    same = robust_mean(
+        sample.X, l0=Options(start=geometric_median(as_table(sample.X)).location), **options
     )
     assert steps(geometric) == steps(same)
-    elsewhere = inlier.robust_mean(sample.X, start=sample.mean, **options)
+    elsewhere = robust_mean(sample.X, l0=Options(start=sample.mean), **options)
     assert steps(elsewhere)[0] != steps(median)[0]
 
 
@@ -56,7 +57,7 @@ def test_named_starts_are_the_centers_they_name():
 def test_a_start_that_is_one_of_the_rows(algorithm, unit):
     """The median of an odd number of values: its distance to itself is zero."""
     x = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 60.0]) * unit
-    result = inlier.robust_mean(x[:, None], sigma=2.0 * unit, algorithm=algorithm)
+    result = robust_mean(x[:, None], sigma=2.0 * unit, l0=Options(algorithm=algorithm))
     np.testing.assert_array_equal(result.outliers, [6])
     assert result.location[0] == pytest.approx(2.5 * unit)
 
@@ -74,14 +75,16 @@ def test_prune_is_removing_the_far_rows_by_hand(algorithm):
     near = np.linalg.norm(X - start, axis=1) <= sample.sigma * np.sqrt(40.0 * d / prune)
     assert 0 < (~near).sum() <= 10
     options = {"algorithm": algorithm, "start": start, "random_state": 0}
-    pruned = inlier.robust_mean(X, sigma=sample.sigma, prune=prune, **options)
+    pruned = robust_mean(X, sigma=sample.sigma, l0=Options(prune=prune), **options)
     # The budget is that of all rows, so by hand sigma has to make up for the rows that went.
-    by_hand = inlier.robust_mean(X[near], sigma=sample.sigma, c1=np.sqrt(n / near.sum()), **options)
+    by_hand = robust_mean(
+        X[near], sigma=sample.sigma, l0=Options(c1=np.sqrt(n / near.sum())), **options
+    )
     np.testing.assert_array_equal(pruned.support[near], by_hand.support)
-    np.testing.assert_array_equal(pruned.indicator[~near], 1.0)
+    np.testing.assert_array_equal(pruned.details.indicator[~near], 1.0)
     assert not pruned.support[~near].any()
     np.testing.assert_allclose(pruned.location, by_hand.location, atol=1e-12)
-    assert pruned.budget == pytest.approx(by_hand.budget)
+    assert pruned.details.budget == pytest.approx(by_hand.budget)
     assert pruned.certificate.n_removed == by_hand.certificate.n_removed + (~near).sum()
 
 
@@ -92,28 +95,28 @@ def test_prune_radius_is_that_of_the_paper():
 def test_prune_that_leaves_no_table_is_refused():
     X = np.random.default_rng(0).standard_normal((20, 3)) * 1e6
     with pytest.raises(ValueError, match=r"prune.*sigma"):
-        inlier.robust_mean(X, sigma=1e-3, prune=0.5)
+        robust_mean(X, sigma=1e-3, l0=Options(prune=0.5))
 
 
 @pytest.mark.parametrize("algorithm", ["continuation", "paper"])
 def test_callback_sees_each_step_as_it_is_done(algorithm):
     sample = SettingA(n=100, d=8, alpha=0.2).sample(0)
     seen = []
-    result = inlier.robust_mean(
-        sample.X, sigma=sample.sigma, algorithm=algorithm, callback=seen.append
+    result = robust_mean(
+        sample.X, sigma=sample.sigma, callback=seen.append, l0=Options(algorithm=algorithm)
     )
-    assert tuple(seen) == result.history
+    assert tuple(seen) == result.details.history
     passes = [step.n_passes for step in seen]
     assert passes == sorted(passes)
-    assert passes[-1] <= result.n_passes
+    assert passes[-1] <= result.details.n_passes
 
 
 @pytest.mark.parametrize("n", [100, 700])
 def test_a_fit_is_repeatable_and_leaves_the_data_alone(n):
     sample = SettingA(n=n, d=20, alpha=0.3).sample(0)
     X = sample.X.copy()
-    first = inlier.robust_mean(X, sigma=sample.sigma)
-    again = inlier.robust_mean(X, sigma=sample.sigma)
+    first = robust_mean(X, sigma=sample.sigma)
+    again = robust_mean(X, sigma=sample.sigma)
     assert first.history == again.history
     np.testing.assert_array_equal(first.location, again.location)
     np.testing.assert_array_equal(X, sample.X)
@@ -126,8 +129,8 @@ def test_a_fit_moves_turns_and_grows_with_the_data(shape):
     rng = np.random.default_rng(1)
     turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
     shift, unit = 1e3 * rng.standard_normal(d), 1e-3
-    plain = inlier.robust_mean(sample.X, sigma=sample.sigma)
-    moved = inlier.robust_mean(unit * sample.X @ turn + shift, sigma=unit * sample.sigma)
+    plain = robust_mean(sample.X, sigma=sample.sigma)
+    moved = robust_mean(unit * sample.X @ turn + shift, sigma=unit * sample.sigma)
     np.testing.assert_array_equal(plain.support, ~sample.is_outlier)
     np.testing.assert_array_equal(moved.support, plain.support)
     np.testing.assert_allclose(moved.location - shift, unit * plain.location @ turn, atol=1e-9)
@@ -147,11 +150,11 @@ def test_few_rows_and_many_columns():
             result = robust_mean(data, sigma=sigma)
         np.testing.assert_array_equal(result.support, np.arange(30) < 25)
         np.testing.assert_allclose(result.location, X[:25].mean(axis=0), atol=1e-5)
-        assert result.n_passes <= 6
+        assert result.details.n_passes <= 6
         kept = X[:25] - X[:25].mean(axis=0)
         top = np.linalg.eigvalsh(kept @ kept.T)[-1]
         assert result.certificate.lambda_max == pytest.approx(top, rel=1e-5)
-        directions = result.rule.directions
+        directions = result.details.rule.directions
         np.testing.assert_allclose(
             directions @ directions.T, np.eye(len(directions)), atol=1e-4
         )  # fmt: skip
@@ -167,7 +170,7 @@ def test_one_column(n, algorithm):
     X = rng.standard_normal((n, 1))
     n_bad = n // 5
     X[:n_bad] += 30.0
-    result = fitted(X, sigma=spectral_sigma(X[n_bad:]), algorithm=algorithm)
+    result = fitted(X, sigma=spectral_sigma(X[n_bad:]), l0=Options(algorithm=algorithm))
     np.testing.assert_array_equal(result.support, np.arange(n) >= n_bad)
 
 
@@ -175,7 +178,7 @@ def test_one_column(n, algorithm):
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_two_rows_within_sigma(d, algorithm):
     X = np.stack([np.zeros(d), np.ones(d) / np.sqrt(d)])
-    result = fitted(X, sigma=1.0, algorithm=algorithm)
+    result = fitted(X, sigma=1.0, l0=Options(algorithm=algorithm))
     assert result.support.all()
     np.testing.assert_allclose(result.location, X.mean(axis=0))
 
@@ -188,7 +191,7 @@ def test_two_rows_that_contradict_each_other(d, surrogate, algorithm):
     X = np.stack([np.zeros(d), np.full(d, 50.0)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        result = robust_mean(X, sigma=1.0, algorithm=algorithm, surrogate=surrogate)
+        result = robust_mean(X, sigma=1.0, l0=Options(algorithm=algorithm, surrogate=surrogate))
     check_answer(X, result, 1.0)
     assert not result.support.all()
 
@@ -197,7 +200,7 @@ def test_two_rows_that_contradict_each_other(d, surrogate, algorithm):
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_three_rows_one_of_them_far(d, algorithm):
     X = np.stack([np.zeros(d), np.full(d, 0.1), np.full(d, 50.0)])
-    result = fitted(X, sigma=1.0, algorithm=algorithm)
+    result = fitted(X, sigma=1.0, l0=Options(algorithm=algorithm))
     np.testing.assert_array_equal(result.support, [True, True, False])
 
 
@@ -205,7 +208,7 @@ def test_three_rows_one_of_them_far(d, algorithm):
 @cases("shape", [(2, 1), (10, 3), (10, 30), (600, 2)])
 def test_all_rows_equal(shape, algorithm):
     X = np.full(shape, 2.5)
-    result = fitted(X, sigma=1.0, algorithm=algorithm)
+    result = fitted(X, sigma=1.0, l0=Options(algorithm=algorithm))
     assert result.support.all()
     np.testing.assert_allclose(result.location, 2.5, rtol=1e-15)
     assert result.certificate.lambda_max == pytest.approx(0.0, abs=1e-20)
@@ -217,7 +220,7 @@ def test_all_rows_equal(shape, algorithm):
 def test_all_rows_equal_but_one(shape, surrogate, algorithm):
     X = np.full(shape, 2.5)
     X[1] = 100.0
-    result = fitted(X, sigma=1.0, algorithm=algorithm, surrogate=surrogate)
+    result = fitted(X, sigma=1.0, l0=Options(algorithm=algorithm, surrogate=surrogate))
     np.testing.assert_array_equal(result.outliers, [1])
     np.testing.assert_allclose(result.location, 2.5, rtol=1e-15)
 
@@ -226,7 +229,7 @@ def test_all_rows_equal_but_one(shape, surrogate, algorithm):
 def test_many_copies_of_one_outlier(algorithm):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.standard_normal((60, 5)), np.tile(np.full(5, 20.0), (40, 1))])
-    result = fitted(X, sigma=1.05 * spectral_sigma(X[:60]), algorithm=algorithm)
+    result = fitted(X, sigma=1.05 * spectral_sigma(X[:60]), l0=Options(algorithm=algorithm))
     assert not result.support[60:].any()
     assert result.support[:60].sum() >= 58
 
@@ -235,7 +238,7 @@ def test_many_copies_of_one_outlier(algorithm):
 def test_many_copies_of_one_good_row(algorithm):
     rng = np.random.default_rng(0)
     X = np.concatenate([np.ones((60, 5)), 10.0 + rng.standard_normal((40, 5))])
-    result = fitted(X, sigma=1.0, algorithm=algorithm)
+    result = fitted(X, sigma=1.0, l0=Options(algorithm=algorithm))
     np.testing.assert_array_equal(result.support, np.arange(100) < 60)
     np.testing.assert_allclose(result.location, 1.0, rtol=1e-14)
 
@@ -243,7 +246,7 @@ def test_many_copies_of_one_good_row(algorithm):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_rows_given_twice_are_judged_alike(algorithm):
     X, is_bad, sigma = clear_sample(n=50, n_bad=10)
-    result = fitted(np.repeat(X, 2, axis=0), sigma=sigma, algorithm=algorithm)
+    result = fitted(np.repeat(X, 2, axis=0), sigma=sigma, l0=Options(algorithm=algorithm))
     np.testing.assert_array_equal(result.support, np.repeat(~is_bad, 2))
 
 
@@ -251,7 +254,7 @@ def test_rows_given_twice_are_judged_alike(algorithm):
 def test_constant_columns_change_nothing(algorithm):
     X, is_bad, sigma = clear_sample()
     wider = np.insert(X, [0, 3], [7.0, 0.0], axis=1)
-    result = fitted(wider, sigma=sigma, algorithm=algorithm)
+    result = fitted(wider, sigma=sigma, l0=Options(algorithm=algorithm))
     np.testing.assert_array_equal(result.support, ~is_bad)
     np.testing.assert_allclose(result.location[[0, 4]], [7.0, 0.0], rtol=1e-14)
 
@@ -259,7 +262,7 @@ def test_constant_columns_change_nothing(algorithm):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_clean_rows_are_all_kept(algorithm):
     X = np.random.default_rng(0).standard_normal((300, 10))
-    result = fitted(X, sigma=1.001 * spectral_sigma(X), algorithm=algorithm)
+    result = fitted(X, sigma=1.001 * spectral_sigma(X), l0=Options(algorithm=algorithm))
     assert result.support.all()
     np.testing.assert_allclose(result.location, X.mean(axis=0), atol=1e-13)
 
@@ -284,7 +287,7 @@ def test_absurd_rows_with_every_method(size, surrogate, algorithm):
     X[3], X[40, 2], X[41, 5] = size, -size, size
     good = ~np.isin(np.arange(80), [3, 40, 41])
     sigma = 1.05 * spectral_sigma(X[good])
-    result = fitted(X, sigma=sigma, algorithm=algorithm, surrogate=surrogate)
+    result = fitted(X, sigma=sigma, l0=Options(algorithm=algorithm, surrogate=surrogate))
     np.testing.assert_array_equal(result.support, good)
 
 
@@ -318,7 +321,7 @@ def test_absurd_rows_from_every_start(size, start):
     X = np.random.default_rng(1).standard_normal((80, 6))
     X[3] = size
     good = np.arange(80) != 3
-    result = fitted(X, sigma=1.05 * spectral_sigma(X[good]), start=start)
+    result = fitted(X, sigma=1.05 * spectral_sigma(X[good]), l0=Options(start=start))
     np.testing.assert_array_equal(result.support, good)
 
 
@@ -332,11 +335,11 @@ def test_a_bound_far_too_small_is_said_to_be_so(shape, factor, surrogate, algori
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("always", ConvergenceWarning)
-        result = robust_mean(X, sigma=sigma, algorithm=algorithm, surrogate=surrogate)
+        result = robust_mean(X, sigma=sigma, l0=Options(algorithm=algorithm, surrogate=surrogate))
     assert np.isfinite(result.location).all()
     assert (np.abs(result.location) <= np.abs(X).max()).all(), "not even inside the data"
     assert "sigma" in result.message
-    np.testing.assert_array_equal(result.support, result.indicator == 0.0)
+    np.testing.assert_array_equal(result.support, result.details.indicator == 0.0)
     assert result.converged == (not caught)
     if caught:
         assert str(caught[0].message) == result.message
@@ -353,7 +356,7 @@ def test_a_huge_bound_keeps_all(shape, surrogate, algorithm):
     X = np.random.default_rng(0).standard_normal(shape)
     X[:5] += 10.0
     for sigma in (1e3, 1e8, 1e100):
-        result = fitted(X, sigma=sigma, algorithm=algorithm, surrogate=surrogate)
+        result = fitted(X, sigma=sigma, l0=Options(algorithm=algorithm, surrogate=surrogate))
         assert result.support.all()
         np.testing.assert_allclose(result.location, X.mean(axis=0), atol=1e-13)
         assert result.certificate.l0_lower_bound == 0
@@ -432,16 +435,18 @@ def test_pruned_rows_are_removed(algorithm, surrogate, shape):
     X[6] = 1e200
     good = ~np.isin(np.arange(len(X)), [0, 1, 2, 5, 6])
     result = fitted(
-        X, sigma=1.1 * spectral_sigma(X[good]), prune=0.2, algorithm=algorithm, surrogate=surrogate
+        X,
+        sigma=1.1 * spectral_sigma(X[good]),
+        l0=Options(prune=0.2, algorithm=algorithm, surrogate=surrogate),
     )
     np.testing.assert_array_equal(result.support, good)
-    np.testing.assert_array_equal(result.indicator[~good], 1.0)
+    np.testing.assert_array_equal(result.details.indicator[~good], 1.0)
 
 
 def test_pruning_where_nothing_is_far_changes_nothing():
     X, is_bad, sigma = clear_sample()
     plain = fitted(X, sigma=sigma)
-    pruned = fitted(X, sigma=sigma, prune=0.01)
+    pruned = fitted(X, sigma=sigma, l0=Options(prune=0.01))
     np.testing.assert_array_equal(plain.support, pruned.support)
     np.testing.assert_array_equal(plain.support, ~is_bad)
     np.testing.assert_array_equal(plain.location, pruned.location)
@@ -452,14 +457,14 @@ def test_a_pruned_row_scores_above_the_threshold():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 2))
     X[0] = 12.0
-    result = fitted(X, sigma=spectral_sigma(X[1:]), prune=0.9)
+    result = fitted(X, sigma=spectral_sigma(X[1:]), l0=Options(prune=0.9))
     np.testing.assert_array_equal(result.outliers, [0])
 
 
 def test_pruning_that_leaves_nothing_is_refused():
     X = np.random.default_rng(0).standard_normal((20, 3))
     with pytest.raises(ValueError, match=r"\bprune\b"):
-        robust_mean(X, sigma=1e-6, prune=0.5)
+        robust_mean(X, sigma=1e-6, l0=Options(prune=0.5))
 
 
 # -- starts ---------------------------------------------------------------------------------------
@@ -469,21 +474,23 @@ def test_pruning_that_leaves_nothing_is_refused():
 @pytest.mark.parametrize("start", ["auto", "coordinate-median", "geometric-median"])
 def test_every_start_finds_the_outliers(start, algorithm):
     X, is_bad, sigma = clear_sample()
-    result = fitted(X, sigma=sigma, start=start, algorithm=algorithm)
+    result = fitted(X, sigma=sigma, l0=Options(start=start, algorithm=algorithm))
     np.testing.assert_array_equal(result.support, ~is_bad)
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, lambda v: v.astype(int)])
 def test_a_start_of_any_kind(kind):
     X, is_bad, sigma = clear_sample()
-    result = fitted(X, sigma=sigma, start=kind(np.array([1.0, 2.0, 0.0, -3.0, 1.0, 0.0])))
+    result = fitted(
+        X, sigma=sigma, l0=Options(start=kind(np.array([1.0, 2.0, 0.0, -3.0, 1.0, 0.0])))
+    )
     np.testing.assert_array_equal(result.support, ~is_bad)
 
 
 @pytest.mark.parametrize("distance", [10.0, 1e3, 1e6])
 def test_continuation_recovers_from_a_start_far_off(distance):
     X, is_bad, sigma = clear_sample()
-    result = fitted(X, sigma=sigma, start=np.full(6, -distance))
+    result = fitted(X, sigma=sigma, l0=Options(start=np.full(6, -distance)))
     np.testing.assert_array_equal(result.support, ~is_bad)
 
 
@@ -524,7 +531,7 @@ def test_what_holds_where_eigenvalues_are_not_all_computed(setting, dtype):
 def test_scores_are_those_of_the_multiplier(setting):
     sample = setting.sample(0)
     result = robust_mean(sample.X, sigma=sample.sigma)
-    multiplier = result.rule
+    multiplier = result.details.rule
     assert multiplier.directions is not None
     gram = multiplier.directions @ multiplier.directions.T
     np.testing.assert_allclose(gram, np.eye(len(gram)), atol=1e-8)
@@ -537,16 +544,16 @@ def test_scores_are_those_of_the_multiplier(setting):
 def test_scores_where_nothing_was_removed():
     X = np.random.default_rng(0).standard_normal((50, 4))
     result = fitted(X, sigma=2.0)
-    assert result.rule.directions is None
-    expected = np.square(X - X.mean(axis=0)).sum(axis=1) / result.rule.budget
+    assert result.details.rule.directions is None
+    expected = np.square(X - X.mean(axis=0)).sum(axis=1) / result.details.rule.budget
     np.testing.assert_allclose(result.scores, expected, rtol=1e-10)
 
 
 def test_too_few_iterations_are_reported():
     sample = SettingA(150, 12, 0.2).sample(0)
     with pytest.warns(ConvergenceWarning, match="max_iter") as caught:
-        result = robust_mean(sample.X, sigma=sample.sigma, max_iter=1)
+        result = robust_mean(sample.X, sigma=sample.sigma, l0=Options(max_iter=1))
     assert caught[0].filename == __file__
     assert not result.converged
-    assert result.n_iter == 1
+    assert result.details.n_iter == 1
     assert np.isfinite(result.location).all()

@@ -33,7 +33,6 @@ def test_answers_one_after_the_other_are_those_of_cvxpy(d):
             assert answer.objective == pytest.approx(best, abs=3e-6 * answer.scale)
             assert answer.dual_objective <= best + 1e-6 * answer.scale
             assert reference.largest_eigenvalue(case.A, answer.weights) <= whole.budget * (1 + 1e-9)
-    assert len(whole.solved) == 6
 
 
 def test_gaps_and_indicators_follow_from_the_answer():

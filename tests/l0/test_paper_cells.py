@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import inlier
+from fits import robust_mean
 from paper_cells import BIG, CELLS, SETTINGS, name_of
 
 EXACT = 1e-12
@@ -15,7 +15,7 @@ def fit(cell, seed):
     """The recovery error, and how many rows are on the wrong side."""
     setting, n, d, alpha = cell
     sample = SETTINGS[setting](n=n, d=d, alpha=alpha).sample(seed)
-    result = inlier.robust_mean(sample.X, sigma=sample.sigma)
+    result = robust_mean(sample.X, sigma=sample.sigma)
     assert result.converged
     error = float(np.linalg.norm(result.location - sample.mean))
     return error, int((result.support == sample.is_outlier).sum())

@@ -12,7 +12,7 @@ import reference
 from cases import cases
 from clear_samples import GOOD, INF, NAN, NO_TABLES
 from convex import Problem
-from inlier import project, solve_l1, solve_least_squares
+from inlier.l0 import project, solve_l1, solve_least_squares
 from small_tables import CONTAMINATIONS, SHAPES, small_table
 
 PROBLEMS = ["l1", "weighted l1", "least squares", "projection"]
@@ -230,8 +230,8 @@ def test_a_larger_budget_never_costs_more(name, d):
 def test_rows_beyond_all_measure_have_no_weight(d):
     case = reference.instance("random", 60, d)
     X = np.vstack([case.X, np.full((2, d), 1e9)])
-    near = inlier.solve_l1(case.X, case.center, case.budget(0.5))
-    far = inlier.solve_l1(X, case.center, case.budget(0.5))
+    near = inlier.l0.solve_l1(case.X, case.center, case.budget(0.5))
+    far = inlier.l0.solve_l1(X, case.center, case.budget(0.5))
     np.testing.assert_array_equal(far.weights[-2:], 0.0)
     assert far.objective == pytest.approx(near.objective + 2.0, abs=2e-6 * 62)
 
@@ -240,7 +240,7 @@ def test_rows_beyond_all_measure_have_no_weight(d):
 def test_a_budget_that_has_room_for_no_row(d):
     case = reference.instance("random", 60, d)
     smallest = np.min(np.sum(case.A**2, axis=1))
-    solution = inlier.solve_l1(case.X, case.center, 1e-8 * smallest)
+    solution = inlier.l0.solve_l1(case.X, case.center, 1e-8 * smallest)
     assert solution.converged
     assert solution.l0_lower_bound == 60
 
@@ -248,7 +248,7 @@ def test_a_budget_that_has_room_for_no_row(d):
 @pytest.mark.parametrize("d", [3, 30])
 def test_projection_of_zero_is_zero(d):
     case = reference.instance("random", 60, d)
-    solution = inlier.project(case.X, case.center, case.budget(0.5), target=np.zeros(60))
+    solution = inlier.l0.project(case.X, case.center, case.budget(0.5), target=np.zeros(60))
     assert solution.converged
     assert solution.gap == 0.0
     np.testing.assert_array_equal(solution.weights, 0.0)
@@ -267,15 +267,15 @@ def test_bound_at_a_fixed_center_is_never_above_the_optimum(contamination, shape
         A = X - center
         budget = part * reference.largest_eigenvalue(A, np.ones(n))
         truth = reference.fewest_removed_about(A, budget)
-        l1 = inlier.solve_l1(X, center, budget)
+        l1 = inlier.l0.solve_l1(X, center, budget)
         assert l1.l0_lower_bound <= truth
         # As good as l1 can be: no less than the optimum that its own gap leaves open.
         assert l1.l0_lower_bound >= np.ceil(l1.objective - l1.gap - 1e-6 * n)
         options = {"tol": 1e-3}  # any multiplier gives a bound
-        assert inlier.solve_l1(X, center, budget, weights=u, **options).l0_lower_bound <= truth
-        squares = inlier.solve_least_squares(X, center, budget, **options)
+        assert inlier.l0.solve_l1(X, center, budget, weights=u, **options).l0_lower_bound <= truth
+        squares = inlier.l0.solve_least_squares(X, center, budget, **options)
         assert squares.l0_lower_bound <= truth
-        nearest = inlier.project(X, center, budget, target=u, **options)
+        nearest = inlier.l0.project(X, center, budget, target=u, **options)
         assert nearest.l0_lower_bound <= truth
 
 

@@ -67,7 +67,7 @@ def test_successive_least_squares_start_from_the_last_and_end_right(k):
 
 
 @pytest.mark.parametrize("d", [100, 600])
-@pytest.mark.parametrize("solve", [inlier.solve_l1, inlier.solve_least_squares])
+@pytest.mark.parametrize("solve", [inlier.l0.solve_l1, inlier.l0.solve_least_squares])
 def test_one_hopeless_row_among_rows_within_the_budget(solve, d):
     X = np.random.default_rng(0).standard_normal((50, d))
     X[7] = 1e6

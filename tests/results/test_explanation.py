@@ -11,6 +11,7 @@ from scipy import sparse
 import inlier
 from cases import cases
 from inlier.datasets import SettingA, SettingB
+from inlier.l0 import Options
 
 
 def sample(n=300, d=20, alpha=0.2, setting=SettingA):
@@ -76,7 +77,9 @@ def test_nothing_had_to_go():
     result = inlier.robust_mean(X, sigma=3.0)
     why = result.explain(7)
     assert not why.removed
-    np.testing.assert_allclose(why.contributions, (X[7] - X.mean(axis=0)) ** 2 / result.budget)
+    np.testing.assert_allclose(
+        why.contributions, (X[7] - X.mean(axis=0)) ** 2 / result.details.budget
+    )
 
 
 def test_the_feature_that_was_spoilt_comes_first():
@@ -95,10 +98,10 @@ def test_names_of_a_data_frame():
     frame = pd.DataFrame(X, columns=["a", "b", "c", 4], index=[f"r{i}" for i in range(len(X))])
     result = inlier.robust_mean(frame)
     assert {feature.name for feature in result.explain(0).features()} == {"a", "b", "c", "4"}
-    assert result.summary.row_name(3) == "r3"
+    assert result._summary.row_name(3) == "r3"
     named = result.with_data(X, columns=list("wxyz"), names=np.arange(len(X)))
     assert named.explain(0).columns == ("w", "x", "y", "z")
-    assert named.summary.row_name(3) == "3"
+    assert named._summary.row_name(3) == "3"
     assert "= " in str(named.explain(0))
 
 
@@ -128,7 +131,7 @@ def test_rows_that_are_not_there(row):
 def test_the_data_stay_behind(move):
     X = sample().X
     result = inlier.robust_mean(X)
-    _ = result.summary, result.standard_error
+    _ = result._summary, result.standard_error
     alone = move(result)
     assert alone.data is None and "summary" not in vars(alone)
     np.testing.assert_array_equal(alone.scores, result.scores)
@@ -173,7 +176,7 @@ def test_another_threshold(options, shape):
         top = np.linalg.eigvalsh(kept.T @ kept)[-1]
         assert other.certificate.lambda_max == pytest.approx(top, rel=1e-6)
     assert sum(group.size for group in other.groups) <= other.certificate.n_removed
-    same = result.at(threshold=result.rule.threshold)
+    same = result.at(threshold=result.details.rule.threshold)
     np.testing.assert_array_equal(same.support, result.support)
 
 
@@ -184,11 +187,11 @@ def test_another_p_is_what_a_fit_with_it_says(setting, options):
     result = inlier.robust_mean(X, **options)
     for p in (0.3, 0.9):
         other = result.at(p=p)
-        fitted = inlier.robust_mean(X, sigma=result.sigma, p=p)
+        fitted = inlier.robust_mean(X, sigma=result.sigma, l0=Options(p=p))
         # Other starts end a few rows apart where a bound has room for weak outliers.
         assert int((other.support != fitted.support).sum()) <= 0.01 * len(X)
         assert other.certificate.feasible
-        assert other.budget == pytest.approx(result.budget)
+        assert other.budget == pytest.approx(result.details.budget)
         assert other.n_passes < fitted.n_passes
 
 
@@ -239,13 +242,13 @@ def test_rows_too_far_away_to_square_may_be_put_back():
     assert not result.support[:30].any()
     for chosen in (result, result.keep(0), result.at(0), result.at(p=0.7)):
         assert "<html" in chosen.to_html()
-        assert chosen.summary.n_removed == int((~chosen.support).sum())
+        assert chosen._summary.n_removed == int((~chosen.support).sum())
 
 
 def test_rows_that_do_not_vary():
     result = inlier.robust_mean(np.ones((20, 3)))
     assert result.explain(0).score == 0.0
-    assert result.summary.shift.tolist() == [0.0] * 3
+    assert result._summary.shift.tolist() == [0.0] * 3
     with pytest.raises(ValueError, match="sigma = 0"):
         result.at(p=0.5)
 
@@ -261,7 +264,7 @@ def test_what_was_chosen_and_what_is_said_about_it_agree():
         result.keep(1),
         *(result.at(i) for i in range(len(result.path))),
     ):
-        for why in chosen.summary.worst:
+        for why in chosen._summary.worst:
             assert why.removed == (not chosen.support[why.row])
             assert chosen.explain(why.row).removed == why.removed
     back = result.keep(1)

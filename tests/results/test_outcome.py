@@ -4,6 +4,7 @@ import numpy as np
 
 from cases import cases
 from inlier import robust_mean
+from inlier.l0 import Options
 from inlier.verdict.verdict import DOUBTS, FAILURES, Finding, Kind, Outcome
 from reference import contaminated
 
@@ -26,9 +27,9 @@ def test_nothing_to_say():
 def test_fits_say_how_they_ended():
     X = contaminated(far=20.0)
     found = robust_mean(X)
-    assert found.outcome.searched and not found.outcome.chosen and not found.outcome.weak
+    assert found._outcome.searched and not found._outcome.chosen and not found._outcome.weak
     assert found.keep(0).outcome.chosen
     told = robust_mean(X, sigma=1.5)
-    assert not told.outcome.searched and not told.outcome.failed
-    assert robust_mean(X, sigma=1.5, algorithm="paper").outcome.paper
+    assert not told._outcome.searched and not told._outcome.failed
+    assert robust_mean(X, sigma=1.5, l0=Options(algorithm="paper")).outcome.paper
     np.testing.assert_array_equal(found.outliers, np.arange(6))

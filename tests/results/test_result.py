@@ -25,7 +25,7 @@ def test_a_pickled_result_has_left_the_data_behind(result):
     for name in ("location", "support", "weights", "scores", "indicator"):
         np.testing.assert_array_equal(getattr(back, name), getattr(result, name))
     assert back.message == result.message and back.certificate == result.certificate
-    assert back.data is None and result.data is not None
+    assert back.data is None and result._data is not None
     with pytest.raises(ValueError, match="with_data"):
         back.explain(0)
     again = back.with_data(contaminated(far=20.0))
@@ -42,7 +42,7 @@ def test_names_can_be_given_later(result):
 
 
 def test_explanations_of_several_rows_are_those_of_each(result):
-    together = result.explanations(np.array([0, 7, 59]))
+    together = result._explanations(np.array([0, 7, 59]))
     for row, found in zip((0, 7, 59), together, strict=True):
         one = result.explain(row)
         assert (found.row, found.score, found.removed) == (one.row, one.score, one.removed)

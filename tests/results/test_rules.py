@@ -13,6 +13,7 @@ from inlier import RobustMean, WeakEvidenceWarning, robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA
 from inlier.estimators.base import in_signs
+from inlier.l0 import Options
 
 
 def mixture(seed: int, wide: bool = False) -> tuple[np.ndarray, float]:
@@ -46,8 +47,10 @@ def test_as_published_the_rows_of_the_fit_are_judged_as_in_the_fit(surrogate, sc
         model = fitted(X, sigma=sigma, **given)
         result = model.result_
         np.testing.assert_array_equal(model.predict(X), in_signs(model.support_))
-        np.testing.assert_array_equal(result.scores > result.rule.threshold, ~result.support)
-        again = result.rule.scores(as_table(X))
+        np.testing.assert_array_equal(
+            result.scores > result.details.rule.threshold, ~result.support
+        )
+        again = result.details.rule.scores(as_table(X))
         np.testing.assert_allclose(again, result.scores, rtol=1e-6, atol=1e-12)
         # A row does not depend on those that it is asked about with.
         np.testing.assert_array_equal(model.predict(X[::3]), in_signs(model.support_[::3]))
@@ -78,7 +81,7 @@ def test_so_are_those_of_other_tables(given):
 def test_fit_predict_is_the_support(algorithm, surrogate):
     for seed in range(10):
         X, sigma = mixture(seed)
-        model = RobustMean(sigma=sigma, algorithm=algorithm, surrogate=surrogate)
+        model = RobustMean(sigma=sigma, l0=Options(algorithm=algorithm, surrogate=surrogate))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             np.testing.assert_array_equal(model.fit_predict(X), in_signs(model.support_))
@@ -87,7 +90,7 @@ def test_fit_predict_is_the_support(algorithm, surrogate):
 def test_the_rule_is_the_verdict_on_any_row(fit):
     sample, result = fit
     np.testing.assert_allclose(
-        result.rule.scores(as_table(sample.X)), result.scores, rtol=1e-9, atol=1e-12
+        result.details.rule.scores(as_table(sample.X)), result.scores, rtol=1e-9, atol=1e-12
     )
     # Rows that were not there, judged group by group.
     rng = np.random.default_rng(7)
@@ -103,8 +106,8 @@ def test_the_rule_is_the_verdict_on_any_row(fit):
             sizes = np.abs(sizes) if group.side == 0 else group.side * sizes
         expected |= sizes > group.cut
     if not result.groups:
-        expected = np.sum((new - result.location) ** 2, axis=1) > result.budget
-    got = result.rule.scores(as_table(new)) > result.rule.threshold
+        expected = np.sum((new - result.location) ** 2, axis=1) > result.details.budget
+    got = result.details.rule.scores(as_table(new)) > result.details.rule.threshold
     np.testing.assert_array_equal(got, expected)
 
 
@@ -117,7 +120,7 @@ def test_the_estimator_agrees(fit):
     np.testing.assert_array_equal(model.location_, result.location)
     np.testing.assert_array_equal(model.predict(sample.X) == 1, result.support)
     new = np.random.default_rng(3).standard_normal((40, sample.X.shape[1]))
-    removed = result.rule.scores(as_table(new)) > result.rule.threshold
+    removed = result.details.rule.scores(as_table(new)) > result.details.rule.threshold
     np.testing.assert_array_equal(model.predict(new) == -1, removed)
 
 

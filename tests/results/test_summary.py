@@ -155,12 +155,12 @@ def test_one_pass_once(monkeypatch):
 
     monkeypatch.setattr("inlier.data.arrays.DenseTable.squares", counted)
     result = inlier.robust_mean(contaminated())
-    passes = result.n_passes
+    passes = result.details.n_passes
     assert not seen
     for level in (0.5, 0.9):
-        _ = result.standard_error, result.confidence_interval(level), result.summary
+        _ = result.standard_error, result.confidence_interval(level), result._summary
     assert [table.n_passes for table in seen] == [1]
-    assert result.n_passes == passes
+    assert result.details.n_passes == passes
     assert "_mean_and_error" not in vars(copy.copy(result))
 
 
@@ -223,5 +223,5 @@ def test_a_single_kept_row_has_no_error():
 def test_deviations_of_a_summary_are_those_of_all_kept_rows():
     X = contaminated(5000)
     result = inlier.robust_mean(X)
-    np.testing.assert_allclose(result.summary.deviation, X[result.support].std(axis=0))
-    np.testing.assert_allclose(result.summary.standard_error, stats.sem(X[result.support]))
+    np.testing.assert_allclose(result._summary.deviation, X[result.support].std(axis=0))
+    np.testing.assert_allclose(result._summary.standard_error, stats.sem(X[result.support]))

@@ -36,19 +36,21 @@ def test_weights_are_no_evidence():
     for name in ("support", "scores", "indicator"):
         np.testing.assert_array_equal(getattr(RESULT, name), getattr(PLAIN, name))
     assert RESULT.support[100:120].all() and not RESULT.support[:30].any()
-    assert (RESULT.sigma, RESULT.budget) == (PLAIN.sigma, PLAIN.budget)
+    assert (RESULT.sigma, RESULT.details.budget) == (PLAIN.sigma, PLAIN.budget)
     assert RESULT.certificate.verify(X).holds
     alphas = np.array([0.1, 0.2])
     np.testing.assert_array_equal(
         RESULT.certificate.error_radius(alphas), PLAIN.certificate.error_radius(alphas)
     )
-    np.testing.assert_array_equal(RESULT.unweighted, PLAIN.location)
+    np.testing.assert_array_equal(RESULT._unweighted, PLAIN.location)
 
 
 def test_location_is_the_weighted_mean_of_the_kept_rows():
     np.testing.assert_allclose(RESULT.location, average(RESULT.support), rtol=1e-13)
-    np.testing.assert_allclose(np.average(X, axis=0, weights=RESULT.weights), RESULT.location)
-    assert RESULT.weights.max() == 1.0 and not RESULT.weights[~RESULT.support].any()
+    np.testing.assert_allclose(
+        np.average(X, axis=0, weights=RESULT.details.weights), RESULT.location
+    )
+    assert RESULT.details.weights.max() == 1.0 and not RESULT.details.weights[~RESULT.support].any()
 
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 1e-300, 1e300])
@@ -64,7 +66,7 @@ def test_standard_error():
     kept = RESULT.support & (WEIGHTS > 0.0)
     np.testing.assert_allclose(RESULT.standard_error, error(X[kept], WEIGHTS[kept]), rtol=1e-9)
     w = WEIGHTS[kept]
-    assert RESULT.effective_size == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert RESULT.details.effective_size == pytest.approx(w.sum() ** 2 / (w**2).sum())
     spread = np.sqrt(np.average((X[kept] - RESULT.location) ** 2, axis=0, weights=w))
     np.testing.assert_allclose(RESULT.deviation, spread, rtol=1e-9)
     low, high = RESULT.confidence_interval(0.9)
@@ -107,11 +109,11 @@ def test_every_home_of_the_data(held, dtype, tmp_path):
     close = {"rtol": 1e-6 if dtype is np.float32 else 1e-12}
     np.testing.assert_array_equal(np.asarray(result.support), RESULT.support)
     np.testing.assert_allclose(np.asarray(result.location), RESULT.location, **close)
-    np.testing.assert_allclose(np.asarray(result.weights), RESULT.weights)
+    np.testing.assert_allclose(np.asarray(result.details.weights), RESULT.details.weights)
     np.testing.assert_allclose(
         np.asarray(result.standard_error), RESULT.standard_error, rtol=10.0 * close["rtol"]
     )
-    assert type(result.location) is type(result.support) is type(result.weights)
+    assert type(result.location) is type(result.support) is type(result.details.weights)
     assert f"{result.location.dtype}".endswith(np.dtype(dtype).name)
 
 
@@ -126,7 +128,7 @@ def test_missing_cells():
     result = inlier.robust_mean(holes, sample_weight=WEIGHTS)
     plain = inlier.robust_mean(holes)
     np.testing.assert_array_equal(result.support, plain.support)
-    np.testing.assert_array_equal(result.unweighted, plain.location)
+    np.testing.assert_array_equal(result._unweighted, plain.location)
     kept = result.support & (WEIGHTS > 0.0)
     for j in range(4):
         there = kept & ~np.isnan(holes[:, j])
@@ -206,15 +208,15 @@ def test_one_weighted_row_has_no_standard_error():
     np.testing.assert_allclose(result.location, X[200])
     with pytest.raises(ValueError, match=r"at least 2 kept rows of positive weight.* keeps 1"):
         result.standard_error
-    assert np.isnan(result.summary.standard_error).all() and "robust" in result.to_html()
+    assert np.isnan(result._summary.standard_error).all() and "robust" in result.to_html()
 
 
 def test_words():
     statement = RESULT.certificate.statement()
     assert "the mean with each row counted once is within" in statement
     assert statement in RESULT.message and "counted once" not in PLAIN.message
-    size = f"an effective size of {RESULT.effective_size:.4g} rows"
-    moved = np.linalg.norm(RESULT.location - RESULT.unweighted)
+    size = f"an effective size of {RESULT.details.effective_size:.4g} rows"
+    moved = np.linalg.norm(RESULT.location - RESULT._unweighted)
     assert f"{size}, {moved:.3g} from that with each row counted once" in RESULT.message
     assert size in RESULT.remarks
     assert "counted once" in RESULT.at(0).message
@@ -227,7 +229,7 @@ def test_words():
 
 
 def test_summary_is_weighted():
-    summary = RESULT.summary
+    summary = RESULT._summary
     np.testing.assert_allclose(summary.plain, average(np.ones(300, bool)))
     np.testing.assert_allclose(summary.robust, RESULT.location)
     np.testing.assert_allclose(summary.deviation, RESULT.deviation)
@@ -239,7 +241,7 @@ def test_summary_is_weighted():
     t = (rows - RESULT.location) @ (offset / np.linalg.norm(offset))
     spread = np.sqrt(np.average(t**2, weights=WEIGHTS[RESULT.support]))
     assert summary.offset_deviation == pytest.approx(spread)
-    errors = np.linalg.norm(offset) / spread * np.sqrt(RESULT.effective_size)
+    errors = np.linalg.norm(offset) / spread * np.sqrt(RESULT.details.effective_size)
     assert f"or {errors:.3g} standard errors" in summary.distance()
 
 
@@ -259,6 +261,6 @@ def test_a_pickled_result_keeps_its_weights():
 def test_a_fit_that_keeps_no_row_has_nothing_to_weigh():
     result = inlier.robust_mean(X, sigma=1e-3, sample_weight=WEIGHTS)
     plain = inlier.robust_mean(X, sigma=1e-3)
-    assert not result.support.any() and result.unweighted is None
+    assert not result.support.any() and result._unweighted is None
     np.testing.assert_array_equal(result.location, plain.location)
     assert result.message == plain.message

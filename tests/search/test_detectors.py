@@ -3,23 +3,15 @@
 import numpy as np
 import pytest
 
-from inlier.data import as_table
-from inlier.linalg.eigenpairs import Oracle
 from inlier.search.detectors import by_direction, by_distance, by_metric, is_uneven
-from inlier.search.search import begun
 from inlier.search.settings import SEARCH
-from inlier.search.state import Near
+from symmetric_fits import started
 
 
 def looked_at(X):
-    """The oracle, the state before any group has left, and the rows about the nearest half."""
-    oracle = Oracle(as_table(X), np.random.default_rng(0))
-    state = begun(oracle, np.median(X, axis=0), 0.0, lambda step: None)
-    center = np.median(X, axis=0)
-    distances = np.square(X - center).sum(axis=1)
-    half = distances <= np.median(distances)
-    center = X[half].mean(axis=0)
-    return oracle, state, Near(center, half, np.square(X - center).sum(axis=1))
+    """The oracle, the state before any group is removed, and the rows about the nearest half."""
+    task, state = started(X)
+    return task.oracle, state, state.near
 
 
 def planted(n_bad, n=400, d=10, **changes):

@@ -15,6 +15,7 @@ from scipy.stats import ortho_group
 from cases import cases
 from inlier import WeakEvidenceWarning
 from inlier.datasets import SettingA
+from inlier.l0 import Options
 from symmetric_fits import SETTINGS, SMALL, fitted, no_warning, robust_mean, share_removed
 
 # -- the same rows in other clothes ---------------------------------------------------------------
@@ -336,7 +337,7 @@ def test_a_fit_leaves_the_global_random_state_alone():
 def test_every_start_leads_to_the_same_rows(name, start):
     sample = SMALL[name]()
     given = {"mean": sample.X.mean(axis=0), "off": np.full(sample.X.shape[1], 3.0)}
-    result = fitted(sample.X, start=given.get(start, start))
+    result = fitted(sample.X, l0=Options(start=given.get(start, start)))
     np.testing.assert_array_equal(result.support, ~sample.is_outlier)
 
 
@@ -345,14 +346,14 @@ def test_the_algorithm_of_the_paper_with_the_sigma_that_was_found(setting):
     X = SETTINGS[setting](200, 20, 0.2).sample(0).X
     seen = []
     plain = fitted(X)
-    result = robust_mean(X, algorithm="paper", callback=seen.append)
-    again = robust_mean(X, algorithm="paper", sigma=plain.sigma)
+    result = robust_mean(X, callback=seen.append, l0=Options(algorithm="paper"))
+    again = robust_mean(X, sigma=plain.sigma, l0=Options(algorithm="paper"))
     assert result.sigma == pytest.approx(plain.sigma)
     np.testing.assert_array_equal(result.support, again.support)
     np.testing.assert_allclose(result.location, again.location, atol=1e-12)
-    assert {step.stage for step in result.history} == {"algorithm 1"}
+    assert {step.stage for step in result.details.history} == {"algorithm 1"}
     assert [step.stage for step in seen].index("algorithm 1") == len(plain.history)
-    assert tuple(seen[len(plain.history) :]) == result.history
+    assert tuple(seen[len(plain.history) :]) == result.details.history
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -360,13 +361,13 @@ def test_the_callback_sees_the_history(name):
     X = SMALL[name]().X
     seen = []
     result = fitted(X, callback=seen.append)
-    assert tuple(seen) == result.history
+    assert tuple(seen) == result.details.history
     assert {step.stage for step in seen} == {"selection"}
     assert seen[0].n_removed == 0
     assert seen[-1].n_removed == (~result.support).sum()
-    assert seen[-1].budget == result.budget
+    assert seen[-1].budget == result.details.budget
     passes = [step.n_passes for step in seen]
-    assert passes == sorted(passes) and result.n_passes >= 1
+    assert passes == sorted(passes) and result.details.n_passes >= 1
     if len(seen) == len(result.groups) + 1:  # no last look
         assert [step.budget for step in seen] == [
             point.budget for point in result.path[: len(seen)]

@@ -61,7 +61,7 @@ def solve_l1(
     --------
     >>> import numpy as np, inlier
     >>> X = np.array([[0.0], [1.0], [-1.0], [9.0]])
-    >>> solution = inlier.solve_l1(X, center=[0.0], budget=2.0)
+    >>> solution = inlier.l0.solve_l1(X, center=[0.0], budget=2.0)
     >>> round(solution.objective, 3), solution.l0_lower_bound
     (1.0, 1)
     """

@@ -126,10 +126,12 @@ class RobustMeanResult:
         indicator = verdict.indicator
         if indicator is not None:
             indicator = on_device(frame.of_all_rows(indicator, 1.0))
-        near = frame.origin if frame.rotation is not None else verdict.mean
+        near, exact = verdict.mean, verdict.given or not verdict.groups
+        if frame.rotation is not None:
+            near, exact = frame.origin, False
         if frame.metric is not None:
-            near = frame.metric.restored(near[None])[0]
-        mean = mean_of(table, support, indicator, near, sample_weight)
+            near, exact = frame.metric.restored(near[None])[0], False
+        mean = mean_of(table, support, indicator, near, sample_weight, exact)
         groups = (*verdict.early, *(group.in_data(frame) for group in verdict.groups))
         suspects = [replace(s, group=s.group.in_data(frame)) for s in verdict.suspects]
         if mean.weighted:

@@ -38,15 +38,16 @@ def mean_of(
     indicator: Rows | None,
     near: Array,
     sample_weight: Array | None,
+    exact: bool = False,
 ) -> KeptMean:
-    """Compute the mean of the kept rows about a point near it: one pass.
+    """Compute the mean of the kept rows about a point near it: one pass, none if it is `exact`.
 
     If none is kept, the mean of all rows weighted by 1 - h. One pass more if cells are missing, and
     if rows have weights. Which rows are kept does not depend on the weights.
     """
     some_kept = any_true(support)
     kept = double(support) if some_kept or indicator is None else 1.0 - indicator
-    once = table.mean(kept, near)
+    once = near if exact else table.mean(kept, near)
     location, gaps = once, table.gaps
     if gaps is not None:
         location, mass = table.observed_mean(on_host(support))

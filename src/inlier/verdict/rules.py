@@ -42,7 +42,7 @@ class Multiplier:
 
     @classmethod
     def of_budget(cls, center: Array, budget: float, metric: Metric | None = None) -> Multiplier:
-        """Return the rule of a fit that removed nothing: would a row alone exceed the budget?"""
+        """Return the rule of a fit that removed nothing: whether a row alone exceeds a budget."""
         return cls.about(center, None, np.empty(0), budget, metric)
 
     @property
