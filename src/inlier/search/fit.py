@@ -22,16 +22,17 @@ from inlier.search import (
     SearchState,
     begun,
     below_the_edge,
-    clear,
     removed,
     select,
     settled,
+    thresholds,
 )
-from inlier.search.caution import RowSample, clear_groups, gross, is_noise, tested_rows
-from inlier.search.clear import Clear, clearness
+from inlier.search.extremes import extreme_rules
 from inlier.search.mapping import Early, MappedAnswer, mapped_back
-from inlier.search.settings import SAMPLE, SEARCH
-from inlier.search.significance import Cut
+from inlier.search.sample import RowSample
+from inlier.search.separated import Separated, separated_groups, separation_ratio
+from inlier.search.symmetric import is_noise, tested_rows
+from inlier.search.tests import Cut
 
 
 def fit_without_sigma(
@@ -128,7 +129,7 @@ def _search(
     fits.
     """
     n = frame.whole.shape[0]
-    enough = n >= SAMPLE.fewest_rows
+    enough = n >= thresholds.FEWEST_ROWS
     table, first = frame.table, frame.center
     distances = frame.of_near_rows(distances)
     if frame.rotation is not None and central:
@@ -172,14 +173,14 @@ def _early(
     """Find the rows that are too far away to compute with, and the gross ones."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
-    far = min(SEARCH.hopeless * typical, largest) if typical > 0.0 else largest
+    far = min(thresholds.HOPELESS * typical, largest) if typical > 0.0 else largest
     if assume == "symmetric" and typical > 0.0:
-        absurd = min(SEARCH.absurd * typical, largest)
-        if count(distances > absurd**2) <= SEARCH.few * n:
+        absurd = min(thresholds.ABSURD * typical, largest)
+        if count(distances > absurd**2) <= thresholds.ABSURD_SHARE * n:
             far = absurd
     early = []
     gone = distances < 0.0
-    for rule in [] if sample is None else gross(whole, sample):
+    for rule in [] if sample is None else extreme_rules(whole, sample):
         members = ~gone & (whole.measured(rule.measure) > rule.cut)
         kind = "cells" if isinstance(rule.measure, Fences) else "length"
         if some(members):
@@ -200,7 +201,7 @@ def _is_noise(found: SearchState, frame: WorkingFrame, sample: RowSample | None)
     most = tested_rows(sample.values.shape[1])
 
     def some_of(rows: Rows) -> Array:
-        return sample.on_their_own(frame.of_all_rows(rows, False), most)
+        return sample.among(frame.of_all_rows(rows, False), most).refilled()
 
     m = found.kept.shape[0]
     groups = [(group.size, some_of(mask_of(group.rows, m))) for group in found.groups]
@@ -223,12 +224,12 @@ class _Judged:
     ) -> tuple[list[Suspect], bool]:
         """Remove the groups that are clear of the rest; return suspects, and whether several."""
         near = on_host(self.frame.near)
-        rows, values = self.sample.among(near, clear.SETTINGS.sample)
+        rows, values, _ = self.sample.among(near, thresholds.SEPARATED_ROWS)
         numbers = np.cumsum(near) - 1  # of the rows in the table
         whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
         to_gpu = self.frame.whole.to_gpu
-        judged = clear_groups(numbers[rows], values, whole_in_proportion, to_gpu)
-        for group, among in judged.leaving:
+        judged = separated_groups(numbers[rows], values, whole_in_proportion, to_gpu)
+        for group, among in judged.removed:
             candidate = self._found(found, group, among)
             if candidate is None or removed(self.oracle, found, candidate, notify) is None:
                 return [], judged.several
@@ -257,7 +258,7 @@ class _Judged:
         deviation = float(np.sqrt(total(double(kept) * along**2) / m))
         return length * float(np.sqrt(m)) / max(deviation, TINY)
 
-    def _found(self, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
+    def _found(self, found: SearchState, group: Separated, rows: Array) -> Candidate | None:
         """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
         direction = group.direction[None]
         if self.axes is None:
@@ -278,7 +279,7 @@ class _Judged:
         widest = int(np.argmax(np.diff(between)))
         cut = float(between[widest] + between[widest + 1]) / 2.0
         members = kept & (t > cut)
-        ratio = clearness(t[kept], members[kept])
+        ratio = separation_ratio(t[kept], members[kept])
         if ratio <= 1.0 and len(rows) != kept.sum():
             return None
         middle = float(np.median(t[kept & ~members]))
@@ -294,9 +295,9 @@ def _findings(search: _Search, answer: MappedAnswer, n: int, assume: str) -> lis
     found, cautious, groups = search.found, search.cautious, answer.groups
     removed = sum(group.size for group in groups)
     minority = Finding(Kind.LARGE_MINORITY, removed, float(n))
-    doubts = [minority] if removed >= SEARCH.large * n else []
-    if n < SAMPLE.fewest_rows and assume != "symmetric":
-        findings = [Finding(Kind.TOO_FEW_ROWS, SAMPLE.fewest_rows)]
+    doubts = [minority] if removed >= thresholds.LARGE * n else []
+    if n < thresholds.FEWEST_ROWS and assume != "symmetric":
+        findings = [Finding(Kind.TOO_FEW_ROWS, thresholds.FEWEST_ROWS)]
     elif cautious and search.several:
         findings = [Finding(Kind.SEVERAL_GROUPS)]
     elif cautious:
@@ -308,7 +309,7 @@ def _findings(search: _Search, answer: MappedAnswer, n: int, assume: str) -> lis
         if found.refused is not None:
             kind = Kind.REFUSED_FURTHER if groups else Kind.REFUSED
             doubts = [Finding(kind, group=found.refused)]
-        elif len(found.looks) >= SEARCH.most_groups:
+        elif len(found.looks) >= thresholds.MOST_GROUPS:
             doubts = [Finding(Kind.MANY_GROUPS, len(found.looks))]
         elif found.unclear:
             doubts = [Finding(Kind.UNCLEAR_GROUP, found.unclear)]
@@ -324,9 +325,9 @@ def _weak_signs(found: SearchState, left: bool) -> list[Finding]:
     log_p, unclear = found.doubtful.log_p, bool(found.unclear)
     if found.tail:
         return [Finding(Kind.TAIL_KEPT, found.tail)]
-    if SEARCH.log_level <= log_p < np.log(SEARCH.doubtful_level):
+    if thresholds.LOG_LEVEL <= log_p < np.log(thresholds.DOUBTFUL_LEVEL):
         return [Finding(Kind.WEAK_SIGNS, value=float(np.exp(log_p)))]
-    if log_p < SEARCH.log_level and found.refused is None and not unclear:
+    if log_p < thresholds.LOG_LEVEL and found.refused is None and not unclear:
         return [Finding(Kind.NO_CUT)]
     if not left and not unclear and not found.coincide and found.refused is None:
         return [Finding(Kind.NO_GROUP)]

@@ -14,7 +14,7 @@ from inlier.linalg.eigenpairs import Oracle, RowSampling, Spectrum
 from inlier.results.certificate import Certificate
 from inlier.results.records import PathPoint
 from inlier.results.rules import Multiplier
-from inlier.search.settings import SEARCH
+from inlier.search import thresholds
 from inlier.search.state import SearchState, spectrum_of
 
 # The l1 problems are there for their prices: near the optimum will do.
@@ -46,7 +46,7 @@ def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
     """
     everything = np.arange(len(found.spectrum.values))
     subspace = found.subspace.extended(found.spectrum, everything, found.mean)
-    budget = SEARCH.below * float(found.spectrum.values[0])
+    budget = thresholds.BELOW * float(found.spectrum.values[0])
     if budget <= 0.0:  # the kept rows do not vary
         return None
     P = subspace.scaled_projections(found.mean, budget)
@@ -66,7 +66,7 @@ def below_the_edge(oracle: Oracle, found: SearchState) -> PathPoint | None:
 
 
 def _nearly_solved(P: Rows, draw: Callable[[], RowSampling]) -> SubspaceSolution:
-    return NEARLY_L1.minimise(SubspaceSolver(P, SEARCH.gap, draw=draw))
+    return NEARLY_L1.minimise(SubspaceSolver(P, thresholds.PATH_GAP, draw=draw))
 
 
 def _point(

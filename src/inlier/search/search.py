@@ -13,12 +13,12 @@ from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 from inlier.results.records import Step
 from inlier.results.rules import Group
-from inlier.search.detectors import by_direction, by_distance, by_metric, is_uneven, polished
+from inlier.search import thresholds
 from inlier.search.path import point_at
-from inlier.search.settings import SEARCH
-from inlier.search.significance import NOTHING
+from inlier.search.pursuit import whitened
 from inlier.search.state import Candidate, Near, SearchState, spectrum_of, unit
-from inlier.search.whitening import whitened
+from inlier.search.symmetric import by_direction, by_distance, by_metric, is_uneven, polished
+from inlier.search.tests import NOTHING
 
 
 def select(
@@ -45,7 +45,7 @@ def select(
     if not symmetric:
         return first
     found = _begun_again(first)
-    while len(found.groups) < SEARCH.most_groups:
+    while len(found.groups) < thresholds.MOST_GROUPS:
         group = _next_group(oracle, found, near, random, metric)
         if group is None or not _remove(oracle, found, group):
             break
@@ -135,7 +135,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
         lambda_max_before=found.spectrum.bound,
         ratio=group.ratio,
     )
-    if left < SEARCH.majority * members.shape[0] - 1e-9:
+    if left < thresholds.MAJORITY * members.shape[0] - 1e-9:
         found.refused = record
         return False
     found.groups.append(record)
@@ -146,7 +146,7 @@ def _remove(oracle: Oracle, found: SearchState, group: Candidate) -> bool:
     # What rounding has left of the rows that went, which may have been far out.
     rest = found.spectrum.drift / left
     found.mean = found.mean + rest
-    if left * float(rest @ rest) > SEARCH.negligible * float(found.spectrum.values[0]):
+    if left * float(rest @ rest) > thresholds.NEGLIGIBLE * float(found.spectrum.values[0]):
         found.spectrum = spectrum_of(oracle, found.mean, found.kept)
     found.subspace = _with_direction(oracle, found.subspace, record.direction)
     return True

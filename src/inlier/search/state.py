@@ -15,9 +15,9 @@ from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 from inlier.results.records import PathPoint
 from inlier.results.rules import Group
-from inlier.search.settings import SEARCH
-from inlier.search.significance import NOTHING, Cut
-from inlier.search.whitening import White
+from inlier.search import thresholds
+from inlier.search.pursuit import White
+from inlier.search.tests import NOTHING, Cut
 
 
 @dataclass
@@ -52,7 +52,7 @@ class SearchState:
     @property
     def least_variance(self) -> float:
         """Below it a direction holds nothing but rounding."""
-        return (SEARCH.roundings * self.noise) ** 2
+        return (thresholds.NOISE_ROUNDINGS * self.noise) ** 2
 
     def doubt(self, cut: Cut) -> None:
         """Remember a sign that was not enough."""
@@ -121,7 +121,7 @@ def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     def settled(values: Array, residuals: Array, bound: float) -> bool:
         return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])
 
-    return oracle(mean, weights, settled, SEARCH.round_passes, EIGEN.warm, EIGEN.probes)
+    return oracle(mean, weights, settled, thresholds.ROUND_PASSES, EIGEN.warm, EIGEN.probes)
 
 
 def unit(vector: Array) -> Array:
