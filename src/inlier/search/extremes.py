@@ -24,7 +24,7 @@ from inlier.data.measures import MEDIAN_SIZE
 from inlier.data.medians import ascending_columns, column_medians, median_distances, middles
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
-from inlier.search.sample import RowSample, rounding_steps
+from inlier.search.sample import RowSample, quantile_of_last, rounding_steps
 
 
 class Rule(NamedTuple):
@@ -189,22 +189,11 @@ def _unit_and_power(ascending: Rows, number: Array) -> tuple[Array, Array]:
     (a / m)^h is half-normal at the median and at the upper quantile.
     """
     q = thresholds.EXTREME_QUANTILE
-    unit, upper = (_quantile_of_last(ascending, number, level) for level in (0.5, q))
+    unit, upper = (quantile_of_last(ascending, number, level) for level in (0.5, q))
     gaussian = np.log(ndtri(0.5 + q / 2.0) / MEDIAN_SIZE)
     with np.errstate(all="ignore"):
         power = gaussian / np.log(upper / unit)
     return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
-
-
-def _quantile_of_last(ascending: Rows, number: Array, q: float) -> Array:
-    """Return a quantile of the last `number` values of each column."""
-    n = ascending.shape[0]
-    at = np.maximum(number - 1, 0) * q
-    low = np.floor(at).astype(np.intp)
-    first = n - np.maximum(number, 1) + low
-    places = like(np.stack([first, np.minimum(first + 1, n - 1)]), ascending)
-    inner, outer = on_host(namespace(ascending).take_along_axis(ascending, places, axis=0))
-    return np.asarray(inner + (at - low) * (outer - inner))
 
 
 class _Conditions(NamedTuple):

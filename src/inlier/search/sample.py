@@ -1,4 +1,4 @@
-"""The rows that are tested on the host, and the rounding of their columns."""
+"""The rows that are tested on the host, and rounding and quantiles of their columns."""
 
 from __future__ import annotations
 
@@ -77,3 +77,14 @@ def rounding_steps(ascending: Rows) -> Array:
         among = on_host(of_columns(steps, tied))
         smallest[tied] = np.where(among > least[tied], among, np.inf).min(axis=0)
     return np.where(np.isfinite(smallest), smallest, 0.0)
+
+
+def quantile_of_last(ascending: Rows, number: Array, q: float) -> Array:
+    """Return a quantile of the last `number` values of each sorted column."""
+    n = ascending.shape[0]
+    at = np.maximum(number - 1, 0) * q
+    low = np.floor(at).astype(np.intp)
+    first = n - np.maximum(number, 1) + low
+    places = like(np.stack([first, np.minimum(first + 1, n - 1)]), ascending)
+    inner, outer = on_host(namespace(ascending).take_along_axis(ascending, places, axis=0))
+    return np.asarray(inner + (at - low) * (outer - inner))

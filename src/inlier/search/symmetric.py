@@ -92,21 +92,20 @@ def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) 
     if turned is None:
         return None
     line, cut = turned
-    sizes = line.sizes(cut.side)
-    kept = found.kept
-    by_distance = tests.separation(group.sizes[kept], group.cut.cut)
-    if tests.separation(sizes[kept], cut.cut) <= by_distance:
-        return None
+    along = _candidate("direction", found, line, replace(cut, log_p=group.cut.log_p))
+    before, after = (tests.separation(g.sizes[found.kept], g.cut.cut) for g in (group, along))
+    return along if after > before else None
+
+
+def _candidate(kind: str, found: SearchState, line: Line, cut: Cut) -> Candidate:
     point = found.mean + line.center * line.direction
-    cut = replace(cut, log_p=group.cut.log_p)
-    return Candidate("direction", cut, sizes, point, line.direction)
+    return Candidate(kind, cut, line.sizes(cut.side), point, line.direction)
 
 
 def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
     """Test whether rows point the same way, each relative to a center that leaves it out.
 
-    Relative to one center, all rows would share its error, and with many columns point away from
-    it.
+    A center that they share would add its error to all rows, which is large with many columns.
     """
     table = oracle.table
     xp = namespace(members)
@@ -179,13 +178,12 @@ def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -
         oracle.table, found.mean, found.kept, found.least_variance, random
     )
     tested = pursue(white.rows, random)
-    found.doubt(min((projection.cut for projection in tested), key=lambda cut: cut.log_p))
-    significant = [
-        projection for projection in tested if projection.cut.log_p < thresholds.LOG_LEVEL
-    ][: thresholds.MOST_TURNED]
+    found.doubt(min((shown.cut for shown in tested), key=lambda cut: cut.log_p))
+    significant = [shown for shown in tested if shown.cut.log_p < thresholds.LOG_LEVEL]
+    significant = significant[: thresholds.MOST_TURNED]
     if not significant:
         return None
-    directions = white.directions(np.stack([projection.direction for projection in significant]))
+    directions = white.directions(np.stack([shown.direction for shown in significant]))
     lengths = np.linalg.norm(directions, axis=1)
     directions /= lengths[:, None]
     projected = oracle.table.project(found.mean, directions)
@@ -229,8 +227,7 @@ def _refined(
         found.unclear = max(found.unclear, count(members))
         return None
     kind = "direction" if white is None else "metric"
-    point = found.mean + line.center * line.direction
-    return Candidate(kind, replace(cut, log_p=log_p), sizes, point, line.direction)
+    return _candidate(kind, found, line, replace(cut, log_p=log_p))
 
 
 def _turned(
@@ -284,9 +281,7 @@ def polished(
         if cut.log_p >= thresholds.LOG_LEVEL:
             return [group]
         line = Line(directions[i], projected[i, :], center)
-        point = mean + center * directions[i]
-        cut = replace(cut, log_p=group.cut.log_p)
-        parts.append(Candidate(group.kind, cut, line.sizes(1), point, directions[i]))
+        parts.append(_candidate(group.kind, found, line, replace(cut, log_p=group.cut.log_p)))
     return parts
 
 
