@@ -9,7 +9,6 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,7 +21,7 @@ from judging import geometric_mean, markdown, robust_mean
 from pages import RESULTS, print_progress, write_page
 from real_data import folder_data
 
-from inlier.search import caution, clear, gross
+from inlier.search import extremes, separated, symmetric
 from inlier.search import fit as without_sigma
 
 WRITTEN = RESULTS / "parts.md"
@@ -35,15 +34,22 @@ LOST = 0.01
 def without(part: str) -> Iterator[dict[str, Any]]:
     """The rule without a part: what to pass to `robust_mean` meanwhile."""
     patches: dict[str, list[Any]] = {
-        "gross cells and rows": [mock.patch.object(without_sigma, "gross", lambda *_: [])],
-        "gross rows": [mock.patch.object(gross, "_gross_lengths", lambda *_: [])],
-        "clear groups": [mock.patch.object(clear, "SETTINGS", replace(clear.SETTINGS, rounds=0))],
-        "the whitened coordinates": [
-            mock.patch.object(clear, "spaces", first_only(clear.spaces)),
+        "extreme cells and rows": [
+            mock.patch.object(without_sigma, "extreme_rules", lambda *_: []),
         ],
-        "symmetry of what stays": [
-            mock.patch.object(caution, "lopsided", lambda *_, **__: 0.0),
-            mock.patch.object(caution, "flat", lambda *_: 0.0),
+        "extreme rows": [mock.patch.object(extremes, "_extreme_lengths", lambda *_: [])],
+        "separated groups": [
+            mock.patch.object(separated, "best_separated", lambda *_: (None, False)),
+        ],
+        "the whitened coordinates": [
+            mock.patch.object(
+                separated, "coordinate_systems", first_only(separated.coordinate_systems)
+            ),
+        ],
+        "symmetry of what is kept": [
+            mock.patch.object(module, name, lambda *_, **__: 0.0)
+            for module in (separated, symmetric)
+            for name in ("skewness_ratio", "bimodality_ratio")
         ],
     }
     options = {"assume": "nothing"} if part == "the symmetric rule" else {}
@@ -66,12 +72,12 @@ def first_only(spaces: Any) -> Any:
 
 PARTS = (
     "nothing",
-    "gross cells and rows",
-    "gross rows",
+    "extreme cells and rows",
+    "extreme rows",
     "the symmetric rule",
-    "clear groups",
+    "separated groups",
     "the whitened coordinates",
-    "symmetry of what stays",
+    "symmetry of what is kept",
 )
 
 

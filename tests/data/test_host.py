@@ -1,6 +1,5 @@
 """A table on the host speaks numpy, and never holds all rows of a device."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,7 @@ from inlier.data import HostTable, arrays, as_table
 from inlier.data.base import Metric
 from inlier.data.settings import SETTINGS as TABLES
 from inlier.datasets import SettingB
-from inlier.search import caution
-from inlier.search.settings import SAMPLE
+from inlier.search import thresholds
 from libraries import Verbs, quietly
 
 
@@ -25,8 +23,8 @@ def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
         return original(self, rows)
 
     monkeypatch.setattr(arrays.DenseTable, "some", counted)
-    small = replace(SAMPLE, whole_cells=0, cells=0)
-    monkeypatch.setattr(caution, "SAMPLE", small)
+    monkeypatch.setattr(thresholds, "WHOLE_CELLS", 0)
+    monkeypatch.setattr(thresholds, "SAMPLE_CELLS", 0)
     X = SettingB(5000, 12, 0.2).sample(0).X
     X[:4] = 1e12
     quietly(robust_mean, library(X))

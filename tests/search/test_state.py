@@ -5,8 +5,8 @@ import pytest
 
 from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
-from inlier.search.significance import Cut
 from inlier.search.state import Candidate, Line, Near, spectrum_of, unit
+from inlier.search.tests import Cut
 from reference import contaminated, largest_eigenvalue
 from symmetric_fits import started
 

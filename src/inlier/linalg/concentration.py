@@ -1,9 +1,9 @@
-"""The metric of the rows in the middle: a mean and a covariance of those that lie nearest.
+"""Mean and covariance of the rows in the middle, by concentration steps.
 
 The half of the rows that lies nearest to the center has a mean and a covariance, in whose metric
 another half lies nearest, and so on until the half repeats: the concentration steps of the minimum
-covariance determinant (Rousseeuw and Van Driessen 1999), from one start that no random number
-chooses. Three quarters of the rows give the final metric, because half of them know it less well.
+covariance determinant (Rousseeuw and Van Driessen 1999), from one start without random numbers.
+Three quarters of the rows give the final metric, which is more precise than with half of them.
 
 A small multiple of the identity is added to covariances, so that there may be fewer rows than
 columns. Up to a quarter of the rows may be bad.
@@ -16,11 +16,12 @@ from scipy.linalg import solve_triangular
 
 from inlier._internal.arrays import smallest
 from inlier._internal.typing import Array, Mask
+from inlier.linalg.whitening import PrincipalAxes
 
 ROUNDS = 8
 FINAL_SHARE = 0.75
-# Added to all variances, as a part of their mean: few rows happen not to vary in some directions,
-# and would be infinitely precise there. `benchmarks/ranking.py` varies both.
+# Added to all variances, as a part of their mean: few rows may not vary in some directions, and the
+# precision would be infinite there. `benchmarks/ranking.py` varies both.
 ADDED_VARIANCE = 1e-3
 
 
@@ -52,8 +53,7 @@ def concentrated(rows: Array) -> Concentrated:
             break
     nearest = smallest(distances, int(np.ceil(FINAL_SHARE * m)))
     mean, covariance, outside = _moments(coordinates[nearest], d)
-    variances, vectors = np.linalg.eigh(covariance)
-    directions = np.ascontiguousarray(vectors.T)
+    variances, directions = PrincipalAxes.of(covariance)
     if span is None:
         return Concentrated(mean, directions, 1.0 / variances, 0.0)
     return Concentrated(mean @ span, directions @ span, 1.0 / variances, 1.0 / outside)
@@ -61,11 +61,11 @@ def concentrated(rows: Array) -> Concentrated:
 
 def _span(rows: Array) -> Array:
     """Return orthonormal directions, k x d, that span few rows."""
-    values, vectors = np.linalg.eigh(rows @ rows.T)
-    spanning = values > 1e-12 * max(values[-1], np.finfo(np.float64).tiny)
-    if not spanning.any():
+    axes = PrincipalAxes.of(rows @ rows.T)
+    n_spanning = int((axes.variances > 1e-12 * axes.variances[0]).sum())
+    if not n_spanning:
         return np.eye(1, rows.shape[1])
-    directions = (vectors[:, spanning] / np.sqrt(values[spanning])).T @ rows
+    directions = axes.first(n_spanning).whitener @ rows
     # Once more, because the eigenvectors of products have lost half of the digits.
     return np.ascontiguousarray(np.linalg.qr(directions.T)[0].T)
 

@@ -14,13 +14,14 @@ from inlier.l0.dual import dual_in, subspace_of
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle
-from inlier.search import clear
-from inlier.search.caution import RowSample, clear_groups, gross, is_noise, tested_rows
-from inlier.search.clear import Clear, clearness
+from inlier.search import thresholds
+from inlier.search.extremes import extreme_rules
+from inlier.search.sample import RowSample
 from inlier.search.search import remove, start_search, symmetric, tighten_bound
-from inlier.search.settings import SAMPLE, SEARCH
-from inlier.search.significance import Cut
+from inlier.search.separated import Separated, separated_groups, separation_ratio
 from inlier.search.state import Candidate, SearchState, Task, spectrum_of
+from inlier.search.symmetric import is_noise, tested_rows
+from inlier.search.tests import Cut
 from inlier.verdict.rules import Group, Suspect
 from inlier.verdict.verdict import Finding, Kind, Outcome, Step, Verdict
 
@@ -95,7 +96,7 @@ def search(task: Task, first: SearchState, assume: str) -> tuple[SearchState, bo
 
     Return also whether nothing was assumed of the good rows in the end.
     """
-    enough = task.frame.whole.shape[0] >= SAMPLE.fewest_rows
+    enough = task.frame.whole.shape[0] >= thresholds.FEWEST_ROWS
     if assume == "symmetric":
         return symmetric(task, first), False
     if assume == "auto" and enough:
@@ -115,12 +116,12 @@ def separated(task: Task, first: SearchState) -> SearchState:
     if task.sample is None:
         return found
     near = on_host(frame.near)
-    rows, values = task.sample.among(near, clear.SETTINGS.sample)
+    rows, values, _ = task.sample.among(near, thresholds.SEPARATED_ROWS)
     numbers = np.cumsum(near) - 1  # of the rows in the frame
     whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
-    judged = clear_groups(numbers[rows], values, whole_in_proportion, frame.whole.to_gpu)
+    judged = separated_groups(numbers[rows], values, whole_in_proportion, frame.whole.to_gpu)
     found.several = judged.several
-    for group, among in judged.leaving:
+    for group, among in judged.removed:
         candidate = _extended(task, found, group, among)
         if candidate is None or remove(task, found, candidate) is None:
             return found
@@ -136,7 +137,7 @@ def separated(task: Task, first: SearchState) -> SearchState:
     return found
 
 
-def _extended(task: Task, found: SearchState, group: Clear, rows: Array) -> Candidate | None:
+def _extended(task: Task, found: SearchState, group: Separated, rows: Array) -> Candidate | None:
     """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
     direction = group.direction[None]
     if task.axes is None:
@@ -157,7 +158,7 @@ def _extended(task: Task, found: SearchState, group: Clear, rows: Array) -> Cand
     widest = int(np.argmax(np.diff(between)))
     cut = float(between[widest] + between[widest + 1]) / 2.0
     members = kept & (t > cut)
-    ratio = clearness(t[kept], members[kept])
+    ratio = separation_ratio(t[kept], members[kept])
     if ratio <= 1.0 and len(rows) != kept.sum():
         return None
     middle = float(np.median(t[kept & ~members]))
@@ -189,7 +190,7 @@ def _is_noise(task: Task, found: SearchState) -> bool:
     most = tested_rows(sample.values.shape[1])
 
     def some_of(rows: Rows) -> Array:
-        return sample.on_their_own(frame.of_all_rows(rows, False), most)
+        return sample.among(frame.of_all_rows(rows, False), most).refilled()
 
     m = found.kept.shape[0]
     groups = [(group.size, some_of(mask_of(group.rows, m))) for group in found.groups]
@@ -206,7 +207,7 @@ def _sample_of_span(
     principal ones.
     """
     rotation = frame.rotation
-    if sample is not None or rotation is None or frame.whole.shape[0] < SAMPLE.fewest_rows:
+    if sample is not None or rotation is None or frame.whole.shape[0] < thresholds.FEWEST_ROWS:
         return sample, None
     r = frame.table.shape[1]
     coordinates = on_host(frame.table.project(np.zeros(r), np.eye(r))).T
@@ -227,10 +228,10 @@ def _early(
     """Find the extreme rows, and those too far away to compute with; return the others too."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
-    far = min(SEARCH.hopeless * typical, largest) if typical > 0.0 else largest
+    far = min(thresholds.HOPELESS * typical, largest) if typical > 0.0 else largest
     if assume == "symmetric" and typical > 0.0:
-        absurd = min(SEARCH.absurd * typical, largest)
-        if count(distances > absurd**2) <= SEARCH.few * n:
+        absurd = min(thresholds.ABSURD * typical, largest)
+        if count(distances > absurd**2) <= thresholds.ABSURD_SHARE * n:
             far = absurd
     groups: list[Group] = []
     near = distances >= 0.0
@@ -248,7 +249,7 @@ def _early(
             Group(kind, rows, place, cut, 0, log_p, share=0.0, measure=measure, metric=metric)
         )
 
-    for rule in [] if sample is None else gross(whole, sample):
+    for rule in [] if sample is None else extreme_rules(whole, sample):
         members = near & (whole.measured(rule.measure) > rule.cut)
         kind = "cells" if isinstance(rule.measure, Fences) else "length"
         found(kind, members, rule.cut, rule.log_p, rule.measure)
@@ -275,9 +276,9 @@ def _findings(
     groups = [*early, *found.groups]
     removed = sum(group.size for group in groups)
     minority = Finding(Kind.LARGE_MINORITY, removed, float(n))
-    doubts = [minority] if removed >= SEARCH.large * n else []
-    if n < SAMPLE.fewest_rows and assume != "symmetric":
-        findings = [Finding(Kind.TOO_FEW_ROWS, SAMPLE.fewest_rows)]
+    doubts = [minority] if removed >= thresholds.LARGE * n else []
+    if n < thresholds.FEWEST_ROWS and assume != "symmetric":
+        findings = [Finding(Kind.TOO_FEW_ROWS, thresholds.FEWEST_ROWS)]
     elif cautious and found.several:
         findings = [Finding(Kind.SEVERAL_GROUPS)]
     elif cautious:
@@ -289,7 +290,7 @@ def _findings(
         if found.refused is not None:
             kind = Kind.REFUSED_FURTHER if groups else Kind.REFUSED
             doubts = [Finding(kind, group=found.refused)]
-        elif len(found.candidates) >= SEARCH.most_groups:
+        elif len(found.candidates) >= thresholds.MOST_GROUPS:
             doubts = [Finding(Kind.MANY_GROUPS, len(found.candidates))]
         elif found.unclear:
             doubts = [Finding(Kind.UNCLEAR_GROUP, found.unclear)]
@@ -305,9 +306,9 @@ def _weak_signs(found: SearchState, left: bool) -> list[Finding]:
     log_p, unclear = found.doubtful.log_p, bool(found.unclear)
     if found.tail:
         return [Finding(Kind.TAIL_KEPT, found.tail)]
-    if SEARCH.log_level <= log_p < np.log(SEARCH.doubtful_level):
+    if thresholds.LOG_LEVEL <= log_p < np.log(thresholds.DOUBTFUL_LEVEL):
         return [Finding(Kind.WEAK_SIGNS, value=float(np.exp(log_p)))]
-    if log_p < SEARCH.log_level and found.refused is None and not unclear:
+    if log_p < thresholds.LOG_LEVEL and found.refused is None and not unclear:
         return [Finding(Kind.NO_CUT)]
     if not left and not unclear and not found.coincide and found.refused is None:
         return [Finding(Kind.NO_GROUP)]

@@ -26,11 +26,11 @@ from inlier._internal.typing import Array, Rows
 from inlier.data import Place
 from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle
-from inlier.search.detectors import by_direction, by_distance, by_metric, is_uneven, polished
-from inlier.search.settings import SEARCH
-from inlier.search.significance import NOTHING
+from inlier.search import thresholds
+from inlier.search.pursuit import whitened
 from inlier.search.state import Candidate, Near, SearchState, Task, spectrum_of, unit
-from inlier.search.whitening import whitened
+from inlier.search.symmetric import by_direction, by_distance, by_metric, is_uneven, polished
+from inlier.search.tests import NOTHING
 from inlier.verdict.rules import Group
 from inlier.verdict.verdict import Step
 
@@ -54,7 +54,7 @@ def start_search(task: Task, start: Array, distances: Rows, noise: float = 0.0) 
 def symmetric(task: Task, first: SearchState) -> SearchState:
     """Remove groups while there is evidence for one, if good rows are symmetric about a center."""
     found = first.copy()
-    while len(found.groups) < SEARCH.most_groups:
+    while len(found.groups) < thresholds.MOST_GROUPS:
         group = _next_group(task, found)
         if group is None or remove(task, found, group) is None:
             break
@@ -109,7 +109,7 @@ def remove(task: Task, found: SearchState, group: Candidate) -> Group | None:
         share=group.cut.share,
         ratio=group.ratio,
     )
-    if left < SEARCH.majority * members.shape[0] - 1e-9:
+    if left < thresholds.MAJORITY * members.shape[0] - 1e-9:
         found.refused = record
         return None
     found.groups.append(record)
@@ -120,7 +120,7 @@ def remove(task: Task, found: SearchState, group: Candidate) -> Group | None:
     # What rounding has left of the removed rows, which may have been far out.
     rest = found.spectrum.drift / left
     found.mean = found.mean + rest
-    if left * float(rest @ rest) > SEARCH.negligible * float(found.spectrum.values[0]):
+    if left * float(rest @ rest) > thresholds.NEGLIGIBLE * float(found.spectrum.values[0]):
         found.spectrum = spectrum_of(oracle, found.mean, found.kept)
     _report(task, found)
     return record

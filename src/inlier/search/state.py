@@ -14,10 +14,10 @@ from inlier._internal.typing import Array, Rows
 from inlier.data import Frame
 from inlier.linalg.eigenpairs import SETTINGS as EIGEN
 from inlier.linalg.eigenpairs import Oracle, Spectrum
-from inlier.search.caution import RowSample
-from inlier.search.settings import SEARCH
-from inlier.search.significance import NOTHING, Cut
-from inlier.search.whitening import White
+from inlier.search import thresholds
+from inlier.search.pursuit import White
+from inlier.search.sample import RowSample
+from inlier.search.tests import NOTHING, Cut
 from inlier.verdict.rules import Group, Suspect
 from inlier.verdict.verdict import Step
 
@@ -72,7 +72,7 @@ class SearchState:
     @property
     def least_variance(self) -> float:
         """Below it a direction holds nothing but rounding."""
-        return (SEARCH.roundings * self.noise) ** 2
+        return (thresholds.NOISE_ROUNDINGS * self.noise) ** 2
 
     def copy(self) -> SearchState:
         """Return a state from which groups may be removed, while this one stays as it is."""
@@ -145,7 +145,7 @@ def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     def settled(values: Array, residuals: Array, bound: float) -> bool:
         return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])
 
-    return oracle(mean, weights, settled, SEARCH.round_passes, EIGEN.warm, EIGEN.probes)
+    return oracle(mean, weights, settled, thresholds.ROUND_PASSES, EIGEN.warm, EIGEN.probes)
 
 
 def unit(vector: Array) -> Array:

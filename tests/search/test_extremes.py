@@ -1,4 +1,4 @@
-"""Gross cells: typos, swapped columns and signs."""
+"""Extreme cells: typos, swapped columns and signs."""
 
 import numpy as np
 import pytest
@@ -6,44 +6,28 @@ import pytest
 from cases import cases
 from inlier import robust_mean
 from inlier.datasets import SettingA
-from inlier.search.gross import gross_rules
+from inlier.search.extremes import find_extremes
 from ordinary_tables import fitted, iris_with_typos
 
-# -- what is found --------------------------------------------------------------------------------
-
-
-def one_far_row(rng):
-    X = rng.standard_normal((20, 3))
-    X[3] += 100.0
-    return X, [3]
-
-
-def two_times_ten(rng):
-    X = rng.standard_normal((20, 4)) + 10.0
-    X[[2, 7], 1] *= 10.0
-    return X, [2, 7]
-
-
-def unit_error(rng):
-    X = rng.standard_normal((50, 4)) + 20.0
-    X[11, 2] *= 100.0
-    return X, [11]
-
-
-def three_far_rows(rng):
-    X = rng.standard_normal((40, 2))
-    X[[1, 5, 9]] += 30.0
-    return X, [1, 5, 9]
+# Rows, columns, the bad cells, and what happens to them.
+SMALL = {
+    "one far row": (20, 3, ([3],), lambda x: x + 100.0),
+    "two cells times ten": (20, 4, ([2, 7], 1), lambda x: 10.0 * (x + 10.0)),
+    "a cell in another unit": (50, 4, ([11], 2), lambda x: 100.0 * (x + 20.0)),
+    "three far rows": (40, 2, ([1, 5, 9],), lambda x: x + 30.0),
+}
 
 
 @cases("seed", range(5))
-@cases("table", [one_far_row, two_times_ten, unit_error, three_far_rows])
-def test_gross_rows_of_small_tables_leave(table, seed):
-    X, bad = table(np.random.default_rng(seed))
-    np.testing.assert_array_equal(fitted(X).outliers, bad)
+@cases("kind", SMALL)
+def test_extreme_rows_of_small_tables_are_removed(kind, seed):
+    n, d, bad, change = SMALL[kind]
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    X[bad] = change(X[bad])
+    np.testing.assert_array_equal(fitted(X).outliers, bad[0])
 
 
-def test_typos_leave_and_say_what_they_look_like():
+def test_typos_are_removed_and_described():
     result = fitted(iris_with_typos())
     np.testing.assert_array_equal(result.outliers, [3, 60, 100, 101, 102, 120, 140])
     said = {(cell.row, cell.column): str(cell) for cell in result.cells}
@@ -65,12 +49,9 @@ def test_swapped_columns_and_signs_are_recognised():
     assert said[9, 0] == "with the other sign it would be usual"
 
 
-# -- the parts ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("value", [1e3, 1e7, 1e10, 1e20, 1e150, 1e300])
-def test_a_gross_cell_of_any_size_is_named(value):
-    """The scale of a column is that of its middle, however far out a cell lies."""
+def test_an_extreme_cell_of_any_size_is_reported(value):
+    """The scale of a column is that of its middle, for any distance of a cell."""
     X = np.random.default_rng(1).standard_normal((300, 4))
     X[7, 2] = value
     result = robust_mean(X)
@@ -79,16 +60,26 @@ def test_a_gross_cell_of_any_size_is_named(value):
 
 
 @cases("seed", [2, 4])
-def test_many_gross_rows_leave_at_the_widest_gap(seed):
-    """A good row lies next to it in these draws, nearer to the gross ones than to the others."""
+def test_many_extreme_rows_are_cut_at_the_least_likely_gap(seed):
+    """In these draws a good row lies nearer to the extreme ones than to the others."""
     sample = SettingA(2000, 100, 0.2).sample(seed)
     np.testing.assert_array_equal(robust_mean(sample.X).support, ~sample.is_outlier)
 
 
-def test_a_good_cell_beside_many_gross_ones_stays():
+def test_a_good_cell_beside_many_extreme_ones_is_kept():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 1))
     X[:30] = 40.0 + rng.standard_normal((30, 1))
     X[30] = 1.6 * np.abs(X[31:]).max()  # beyond the others, by what one good value can reach
-    kept = gross_rules(X, 400)[1]
-    np.testing.assert_array_equal(np.flatnonzero(~kept), np.arange(30))
+    np.testing.assert_array_equal(np.flatnonzero(~find_extremes(X, 400)[1]), np.arange(30))
+
+
+def test_a_gap_that_the_tail_can_reach_is_none():
+    X = np.random.default_rng(0).standard_normal((200, 1))
+    X[0] = 1.2 * np.abs(X[1:]).max()
+    assert find_extremes(X, 200)[0] == []
+    X[0] = 40.0
+    (rule,), kept = find_extremes(X, 200)
+    np.testing.assert_array_equal(np.flatnonzero(~kept), [0])
+    np.testing.assert_array_equal(rule.measure(X) > rule.cut, ~kept)
+    assert 1.0 < X[0, 0] / (rule.measure.center[0] + rule.measure.above[0]) < 40.0

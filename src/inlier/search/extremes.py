@@ -1,0 +1,385 @@
+"""Extreme cells and rows: values that the tail of the others cannot reach.
+
+Far out, the logarithms of good values have independent exponential spacings if their tail falls
+with any power. So k values that exceed all others by a ratio r have the chance r^(-k g), where g is
+the tail index, estimated from the values just inside the gap. Each side of each column is tested in
+its own unit and with its own tail; then the rows' lengths in these units.
+
+Works on a sample of the rows, on the host or a device, and finds rules that hold for all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from inlier._internal.arrays import highest, like, namespace, of_columns, on_host
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Array, Mask, Rows
+from inlier.data import Fences, Measure, Table, TailLength, as_table
+from inlier.data.measures import MEDIAN_SIZE
+from inlier.data.medians import ascending_columns, column_medians, median_distances, middles
+from inlier.linalg.whitening import PrincipalAxes
+from inlier.search import thresholds
+from inlier.search.sample import RowSample, quantile_of_last, rounding_steps
+
+
+class Rule(NamedTuple):
+    """Rows with a size above the cut are extreme."""
+
+    measure: Measure
+    cut: float
+    log_p: float
+
+
+def extreme_rules(table: Table, sample: RowSample) -> list[Rule]:
+    """Find rules that separate extreme rows from the others; two passes if rows were sampled."""
+    n, m = table.shape[0], len(sample.rows)
+    with np.errstate(all="ignore"):
+        if m == n:
+            return find_extremes(sample.values, n)[0]
+        factor = (n / m) ** (1.0 / thresholds.TAIL_INDEX)
+        # To sort thousands of columns takes the host longer than a pass takes a GPU.
+        values = table.to_gpu(sample.values)
+        reach = _reach(values, factor)
+        values = namespace(values).concat([values, table.to_gpu(_rows_beyond(table, reach))])
+        rules, kept = find_extremes(values, values.shape[0])
+        rest = _of_rows(values, kept)
+        return [_widened(rule, reach, rest, factor) for rule in rules]
+
+
+def _reach(values: Rows, factor: float) -> Fences:
+    """Bound the columns of all rows, given those of a sample."""
+    ascending = ascending_columns(values)
+    center = middles(ascending)
+    ends = (on_host(ascending[:, -1]) - center, center - on_host(ascending[:, 0]))
+    above, below = (np.where(end > 0.0, factor * end, np.inf) for end in ends)
+    return Fences(center, median_distances(ascending, center), above, below)
+
+
+def _rows_beyond(table: Table, reach: Fences) -> Array:
+    """Return the rows that lie farther out in some column, or the farthest of them."""
+    far = table.measured(reach)
+    xp = namespace(far)
+    beyond = xp.nonzero(far > 1.0)[0]
+    rows, far = on_host(beyond), on_host(xp.take(far, beyond))
+    if len(rows) > thresholds.MOST_BEYOND:
+        rows = rows[np.argsort(-far, kind="stable")[: thresholds.MOST_BEYOND]]
+    return table.fetch(np.sort(rows)).astype(np.float64)
+
+
+def _widened(rule: Rule, reach: Fences, kept: Rows, factor: float) -> Rule:
+    """Widen a rule by what rows outside of the sample can reach."""
+    measure = rule.measure
+    if not isinstance(measure, Fences):
+        return rule._replace(cut=max(rule.cut, factor * highest(measure(kept))))
+    shift = reach.center - measure.center
+    above, below = (
+        np.where(np.isfinite(fence), np.maximum(fence, farthest), np.inf)
+        for fence, farthest in (
+            (measure.above, reach.above + shift),
+            (measure.below, reach.below - shift),
+        )
+    )
+    return rule._replace(measure=replace(measure, above=above, below=below))
+
+
+def find_extremes(X: Rows, n: int) -> tuple[list[Rule], Mask]:
+    """Find rules that separate extreme rows from the others, and the mask of the rows to keep.
+
+    X holds all rows, or a sample with all rows that may be extreme; shares are of n rows. The rules
+    are in the order in which they apply: one for cells, if any, and some for lengths.
+    """
+    m, d = X.shape
+    kept = np.ones(m, dtype=np.bool_)
+    high, low = np.full(d, np.inf), np.full(d, -np.inf)
+    cells_log_p = 0.0
+    length_rules: list[Rule] = []
+    most = int(thresholds.FEW_SHARE * n) + 1
+    for _ in range(thresholds.ROUNDS):
+        R = _of_rows(X, kept)
+        if R.shape[0] < thresholds.FEWEST_ROWS:
+            break
+        xp = namespace(R)
+        varies = on_host(xp.max(R, axis=0) > xp.min(R, axis=0))
+        if not varies.any():
+            break
+        R = of_columns(R, varies)
+        view = _View.of(R)
+        cells = _extreme_cells(view, most)
+        lengths = _extreme_lengths(R, view, varies, most, not len(cells.fenced))
+        removed = cells.beyond(R)
+        for _, members in lengths:
+            removed |= members
+        if not removed.any() or kept.sum() - removed.sum() < thresholds.KEPT_SHARE * n:
+            break
+        high[varies] = np.minimum(high[varies], cells.high)
+        low[varies] = np.maximum(low[varies], cells.low)
+        cells_log_p = min(cells_log_p, cells.log_p)
+        length_rules += [rule for rule, _ in lengths]
+        kept[kept] = ~removed
+    rules = []
+    if np.isfinite(high).any() or np.isfinite(low).any():
+        rest = _of_rows(X, kept)
+        center = column_medians(rest)
+        unit = column_medians(abs(rest - like(center, rest)))
+        rules.append(Rule(Fences(center, unit, high - center, center - low), 1.0, cells_log_p))
+    return rules + length_rules, kept
+
+
+def _of_rows(X: Rows, kept: Mask) -> Rows:
+    """Select the rows that a mask of the host keeps."""
+    if kept.all():
+        return X
+    if isinstance(X, np.ndarray):
+        return X[kept]
+    return namespace(X).take(X, like(np.flatnonzero(kept), X), axis=0)
+
+
+class _View(NamedTuple):
+    """Sorted columns about their medians, with a unit and a tail power for each side."""
+
+    ascending: Rows
+    """n x d."""
+    center: Array
+    unit: Array
+    """2 x d: above and below."""
+    power: Array
+    number: Array
+    """2 x d: of values on each side."""
+    step: Array
+    """d: the smallest step between the values of a column, by which they may be rounded."""
+
+    @classmethod
+    def of(cls, R: Rows) -> _View:
+        sorted_columns = ascending_columns(R)
+        center, ascending = middles(sorted_columns), sorted_columns.T
+        xp, d = namespace(R), R.shape[1]
+        step = rounding_steps(ascending)
+        # Values that differ from the median by rounding alone are on neither side of it.
+        at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * step
+        ascending = ascending - like(center, R)
+        unit, power, number = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
+        for side, values in enumerate((ascending, -xp.flip(ascending, axis=0))):
+            number[side] = on_host(xp.sum(values > like(at_center, R), axis=0, dtype=xp.int64))
+            unit[side], power[side] = _unit_and_power(values, number[side])
+        short = np.flatnonzero(number.min(axis=0) < thresholds.FEWEST_VALUES)
+        if len(short):
+            both = np.sort(np.abs(on_host(of_columns(ascending, short))), axis=0)
+            few = number[:, short] < thresholds.FEWEST_VALUES
+            shared = _unit_and_power(both, number[:, short].sum(axis=0))
+            unit[:, short] = np.where(few, shared[0], unit[:, short])
+            power[:, short] = np.where(few, shared[1], power[:, short])
+        return cls(ascending, center, np.maximum(unit, TINY), power, number, step)
+
+    def end(self, side: int, size: int, columns: Array) -> Array:
+        """Return how far out the farthest values of some columns lie on a side, ascending."""
+        a = self.ascending
+        a = a[a.shape[0] - size :, :] if side == 0 else a[:size, :]
+        a = on_host(of_columns(a, columns))
+        return a if side == 0 else -a[::-1]
+
+
+def _unit_and_power(ascending: Rows, number: Array) -> tuple[Array, Array]:
+    """Return the median m of the positive values of sorted columns, and the power h <= 1.
+
+    (a / m)^h is half-normal at the median and at the upper quantile.
+    """
+    q = thresholds.EXTREME_QUANTILE
+    unit, upper = (quantile_of_last(ascending, number, level) for level in (0.5, q))
+    gaussian = np.log(ndtri(0.5 + q / 2.0) / MEDIAN_SIZE)
+    with np.errstate(all="ignore"):
+        power = gaussian / np.log(upper / unit)
+    return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
+
+
+class _Conditions(NamedTuple):
+    """When the largest values are extreme."""
+
+    n_tests: int
+    most: int
+    """At most this number of values is extreme."""
+    size: float
+    """Their smallest Gaussian size."""
+    ratio: float
+    """Their smallest ratio to the others."""
+    prior: float
+    """The number of spacings that the expected tail index counts for."""
+
+
+class _Extremes(NamedTuple):
+    """How many of the largest values are extreme, where to cut, and the chance of it."""
+
+    number: Array
+    cut: Array
+    nearest: Array
+    """The smallest of the extreme values."""
+    log_p: Array
+
+
+def _tail_test(
+    a: Array, size: Array, number: Array, step: Array, conditions: _Conditions
+) -> _Extremes:
+    """Find the largest values that the tail of the others cannot reach.
+
+    `a` and `size` (t x v) are the largest values of each of v views, ascending, and their Gaussian
+    sizes; a view has `number` values above 0, rounded to its `step`, so that values may be nearer
+    by half of it. The cut is the least likely gap: a good value may lie next to many extreme ones.
+    """
+    t, v = a.shape
+    k = np.arange(1, max(1, min(conditions.most, t - 8)) + 1)[:, None]
+    edge, column = t - k, np.arange(v)[None, :]
+    logs = np.log(np.maximum(a, TINY))
+    sums = np.concatenate([np.zeros((1, v)), np.cumsum(logs, axis=0)])
+    # Hill's estimate of the tail index from the sqrt(n) values just inside the cut.
+    fewest, prior = thresholds.FEWEST_VALUES, conditions.prior
+    inside = np.maximum(np.sqrt(np.maximum(number - k, 1)).astype(np.intp), fewest)
+    inside = np.minimum(inside, np.minimum(number - k - 1, edge - 1))
+    enough = inside >= fewest
+    inside = np.maximum(inside, 1)
+    hill = sums[edge, column] - sums[edge - inside, column]
+    hill -= inside * logs[np.maximum(edge - inside - 1, 0), column]
+    index = (inside + prior) / (np.maximum(hill, 0.0) + prior / thresholds.TAIL_INDEX)
+    inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
+    r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
+    log_p = np.log(conditions.n_tests * k * (k + 1.0)) - k * index * np.log(r)
+    extreme = enough & (size[edge, column] >= conditions.size) & (r >= conditions.ratio)
+    extreme &= log_p < np.log(thresholds.EXTREME_LEVEL)
+    least_likely = 1 + np.argmin(np.where(extreme, log_p, np.inf), axis=0)
+    found = np.where(extreme.any(axis=0), least_likely, 0)
+    at = np.maximum(found, 1)
+    column = column[0]
+    inner, nearest = (np.maximum(a[t - at - i, column], TINY) for i in (1, 0))
+    cut = np.where(found > 0, np.sqrt(inner * nearest), np.inf)
+    return _Extremes(found, cut, nearest, log_p[at - 1, column])
+
+
+class _Cells(NamedTuple):
+    """The fences of the columns; infinite where nothing is extreme."""
+
+    high: Array
+    low: Array
+    log_p: float
+
+    @property
+    def fenced(self) -> Array:
+        """The columns with extreme cells."""
+        return np.flatnonzero(np.isfinite(self.high) | np.isfinite(self.low))
+
+    def beyond(self, R: Rows) -> Mask:
+        """Return the rows with a cell beyond its fence."""
+        fenced = self.fenced
+        R = on_host(of_columns(R, fenced))
+        return np.asarray(((self.high[fenced] < R) | (self.low[fenced] > R)).any(axis=1))
+
+
+def _extreme_cells(view: _View, most: int) -> _Cells:
+    m, d = view.ascending.shape
+    tail = min(m, 2 * most + 80 + 2 * int(np.sqrt(m)))
+    # Among many cells the largest good one has this size by chance.
+    least = max(thresholds.EXTREME_SIZE, -float(ndtri(0.5 / (m * d))))
+    conditions = _Conditions(
+        2 * d + 4, most, least, thresholds.EXTREME_RATIO, thresholds.EXTREME_PRIOR
+    )
+    cuts, nearest, log_p = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
+    ends = on_host(view.ascending[-1, :]), -on_host(view.ascending[0, :])
+    for side, farthest in enumerate(ends):
+        unit, power = view.unit[side], view.power[side]
+        size = MEDIAN_SIZE * (np.maximum(farthest, 0.0) / unit) ** power
+        far = np.flatnonzero(size >= least)
+        if not len(far):
+            continue
+        a = np.maximum(view.end(side, tail, far), 0.0)
+        size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
+        found = _tail_test(a, size, view.number[side, far], view.step[far], conditions)
+        cuts[side, far], nearest[side, far] = found.cut, found.nearest
+        log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
+    # No value is removed on one side that is nearer than a kept one on the other.
+    extreme = np.flatnonzero(np.isfinite(cuts).any(axis=0))
+    tails = np.stack([view.end(side, tail, extreme) for side in (1, 0)])
+    kept = np.where(tails < cuts[::-1, None, extreme], tails, 0.0).max(axis=1)
+    cuts[:, extreme] = np.where(nearest[:, extreme] < kept, np.inf, cuts[:, extreme])
+    return _Cells(view.center + cuts[0], view.center - cuts[1], log_p)
+
+
+def _extreme_lengths(
+    R: Rows, view: _View, columns: Mask, most: int, no_cells: bool
+) -> list[tuple[Rule, Mask]]:
+    """Find rows that are extreme as a whole; many of them only where no cell is extreme.
+
+    `columns` are those of R among the columns of the table.
+    """
+    m, d = R.shape
+    if d < 2:
+        return []
+    plain = TailLength(view.center, view.unit, view.power)
+    if d < min(m, thresholds.WIDE_COLUMNS):
+        sizes = on_host(plain.cells(R))
+        white = replace(plain, whitener=_whitener(sizes))
+        measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
+    else:
+        measured = [(plain, on_host(as_table(R).measured(plain)))]
+    few, many = (
+        _Conditions(2 * d + 4, most, *weakest)
+        for weakest in (
+            (thresholds.EXTREME_SIZE, thresholds.EXTREME_RATIO, thresholds.EXTREME_PRIOR),
+            (thresholds.LONG_SIZE, thresholds.LONG_RATIO, thresholds.LONG_PRIOR),
+        )
+    )
+    extreme = []
+    for measure, lengths in measured:
+        a = np.sort(lengths)[:, None]
+        off = np.maximum(a - np.median(a), 0.0)
+        number = np.array([(off > 0.0).sum()])
+        distinct = int((np.diff(a[:, 0]) > 1e-6 * a[-1]).sum())
+        if number[0] < thresholds.FEWEST_VALUES or distinct < 2.0 * np.sqrt(len(a)):
+            continue  # a few codes have no tail
+        scale, power = _unit_and_power(off, number)
+        counted = np.array([len(a)]), np.zeros(1)  # all values, not rounded
+        found = _tail_test(a, MEDIAN_SIZE * (off / scale) ** power, *counted, few)
+        if not found.number[0] and no_cells and d < thresholds.WIDE_COLUMNS:
+            found = _tail_test(a, MEDIAN_SIZE * off / scale, *counted, many)
+            if found.number[0] < thresholds.LONG_SHARE * m:
+                continue
+        if found.number[0]:
+            measure = _of_all_columns(measure, columns)
+            rule = Rule(measure, float(found.cut[0]), float(found.log_p[0]))
+            extreme.append((rule, lengths > rule.cut))
+    return extreme
+
+
+def _of_all_columns(measure: TailLength, columns: Mask) -> TailLength:
+    """Extend a measure of some columns to all columns, of which the others do not count."""
+
+    def extended(values: Array, fill: float) -> Array:
+        out = np.full((*values.shape[:-1], len(columns)), fill)
+        out[..., columns] = values
+        return out
+
+    whitener = None if measure.whitener is None else extended(measure.whitener, 0.0)
+    center, unit = extended(measure.center, 0.0), extended(measure.unit, np.inf)
+    return TailLength(center, unit, extended(measure.power, 1.0), whitener)
+
+
+def _whitener(sizes: Array) -> Array:
+    """Decorrelate sizes by the correlations of wrapped cells.
+
+    Wrapping bounds the influence of a cell (Raymaekers and Rousseeuw 2021); the correlations are
+    shrunk to 0 by d / n.
+    """
+    n, d = sizes.shape
+    far = np.abs(sizes)
+    wrapped = np.sign(sizes) * 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
+    wrapped = np.where(far <= 1.5, sizes, wrapped)
+    wrapped = wrapped - wrapped.mean(axis=0)
+    # A column that varies less has rare codes, which do not make a row long.
+    deviation = np.maximum(wrapped.std(axis=0), MEDIAN_SIZE)
+    wrapped /= deviation
+    correlation = (1.0 - min(0.9, d / n)) * (wrapped.T @ wrapped) / n
+    np.fill_diagonal(correlation, 1.0)
+    axes = PrincipalAxes.of(correlation)
+    variances = np.maximum(axes.variances, 1e-9 * axes.variances[0])
+    return np.asarray(axes._replace(variances=variances).whitener / deviation)

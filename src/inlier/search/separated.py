@@ -1,0 +1,422 @@
+"""Groups that are well separated from the rest.
+
+The separation ratio r of a group is the distance of its nearest row over the distance of the
+farthest of the others on either side, both from the median of the others, along the difference of
+the means. No row contributes to its own direction, so that in many dimensions the search does not
+inflate r. Groups are searched for in the units of the columns, and in whitened coordinates.
+
+Nothing is assumed of the good rows: they may be skewed, heavy-tailed, rounded, in different units
+and in classes. Works on a sample of the rows on the host; principal axes are computed on the device
+of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import bdtr
+
+from inlier._internal.arrays import like, namespace, of_columns, on_host
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Array, Mask, Rows
+from inlier.data.medians import ascending_columns, median_distances, middles
+from inlier.linalg.whitening import PrincipalAxes
+from inlier.search import thresholds
+from inlier.search.pursuit import climb, windows
+from inlier.search.sample import rounding_steps
+from inlier.search.tests import bimodality_ratio, skewness_ratio
+
+# Cells are clipped to this distance, in units of their column, so that squares do not overflow.
+FARTHEST = 1e100
+
+
+class Separated(NamedTuple):
+    """A group that is well separated from the rest."""
+
+    members: Mask
+    direction: Array
+    """In the coordinates of the data."""
+    ratio: float
+    log_p: float
+
+
+class SeparatedGroups(NamedTuple):
+    """Groups to remove, suspected groups, and whether there are several modes."""
+
+    removed: list[tuple[Separated, Array]]
+    """Each with the indices of the rows in which it was found."""
+    suspected: list[tuple[Separated, Array]]
+    several: bool
+
+
+def separated_groups(
+    rows: Array, values: Array, n: int, to_gpu: Callable[[Array], Rows] = np.asarray
+) -> SeparatedGroups:
+    """Find the groups that are well separated from the rest.
+
+    All of them are removed only if the rest is symmetric and has one mode; otherwise only a few
+    obvious rows. The others are suspected, unless the rows fall into several groups, of which none
+    is more suspect than another. `rows` are the indices of some rows and `values` their cells; n is
+    the number of rows before extreme ones were removed, in proportion to these.
+    """
+    found: list[tuple[Separated, Array]] = []
+    several = False
+    with np.errstate(all="ignore"):
+        for _ in range(thresholds.ROUNDS):
+            varies = np.ptp(values, axis=0) > 0.0
+            if len(values) < thresholds.FEWEST_ROWS or not varies.any():
+                break
+            group, several = best_separated(to_gpu(values[:, varies]), n)
+            if group is None:
+                break
+            members = group.members
+            large = members.sum() > thresholds.CLASS_SHARE * n
+            if large and is_class(values[members], values[~members]):
+                several = True
+                break
+            direction = np.zeros(len(varies))
+            direction[varies] = group.direction
+            found.append((group._replace(direction=direction), rows))
+            rows, values = rows[~members], values[~members]
+        if not found:
+            return SeparatedGroups([], [], several)
+        n_found = sum(int(group.members.sum()) for group, _ in found)
+        projected = project_on_axes(to_gpu(values[:, np.ptp(values, axis=0) > 0.0]))
+        if n_found > thresholds.FEW_SHARE * n:
+            several |= bimodality_ratio(projected, thresholds.REST_LEVEL) > 1.0
+        if not several and skewness_ratio(projected, strict=False) <= 1.0:
+            return SeparatedGroups(found, [], several)
+    # Each group is separated only from what remains without the ones before.
+    obvious = list(takewhile(lambda pair: _is_obvious(pair[0], n), found))
+    suspected = list(takewhile(lambda pair: _is_suspect(pair[0]), found[len(obvious) :]))
+    return SeparatedGroups(obvious, [] if several else suspected, several)
+
+
+def is_class(group: Array, rest: Array) -> bool:
+    """Return whether a group varies as the rest does in most columns: then it is a class."""
+    varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
+    if len(group) < thresholds.FEWEST_ROWS or not varies.any():
+        return False
+    ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
+    return bool(np.median(np.abs(np.log(ratios))) < np.log(thresholds.CLASS_FACTOR))
+
+
+def _is_obvious(group: Separated, n: int) -> bool:
+    """Return whether a group may be removed regardless of the shape of the other rows."""
+    few = group.members.sum() <= thresholds.OBVIOUS_SHARE * n
+    return bool(few and group.ratio >= thresholds.OBVIOUS_RATIO)
+
+
+def _is_suspect(group: Separated) -> bool:
+    """Return whether a kept group is as well separated as a large one has to be."""
+    return group.ratio >= thresholds.LARGE_RATIO and group.log_p <= thresholds.LARGE_LOG_P
+
+
+def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
+    """Find the best separated group, and whether there is one that is too large to be removed.
+
+    n is the number of rows before any group was removed, in proportion to those of X.
+    """
+    m, d = X.shape
+    best, merit, blocked = None, 0.0, False
+    for space, n_tested, white in coordinate_systems(X):
+        for members, ratio, spread, way in _candidates(space, n_tested, white):
+            k = int(members.sum())
+            few = k <= thresholds.FEW_SHARE * n
+            if ratio < (thresholds.FEW_RATIO if few else thresholds.LARGE_RATIO):
+                continue
+            charge = thresholds.DIRECTION_CHARGE * n_tested
+            log_p = charge - thresholds.TAIL_INDEX * k * np.log(ratio)
+            obvious = ratio >= thresholds.OBVIOUS_RATIO
+            # A group that spreads wider than the gap before it is the tail of skewed rows.
+            lenient = obvious or (few and spread <= ratio)
+            if log_p > (thresholds.FEW_LOG_P if lenient else thresholds.LARGE_LOG_P):
+                continue
+            natural = k > thresholds.MINORITY_SHARE * n and d < thresholds.MINORITY_COLUMNS
+            small = m - k >= thresholds.KEPT_SHARE * n
+            small = small and bdtr(k, m, 0.5) <= thresholds.EQUAL_LEVEL
+            if not small or (natural and not obvious):
+                blocked = True
+            elif k * np.log(ratio) ** 2 > merit:
+                merit = k * np.log(ratio) ** 2
+                best = Separated(members, space.of_data(way[None])[0], ratio, log_p)
+    return best, blocked
+
+
+def separation_ratio(along: Array, members: Mask) -> float:
+    """Divide the distance of the nearest member by the one of the farthest other row."""
+    return _extent(along, members)[0]
+
+
+def _extent(along: Array, members: Mask) -> tuple[float, float]:
+    """Return the separation ratio, and the distance of the farthest member over the nearest."""
+    others = along[~members]
+    middle = np.median(others)
+    nearest, farthest = along[members].min() - middle, along[members].max() - middle
+    reach = max(np.abs(others - middle).max(), TINY)
+    return float(nearest / reach), float(farthest / max(nearest, TINY))
+
+
+# -- coordinates ----------------------------------------------------------------------------------
+
+
+class _Space(NamedTuple):
+    """Rows along principal axes, the longest first."""
+
+    rows: Array
+    """n x k, centered, on the host."""
+    lengths: Array
+    """k: roots of their sums of squares."""
+    axes: Rows
+    """k x d, for rows in the units of the columns; or k x n, as combinations of the rows."""
+    combined: Rows | None
+    """The rows that are combined to axes if d > n, where k x d axes would be large."""
+    columns: Mask
+    """Which columns of the data take part."""
+    unit: Array
+    rounding: Array
+    """Unit and rounding step of each column of the data."""
+
+    @classmethod
+    def of(cls, Y: Rows, columns: Mask, unit: Array, rounding: Array) -> _Space:
+        n, d = Y.shape
+        lengths, axes = PrincipalAxes.of(Y.T @ Y if d <= n else Y @ Y.T)
+        lengths = np.sqrt(lengths)
+        if d <= n:
+            return cls(on_host(Y @ axes.T), lengths, axes, None, columns, unit, rounding)
+        rows = on_host(axes.T) * lengths
+        axes = axes / like(np.maximum(lengths, TINY)[:, None], Y)
+        return cls(rows, lengths, axes, Y, columns, unit, rounding)
+
+    def scaled(self, chosen: Array, scales: Array) -> _Space:
+        """Divide the rows along chosen axes by scales."""
+        xp, places = namespace(self.axes), like(chosen, self.axes)
+        axes = xp.take(self.axes, places, axis=0) / like(scales[:, None], self.axes)
+        rows, lengths = self.rows[:, chosen] / scales, self.lengths[chosen] / scales
+        return self._replace(rows=rows, lengths=lengths, axes=axes)
+
+    def of_data(self, ways: Array) -> Array:
+        """Transform directions (j x k) to those of the data (j x d)."""
+        along = like(ways, self.axes) @ self.axes
+        along = on_host(along if self.combined is None else along @ self.combined)
+        found = np.zeros((len(ways), len(self.unit)))
+        found[:, self.columns] = along / self.unit[self.columns]
+        return found
+
+    def noise(self, ways: Array) -> Array:
+        """Return the standard deviation along directions (j x k) that rounding causes."""
+        noise = np.linalg.norm(self.of_data(ways) * self.rounding, axis=1)
+        return np.asarray(noise / np.sqrt(12.0))
+
+
+def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
+    """Yield the rows in the units of the columns, and whitened.
+
+    Also the number of axes that are tested, and whether the rows are whitened.
+    """
+    xp, (n, d) = namespace(X), X.shape
+    ascending = ascending_columns(X)
+    center = middles(ascending)
+    Y = X - like(center, X)
+    unit = median_distances(ascending, center)
+    # Half of the values are equal up to rounding.
+    rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
+    for j in np.flatnonzero(rough):
+        values = on_host(Y[:, int(j)])
+        other = np.abs(values[values != 0.0])
+        unit[j] = np.median(other) if len(other) else np.inf
+    Y /= like(unit, Y)
+    Y = xp.clip(Y, -FARTHEST, FARTHEST)
+    Y -= xp.mean(Y, axis=0)
+    rounding = rounding_steps(ascending.T)
+    space = _Space.of(Y, np.ones(d, dtype=np.bool_), unit, rounding)
+    held = np.flatnonzero(space.lengths > 1e-7 * space.lengths[0])
+    space = space.scaled(held, np.ones(len(held)))
+    yield space, min(thresholds.UNIT_AXES, len(held)), False
+    usable = ~rough & np.isfinite(unit)
+    if usable.sum() < 2:
+        return
+    if not usable.all():
+        space = _Space.of(of_columns(Y, usable), usable, unit, rounding)
+    deviations = space.lengths / np.sqrt(n)
+    most = min(thresholds.WHITE_AXES, max(2, n // thresholds.ROWS_PER_AXIS))
+    good = deviations > 1e-6 * deviations[0]
+    # An axis has length 1, so its noise is at most that of the roughest column.
+    roughest = (rounding[usable] / unit[usable]).max() / np.sqrt(12.0)
+    if not (deviations[good][:most] > thresholds.ROUNDINGS * roughest).all():
+        good &= deviations > thresholds.ROUNDINGS * space.noise(np.eye(len(deviations)))
+    chosen = np.flatnonzero(good)[:most]
+    if len(chosen) >= 2:
+        white = space.scaled(chosen, deviations[chosen])
+        yield white, min(int(usable.sum()), thresholds.WHITE_AXES), True
+
+
+def project_on_axes(X: Rows) -> Array:
+    """Project the rows on the principal axes along which groups are searched for."""
+    return np.concatenate([space.rows[:, :k] for space, k, _ in coordinate_systems(X)], axis=1)
+
+
+def project_and_divide(X: Rows) -> tuple[Array, Array]:
+    """Project the rows on these axes, and on the directions that divide them best into two parts.
+
+    No row contributes to its own direction: noise that was divided in two still has one mode.
+    """
+    first = [space.rows[:, :k] for space, k, _ in coordinate_systems(X)]
+    # In the units of the columns, along few axes: along many, noise falls apart into two parts.
+    T = first[0].T
+    least = np.full(len(T), max(4, int(thresholds.CLASS_LEAST * X.shape[0])))
+    for _ in range(thresholds.SPLIT_TURNS):
+        T = _along(first[0], _split(T, least)[0])[0]
+    return np.concatenate(first, axis=1), T.T
+
+
+def _skewed(white: Array) -> Array:
+    """Project the rows on the most skewed and the flattest direction of each window of axes."""
+    found = []
+    for window in windows(white.shape[1]):
+        # Only starts of a search for groups: fewer steps than those of the pursuit are enough.
+        V, skewness, kurtosis = climb(white.T, window, 8)
+        for i, axes in enumerate(window):
+            projected = white[:, axes] @ V[i].T
+            projected -= projected.mean(axis=0)
+            projected /= np.maximum(projected.std(axis=0), TINY)
+            best = {int(skewness[i].argmax()), int(kurtosis[i].argmin())}
+            found += [projected[:, j] for j in sorted(best)]
+    return np.array(found)
+
+
+# -- groups along directions ----------------------------------------------------------------------
+
+
+def _candidates(
+    space: _Space, n_tested: int, white: bool
+) -> list[tuple[Mask, float, float, Array]]:
+    """Find the groups that some direction shows, each with its extent and direction."""
+    rows = space.rows
+    m = len(rows)
+    least = sorted({3, max(4, int(thresholds.SPLIT_SHARE * m))})
+    starts = np.concatenate([_skewed(rows), rows.T]) if white else rows[:, :n_tested].T
+    fewest = [np.full(len(starts), k) for k in least]
+    split, found = _split(starts, *fewest)
+    groups, sizes = [split[found]], [np.concatenate(fewest)[found]]
+    if not white:
+        order = np.argsort(starts, axis=1, kind="stable")
+        for k in (m // 10, m // 4):
+            for end in (order[:, :k], order[:, m - k :]) if k >= 3 else ():
+                ends = np.zeros((len(order), m), dtype=np.bool_)
+                np.put_along_axis(ends, end, True, axis=1)
+                groups.append(ends)
+                sizes.append(np.full(len(order), least[-1]))
+    G, k_least = _distinct(np.concatenate(groups), np.concatenate(sizes))
+    if not len(G):
+        return []
+    for turn in range(thresholds.SPLIT_TURNS):
+        along = _along(rows, G)[0]
+        if turn:  # only groups that stand out already are worth another turn
+            foremost = np.argsort(-_standardized_distance(along, G), kind="stable")
+            foremost = foremost[: thresholds.SPLIT_FOLLOWED]
+            along, G, k_least = along[foremost], G[foremost], k_least[foremost]
+        split, found = _split(along, k_least)
+        G, k_least = _distinct(np.where(found[:, None], split, G), k_least)
+    for _ in range(2):
+        G = _cut_in_widest_gap(_along(rows, G)[0], G)
+    G, _ = _distinct(G, np.zeros(len(G)))
+    along, ways = _along(rows, G)
+    lengths = np.maximum(np.linalg.norm(ways, axis=1), TINY)
+    candidates = []
+    for t, members, way, rounding in zip(along, G, ways, space.noise(ways) / lengths, strict=True):
+        k = int(members.sum())
+        if 2 < k < m / 2 and t[~members].std() >= thresholds.ROUNDINGS * rounding:
+            candidates.append((members, *_extent(t, members), way))
+    return candidates
+
+
+def _split(T: Array, *least: Array) -> tuple[Array, Mask]:
+    """Split each row of T by the best two-Gaussian classification; True is the smaller part.
+
+    Variances are shrunk to the pooled one by four rows. Each `least` gives the fewest rows of a
+    part for every row of T; the splits are concatenated. Also return whether there is a cut.
+    """
+    k, n = T.shape
+    ascending = np.sort(T, axis=1)
+    a = ascending - ascending[:, n // 2 : n // 2 + 1]
+    a /= np.maximum(np.abs(a).max(axis=1, keepdims=True), TINY)
+    sums, squares = np.cumsum(a, axis=1), np.cumsum(a * a, axis=1)
+    left = np.arange(1, n)[None, :]
+    right = n - left
+    whole = squares[:, -1:] / n - (sums[:, -1:] / n) ** 2
+    low = squares[:, :-1] / left - (sums[:, :-1] / left) ** 2
+    high = (squares[:, -1:] - squares[:, :-1]) / right
+    high -= ((sums[:, -1:] - sums[:, :-1]) / right) ** 2
+    pooled = (left * low + right * high) / n
+    floor = 1e-4 * whole + TINY
+    low = np.maximum((left * low + 4.0 * pooled) / (left + 4.0), floor)
+    high = np.maximum((right * high + 4.0 * pooled) / (right + 4.0), floor)
+    merit = left * np.log(left / n) + right * np.log(right / n)
+    merit = merit - 0.5 * (left * np.log(low) + right * np.log(high))
+    merit[np.diff(a, axis=1) <= 0.0] = -np.inf
+    splits, found = [], []
+    for fewest in least:
+        among = np.where(np.minimum(left, right) < fewest[:, None], -np.inf, merit)
+        at = among.argmax(axis=1)
+        found.append(among[np.arange(k), at] > -np.inf)
+        below = np.take_along_axis(ascending, at[:, None], axis=1) >= T
+        splits.append(np.where((at + 1 <= n - at - 1)[:, None], below, ~below))
+    return np.concatenate(splits), np.concatenate(found)
+
+
+def _along(rows: Array, G: Array) -> tuple[Array, Array]:
+    """Project all rows on each group's difference of means, leaving each row out of its own."""
+    n = len(rows)
+    k = G.sum(axis=1)[:, None].astype(np.float64)
+    m = n - k
+    summed = G.astype(np.float64) @ rows
+    center = (rows.sum(axis=0) - summed) / m
+    ways = summed / k - center
+    projected = ways @ rows.T - (ways * center).sum(axis=1, keepdims=True)
+    squared = (rows * rows).sum(axis=1)[None, :] - 2.0 * center @ rows.T
+    squared = np.maximum(squared + (center * center).sum(axis=1, keepdims=True), 0.0)
+    inside = (k * projected - squared) / np.maximum(k - 1.0, 1.0)
+    outside = m / np.maximum(m - 1.0, 1.0) * (projected + squared / np.maximum(m - 1.0, 1.0))
+    lengths = np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), TINY)
+    return np.where(G, inside, outside) / lengths, ways
+
+
+def _standardized_distance(T: Array, G: Array) -> Array:
+    """Divide the distance of each group from the others by the standard deviation of both."""
+    k = G.sum(axis=1)
+    squares, sums = (np.where(G, values, 0.0).sum(axis=1) for values in (T * T, T))
+    inside = squares / k - (sums / k) ** 2
+    m = T.shape[1] - k
+    rest = T.sum(axis=1) - sums
+    outside = ((T * T).sum(axis=1) - squares) / m - (rest / m) ** 2
+    return np.asarray((sums / k - rest / m) / np.sqrt(np.maximum(inside + outside, TINY)))
+
+
+def _cut_in_widest_gap(T: Array, G: Array) -> Array:
+    """Move the cut of each group into the widest gap within a few ranks."""
+    moved = G.copy()
+    n = T.shape[1]
+    for i, (t, members) in enumerate(zip(T, G, strict=True)):
+        k = int(members.sum())
+        reach = max(2, int(0.03 * k))
+        low, high = max(1, n - k - reach), min(n - 2, n - k + reach)
+        if k <= 2 or high <= low:
+            continue
+        order = np.argsort(t, kind="stable")
+        gaps = t[order[low : high + 1]] - t[order[low - 1 : high]]
+        at = low + int(gaps.argmax())
+        if 1 < n - at < n / 2:
+            moved[i] = False
+            moved[i, order[at:]] = True
+    return moved
+
+
+def _distinct(G: Array, sizes: Array) -> tuple[Array, Array]:
+    """Return each group once, in the given order."""
+    _, first = np.unique(np.packbits(G, axis=1), axis=0, return_index=True)
+    first = np.sort(first)
+    return G[first], sizes[first]

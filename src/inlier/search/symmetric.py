@@ -1,0 +1,439 @@
+"""Tests for groups beside good rows that are symmetric about one center, and when to trust them.
+
+A round of the search tests distances, directions of large variance and the metric of the rows.
+`is_noise` tests whether the rows that would be kept are symmetric and have one mode.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+from scipy.special import bdtr
+
+from inlier._internal.arrays import (
+    among,
+    any_true,
+    count,
+    double,
+    highest,
+    like,
+    mask_of,
+    median,
+    namespace,
+    on_host,
+    pieces,
+    total,
+)
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Array, Mask, Rows
+from inlier.data import as_table
+from inlier.linalg.eigenpairs import Oracle
+from inlier.search import tests, thresholds
+from inlier.search.pursuit import White, centered_rows, chosen_rows, pursue, whitened
+from inlier.search.separated import is_class, project_and_divide
+from inlier.search.state import Candidate, Line, Near, SearchState, unit
+from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
+
+# Bins of the screening: widths of the logarithm of the size, in standard deviations of the middle
+# half.
+WIDTH, LOW, HIGH = 0.01, -3.0, 6.0
+# Bins by which the center of a sample may be off, where bins are wider than its error.
+MARGIN = 2
+# Bins that a gap in the sizes spans at least: half of the way from their quartile to their median.
+GAP = 32
+
+
+def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | None:
+    """Find rows that stand apart, or many rows that point the same way; at most four passes."""
+    kept = found.kept
+    # The evidence takes distances that treat all rows alike; the rule must hold for new rows too.
+    sizes, plain = near.sizes(), near.distances**0.5
+    # A row that differs by rounding alone is at the center, in any order of the rows.
+    xp, rounding = namespace(sizes), thresholds.NOISE_ROUNDINGS * found.noise
+    sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
+    inside = xp.sort(sizes[kept])  # once for all tests
+    gap = tests.gap_test(inside)
+    if gap.log_p < thresholds.LOG_LEVEL and any_true(kept & (plain > gap.cut)):
+        return Candidate("apart", gap, plain, near.center)
+    # The logarithm of the distance of a row at the center would be infinite.
+    typical = median(inside)
+    logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
+    center, tail = tests.excess_test(logs, sides=(1,))
+    found.coincide |= typical == 0.0 < highest(inside)
+    candidates: list[tuple[str, Cut]] = []
+    if tail.log_p < thresholds.LOG_LEVEL:
+        separate = tests.is_no_tail(logs - center, tail.cut)
+        cut = replace(tail, cut=float(np.exp(center + tail.cut)), side=0)
+        candidates.append(("distance" if separate else "tail", cut))
+    if gap.log_p < 0.0:
+        candidates.append(("apart", gap))
+    for kind, cut in candidates:
+        members = kept & (plain > cut.cut)
+        if not any_true(members):
+            continue
+        together = _coherence(oracle, near, members)
+        # To stand apart and to point the same way are independent pieces of evidence.
+        log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
+        if log_p < thresholds.LOG_LEVEL:
+            group = Candidate(kind, replace(cut, log_p=log_p), plain, near.center)
+            if kind == "apart":
+                return group
+            return _along(oracle, found, group, members) or group
+    return None
+
+
+def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) -> Candidate | None:
+    """Cut a distant group along its direction, if it is better separated there.
+
+    By distance its nearest rows and the farthest good ones may overlap.
+    """
+    turned = _turned(oracle, found, members, None)
+    if turned is None:
+        return None
+    line, cut = turned
+    along = _candidate("direction", found, line, replace(cut, log_p=group.cut.log_p))
+    before, after = (tests.separation(g.sizes[found.kept], g.cut.cut) for g in (group, along))
+    return along if after > before else None
+
+
+def _candidate(kind: str, found: SearchState, line: Line, cut: Cut) -> Candidate:
+    point = found.mean + line.center * line.direction
+    return Candidate(kind, cut, line.sizes(cut.side), point, line.direction)
+
+
+def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
+    """Test whether rows point the same way, each relative to a center that leaves it out.
+
+    A center that they share would add its error to all rows, which is large with many columns.
+    """
+    table = oracle.table
+    xp = namespace(members)
+    rows = near.half & ~members
+    if count(rows) < 4:
+        return 0.0
+    # Alternating in the order of the distances, which does not depend on the order of the rows.
+    order = xp.argsort(xp.where(rows, near.distances, np.inf))
+    even = mask_of(order[::2], rows.shape[0])
+    halves = [double(rows & ~even), double(rows & even)]
+    halves = [half / xp.sum(half) for half in halves]
+    first, second, summed = table.combine(near.center, xp.stack([*halves, double(members)]))
+    others = summed - count(members) * second
+    projected = table.project(near.center, np.stack([others, first + second]))
+    own = near.distances - projected[1, :] + float(first @ second)
+    return tests.coherence((projected[0, :] - float(first @ others) - own)[members])
+
+
+def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
+    """Find the most significant group on one side of a direction of large variance."""
+    kept, rows = found.kept, found.spectrum.projections
+    projected = among(rows, kept)
+    varies = found.spectrum.values > found.least_variance * count(kept)
+    tested = np.flatnonzero(varies & may_show_groups(projected))
+    signs = []
+    # In pieces, because the intermediate results of a test are many times as large.
+    for part in pieces(len(tested), max(1, thresholds.AT_ONCE // projected.shape[1])):
+        places = like(tested[part], projected)
+        some_signs, coincide = _signs(namespace(projected).take(projected, places, axis=0))
+        found.coincide |= coincide
+        for j, center, cut in some_signs:
+            # Bonferroni-type correction over directions; the first is penalized least.
+            place = int(tested[part][j])
+            log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
+            signs.append((replace(cut, log_p=log_p), place, center))
+    signs.sort(key=lambda sign: (sign[0].log_p, sign[1]))
+    for cut, place, center in signs[: thresholds.MOST_TURNED]:
+        if cut.log_p >= thresholds.LOG_LEVEL:
+            found.doubt(cut)
+            break
+        start = Line(found.spectrum.vectors[place], rows[place, :], center)
+        group = _refined(oracle, found, start, cut, None)
+        if group is not None:
+            return group
+    return None
+
+
+def _signs(projected: Rows) -> tuple[list[tuple[int, float, Cut]], bool]:
+    """Test some directions: the center and cut of each, and whether rows coincide."""
+    ascending = namespace(projected).sort(projected, axis=1)
+    centers, spreads, errors = tests.centers(ascending)
+    signs = []
+    for j in (int(i) for i in np.flatnonzero(spreads > 0.0)):
+        center = float(centers[j])
+        one_sided = tests.mirror_test(ascending[j, :], center, float(errors[j]))
+        both_sides = tests.gap_test(abs(ascending[j, :] - center))
+        sides = tests.same_side(projected[j, :] - center, both_sides)
+        both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
+        cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
+        signs.append((j, center, cut))
+    return signs, bool(tests.coincides(ascending).any())
+
+
+def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -> Candidate | None:
+    """Find a group along directions that are flat or skewed in the metric of the kept rows.
+
+    The directions come from a sample of the rows, the group from all of them.
+    """
+    white = found.white = whitened(
+        oracle.table, found.mean, found.kept, found.least_variance, random
+    )
+    tested = pursue(white.rows, random)
+    found.doubt(min((shown.cut for shown in tested), key=lambda cut: cut.log_p))
+    significant = [shown for shown in tested if shown.cut.log_p < thresholds.LOG_LEVEL]
+    significant = significant[: thresholds.MOST_TURNED]
+    if not significant:
+        return None
+    directions = white.directions(np.stack([shown.direction for shown in significant]))
+    lengths = np.linalg.norm(directions, axis=1)
+    directions /= lengths[:, None]
+    projected = oracle.table.project(found.mean, directions)
+    for i, (_, center, cut) in enumerate(significant):
+        length = float(lengths[i])
+        start = Line(directions[i], projected[i, :], center / length)
+        group = _refined(oracle, found, start, replace(cut, cut=cut.cut / length), white)
+        if group is not None:
+            return group
+    return None
+
+
+def _refined(
+    oracle: Oracle, found: SearchState, line: Line, cut: Cut, white: White | None
+) -> Candidate | None:
+    """Turn a direction to the mean of the group that it shows, and cut again there.
+
+    The evidence remains that of the first direction, which was not chosen for its group. A group on
+    one side must not be a tail. Two passes for each turn.
+    """
+    kept = found.kept
+    log_p, sizes = cut.log_p, line.sizes(cut.side)
+    members = kept & (sizes > cut.cut)
+    for _ in range(thresholds.TURNS if cut.side else 0):
+        turned = _turned(oracle, found, members, white)
+        if turned is None:
+            break
+        (line, cut), before = turned, members
+        sizes = line.sizes(cut.side)
+        members = kept & (sizes > cut.cut)
+        # A group found in the metric is cut once more, along the discriminant of all rows.
+        few = thresholds.MOVED * count(before) if white is not None else 0.0
+        if count(members != before) <= few:
+            break
+    if cut.side and not tests.is_no_tail(sizes[kept], cut.cut):
+        found.tail = max(found.tail, count(members))
+        return None
+    few = count(kept) - count(members) < (1.0 - thresholds.LARGE) * kept.shape[0]
+    if few and cut.side and not tests.is_well_separated(sizes[kept], cut.cut):
+        # Group sizes alone would decide which side is good.
+        found.unclear = max(found.unclear, count(members))
+        return None
+    kind = "direction" if white is None else "metric"
+    return _candidate(kind, found, line, replace(cut, log_p=log_p))
+
+
+def _turned(
+    oracle: Oracle, found: SearchState, members: Rows, white: White | None
+) -> tuple[Line, Cut] | None:
+    """Return the direction from the other rows to a group, and its cut, if there is one."""
+    rest = found.kept & ~members
+    difference = double(members) / count(members) - double(rest) / count(rest)
+    offset = oracle.table.combine(found.mean, difference[None, :])[0]
+    direction = unit(offset if white is None else white.discriminant(offset))
+    rows = oracle.table.project(found.mean, direction[None])[0, :]
+    center, cut = tests.excess_test(rows[found.kept], sides=(1,))
+    return (Line(direction, rows, center), cut) if cut.log_p < thresholds.LOG_LEVEL else None
+
+
+def polished(
+    oracle: Oracle,
+    found: SearchState,
+    white: White,
+    group: Candidate,
+    members: Rows,
+    random: np.random.Generator,
+) -> list[Candidate]:
+    """Test the rows of a group again, in the metric of the kept rows.
+
+    If the others vary unevenly, a group is best separated along Fisher's discriminant, where a
+    removed row may turn out to lie well inside, and a kept one far outside. A group that is much
+    wider than the others is tested as two.
+    """
+    if group.direction is None or group.cut.side == 0:
+        return [group]
+    table, mean = oracle.table, found.mean
+    chosen = chosen_rows(table, members, thresholds.MOST_PURSUED, random)
+    inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
+    ones = inside.constant(1.0)
+    offset = inside.mean(ones, np.zeros(inside.shape[1]))
+    widest = Oracle(inside, random).top_rough(offset, ones)
+    halves = [members]
+    if widest.values[0] > thresholds.WIDE**2 * len(chosen):
+        wide = widest.vectors[0]
+        direction = white.directions((np.sqrt(white.shrinkage) * wide)[None])
+        positive = table.project(mean, direction)[0, :] > float(wide @ offset)
+        halves = [members & positive, members & ~positive]
+    shares = namespace(members).stack([double(half) / count(half) for half in halves])
+    offsets = table.combine(mean, shares)
+    directions = np.stack([_discriminant(oracle, found, white, offset) for offset in offsets])
+    projected = table.project(mean, directions)
+    parts = []
+    for i, half in enumerate(halves):
+        center, cut = tests.excess_test(projected[i, :][found.kept | half], sides=(1,))
+        if cut.log_p >= thresholds.LOG_LEVEL:
+            return [group]
+        line = Line(directions[i], projected[i, :], center)
+        parts.append(_candidate(group.kind, found, line, replace(cut, log_p=group.cut.log_p)))
+    return parts
+
+
+def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Array) -> Array:
+    """Return Fisher's discriminant: the offset, times the inverse covariance of the kept rows.
+
+    The metric of a sample preconditions a few steps of conjugate gradients with all rows, one pass
+    each.
+    """
+    d, m = len(offset), count(found.kept)
+    if not white.sampled:
+        return unit(white.discriminant(offset))
+    weights = double(found.kept)
+
+    def covariance(v: Array) -> Array:
+        image = oracle.table.moment(found.mean, weights, v[None], drift=False).image
+        return np.asarray(image[0] / m)
+
+    solution, _ = cg(
+        LinearOperator((d, d), covariance, dtype=np.float64),
+        offset,
+        M=LinearOperator((d, d), white.discriminant, dtype=np.float64),
+        rtol=thresholds.DISCRIMINANT_ERROR,
+        maxiter=thresholds.DISCRIMINANT_PASSES,
+    )
+    return unit(solution)
+
+
+def is_uneven(found: SearchState, near: Near) -> bool:
+    """Return whether whitening could show more, and is affordable."""
+    d, m = len(found.mean), count(found.kept)
+    # With many columns, whitening costs more than passes over few rows.
+    affordable = d <= thresholds.FEW_COLUMNS or m >= thresholds.ROWS_PER_COLUMN * d
+    if not 2 <= d <= thresholds.MOST_COLUMNS or m < thresholds.FEWEST_WHITENED or not affordable:
+        return False
+    offset = found.mean - near.center
+    squares = total(namespace(found.kept).where(found.kept, near.distances, 0.0))
+    noise = (squares - m * float(offset @ offset)) / d * (1.0 + np.sqrt(d / m)) ** 2
+    return bool(found.spectrum.values[0] > thresholds.ANISOTROPIC * noise)
+
+
+# -- screening of directions ----------------------------------------------------------------------
+
+
+def may_show_groups(projected: Rows) -> Mask:
+    """Return which rows of a k x n array of values may show a group; all, if n is small.
+
+    In a large table most directions show nothing, and to sort the rows along each of them would
+    dominate the cost. Counts in bins bound every test from its optimistic side: a direction that is
+    screened out would show no group, and not even a doubtful one, in the test of all values.
+    """
+    xp = namespace(projected)
+    k, n = projected.shape
+    if n < thresholds.SCREENED_ROWS or not hasattr(xp, "bincount"):
+        return np.ones(k, dtype=np.bool_)
+    thin = xp.sort(projected[:, :: n // thresholds.SCREENING_SAMPLE], axis=1)
+    middles, spreads, _ = tests.centers(thin)
+    # Where a fifth of a sample coincides, a quarter of all values may.
+    odd = (spreads <= 0.0) | tests.coincides(thin, 0.2)
+    spreads = np.where(spreads > 0.0, spreads, 1.0)
+    # In pieces, because the bins of all values take several times their memory.
+    on_device = not isinstance(projected, np.ndarray)
+    at_once = thresholds.COUNTED_AT_ONCE if on_device else thresholds.AT_ONCE
+    parts = pieces(k, max(1, at_once // n))
+    counts = np.concatenate([_counts(projected[p, :], middles[p], spreads[p]) for p in parts])
+    return np.asarray(odd | _may_be_skewed(counts, n) | _may_have_a_gap(counts.sum(axis=1)))
+
+
+def _counts(values: Rows, middles: Array, spreads: Array) -> Array:
+    """Count sizes in bins: k x 2 x bins, above the middle and below it."""
+    xp, k = namespace(values), values.shape[0]
+    n_bins = round((HIGH - LOW) / WIDTH)
+    off = (values - like(middles[:, None], values)) / like(spreads[:, None], values)
+    with np.errstate(divide="ignore"):
+        place = xp.log(xp.astype(abs(off), xp.float32)) * (1.0 / WIDTH) - LOW / WIDTH
+    place = xp.astype(xp.clip(place, 0.0, n_bins - 1.0), xp.int64)
+    view = 2 * like(np.arange(k)[:, None], place) + xp.astype(off < 0.0, xp.int64)
+    flat = xp.reshape(view * n_bins + place, (-1,))
+    counts = on_host(xp.bincount(flat, minlength=2 * k * n_bins))
+    return np.asarray(counts.reshape(k, 2, n_bins), dtype=np.float64)
+
+
+def _may_be_skewed(counts: Array, n: int) -> Mask:
+    """Return where one side may exceed its mirror image, for any cut within a bin."""
+    beyond = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
+    shift = MARGIN + 1
+    nothing = np.zeros((*beyond.shape[:-1], shift))
+    mirrored = np.concatenate([beyond[:, ::-1, shift:], nothing], axis=-1)
+    pure = 1.0 + mirrored <= thresholds.GOOD_SHARE * beyond
+    log_p = np.where(pure, tests.log_binomial(beyond, mirrored), 0.0) + tests.log_cuts(n)
+    return np.asarray(log_p.min(axis=(1, 2)) < np.log(thresholds.DOUBTFUL_LEVEL))
+
+
+def _may_have_a_gap(counts: Array) -> Mask:
+    """Return where bins between the quartile of the sizes and the largest are empty."""
+    inside = np.cumsum(counts, axis=1)
+    total = inside[:, -1:]
+    between = (inside > total / 4.0) & (inside < total)
+    # Nothing was counted in `GAP` consecutive bins.
+    unchanged = inside[:, GAP:] == inside[:, :-GAP]
+    return np.asarray((unchanged & between[:, GAP:]).any(axis=1) | (counts[:, -1] > 0.0))
+
+
+# -- when to trust the tests ----------------------------------------------------------------------
+
+
+def tested_rows(d: int) -> int:
+    """Return the number of rows that the tests of symmetry use."""
+    fewest, most = thresholds.SEPARATED_ROWS, thresholds.TESTED_ROWS
+    return int(np.clip(thresholds.TESTED_CELLS // d, fewest, most))
+
+
+def is_noise(
+    values: Array,
+    n: int,
+    n_kept: int,
+    groups: Iterable[tuple[int, Array]],
+    to_gpu: Callable[[Array], Rows] = np.asarray,
+) -> bool:
+    """Return whether the rows that would be kept are noise about one center.
+
+    `values` holds the `n_kept` of n rows that would be kept, or some of them; `groups` the number
+    of rows of each group that would be removed, and some of these rows. The tests run where
+    `to_gpu` copies the values.
+    """
+    groups = list(groups)
+    varies = np.ptp(values, axis=0) > 0.0
+    d = int(varies.sum())
+    if not d or n_kept < max(thresholds.NOISE_ROWS, thresholds.NOISE_CELLS / d):
+        return False
+    natural = n - n_kept > thresholds.MINORITY_SHARE * n
+    if natural and d < thresholds.MINORITY_COLUMNS:
+        return False
+    if any(bdtr(k, k + n_kept, 0.5) > thresholds.NOISE_EQUAL_LEVEL for k, _ in groups):
+        return False
+    if any(k > thresholds.CLASS_SHARE * n and is_class(rows, values) for k, rows in groups):
+        return False
+    # A rare code in a column does not make rows bad, even if all of them would be removed.
+    code = values[0, ~varies]
+    if any((rows[:, ~varies] != code).any(axis=1).sum() > len(rows) / 2 for _, rows in groups):
+        return False
+    tested = to_gpu(values[:, varies])
+    with np.errstate(all="ignore"):
+        if not _is_symmetric_with_one_mode(tested):
+            return False
+        on_axes, divided = project_and_divide(tested)
+        return (
+            _is_symmetric_with_one_mode(on_axes)
+            and bimodality_ratio(divided, thresholds.DIVIDED_LEVEL) <= 1.0
+        )
+
+
+def _is_symmetric_with_one_mode(T: Rows) -> bool:
+    flatness = bimodality_ratio(T, thresholds.BIMODALITY_LEVEL)
+    return max(skewness_ratio(T), flatness) <= 1.0

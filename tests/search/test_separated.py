@@ -1,0 +1,174 @@
+"""Groups that are well separated from the rest, and what a fit with nothing given keeps."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from inlier.datasets import Cluster, SettingB
+from inlier.search import thresholds
+from inlier.search.separated import best_separated, project_and_divide, separated_groups
+from inlier.search.tests import bimodality_ratio
+from ordinary_tables import fitted, iris_with_typos
+
+
+def test_the_best_separated_group_and_its_ratio():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.uniform(-1.0, 1.0, (90, 3)), 10.0 + 0.1 * rng.uniform(-1.0, 1.0, (10, 3))]
+    group, blocked = best_separated(X, 100)
+    assert not blocked
+    np.testing.assert_array_equal(np.flatnonzero(group.members), np.arange(90, 100))
+    # Along the diagonal the others reach about sqrt(3) and the group about 10 sqrt(3).
+    assert 5.0 < group.ratio < 20.0
+
+
+def test_few_rows_are_removed_as_a_cluster_and_not_as_a_tail():
+    rng = np.random.default_rng(0)
+    good = rng.uniform(-1.0, 1.0, (45, 1))
+    compact = np.r_[good, 2.2 + 0.1 * rng.uniform(size=(5, 1))]
+    group, _ = best_separated(compact, 50)
+    np.testing.assert_array_equal(np.flatnonzero(group.members), np.arange(45, 50))
+    # As far away as before, but each twice as far out as the one before.
+    spread = np.r_[good, 2.2 * 2.0 ** np.arange(5)[:, None]]
+    assert best_separated(spread, 50)[0] is None
+
+
+def test_rows_are_divided_into_classes_and_noise_is_not():
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((300, 10))
+    # Three classes along no principal axis of their own.
+    classes = noise + 4.0 * np.eye(10)[rng.integers(3, size=300)]
+    for X, divided in ((noise, False), (classes, True)):
+        ratio = bimodality_ratio(project_and_divide(X)[1], thresholds.DIVIDED_LEVEL)
+        assert (ratio > 1.0) == divided
+
+
+def test_a_device_finds_the_groups_of_the_host(torch):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((500, 30)) * np.linspace(1.0, 20.0, 30)
+    values[:20, :3] += 30.0
+    values[20:45, 7] -= 200.0
+    rows = np.arange(500)
+    found, expected = (
+        separated_groups(rows, values, 500, to_gpu) for to_gpu in (torch.asarray, np.asarray)
+    )
+    assert len(found.removed) == len(expected.removed) > 0
+    for (one, _), (other, _) in zip(found.removed, expected.removed, strict=True):
+        np.testing.assert_array_equal(one.members, other.members)
+        np.testing.assert_allclose(one.direction, other.direction, rtol=1e-6, atol=1e-9)
+
+
+# -- what is kept ---------------------------------------------------------------------------------
+
+CLEAN = {
+    "lognormal": lambda rng, n, d: rng.lognormal(size=(n, d)),
+    "exponential": lambda rng, n, d: rng.exponential(size=(n, d)),
+    "t3": lambda rng, n, d: rng.standard_t(3, size=(n, d)),
+    "Poisson": lambda rng, n, d: rng.poisson(1.0, size=(n, d)).astype(float),
+    "binary": lambda rng, n, d: (rng.random((n, d)) < 0.1).astype(float),
+    "one-hot": lambda rng, n, d: np.eye(d + 1)[rng.integers(d + 1, size=n)],
+    "classes": lambda rng, n, d: rng.standard_normal((n, d)) + 8.0 * rng.integers(3, size=(n, 1)),
+}
+
+
+@pytest.mark.parametrize("kind", CLEAN)
+def test_clean_rows_of_any_kind_are_kept(kind):
+    lost = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, d = [(20, 3), (60, 1), (200, 10), (400, 4)][seed % 4]
+        lost += not fitted(CLEAN[kind](rng, n, d)).support.all()
+    assert lost <= 1
+
+
+def test_too_few_rows_are_kept():
+    X = np.random.default_rng(0).standard_normal((7, 2))
+    X[0] = 100.0
+    result = fitted(X)
+    assert result.support.all()
+    assert "So few rows do not tell" in result.message
+
+
+def test_natural_classes_are_kept():
+    result = fitted(load_iris().data)
+    assert result.support.all() and not result.groups
+
+
+def test_a_rare_code_does_not_make_a_row_long():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((2000, 20)), rng.random(2000) < 3e-3])
+    assert fitted(X).support.all()
+
+
+# -- what must not matter -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [iris_with_typos, lambda: SettingB(300, 60, 0.3).sample(0).X])
+def test_units_order_and_random_numbers_do_not_matter(table):
+    X = table()
+    rng = np.random.default_rng(0)
+    support = fitted(X).support
+    order = rng.permutation(len(X))
+    np.testing.assert_array_equal(fitted(X[order]).support, support[order])
+    for moved in (1e-8 * X, X + 1e6):
+        np.testing.assert_array_equal(fitted(moved).support, support)
+    np.testing.assert_array_equal(fitted(X, random_state=7).support, support)
+
+
+def test_units_of_single_columns_do_not_matter():
+    X = iris_with_typos()
+    np.testing.assert_array_equal(
+        fitted(X * np.array([1e-3, 1.0, 1e3, 10.0])).support, fitted(X).support
+    )
+
+
+@pytest.mark.parametrize("odd", ["one cell of a bad row", "squares underflow"])
+def test_an_odd_column_changes_nothing(odd):
+    sample = Cluster(1000, 50, 0.2, distance=5.0).sample(0)
+    column = 1e-170 * np.random.default_rng(0).standard_normal(1000)
+    if odd == "one cell of a bad row":
+        column = (np.arange(1000) == np.flatnonzero(sample.is_outlier)[0]).astype(float)
+    support = fitted(np.column_stack([sample.X, column])).support
+    np.testing.assert_array_equal(support, fitted(sample.X).support)
+
+
+def test_a_constant_column_does_not_count():
+    X = np.random.default_rng(0).standard_normal((600, 3))
+    X[:120] = 0.5 * X[:120] + 4.0
+    support = fitted(X).support
+    np.testing.assert_array_equal(fitted(np.column_stack([X, np.full(600, 7.0)])).support, support)
+
+
+# -- suspects -------------------------------------------------------------------------------------
+
+
+def skewed_with_a_group(seed):
+    rng = np.random.default_rng(seed)
+    X = np.r_[rng.exponential(size=(180, 6)), 0.05 * rng.standard_normal((30, 6)) - 2.5]
+    return X, np.arange(180, 210)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4])
+def test_a_separated_group_beside_skewed_rows_is_suspected_and_can_be_dropped(seed):
+    X, group = skewed_with_a_group(seed)
+    result = fitted(X, assume="nothing")
+    assert result.support.all()
+    (suspect,) = result.suspects
+    np.testing.assert_array_equal(np.sort(suspect.rows), group)
+    moved = X[:180].mean(axis=0) - X.mean(axis=0)
+    along = (X - X.mean(axis=0)) @ moved / np.linalg.norm(moved)
+    errors = np.linalg.norm(moved) / (along.std() / np.sqrt(len(X)))
+    assert suspect.shift == pytest.approx(errors, rel=1e-6)
+    assert "kept, because the other rows are skewed" in str(suspect)
+    dropped = result.drop(0)
+    np.testing.assert_array_equal(dropped.outliers, group)
+    assert dropped.suspects == () and dropped.certificate.verify(X).holds
+    np.testing.assert_array_equal(dropped.support, dropped.scores <= 1.0)
+    np.testing.assert_array_equal(result.drop(suspect).support, dropped.support)
+    assert dropped.keep(0).support.all()
+
+
+@pytest.mark.parametrize("suspect", [3, -3, 0.5, "0", None])
+def test_drop_names_a_wrong_argument(suspect):
+    result = fitted(skewed_with_a_group(0)[0], assume="nothing")
+    with pytest.raises(ValueError, match=r"\bsuspect\b"):
+        result.drop(suspect)
