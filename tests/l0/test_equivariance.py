@@ -90,7 +90,7 @@ def assert_same_answer(
     np.testing.assert_array_equal(first.support, second.support)
     np.testing.assert_allclose(scale * first.location, second.location, rtol=0.0, atol=atol)
     larger = scale**2 * first.certificate.lambda_max
-    room = 1e-6 * larger + 1e-9 * second.budget
+    room = 1e-6 * larger + 1e-9 * second.details.budget
     assert larger <= second.certificate.bound + room
     assert second.certificate.lambda_max <= scale**2 * first.certificate.bound + room
     assert first.certificate.feasible == second.certificate.feasible
@@ -340,7 +340,7 @@ def test_the_same_random_state_gives_the_same_answer_to_the_last_bit(setting, al
     for first, second in pairs:
         for name in ("location", "support", "indicator", "scores"):
             np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-        assert first.history == second.history
+        assert first.details.history == second.details.history
         assert first.certificate == second.certificate
 
 

@@ -16,10 +16,10 @@ def check_changed(X, changed, n_removed=0):
     np.testing.assert_allclose(
         changed.location, rows.mean(axis=0), rtol=0.0, atol=1e-11 * np.abs(X).max()
     )
-    np.testing.assert_array_equal(changed.indicator, np.where(kept, 0.0, 1.0))
+    np.testing.assert_array_equal(changed.details.indicator, np.where(kept, 0.0, 1.0))
     certificate = changed.certificate
     assert (certificate.n, certificate.n_removed) == (len(X), int((~kept).sum()))
-    assert changed.budget == certificate.budget
+    assert changed.details.budget == certificate.details.budget
     check_sigma(changed.sigma, certificate)
     assert f"Kept {kept.sum()} of {len(X)} rows by choice" in changed.message
     top = top_eigenvalue(rows)
@@ -119,7 +119,7 @@ def test_scores_after_a_change_of_mind(fit):
     changes = [result.at(i) for i in range(len(result.path))]
     changes += [result.keep(i) for i in range(len(result.groups))]
     for changed in changes:
-        np.testing.assert_array_equal(changed.support, changed.scores <= changed.rule.threshold)
+        np.testing.assert_array_equal(changed.support, changed.scores <= changed.details.rule.threshold)
 
 
 @cases(

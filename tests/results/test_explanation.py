@@ -168,7 +168,7 @@ def test_another_threshold(options, shape):
     other = result.at(threshold=threshold)
     np.testing.assert_array_equal(other.support, result.scores <= threshold)
     np.testing.assert_allclose(other.location, X[other.support].mean(axis=0), atol=1e-9)
-    assert other.rule.threshold == threshold
+    assert other.details.rule.threshold == threshold
     np.testing.assert_array_equal(other.scores, result.scores)
     assert other.explain(0).removed == (result.scores[0] > threshold)
     if "scatter" not in options:  # the certificate is that of the rows that are kept now

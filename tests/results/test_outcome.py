@@ -28,8 +28,8 @@ def test_fits_say_how_they_ended():
     X = contaminated(far=20.0)
     found = robust_mean(X)
     assert found._outcome.searched and not found._outcome.chosen and not found._outcome.weak
-    assert found.keep(0).outcome.chosen
+    assert found.keep(0)._outcome.chosen
     told = robust_mean(X, sigma=1.5)
     assert not told._outcome.searched and not told._outcome.failed
-    assert robust_mean(X, sigma=1.5, l0=Options(algorithm="paper")).outcome.paper
+    assert robust_mean(X, sigma=1.5, l0=Options(algorithm="paper"))._outcome.paper
     np.testing.assert_array_equal(found.outliers, np.arange(6))

@@ -40,7 +40,7 @@ def test_where_rows_abound_it_ranks_as_the_mahalanobis_distance_of_the_good():
     Y = rng.standard_normal((4000, 3)) @ rng.standard_normal((3, 3))
     inverse = np.linalg.inv(np.cov(Y.T))
     far = [mahalanobis(y, Y.mean(axis=0), inverse) for y in Y]
-    ranks = rankdata(robust_mean(Y).outlyingness)
+    ranks = rankdata(robust_mean(Y)._outlyingness)
     assert np.corrcoef(ranks, rankdata(far))[0, 1] > 0.99
 
 
@@ -57,7 +57,7 @@ def homes(tmp_path):
 def test_every_home_of_the_data_gives_the_same(tmp_path):
     model = RobustMean().fit(X)
     for name, there, atol in homes(tmp_path):
-        found = np.asarray(robust_mean(there).outlyingness)
+        found = np.asarray(robust_mean(there)._outlyingness)
         np.testing.assert_allclose(found, RESULT._outlyingness, atol=atol, err_msg=name)
         if name != "file":
             scores = -np.asarray(model.score_samples(there))
@@ -68,7 +68,7 @@ def test_every_home_of_the_data_gives_the_same(tmp_path):
 def test_sparse_rows_are_not_densified_and_agree(shape):
     rng = np.random.default_rng(2)
     Y = np.where(rng.random(shape) < 0.6, 0.0, rng.lognormal(size=shape))
-    kept, rule = np.ones(len(Y), dtype=bool), robust_mean(Y).rule
+    kept, rule = np.ones(len(Y), dtype=bool), robust_mean(Y).details.rule
     dense, sparse = as_table(Y), as_table(sp.csr_array(Y))
     there = RobustDistance.of(dense, kept, rule)
     again = RobustDistance.of(sparse, kept, rule).distances(sparse)
@@ -79,19 +79,19 @@ def test_sparse_rows_are_not_densified_and_agree(shape):
 
 def test_the_order_of_rows_does_not_matter():
     order = np.random.default_rng(3).permutation(len(X))
-    np.testing.assert_array_equal(robust_mean(X[order]).outlyingness, RESULT._outlyingness[order])
+    np.testing.assert_array_equal(robust_mean(X[order])._outlyingness, RESULT._outlyingness[order])
 
 
 def test_neither_do_units_nor_the_origin():
     units = 2.0 ** np.array([-9, 4, 0, 7])
-    np.testing.assert_allclose(robust_mean(X * units).outlyingness, RESULT._outlyingness, rtol=1e-9)
+    np.testing.assert_allclose(robust_mean(X * units)._outlyingness, RESULT._outlyingness, rtol=1e-9)
     moved = robust_mean(X + np.array([3.0, -700.0, 0.1, 20.0]))
     np.testing.assert_allclose(moved._outlyingness, RESULT._outlyingness, rtol=1e-9)
 
 
 def test_constant_columns_do_not_count():
     wider = np.concatenate([X, np.full((len(X), 2), 7.0)], axis=1)
-    np.testing.assert_allclose(robust_mean(wider).outlyingness, RESULT._outlyingness, rtol=1e-12)
+    np.testing.assert_allclose(robust_mean(wider)._outlyingness, RESULT._outlyingness, rtol=1e-12)
 
 
 def test_new_rows_are_ranked_by_what_the_fit_stored():
@@ -108,21 +108,21 @@ def test_new_rows_are_ranked_by_what_the_fit_stored():
 def test_another_choice_of_rows_is_another_ranking():
     (group,) = RESULT.groups
     back = RESULT.keep(group)
-    assert back.support.all() and (back.outlyingness <= 1.0).all()
+    assert back.support.all() and (back._outlyingness <= 1.0).all()
 
 
 def test_without_the_data_it_says_how_to_bring_them_back():
     with pytest.raises(ValueError, match="with_data"):
-        pickle.loads(pickle.dumps(robust_mean(X))).outlyingness
-    assert pickle.loads(pickle.dumps(RESULT)).with_data(X).outlyingness.shape == (300,)
+        pickle.loads(pickle.dumps(robust_mean(X)))._outlyingness
+    assert pickle.loads(pickle.dumps(RESULT)).with_data(X)._outlyingness.shape == (300,)
 
 
 def test_a_sample_of_the_rows_will_do(monkeypatch):
     rng = np.random.default_rng(4)
     Y = rng.standard_normal((3000, 5))
-    exact = rankdata(robust_mean(Y).outlyingness)
+    exact = rankdata(robust_mean(Y)._outlyingness)
     monkeypatch.setattr(outlyingness, "CELLS", 2500)
-    assert np.corrcoef(rankdata(robust_mean(Y).outlyingness), exact)[0, 1] > 0.97
+    assert np.corrcoef(rankdata(robust_mean(Y)._outlyingness), exact)[0, 1] > 0.97
 
 
 def test_where_no_row_is_kept_all_of_them_give_the_metric():
@@ -134,5 +134,5 @@ def test_where_no_row_is_kept_all_of_them_give_the_metric():
 
 @cases("table", [np.zeros((2, 1)), np.ones((9, 3)), np.array([[0.0, 1.0], [1.0, 0.0]])])
 def test_tiny_and_constant_tables(table):
-    found = robust_mean(table).outlyingness
+    found = robust_mean(table)._outlyingness
     assert found.min() >= 0.0 and found.max() <= 1.0

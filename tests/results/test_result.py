@@ -25,7 +25,7 @@ def test_a_pickled_result_has_left_the_data_behind(result):
     for name in ("location", "support", "weights", "scores", "indicator"):
         np.testing.assert_array_equal(getattr(back, name), getattr(result, name))
     assert back.message == result.message and back.certificate == result.certificate
-    assert back.data is None and result._data is not None
+    assert back._data is None and result._data is not None
     with pytest.raises(ValueError, match="with_data"):
         back.explain(0)
     again = back.with_data(contaminated(far=20.0))
@@ -36,7 +36,7 @@ def test_names_can_be_given_later(result):
     X = contaminated(far=20.0)
     named = result.with_data(X, columns=list("abcd"), names=[f"r{i}" for i in range(60)])
     assert {feature.name for feature in named.explain(0).features()} <= set("abcd")
-    assert result.with_data(pd.DataFrame(X, columns=list("wxyz"))).data.columns == tuple("wxyz")
+    assert result.with_data(pd.DataFrame(X, columns=list("wxyz")))._data.columns == tuple("wxyz")
     with pytest.raises(ValueError, match=r"X has shape|rows"):
         result.with_data(X[:10])
 

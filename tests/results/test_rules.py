@@ -133,7 +133,7 @@ def test_new_rows_are_told_apart():
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
 def test_how_many_rows_can_be_kept_within_any_budget(factor):
     X = reference.contaminated(12, 2, 3, far=5.0)
-    rule = robust_mean(X, sigma=1.2).rule
+    rule = robust_mean(X, sigma=1.2).details.rule
     center, budget = X[3:].mean(axis=0), factor * rule.budget
     found = rule.most_kept(as_table(X), center, budget)
     # By hand: the dual of the l1 problem at the best multiple of Lambda, which is at a kink.

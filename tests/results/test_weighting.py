@@ -36,7 +36,7 @@ def test_weights_are_no_evidence():
     for name in ("support", "scores", "indicator"):
         np.testing.assert_array_equal(getattr(RESULT, name), getattr(PLAIN, name))
     assert RESULT.support[100:120].all() and not RESULT.support[:30].any()
-    assert (RESULT.sigma, RESULT.details.budget) == (PLAIN.sigma, PLAIN.budget)
+    assert (RESULT.sigma, RESULT.details.budget) == (PLAIN.sigma, PLAIN.details.budget)
     assert RESULT.certificate.verify(X).holds
     alphas = np.array([0.1, 0.2])
     np.testing.assert_array_equal(
@@ -59,7 +59,7 @@ def test_equal_weights_are_none(factor):
     np.testing.assert_allclose(same.location, PLAIN.location, rtol=1e-14)
     np.testing.assert_array_equal(same.standard_error, PLAIN.standard_error)
     np.testing.assert_allclose(same.confidence_interval(), PLAIN.confidence_interval(), rtol=1e-14)
-    assert same.effective_size == PLAIN.effective_size == PLAIN.support.sum()
+    assert same.details.effective_size == PLAIN.details.effective_size == PLAIN.support.sum()
 
 
 def test_standard_error():
@@ -218,7 +218,7 @@ def test_words():
     size = f"an effective size of {RESULT.details.effective_size:.4g} rows"
     moved = np.linalg.norm(RESULT.location - RESULT._unweighted)
     assert f"{size}, {moved:.3g} from that with each row counted once" in RESULT.message
-    assert size in RESULT.remarks
+    assert size in remarks(RESULT)
     assert "counted once" in RESULT.at(0).message
     page = RESULT.to_html()
     assert statement in page and "All are weighted but the median" in page
@@ -246,13 +246,13 @@ def test_summary_is_weighted():
 
 
 def test_nothing_removed_is_the_plain_weighted_mean():
-    summary = inlier.robust_mean(X[30:], sample_weight=WEIGHTS[30:]).summary
+    summary = inlier.robust_mean(X[30:], sample_weight=WEIGHTS[30:])._summary
     np.testing.assert_allclose(summary.robust, summary.plain, rtol=1e-12)
 
 
 def test_a_pickled_result_keeps_its_weights():
     back = pickle.loads(pickle.dumps(RESULT)).with_data(X)
-    np.testing.assert_array_equal(back.sample_weight, WEIGHTS)
+    np.testing.assert_array_equal(back._sample_weight, WEIGHTS)
     np.testing.assert_array_equal(back.standard_error, RESULT.standard_error)
     np.testing.assert_allclose(back.keep(0).location, RESULT.keep(0).location)
 

@@ -310,7 +310,7 @@ def test_the_same_random_state_gives_the_same_answer_to_the_last_bit(name):
     first, second = (fitted(X, random_state=np.random.default_rng(5)) for _ in range(2))
     for attribute in ("location", "support", "scores"):
         np.testing.assert_array_equal(getattr(first, attribute), getattr(second, attribute))
-    assert first.history == second.history
+    assert first.details.history == second.details.history
     assert first.certificate == second.certificate
     assert first.message == second.message
 
@@ -352,8 +352,8 @@ def test_the_algorithm_of_the_paper_with_the_sigma_that_was_found(setting):
     np.testing.assert_array_equal(result.support, again.support)
     np.testing.assert_allclose(result.location, again.location, atol=1e-12)
     assert {step.stage for step in result.details.history} == {"algorithm 1"}
-    assert [step.stage for step in seen].index("algorithm 1") == len(plain.history)
-    assert tuple(seen[len(plain.history) :]) == result.details.history
+    assert [step.stage for step in seen].index("algorithm 1") == len(plain.details.history)
+    assert tuple(seen[len(plain.details.history) :]) == result.details.history
 
 
 @pytest.mark.parametrize("name", SMALL)
