@@ -16,8 +16,7 @@ PACKAGE = TESTS.parent / "src" / "inlier"
 LAYERS: list[set[str]] = [
     {"__init__", "__main__"},
     {"cli"},
-    {"report", "plots", "experiments", "io"},
-    {"figures"},
+    {"report", "experiments", "io"},
     {"comparison"},
     {"baselines", "pyod"},
     {"estimators"},

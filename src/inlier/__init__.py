@@ -101,11 +101,7 @@ connect(
         "summarise": "inlier.results.summary:summarise",
         "page": "inlier.report:page",
         "card": "inlier.report:card",
-        "plot_means": "inlier.plots:means",
-        "plot_path": "inlier.plots:path",
-        "plot_rows": "inlier.plots:rows",
-        "plot_scores": "inlier.plots:scores",
-        "plot_spectrum": "inlier.plots:spectrum",
+        "plot": "inlier.report:plot",
     }
 )
 _MODULES = ("baselines", "data", "datasets", "federated", "theory")

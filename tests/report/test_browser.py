@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from inlier.figures.numbers import number
+from inlier.report.numbers import number
 from inlier.report import page, pages
 from reading import HOSTILE, parsed
 

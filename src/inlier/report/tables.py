@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.figures.numbers import (
+from inlier.report.numbers import (
     count,
     counted,
     decimals_for,

@@ -466,7 +466,7 @@ class RobustMeanResult(MeanResult):
         return self._plotted("path", ax)
 
     def _plotted(self, what: str, ax: Axes | None) -> Axes:
-        drawn: Axes = late(f"plot_{what}")(self.summary, ax)
+        drawn: Axes = late("plot")(self.summary, what, ax)
         return drawn
 
     def __getstate__(self) -> dict[str, Any]:

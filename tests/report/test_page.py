@@ -1,5 +1,7 @@
-"""The report says what the result says, whatever names and numbers it is given."""
+"""Page and card say what the result says, whatever names and numbers they are given."""
 
+import base64
+import io
 import json
 import re
 import sys
@@ -9,8 +11,9 @@ from html import unescape
 import numpy as np
 import pytest
 
-from inlier.report import page, pages
-from inlier.report.document import _environment
+from inlier.report import card, page, pages
+from inlier.report.page import _environment
+from inlier.report.pictures import picture
 from inlier.results.explanation import shortened
 from reading import HOSTILE, fitted, parsed, sample, summary_of, words
 
@@ -57,7 +60,7 @@ def test_the_offset(result):
 
 def test_marks_are_the_rows(html, result):
     """Each chart of rows has one mark for each row, by group."""
-    marks = re.findall(r'<path d="([^"]*)" class="[^"]*" data-rows="([^"]*)">', html)
+    marks = re.findall(r'<path d="([^"]*)" style="[^"]*" data-rows="([^"]*)">', html)
     sizes = {"kept-0": int(result.support.sum())}
     sizes |= {f"group-{i}": group.size for i, group in enumerate(result.groups)}
     assert len(marks) == 4 * len(sizes)  # the scores, and three pairs of directions
@@ -200,7 +203,7 @@ def test_a_path_from_infinity():
     html = page(found.summary)
     assert "sigma is infinite: below an arrow" in words(html)
     sigma = re.search(r"<title>The path: sigma</title>.*?</svg>", html, re.S)[0]
-    assert re.search(r'd="([^"]*)" class="arrow"', sigma)[1].count("M") == 1
+    assert re.search(r'd="([^"]*)" style="[^"]*" class="arrow"', sigma)[1].count("M") == 1
     said = words(html)
     assert "2 rows too far away to draw are at the edge" in said.lower()
     # The others keep their digits beside a point that is larger by far.
@@ -250,9 +253,59 @@ def test_names_in_scripts_and_attributes_are_escaped(hostile):
     assert "(no name)" in html
 
 
-def test_without_jinja2_the_error_names_the_extra(result, monkeypatch):
+@pytest.mark.parametrize("name", ["jinja2", "matplotlib", "PIL.Image"])
+def test_the_error_names_the_extra(result, monkeypatch, name):
     _environment.cache_clear()
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r"inlier\[report\]"):
-        page(result.summary)
-    assert "rows kept" in result._repr_html_()  # the card needs no template
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=rf"{name} is needed.*inlier\[report\]"):
+        page(result.summary, image=(5, 6))
+    assert "rows kept" in result._repr_html_()  # the card needs none of them
+
+
+def test_the_style_of_notebooks_does_not_matter(html, result):
+    from matplotlib import pyplot
+
+    with pyplot.style.context("dark_background"), pyplot.xkcd():
+        pyplot.rcParams["font.size"] = 30.0
+        assert page(result.summary, title="measurements.csv", notes=["Dropped 3 rows."]) == html
+
+
+def test_images():
+    X = np.random.default_rng(0).random((80, 12))
+    X[:20] += 3.0
+    summary = summary_of(X)
+    images = [a["src"] for tag, a in parsed(page(summary, image=(3, 4))).seen if tag == "img"]
+    assert len(images) == 3 + len(summary.worst)
+    for image in ((5, 5), 12, (3.5, "x")):
+        with pytest.raises(ValueError, match="height \\* width = 12"):
+            page(summary, image=image)
+
+
+def test_grey_values():
+    from PIL import Image
+
+    def pixels(values, shape, limits):
+        data = picture(values, shape, limits).removeprefix("data:image/png;base64,")
+        return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))
+
+    values = np.arange(6.0)
+    np.testing.assert_array_equal(pixels(values, (2, 3), (0.0, 5.0)), 51 * values.reshape(2, 3))
+    np.testing.assert_array_equal(pixels(values, (2, 3), None), 51 * values.reshape(2, 3))
+    values[1:4] = [np.nan, np.inf, -np.inf]
+    assert pixels(values, (2, 3), (0.0, 5.0)).ravel().tolist() == [0, 128, 255, 0, 204, 255]
+    large = pixels(np.ones(300 * 200), (300, 200), (0.0, 2.0))
+    assert large.shape == (100, 67) and (large == 128).all()
+
+
+def test_card(result):
+    html = result._repr_html_()
+    assert html == card(replace(result, data=None))  # the data are not read
+    said = words(html)
+    assert "319 of 400 rows kept" in said
+    assert result.certificate.statement() in said
+    assert all(str(group) in said for group in result.groups)
+    assert "<style" not in html and "<script" not in html
+    bad = replace(result, converged=False)
+    object.__setattr__(bad, "message", "<script>alert(1)</script>")  # it may hold a name
+    assert "<script>alert(1)</script>" in words(card(bad))
+    assert "<script" not in card(bad)
