@@ -7,9 +7,9 @@ from inlier.report.numbers import fixed, number, percent
 
 pytest.importorskip("matplotlib")
 
-from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.figure import Figure
 
-from inlier.report.scales import Scale, TickLabels, Ticks, set_scales  # noqa: E402
+from inlier.report.scales import Scale, TickLabels, Ticks, set_scales
 
 
 def test_numbers():

@@ -387,11 +387,11 @@ def add_legend(ax: Axes) -> None:
     columns = int(np.clip(letters / (0.52 * max(map(len, labels)) + 3.5), 1, len(labels)))
     legend = ax.legend(
         handles, [literal(label) for label in labels], loc="upper left", ncols=columns,
-        fontsize=size, frameon=False, borderaxespad=0.2, handletextpad=0.3, columnspacing=1.5,
-        handlelength=1.4,
+        fontsize=size, borderaxespad=0.2, handletextpad=0.3, columnspacing=1.5, handlelength=1.4,
+        facecolor="inherit", edgecolor="none", framealpha=1.0,
     )  # fmt: skip
     for handle in legend.get_lines():
-        handle.set(markersize=5.0, alpha=1.0)
+        handle.set(markersize=5.0, markeredgewidth=1.0, alpha=1.0)
     share = min(0.5, (1.35 * -(-len(labels) // columns) + 0.6) / lines)
     transform = ax.yaxis.get_transform()
     low, high = transform.transform(ax.get_ylim())
