@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from inlier.figures.numbers import count, counted, number, percent
+from inlier.report.numbers import count, counted, number, percent
 from inlier.results.result import RobustMeanResult
 
 # No browser shows these characters, and lone surrogates cannot be written to a file.

@@ -1,167 +1,197 @@
-"""Place a panel in the pixels of an inline SVG, which the macro `chart_of` writes."""
+"""Write what matplotlib draws as inline SVG, whose colours and letters are those of the page."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any, NamedTuple
 
+import matplotlib.style
 import numpy as np
+from matplotlib.backend_bases import GraphicsContextBase, RendererBase
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.path import Path
+from matplotlib.text import Text
+from matplotlib.transforms import IdentityTransform, Transform
 
 from inlier._internal.typing import Array
-from inlier.figures.panel import Panel
+from inlier.report.card import printable
+from inlier.report.figures import GRID, GROUPS, KEPT, LINE, Words, look
 
-# A panel is as wide as a phone, so that its letters are never scaled down by much.
-WIDTH, HEIGHT = 360, 264
-TOP, RIGHT, BOTTOM = 30, WIDTH - 14, HEIGHT - 42
-# Width of a letter beside an axis, in pixels.
+# A chart is as wide as a phone, so that its letters are never scaled down by much.
+WIDTH, HEIGHT = 360.0, 264.0
+TOP, RIGHT, BOTTOM = 30.0, 346.0, 222.0
+# Width of a letter beside an axis.
 LETTER = 6.2
-# Where a mark goes that has no place.
-NOWHERE = -99.0
-# Up to so many marks of a kind are drawn larger.
-FEW = 600
-
-# Shapes are what follows "M x y" in a path. Marks differ by shape first and by colour second.
-DOT = "h.01"
-RING = "m-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0"
-DIAMOND = "m0-4.4l3.8 4.4l-3.8 4.4l-3.8-4.4z"
-GROUPS = (
-    "m0-4.2l3.8 6.6h-7.6z", "m-3-3h6v6h-6z", DIAMOND, "m0 4.2l3.8-6.6h-7.6z",
-    "m-4 0h8m-4-4v8", "m-3-3l6 6m0-6l-6 6",
-)  # fmt: skip
-# Of these shapes, the ones that are lines and not areas.
-LINES = {4, 5}
-ARROWS = {
-    "up": "m0-6v-6m-2.5 2.5l2.5-2.5l2.5 2.5",
-    "down": "m0 6v6m-2.5-2.5l2.5 2.5l2.5-2.5",
-    "right": "m6 0h6m-2.5-2.5l2.5 2.5l-2.5 2.5",
-    "left": "m-6 0h-6m2.5-2.5l-2.5 2.5l2.5 2.5",
-}
+# The colours of the page, dark or light; those of groups are one, because their marks differ.
+COLORS = {KEPT: "kept", LINE: "quiet", GRID: "faint", "#000000": "ink", "#ffffff": "paper"}
+COLORS |= dict.fromkeys(GROUPS, "accent")
+COMMANDS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
 
 
-class Mark(NamedTuple):
-    """The shape of a mark, and the class that the style sheet colours."""
+class Chart(NamedTuple):
+    """A figure as SVG, with its words and its legend: glyphs and labels."""
 
-    shape: str
-    css: str
-
-
-MARKS = {
-    "kept": Mark(DOT, "dot"),
-    "others": Mark(GROUPS[5], "mark hollow"),
-    "all rows": Mark(DIAMOND, "before"),
-    "kept rows": Mark(DOT, "after"),
-    "path": Mark(DOT, "step"),
-    "chosen": Mark(DIAMOND, "chosen"),
-    "radius": Mark(DOT, "after"),
-    "robust mean": Mark("m-7 0h14m-7-7v14", "cross"),
-    "plain mean": Mark("m-5-5l10 10m0-10l-10 10", "cross"),
-}
+    words: Words
+    drawing: str
+    legend: list[tuple[str, str]]
 
 
-def mark(role: str, index: int = 0) -> Mark:
-    """Return the mark of a role; suspects and groups have one for each index."""
-    turn, place = divmod(index, len(GROUPS))
-    if role == "suspect":
-        return Mark((RING, *GROUPS[1:])[place], "suspect")
-    if role == "group":
-        return Mark(GROUPS[place], "mark hollow" if place in LINES or turn % 2 else "mark")
-    return MARKS[role]
+@contextmanager
+def page_style() -> Iterator[None]:
+    """Draw as matplotlib does by default, whatever style is set for notebooks."""
+    with matplotlib.style.context("default"), matplotlib.rc_context({"font.size": 11.0}):
+        yield
 
 
-class Chart:
-    """A panel in pixels."""
+def chart(draw: Callable[..., Words], *arguments: Any) -> Chart:
+    """Draw a chart: its labels are at the corners, and its legend is left to the page."""
+    figure = Figure(figsize=(WIDTH / 72.0, HEIGHT / 72.0), dpi=72.0, frameon=False)
+    ax = figure.add_axes((0.0, 0.0, 1.0, 1.0), facecolor="none")
+    words = draw(ax, *arguments)
+    ax.tick_params(axis="x", pad=5.0)
+    ax.set_aspect("auto")
+    widest = max((len(label.get_text()) for label in ax.get_yticklabels()), default=0)
+    left = 12.0 + LETTER * widest
+    box = np.array([left, HEIGHT - BOTTOM, RIGHT - left, BOTTOM - TOP])
+    ax.set_position((box / [WIDTH, HEIGHT, WIDTH, HEIGHT]).tolist())
+    ax.yaxis.label.set(rotation=0.0, ha="left", va="baseline", gid="axis-label")
+    ax.yaxis.set_label_coords(0.0, 1.0 - 13.0 / HEIGHT, figure.transFigure)
+    ax.xaxis.label.set(ha="right", va="baseline", gid="axis-label")
+    ax.xaxis.set_label_coords(RIGHT / WIDTH, 5.0 / HEIGHT, figure.transFigure)
+    renderer = SvgRenderer(WIDTH, HEIGHT)
+    figure.draw(renderer)
+    handles, labels = ax.get_legend_handles_labels()
+    legend = [(_glyph(handle), label) for handle, label in zip(handles, labels, strict=True)]
+    return Chart(words, "\n".join(renderer.written), legend)
 
-    width, height, right, bottom = WIDTH, HEIGHT, RIGHT, BOTTOM
 
-    def __init__(self, panel: Panel):
-        self.panel = panel
-        labels = panel.y.tick_labels(panel.y.ticks)
-        self.left = 12.0 + LETTER * max(map(len, labels), default=0)
+def glyph(role: str, index: int = 0) -> str:
+    """Draw the mark of a class of rows, 12 pixels wide and high."""
+    return _glyph(Line2D([], [], **look(role, index)))
 
-    def x(self, values: Array) -> Array:
-        """Return pixels from the left."""
-        places = self.left + self.panel.x.position(values) * (RIGHT - self.left)
-        return np.asarray(np.nan_to_num(places, nan=NOWHERE))
 
-    def y(self, values: Array) -> Array:
-        """Return pixels from the top."""
-        places = BOTTOM - self.panel.y.position(values) * (BOTTOM - TOP)
-        return np.asarray(np.nan_to_num(places, nan=NOWHERE))
+def _glyph(line: Any) -> str:
+    mark = Line2D([], [])
+    mark.update_from(line)
+    mark.set(data=([6.0], [6.0]), transform=IdentityTransform(), linestyle="none", alpha=1.0)
+    mark.set(markersize=min(12.0, max(6.0, mark.get_markersize())), gid=None)
+    renderer = SvgRenderer(12.0, 12.0)
+    mark.draw(renderer)
+    return "".join(renderer.written)
 
-    def point(self, x: float, y: float) -> tuple[float, float]:
-        """Return the pixels of one point."""
-        return float(self.x(np.array([x]))[0]), float(self.y(np.array([y]))[0])
 
-    def path(self, x: Array, y: Array, shape: str) -> str:
-        """Return one path with a mark for each point: the page stays small."""
-        places = zip(self.x(x), self.y(y), strict=True)
-        return "".join(f"M{a:.1f} {b:.1f}{shape}" for a, b in places)
+class SvgRenderer(RendererBase):
+    """Write elements of SVG: a path for all marks of a kind, so that the page stays small.
 
-    @property
-    def x_ticks(self) -> list[tuple[float, float, str]]:
-        """Ticks, where their labels have room, and labels."""
-        ticks = self.panel.x.ticks
-        labels = self.panel.x.tick_labels(ticks)
-        halves = [LETTER * len(label) / 2 for label in labels]
-        return [
-            (at, min(max(at, half), WIDTH - half), label)
-            for at, half, label in zip(self.x(np.array(ticks)), halves, labels, strict=True)
-        ]
+    Nothing is clipped. What has an id in the figure has it as class, or, if it is a class of rows,
+    as `data-rows`.
+    """
 
-    @property
-    def y_ticks(self) -> list[tuple[float, str]]:
-        """Ticks and their labels."""
-        ticks = self.panel.y.ticks
-        return list(zip(self.y(np.array(ticks)), self.panel.y.tick_labels(ticks), strict=True))
+    def __init__(self, width: float, height: float):
+        super().__init__()
+        self.width, self.height = width, height
+        self.written: list[str] = []
+        self._ids: list[str | None] = [None]
 
-    @property
-    def lines(self) -> list[tuple[str, str]]:
-        """Points of the lines, and their classes."""
-        found = []
-        for series in self.panel.series:
-            if series.joined:
-                points = zip(self.x(series.x), self.y(series.y), strict=True)
-                css = f"{mark(series.role, series.index).css}-line"
-                found.append((" ".join(f"{a:.1f},{b:.1f}" for a, b in points), css))
-        return found
+    def open_group(self, s: str, gid: str | None = None) -> None:
+        """Enter an artist."""
+        self._ids.append(gid)
 
-    @property
-    def marks(self) -> list[tuple[str, str, str]]:
-        """Paths, their classes, and the class of rows in them; arrows where points lie outside."""
-        found = []
-        for series in self.panel.series:
-            shape, css = mark(series.role, series.index)
-            if series.marked and len(series.x):
-                css += " few" if series.rows and len(series.x) <= FEW else ""
-                found.append((self.path(series.x, series.y, shape), css, series.rows))
-            for side, beyond in self.panel.beyond(series):
-                arrows = self.path(series.x[beyond], series.y[beyond], ARROWS[side])
-                found.append((arrows, "arrow", ""))
-        return found
+    def close_group(self, s: str) -> None:
+        """Leave an artist."""
+        self._ids.pop()
 
-    @property
-    def bars(self) -> list[tuple[float, float, float, float, str]]:
-        """Left, top, width, height and class of the bars that are not empty, a pixel apart."""
-        found = []
-        for bars in self.panel.bars:
-            edges = (self.x(bars.start), self.x(bars.end), self.y(bars.low), self.y(bars.high))
-            for left, right, low, high in zip(*edges, strict=True):
-                if right > left:
-                    size = (left, high + 0.5, right - left, low - high - 1.0)
-                    found.append((*size, f"{bars.role}-bar"))
-        return found
+    def get_canvas_width_height(self) -> tuple[float, float]:
+        """Return the size of the drawing."""
+        return self.width, self.height
 
-    @property
-    def levels(self) -> list[tuple[float, str]]:
-        """Heights of the lines across, and their labels."""
-        values = np.array([level.value for level in self.panel.levels])
-        return [(at, one.label) for at, one in zip(self.y(values), self.panel.levels, strict=True)]
+    def get_text_width_height_descent(
+        self, s: str, prop: Any, ismath: Any
+    ) -> tuple[float, float, float]:
+        """Estimate the size of a text, whose letters are chosen by the browser."""
+        return LETTER * len(s), 8.0, 0.0
 
-    @property
-    def notes(self) -> list[tuple[float, float, str, str]]:
-        """Place, anchor and text of words above a point, to its left if the right has no room."""
-        found = []
-        for note in self.panel.notes:
-            x, y = self.point(note.x, note.y)
-            anchor, shift = ("middle", 0.0) if note.centered else ("start", 9.0)
-            if x + 9.0 + LETTER * len(note.text) > RIGHT:
-                anchor, shift = "end", -9.0
-            found.append((x + shift, max(y - 9.0, TOP + 8.0), anchor, note.text))
-        return found
+    def draw_path(
+        self, gc: GraphicsContextBase, path: Path, transform: Transform, rgbFace: Any = None
+    ) -> None:
+        """Write a line or an area."""
+        points = []
+        for place, code in path.iter_segments(transform, simplify=False):
+            at = np.reshape(place, (-1, 2)) * [1.0, -1.0] + [0.0, self.height]
+            points.append("z" if code == Path.CLOSEPOLY else COMMANDS[code] + _numbers(at))
+        if len(points) > 1 and (rgbFace is not None or gc.get_linewidth() > 0.0):
+            self._write("".join(points), gc, rgbFace)
+
+    def draw_markers(
+        self,
+        gc: GraphicsContextBase,
+        marker_path: Path,
+        marker_trans: Transform,
+        path: Path,
+        trans: Transform,
+        rgbFace: Any = None,
+    ) -> None:
+        """Write one path with a mark at each point."""
+        # What has no place is not seen, but it counts: the script finds rows by their number.
+        places = np.nan_to_num(trans.transform(path.vertices), nan=-99.0)
+        places = places * [1.0, -1.0] + [0.0, self.height]
+        outline = marker_trans.transform(marker_path.vertices) * [1.0, -1.0]
+        codes: Any = marker_path.codes
+        if codes is not None and Path.CURVE4 in codes:
+            # A point with round ends is the shortest circle.
+            gc.set_linewidth(float(np.ptp(outline[:, 0])))
+            gc.set_foreground(rgbFace, isRGBA=True)
+            gc.set_capstyle("round")
+            shape, rgbFace = "h.01", None
+        else:
+            codes = [Path.MOVETO] + [Path.LINETO] * len(outline) if codes is None else codes
+            steps = np.diff(outline, axis=0, prepend=0.0)[:, None]
+            shape = "".join(
+                "z" if code == Path.CLOSEPOLY else COMMANDS[code].lower() + _numbers(step)
+                for step, code in zip(steps, codes, strict=False)
+            )
+        if len(places):
+            self._write("".join(f"M{_numbers(at[None])}{shape}" for at in places), gc, rgbFace)
+
+    def _write(self, d: str, gc: GraphicsContextBase, face: Any) -> None:
+        """Write a path with its colours, which are those of the page."""
+        parts = [f"fill:{_color(face)}"]
+        if face is not None and len(face) > 3 and face[3] < 1.0:
+            parts.append(f"fill-opacity:{face[3]:.2g}")
+        if (width := gc.get_linewidth()) > 0.0:
+            parts += [f"stroke:{_color(gc.get_rgb())}", f"stroke-width:{width:.3g}"]
+            if (opacity := gc.get_rgb()[3]) < 1.0 and to_hex(gc.get_rgb()) != GRID:
+                parts.append(f"stroke-opacity:{opacity:.2g}")
+            if gc.get_capstyle() == "round":
+                parts.append("stroke-linecap:round")
+            dashes: Any = gc.get_dashes()[1]
+            if dashes is not None:
+                parts.append(f"stroke-dasharray:{' '.join(f'{dash:g}' for dash in dashes)}")
+        rows = self._ids[-1]
+        kind = "" if rows is None else f' {"class" if rows == "arrow" else "data-rows"}="{rows}"'
+        self.written.append(f'<path d="{d}" style="{";".join(parts)}"{kind}></path>')
+
+    def draw_text(
+        self, gc: GraphicsContextBase, x: float, y: float, s: str, prop: Any, angle: float,
+        ismath: Any = False, mtext: Text | None = None,
+    ) -> None:  # fmt: skip
+        """Write a text within the drawing."""
+        width = LETTER * len(s)
+        align = "left" if mtext is None else mtext.get_horizontalalignment()
+        share, anchor = {"left": (0.0, "start"), "center": (0.5, "middle")}.get(align, (1.0, "end"))
+        x = float(np.clip(x, 0.0, max(0.0, self.width - width))) + share * width
+        kind = next((gid for gid in reversed(self._ids) if gid), "tick")
+        self.written.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">'
+            f"{escape(printable(s))}</text>"
+        )
+
+
+def _color(color: Any) -> str:
+    return "none" if color is None else f"var(--{COLORS[to_hex(color)]})"
+
+
+def _numbers(points: Array) -> str:
+    return " ".join(f"{value + 0.0:.1f}".removesuffix(".0") for value in np.ravel(points))

@@ -7,10 +7,12 @@ import numpy as np
 from inlier._internal.typing import Array
 
 MINUS = "\N{MINUS SIGN}"
+# Larger numbers are treated as infinite: the difference of two smaller ones does not overflow.
+LARGEST = 1e300
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Write so many significant digits, with an exponent only where it is shorter."""
+    """Write a number of significant digits, with an exponent only where it is shorter."""
     value = float(value)
     if not math.isfinite(value):
         return _special(value)
@@ -21,7 +23,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Write so many decimals, fewer if the number is large; four digits if decimals is below 0."""
+    """Write with these decimals, fewer if the value is large; four digits if they are below 0."""
     value = float(value)
     if not math.isfinite(value):
         return _special(value)
@@ -78,6 +80,13 @@ def shared_decimals(sizes: Array) -> int:
     sizes = sizes[np.isfinite(sizes)]
     largest = sizes.max(initial=0.0)
     return int(decimals_for(sizes[sizes >= largest / 100.0].min(initial=largest, keepdims=True))[0])
+
+
+def finite_range(*rows: Array) -> tuple[float, float]:
+    """Return the lowest and the highest of all values that are finite and not huge; else 0, 0."""
+    values = np.concatenate([np.ravel(np.asarray(row, dtype=float)) for row in rows])
+    finite = values[np.abs(values) <= LARGEST]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 
 
 def _special(value: float) -> str:

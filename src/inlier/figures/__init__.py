@@ -1,1 +1,0 @@
-"""The figures of a result, described once: what `plots` and `report` draw."""

@@ -1,0 +1,399 @@
+"""The figures of a result, drawn on matplotlib axes: in a notebook as they are, on the page as SVG.
+
+Each function draws on axes without data and returns what to tell readers who do not see them.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.path import Path
+from matplotlib.transforms import Affine2D
+
+from inlier._internal.typing import Array
+from inlier.report.numbers import LARGEST, count, counted, number
+from inlier.report.rows import RowClass
+from inlier.report.scales import Scale, set_scales
+from inlier.results.certificate import Certificate
+from inlier.results.explanation import shortened
+from inlier.results.summary import Summary
+from inlier.results.wording import certified_mean
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart; marks differ as well. The page
+# replaces them by its own.
+KEPT, REMOVED = "#0072b2", "#d55e00"
+GROUPS = (REMOVED, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442")
+SHAPES = ("^", "s", "D", "v", "P", "X")
+# Greys that show on white as well as on black.
+LINE, GRID = "#737373", "#7f7f7f"
+# To the right of a mark.
+ARROW = Path([(6, 0), (12, 0), (9.5, 2.5), (12, 0), (9.5, -2.5)], [1, 2, 1, 2, 2])
+# A vector file of more rows than these would be too large to open.
+MOST_VECTORS = 20_000
+# Letters of a column's name beside an axis.
+LONGEST_NAME = 28
+
+
+class Words(NamedTuple):
+    """A figure in words."""
+
+    title: str
+    description: str
+    remarks: str = ""  # what a reader of the figure must know, in sentences
+
+
+def look(role: str, index: int = 0) -> dict[str, Any]:
+    """Return how the marks of a class of rows look."""
+    if role == "kept":
+        return {"marker": "o", "color": KEPT, "ms": 4.0, "mew": 0.0, "alpha": 0.6}
+    if role == "others":
+        return {"marker": "x", "color": REMOVED, "ms": 5.5, "mew": 1.3}
+    turn, place = divmod(index, len(SHAPES))
+    style = {"marker": SHAPES[place], "color": GROUPS[place], "ms": 6.5, "mew": 0.0, "alpha": 0.85}
+    if role == "suspect":
+        style["color"] = matplotlib.rcParams["text.color"]
+    if role == "suspect" or turn % 2:
+        style |= {"mfc": "none", "mew": 1.3}
+    return style
+
+
+def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass]) -> Words:
+    """Draw the score of every row, and the cut."""
+    scores, cut, y = summary.scores, summary.threshold, score_scale(summary)
+    _set_up(ax, _row_scale(summary), y)
+    # The lowest scores are no surprise: they lie on the edge without an arrow.
+    heights = np.maximum(scores, y.low)
+    _draw_rows(ax, (_row_scale(summary), y), np.arange(float(summary.n)), heights, classes)
+    _draw_cut(ax, summary, y)
+    finite = scores[np.isfinite(scores)]
+    highest = f"; the highest finite one is {number(finite.max())}" if len(finite) else ""
+    remarks = ""
+    if y.kind == "log":
+        remarks += " The scale is logarithmic."
+        if below := int((scores < y.low).sum()):
+            remarks += f" The {counted(below, 'row')} with the lowest scores lie on its lower edge."
+    if infinite := int(np.isinf(scores).sum()):
+        remarks += (
+            f" {counted(infinite, 'row').capitalize()} with an infinite score, too far away to be "
+            "compared with the others, lie on its upper edge, below an arrow."
+        )
+    if cut <= 0.0:
+        remarks += " The cut lies below every score: no row is kept."
+    return Words(
+        "Score of every row",
+        f"{counted(summary.n, 'row')}, {count(summary.n_removed)} of them above the cut at "
+        f"{number(cut)}{highest}.",
+        remarks,
+    )
+
+
+def score_scale(summary: Summary) -> Scale:
+    """Return the scale of the scores, on which the cut and most of the kept rows are visible."""
+    scores, cut = summary.scores, summary.threshold
+    cut = cut if 0.0 < cut < np.inf else 0.0
+    kept = scores[summary.support]
+    return Scale.positive(np.append(scores, cut), kept, "score", reference=cut / 4.0)
+
+
+def draw_histogram(ax: Axes, summary: Summary, bins: int = 28) -> Words:
+    """Draw how many rows have which score, beside the scores."""
+    y = score_scale(summary)
+    edges = (np.geomspace if y.kind == "log" else np.linspace)(y.low, y.high, bins + 1)
+    scores = np.clip(np.nan_to_num(summary.scores, nan=0.0), edges[0], edges[-1])
+    kept, all_rows = (np.histogram(s, edges)[0] for s in (scores[summary.support], scores))
+    most = int(all_rows.max())
+    _set_up(ax, Scale(0.0, most * 1.04, "rows", whole=True), y)
+    # A single row among thousands is visible too.
+    thin = np.where(all_rows > kept, np.maximum(all_rows, kept + 0.012 * most), all_rows)
+    for start, end, color in ((np.zeros(bins), kept, KEPT), (kept, thin, REMOVED)):
+        heights = np.diff(edges)
+        ax.barh(edges[:-1], end - start, heights, start, align="edge", color=color, ec="white")
+    _draw_cut(ax, summary, y)
+    return Words(
+        "Histogram of the scores",
+        f"A histogram of all {counted(summary.n, 'score')}; at most {count(most)} in one bar.",
+    )
+
+
+def draw_means(ax: Axes, summary: Summary, most: int = 20) -> Words:
+    """Draw the offsets of plain mean and median from the robust mean, where they are largest.
+
+    Columns in which only removed rows vary have no unit; their number is in the label.
+    """
+    shift = np.nan_to_num(summary.shift, nan=np.inf)
+    no_unit = np.isinf(summary.shift) & (summary.deviation == 0.0)
+    order = np.argsort(-np.abs(shift), kind="stable")
+    shown = order[~no_unit[order]][:most]
+    unit, plain, at = summary.deviation[shown], shift[shown], np.arange(float(len(shown)))
+    median: Array = np.zeros(len(shown))
+    np.divide((summary.median - summary.robust)[shown], unit, out=median, where=unit > 0.0)
+    label = "offset from the robust mean,\nin standard deviations of the kept rows"
+    if hidden := int(no_unit.sum()):
+        label += f"\n(without {counted(hidden, 'column')} in which only removed rows vary)"
+    columns = ""
+    if 0 < len(shown) < summary.d - hidden:
+        columns = f"{len(shown)} of {summary.d} columns, those with the largest offset"
+    # Offsets by rounding alone are drawn as none.
+    values = np.concatenate([plain, median, [0.0]])
+    x = Scale.centered(values if np.abs(values).max() > 1e-9 else np.zeros(1), 1.0, label)
+    y = Scale(-0.7, len(shown) - 0.3, columns)
+    _set_up(ax, x, y)
+    ax.set_yticks(at, [_short_name(summary.column_name(int(j))) for j in shown])
+    ax.grid(visible=False, axis="y")
+    ax.grid(axis="x", color=GRID, alpha=0.2, lw=1.0)
+    ax.tick_params(axis="x", length=0)
+    ax.invert_yaxis()
+    ax.axvline(0.0, color=LINE, lw=1.2, label="robust mean")
+    ax.barh(at, x.clip(plain), 0.1, color=REMOVED, alpha=0.4)
+    for offset, name, style in (
+        (plain, "plain mean", {"marker": "s", "color": REMOVED}),
+        (median, "median", {"marker": "o", "color": KEPT, "mfc": "none", "mew": 1.3}),
+    ):
+        _draw_points(ax, (x, y), offset, at, ls="none", ms=5.0, label=name, **style)
+    title = "Plain mean and median beside the robust mean"
+    return Words(title, "The largest offset comes first.")
+
+
+def view_pairs(summary: Summary) -> list[tuple[int, int]]:
+    """Return the pairs of directions in which the rows are drawn; a direction alone is (0, 0)."""
+    return list(combinations(range(len(summary.view.rows)), 2)) or [(0, 0)]
+
+
+def draw_rows(
+    ax: Axes, summary: Summary, classes: Sequence[RowClass], pair: tuple[int, int]
+) -> Words:
+    """Draw the rows in two of the directions that matter, or in one against their number."""
+    view = summary.view
+    rows, names, offset = view.rows, view.names, view.directions @ (summary.plain - summary.robust)
+    if not len(rows):
+        rows, names, offset = np.zeros((1, summary.n)), ("distance",), np.zeros(1)
+    scales = [
+        _view_scale(summary, values, plain, name)
+        for values, plain, name in zip(rows, offset, names, strict=True)
+    ]
+    i, j = pair
+    if i == j:
+        title, x, y = f"The rows: {names[0]}", _row_scale(summary), scales[0]
+        _set_up(ax, x, y)
+        _draw_rows(ax, (x, y), np.arange(float(summary.n)), rows[0], classes)
+        _draw_level(ax, 0.0, "robust mean")
+    else:
+        title, x, y = f"The rows: {names[i]}, and {names[j]}", scales[i], scales[j]
+        _set_up(ax, x, y)
+        _draw_rows(ax, (x, y), rows[i], rows[j], classes)
+        style = {"ls": "none", "color": matplotlib.rcParams["text.color"], "mew": 2.0}
+        zero = np.zeros(1)
+        _draw_points(ax, (x, y), zero, zero, marker="+", ms=14.0, label="robust mean", **style)
+        plain_at = offset[[i]], offset[[j]]
+        _draw_points(ax, (x, y), *plain_at, marker="x", ms=10.0, label="plain mean", **style)
+        short, long = sorted((x.high - x.low, y.high - y.low))
+        if x.kind == y.kind == "linear" and long < 2.5 * short:
+            ax.set_aspect("equal", adjustable="box")
+    remarks = ""
+    if any(scale.kind == "asinh" for scale in scales):
+        remarks += " Far out, the scale is logarithmic, so that the kept rows still show."
+    outside = [(v < scale.low) | (v > scale.high) for v, scale in zip(rows, scales, strict=True)]
+    if beyond := int(np.any(outside, axis=0).sum()):
+        remarks += f" {counted(beyond, 'row').capitalize()} too far away to draw are at the edge."
+    return Words(
+        title,
+        f"{counted(int(summary.support.sum()), 'kept row')} about the robust mean and "
+        f"{counted(summary.n_removed, 'removed row')}; the plain mean is "
+        f"{number(summary.offset)} away from the robust one.",
+        remarks,
+    )
+
+
+def _view_scale(summary: Summary, values: Array, plain: float, name: str) -> Scale:
+    kept = values[summary.support & (np.abs(values) <= LARGEST)]
+    unit = 3.0 * float(np.median(np.abs(kept))) if len(kept) else 0.0
+    return Scale.centered(np.append(values, [plain, 0.0]), unit, name)
+
+
+def draw_spectrum(ax: Axes, summary: Summary) -> Words:
+    """Draw the largest standard deviations in any direction, of all rows and of the kept rows.
+
+    All rows are left out if some of them are too far away to square.
+    """
+    before, after = summary.before, summary.after
+    x = Scale(0.5, max(len(before), len(after), 2) + 0.5, "direction, by rank", whole=True)
+    y = Scale.positive(np.append(before, after), after, "standard deviation")
+    _set_up(ax, x, y)
+    for values, label, color, marker in (
+        (before, "all rows", REMOVED, "D"),
+        (after, "kept rows", KEPT, "o"),
+    ):
+        if len(values):
+            style = {"marker": marker, "ms": 5.5, "mew": 0.0, "color": color, "lw": 1.2}
+            rank = np.arange(1.0, len(values) + 1)
+            _draw_points(ax, (x, y), rank, values, label=label, **style)
+    first = [number(values[0]) if len(values) else "unknown" for values in (before, after)]
+    return Words(
+        "Largest standard deviations",
+        f"Largest standard deviation of all rows {first[0]}, of the kept rows {first[1]}; then in "
+        "further directions.",
+    )
+
+
+def draw_path(ax: Axes, summary: Summary, what: str, color: str = KEPT) -> Words:
+    """Draw "sigma" or its "price" against the number of removed rows, with the chosen point."""
+    removed = np.array([float(point.removed.shape[0]) for point in summary.path])
+    values = np.array([getattr(point, what) for point in summary.path], dtype=float)
+    here = slice(chosen := min(summary.chosen, len(values) - 1), chosen + 1)
+    x = Scale(0.0, 1.06 * max(1.0, removed.max()), "rows removed", whole=True)
+    y = Scale.linear(values, what, zero=True)
+    if what == "sigma":
+        y = Scale.positive(values, values[here], what)
+    _set_up(ax, x, y)
+    _draw_points(ax, (x, y), removed, values, marker="o", ms=7.0, mew=0.0, color=color, lw=1.2)
+    _draw_chosen(ax, (x, y), removed[here], values[here], "chosen")
+    return Words(
+        f"The path: {what}",
+        f"{counted(len(values), 'point')}. At the chosen one {counted(int(removed[chosen]), 'row')}"
+        f" are removed and the {what} is {number(values[chosen])}.",
+    )
+
+
+def draw_price(ax: Axes, summary: Summary) -> None:
+    """Draw the price beside sigma, on an axis to the right in its own colour."""
+    twin = ax.twinx()
+    draw_path(twin, summary, "price", REMOVED)
+    twin.texts[0].remove()
+    twin.grid(visible=False)
+    twin.yaxis.set_label_position("right")
+    twin.yaxis.tick_right()
+    for own, color in ((ax, KEPT), (twin, REMOVED)):
+        own.yaxis.label.set_color(color)
+        own.tick_params(axis="y", labelcolor=color)
+
+
+def draw_radius(ax: Axes, certificate: Certificate) -> Words:
+    """Draw the error radius over the fraction of bad rows, as far as it is finite."""
+    stated = certificate.assumed
+    fractions = np.unique(np.append(np.linspace(0.0, 0.5, 101), stated))
+    radii = np.atleast_1d(certificate.error_radius(fractions))
+    known = np.isfinite(radii)
+    percent, radii, here = 100.0 * fractions[known], radii[known], np.isin(fractions[known], stated)
+    x = Scale(0.0, 50.0, "bad rows, at most (%)")
+    y = Scale.linear(radii, "error radius", zero=True)
+    _set_up(ax, x, y)
+    ax.plot(percent, radii, color=KEPT, lw=1.2)
+    for at, radius in zip(percent[here, None], radii[here, None], strict=True):
+        _draw_chosen(ax, (x, y), at, radius, number(radius[0]))
+    return Words(
+        "Error radius over the fraction of bad rows",
+        f"How far {certified_mean(certificate)} can be off, if a fraction of the rows is bad: the "
+        "larger the more are.",
+    )
+
+
+def _set_up(ax: Axes, x: Scale, y: Scale) -> None:
+    """Set axes up with a line below, and a grid to read heights from."""
+    set_scales(ax, x, y)
+    ax.grid(visible=False)
+    ax.grid(axis="y", color=GRID, alpha=0.2, lw=1.0)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines["bottom"].set(color=LINE, linewidth=1.0)
+    ax.tick_params(axis="x", color=LINE, width=1.0, length=4.0)
+    ax.tick_params(axis="y", length=0.0, pad=7.0)
+
+
+def _row_scale(summary: Summary) -> Scale:
+    last = max(1, summary.n - 1)
+    return Scale(-0.02 * last, 1.02 * last, "row", whole=True)
+
+
+def _draw_rows(
+    ax: Axes, scales: tuple[Scale, Scale], x: Array, y: Array, classes: Sequence[RowClass]
+) -> None:
+    """Draw rows, each class with its own look; the more there are, the smaller."""
+    many = sum(len(one.drawn) for one in classes) > MOST_VECTORS
+    for one in classes:
+        style = look(one.role, one.index)
+        smaller = float(np.clip((600.0 / max(1, len(one.drawn))) ** 0.25, 0.3, 1.0))
+        style |= {"ms": smaller * style["ms"], "rasterized": many, "gid": one.key}
+        at = x[one.drawn], y[one.drawn]
+        _draw_points(ax, scales, *at, ls="none", label=one.legend, **style)
+
+
+def _draw_points(
+    ax: Axes, scales: tuple[Scale, Scale], x: Array, y: Array, label: str = "_", **style: Any
+) -> None:
+    """Draw points; those beyond the limits at the edge, with arrows that point outwards."""
+    horizontal, vertical = scales
+    at_x, at_y = horizontal.clip(x), vertical.clip(y)
+    sides = (x > horizontal.high, y > vertical.high, x < horizontal.low, y < vertical.low)
+    ax.plot(at_x, at_y, label=label, clip_on=not any(side.any() for side in sides), **style)
+    for quarter, beyond in enumerate(sides):
+        if beyond.any():
+            arrow = ARROW.transformed(Affine2D().rotate_deg(90.0 * quarter))
+            ax.plot(
+                at_x[beyond], at_y[beyond], marker=arrow, ms=24.0, mfc="none", mew=1.0, ls="none",
+                color=REMOVED, clip_on=False, gid="arrow", label="_",
+            )  # fmt: skip
+
+
+def _draw_chosen(ax: Axes, scales: tuple[Scale, Scale], x: Array, y: Array, words: str) -> None:
+    """Draw the point that is the answer, with words beside it."""
+    _draw_points(ax, scales, x, y, marker="D", ms=8.0, mew=0.0, color=REMOVED, ls="none")
+    at = float(scales[0].clip(x)[0]), float(scales[1].clip(y)[0])
+    to_left = x[0] > 0.8 * scales[0].high
+    ax.annotate(
+        words, at, (-9.0 if to_left else 9.0, 8.0), textcoords="offset points", gid="note",
+        ha="right" if to_left else "left", fontsize="small", annotation_clip=False,
+    )  # fmt: skip
+
+
+def _draw_cut(ax: Axes, summary: Summary, y: Scale) -> None:
+    if y.low < (cut := summary.threshold) < y.high:
+        _draw_level(ax, cut, f"cut {number(cut)}")
+
+
+def _draw_level(ax: Axes, value: float, words: str) -> None:
+    """Draw a dashed line across, with words above its right end."""
+    ax.axhline(value, color=matplotlib.rcParams["text.color"], lw=1.0, ls=(0, (4, 3)))
+    ax.annotate(
+        words, (1.0, value), (0.0, 3.0), xycoords=("axes fraction", "data"), ha="right",
+        textcoords="offset points", fontsize="small", annotation_clip=False, gid="note",
+    )  # fmt: skip
+
+
+def _short_name(name: str) -> str:
+    """Return a name on one line, without control characters, shortened in the middle."""
+    printable = "".join(c if c.isprintable() else " " for c in name)
+    return literal(shortened(" ".join(printable.split()), LONGEST_NAME))
+
+
+def literal(text: str) -> str:
+    """Escape `$`, which begins a formula in matplotlib."""
+    return text.replace("$", r"\$")
+
+
+def add_legend(ax: Axes) -> None:
+    """Add a legend at the top, and make room for it: it hides neither points nor a title."""
+    if any(line.get_gid() == "arrow" for line in ax.lines):
+        ax.plot([], [], ">", color=LINE, ms=5.0, label="far beyond the edge")
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        return
+    size = 0.85 * float(ax.xaxis.label.get_fontsize())
+    ax.apply_aspect()
+    box = ax.get_window_extent()
+    letters, lines = np.array([box.width, box.height]) * 72.0 / ax.figure.dpi / size
+    columns = int(np.clip(letters / (0.52 * max(map(len, labels)) + 3.5), 1, len(labels)))
+    legend = ax.legend(
+        handles, [literal(label) for label in labels], loc="upper left", ncols=columns,
+        fontsize=size, borderaxespad=0.2, handletextpad=0.3, columnspacing=1.5, handlelength=1.4,
+        facecolor="inherit", edgecolor="none", framealpha=1.0,
+    )  # fmt: skip
+    for handle in legend.get_lines():
+        handle.set(markersize=5.0, markeredgewidth=1.0, alpha=1.0)
+    share = min(0.5, (1.35 * -(-len(labels) // columns) + 0.6) / lines)
+    transform = ax.yaxis.get_transform()
+    low, high = transform.transform(ax.get_ylim())
+    top = transform.inverted().transform(low + (high - low) / (1.0 - share))
+    ax.set_ylim(top=float(top))

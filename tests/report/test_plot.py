@@ -1,0 +1,332 @@
+"""Figures in notebooks: what is drawn is what the summary says, and nothing else is touched."""
+
+import pickle
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import inlier
+from inlier.report import plot
+from inlier.results.summary import Projections
+
+matplotlib = pytest.importorskip("matplotlib")
+
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+from inlier.report.figures import LONGEST_NAME, MOST_VECTORS  # noqa: E402
+
+KINDS = ["scores", "means", "rows", "spectrum", "path"]
+
+
+def drawn(kind, summary, ax=None):
+    """Drawn to the end: much of what can go wrong goes wrong in the layout."""
+    if ax is None:
+        ax = Figure(figsize=(6.0, 4.0), dpi=50, layout="constrained").add_subplot()
+    assert plot(summary, kind, ax) is ax
+    ax.figure.draw_without_rendering()
+    return ax
+
+
+def points(line):
+    return np.array(line.get_data(), dtype=float)
+
+
+def clouds(ax):
+    """The marks that stand for rows."""
+    return [line for line in ax.lines if line.get_gid() not in (None, "arrow")]
+
+
+def arrows(ax):
+    return [line for line in ax.lines if line.get_gid() == "arrow"]
+
+
+def named(ax, label):
+    (line,) = [line for line in ax.lines if line.get_label() == label]
+    return line
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def labels(axis):
+    return [text.get_text() for text in axis.get_ticklabels()]
+
+
+def contaminated(n=200, d=8, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    X[:30, 0] += 15.0
+    return X
+
+
+@pytest.fixture(scope="module")
+def found(result):
+    """Without sigma: groups and a path."""
+    return result.summary
+
+
+@pytest.fixture(scope="module")
+def given():
+    """With sigma: neither."""
+    return inlier.robust_mean(contaminated(), sigma=1.5).summary
+
+
+@pytest.fixture(scope="module")
+def clean():
+    X = np.random.default_rng(0).standard_normal((100, 5))
+    return inlier.robust_mean(X).summary
+
+
+@pytest.fixture(scope="module")
+def far():
+    """Two groups; the rows of one are too far away to square."""
+    X = np.random.default_rng(0).standard_normal((300, 10))
+    X[:5] = 1e200
+    X[5:40] += 30.0
+    summary = inlier.robust_mean(X, assume="symmetric").summary
+    assert len(summary.groups) == 2 and np.isinf(summary.scores).sum() == 5
+    return summary
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_axes_old_and_new(kind, result, found):
+    pyplot.switch_backend("agg")
+    before, figures = dict(matplotlib.rcParams), pyplot.get_fignums()
+    # Small panels with shared axes: only the given one is drawn on.
+    panels = Figure(figsize=(3.0, 2.0)).subplots(2, 2, sharex=True, sharey=True)
+    drawn(kind, result, panels[0, 0])
+    assert panels[0, 0].has_data() and not any(panel.lines for panel in panels.flat[1:])
+    assert pyplot.get_fignums() == figures
+    new = plot(found, kind)
+    assert len(pyplot.get_fignums()) == len(figures) + 1
+    new.figure.canvas.draw()
+    pyplot.close(new.figure)
+    assert dict(matplotlib.rcParams) == before
+    copy = pickle.loads(pickle.dumps(drawn(kind, found).figure)).axes[0]
+    copy.figure.draw_without_rendering()
+    assert labels(copy.xaxis) == labels(drawn(kind, found).xaxis)
+
+
+@pytest.mark.parametrize("kind", ["scores", "rows"])
+@pytest.mark.parametrize("name", ["found", "given", "clean", "far"])
+def test_every_row_is_one_mark_of_its_class(kind, name, request):
+    summary = request.getfixturevalue(name)
+    ax = drawn(kind, summary)
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    for cloud in clouds(ax):
+        x, y = points(cloud)
+        assert np.all((x >= left) & (x <= right) & (y >= low) & (y <= high))
+    assert sum(len(cloud.get_xdata()) for cloud in clouds(ax)) == summary.n
+    assert len(clouds(ax)[0].get_xdata()) == summary.support.sum()
+    looks = {(cloud.get_color(), cloud.get_marker()) for cloud in clouds(ax)}
+    assert len(looks) == len(clouds(ax)) == 1 + max(len(summary.groups), summary.n_removed > 0)
+    assert legend(ax)[0] == f"kept: {summary.support.sum()} rows"
+    for text, description in zip(legend(ax)[1:], summary.group_descriptions, strict=False):
+        assert text.endswith(description)
+
+
+def test_scores_stand_at_their_rows_beside_the_cut(given):
+    ax = drawn("scores", given)
+    kept, removed = clouds(ax)
+    np.testing.assert_array_equal(removed.get_xdata(), np.flatnonzero(~given.support))
+    np.testing.assert_array_equal(removed.get_ydata(), given.scores[~given.support])
+    assert kept.get_color() != removed.get_color() and kept.get_marker() != removed.get_marker()
+    cuts = [line.get_ydata() for line in ax.lines if line.get_linestyle() == "--"]
+    assert [tuple(cut) for cut in cuts] == [(given.threshold, given.threshold)]
+
+
+def test_suspects_and_many_groups_have_their_own_look(clean):
+    n_groups, rows = 9, np.arange(clean.n)
+    many = replace(
+        clean,
+        support=rows >= 70,
+        group_of=np.where(rows < 63, rows // 7, -1),
+        groups=tuple(f"7 rows far out, {i} (chance below 1e-9)" for i in range(n_groups)),
+        group_descriptions=tuple(f"7 rows far out, {i}" for i in range(n_groups)),
+        suspects=("7 rows",),
+        suspect_of=np.where(rows >= 93, 0, -1),
+    )
+    ax = drawn("rows", many)
+    looks = {(c.get_color(), c.get_marker(), c.get_markerfacecolor()) for c in clouds(ax)}
+    assert len(looks) == n_groups + 3
+    assert {"kept, suspect 1: 7 rows", "removed, in no group: 7 rows"} <= set(legend(ax))
+
+
+def test_infinite_and_huge_scores(far, clean):
+    ax = drawn("scores", far)
+    assert ax.get_yscale() == "log" and drawn("scores", clean).get_yscale() == "linear"
+    (pinned,) = arrows(ax)
+    np.testing.assert_array_equal(pinned.get_xdata(), np.flatnonzero(np.isinf(far.scores)))
+    assert min(pinned.get_ydata()) > far.scores[np.isfinite(far.scores)].max()
+    assert max(pinned.get_ydata()) < ax.get_ylim()[1]
+    assert "far beyond the edge" in legend(ax)
+    wild = np.full(clean.n, np.inf)
+    some = np.where(np.arange(clean.n) < 50, 1.7e308, 1e-300)
+    changes = [{"scores": wild}, {"scores": some}, {"threshold": 0.0}, {"threshold": np.inf}]
+    for change in changes:
+        assert len(clouds(drawn("scores", replace(clean, **change)))[0].get_xdata()) == clean.n
+
+
+def test_many_rows_are_rasterised(clean):
+    assert not any(cloud.get_rasterized() for cloud in clouds(drawn("scores", clean)))
+    n = MOST_VECTORS + 1
+    rng = np.random.default_rng(0)
+    large = replace(
+        clean,
+        n=n,
+        support=np.ones(n, np.bool_),
+        scores=rng.random(n),
+        group_of=np.full(n, -1),
+        suspect_of=np.full(n, -1),
+    )
+    assert all(cloud.get_rasterized() for cloud in clouds(drawn("scores", large)))
+
+
+def test_means_are_the_columns_that_are_off_most(found):
+    ax = drawn("means", found)
+    order = np.argsort(-np.abs(found.shift), kind="stable")[:20]
+    assert labels(ax.yaxis) == [f"x{i}" for i in order]
+    np.testing.assert_allclose(named(ax, "plain mean").get_xdata(), found.shift[order])
+    expected = (found.median - found.robust) / found.deviation
+    np.testing.assert_allclose(named(ax, "median").get_xdata(), expected[order])
+    assert "20 of 30 columns" in ax.get_ylabel()
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the largest on top
+
+
+def test_means_beyond_all_measure_stand_at_the_edge(far):
+    ax = drawn("means", far)
+    (pinned,) = arrows(ax)
+    assert len(pinned.get_xdata()) == far.d
+    np.testing.assert_allclose(pinned.get_xdata(), ax.get_xlim()[1])
+    ax = drawn("means", replace(far, plain=far.robust + 1e4 * far.deviation))
+    assert ax.get_xscale() == "asinh" and len(labels(ax.xaxis)) <= 10
+    for plain in (np.inf, np.nan, -np.inf):
+        drawn("means", replace(far, plain=np.full(far.d, plain)))
+    nothing = drawn("means", replace(far, deviation=np.zeros(far.d)))
+    assert len(named(nothing, "plain mean").get_xdata()) == 0
+
+
+def test_columns_in_which_only_removed_rows_vary_are_counted():
+    X = contaminated()
+    X[:, 3] = 0.1
+    X[:, 5] = np.arange(200) < 30
+    summary = inlier.robust_mean(X).summary
+    assert summary.n_removed == 30
+    ax = drawn("means", summary)
+    assert sorted(labels(ax.yaxis)) == [f"x{i}" for i in (0, 1, 2, 3, 4, 6, 7)]
+    assert "without 1 column in which only removed rows vary" in ax.get_xlabel()
+
+
+def test_names_are_no_formulas_not_long_and_stay_apart():
+    long = "measurement of the concentration in sample " * 6
+    names = [r"$\frac{1$", "$x_1$", "two\nlines\x00", "", "$", "x" * 300, f"{long}1", f"{long}2"]
+    X = contaminated()
+    summary = inlier.robust_mean(X).with_data(X, columns=names).summary
+    ax = drawn("means", summary)
+    texts = labels(ax.yaxis)
+    assert max(map(len, texts)) <= LONGEST_NAME + 1 and len(set(texts)) == 8
+    assert r"\$x_1\$" in texts and "two lines" in texts
+    # What matplotlib makes of them: text that is no formula.
+    seen = [label._preprocess_math(label.get_text()) for label in ax.yaxis.get_ticklabels()]
+    assert not any(formula for _, formula in seen)
+    assert {r"$\frac{1$", "$x_1$", "$"} <= {text for text, _ in seen}
+
+
+def test_rows_stand_where_the_view_sees_them(found):
+    ax = drawn("rows", found)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == found.view.names[:2]
+    np.testing.assert_array_equal(points(clouds(ax)[0]), found.view.rows[:2, found.support])
+    assert ax.get_aspect() == 1.0
+    offset = found.view.directions[:2] @ (found.plain - found.robust)
+    assert points(named(ax, "robust mean")).ravel().tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(points(named(ax, "plain mean")).ravel(), offset)
+    ax.set_xlim(0.1, 0.2)  # ticks follow the limits
+    assert len(ax.get_xticks()) >= 3 and all(0.1 <= tick <= 0.2 for tick in ax.get_xticks())
+
+
+def test_rows_far_away_do_not_hide_the_others(far):
+    ax = drawn("rows", far)
+    assert {len(line.get_xdata()) for line in arrows(ax)} <= {1, 5}
+    assert ax.get_xlim()[1] - ax.get_xlim()[0] < 1e4
+
+
+def test_one_direction_against_the_number_of_the_row(clean):
+    view = clean.view
+    one = replace(clean, view=Projections(view.names[:1], view.directions[:1], view.rows[:1]))
+    ax = drawn("rows", one)
+    np.testing.assert_array_equal(points(clouds(ax)[0]), [np.arange(clean.n), view.rows[0]])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("row", view.names[0])
+    none = replace(clean, view=Projections((), view.directions[:0], view.rows[:0]))
+    assert len(clouds(drawn("rows", none))[0].get_xdata()) == clean.n
+
+
+def test_spectrum_by_rank(found, far):
+    ax = drawn("spectrum", found)
+    for label, values in (("all rows", found.before), ("kept rows", found.after)):
+        expected = [np.arange(1, len(values) + 1), values]
+        np.testing.assert_array_equal(points(named(ax, label)), expected)
+    assert ax.get_ylim()[0] == 0.0
+    assert legend(drawn("spectrum", far)) == ["kept rows"]
+
+
+def test_path_marks_the_chosen_point(found, far):
+    ax = drawn("path", found)
+    line, ring = ax.lines
+    removed = [len(point.removed) for point in found.path]
+    np.testing.assert_allclose(points(line), [removed, [point.sigma for point in found.path]])
+    chosen = found.path[found.chosen]
+    assert points(ring).ravel().tolist() == [len(chosen.removed), chosen.sigma]
+    (other,) = [axes for axes in ax.figure.axes if axes is not ax]
+    np.testing.assert_allclose(other.lines[0].get_ydata(), [point.price for point in found.path])
+    assert (ax.get_ylabel(), other.get_ylabel()) == ("sigma", "price")
+    # From infinity to 0.
+    assert np.isinf(far.path[0].sigma)
+    ax = drawn("path", replace(far, path=(*far.path, replace(far.path[-1], sigma=0.0))))
+    heights = ax.lines[0].get_ydata()
+    assert np.all(np.isfinite(heights)) and np.all(np.diff(heights) < 0.0)
+    assert [line.get_ydata()[0] for line in arrows(ax)] == [heights[0], heights[-1]]
+    drawn("path", replace(far, path=far.path[:1], chosen=0))
+
+
+def test_what_cannot_be_drawn(given, found, monkeypatch):
+    figures = pyplot.get_fignums()
+    with pytest.raises(ValueError, match=r"sigma was given.*robust_mean\(X\) without sigma"):
+        plot(given, "path")
+    with pytest.raises(ValueError, match=r"one of 'scores', .*, but is 'histogram'"):
+        plot(found, "histogram")
+    assert pyplot.get_fignums() == figures
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"inlier\[plot\]"):
+        plot(found, "scores")
+
+
+def far_cells():
+    X = contaminated(seed=1)
+    X[50, 2], X[51, 3] = 1e200, 1e7
+    return X
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 5.0]]),
+        np.array([[0.0], [1.0]]),
+        np.linspace(-1.0, 1.0, 40)[:, None] ** 3,
+        np.ones((10, 3)),
+        contaminated() * 1e-150,
+        contaminated() * 1e60,
+        far_cells(),
+    ],
+    ids=["two rows", "two numbers", "one column", "constant", "tiny", "huge", "far cells"],
+)
+def test_degenerate_data(X):
+    summary = inlier.robust_mean(X).summary
+    for kind in KINDS:
+        drawn(kind, summary)
+        if kind != "path":
+            drawn(kind, replace(summary, support=np.zeros(len(X), np.bool_)))
