@@ -95,9 +95,9 @@ def robust_mean(
         In which units rows are compared. "identity" is the paper: as the data are. "auto" is the
         same; without sigma it also searches for groups in the metric of the rows, if these vary
         more in some directions than in others. "diagonal" measures each column by its median
-        absolute deviation. A vector of d variances, a d x d scatter matrix Sigma or a factor L of one, Sigma
-        = L L^T, put a multiple of Sigma in place of that of the identity. In all but the first two
-        a copy of X in other coordinates is made, and sigma is a number without a unit.
+        absolute deviation. A vector of d variances, a d x d scatter matrix Sigma or a factor L of
+        one, Sigma = L L^T, replace the identity by a multiple of Sigma. In all but the first two a
+        copy of X in other coordinates is made, and sigma is a number without a unit.
     missing : {"auto", "error"}
         What to do about NaN, None and masked cells in arrays, data frames and lists in memory.
         With "auto" a row is judged by the cells that it has, and the mean of a column is over the

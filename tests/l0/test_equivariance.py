@@ -338,7 +338,7 @@ def test_the_same_random_state_gives_the_same_answer_to_the_last_bit(setting, al
             for state in (lambda: 7, lambda: np.random.default_rng(7))
         ]
     for first, second in pairs:
-        for name in ("location", "support", "indicator", "scores"):
+        for name in ("location", "support", "scores"):
             np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
         assert first.details.history == second.details.history
         assert first.certificate == second.certificate

@@ -11,6 +11,7 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
+import inlier
 from cases import cases
 from clear_samples import ALGORITHMS, SURROGATES, check_answer, clear_sample, fitted, spectral_sigma
 from fits import robust_mean
@@ -335,7 +336,8 @@ def test_a_bound_far_too_small_is_said_to_be_so(shape, factor, surrogate, algori
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("always", ConvergenceWarning)
-        result = robust_mean(X, sigma=sigma, l0=Options(algorithm=algorithm, surrogate=surrogate))
+        options = Options(algorithm=algorithm, surrogate=surrogate)
+        result = inlier.robust_mean(X, sigma=sigma, l0=options)
     assert np.isfinite(result.location).all()
     assert (np.abs(result.location) <= np.abs(X).max()).all(), "not even inside the data"
     assert "sigma" in result.message
@@ -552,7 +554,7 @@ def test_scores_where_nothing_was_removed():
 def test_too_few_iterations_are_reported():
     sample = SettingA(150, 12, 0.2).sample(0)
     with pytest.warns(ConvergenceWarning, match="max_iter") as caught:
-        result = robust_mean(sample.X, sigma=sample.sigma, l0=Options(max_iter=1))
+        result = inlier.robust_mean(sample.X, sigma=sample.sigma, l0=Options(max_iter=1))
     assert caught[0].filename == __file__
     assert not result.converged
     assert result.details.n_iter == 1

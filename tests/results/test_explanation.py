@@ -10,8 +10,8 @@ from scipy import sparse
 
 import inlier
 from cases import cases
+from fits import robust_mean
 from inlier.datasets import SettingA, SettingB
-from inlier.l0 import Options
 
 
 def sample(n=300, d=20, alpha=0.2, setting=SettingA):
@@ -47,7 +47,7 @@ def test_contributions_add_up_to_the_score_at_another_threshold():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_contributions_add_up_to_the_score(options, shape):
     X = sample(*shape).X
-    result = inlier.robust_mean(X, **options)
+    result = robust_mean(X, **options)
     for row in range(0, len(X), 7):
         why = result.explain(row)
         assert why.row == row
@@ -138,7 +138,6 @@ def test_the_data_stay_behind(move):
     for ask in (
         lambda: alone.explain(3),
         lambda: alone.summary,
-        lambda: alone.at(p=0.3),
         lambda: alone.standard_error,
         lambda: alone.confidence_interval(),
     ):
@@ -180,52 +179,27 @@ def test_another_threshold(options, shape):
     np.testing.assert_array_equal(same.support, result.support)
 
 
-@pytest.mark.parametrize("setting", [SettingA, SettingB])
-@pytest.mark.parametrize("options", [{}, {"sigma": 1.35}])
-def test_another_p_is_what_a_fit_with_it_says(setting, options):
-    X = sample(600, 30, setting=setting).X
-    result = inlier.robust_mean(X, **options)
-    for p in (0.3, 0.9):
-        other = result.at(p=p)
-        fitted = inlier.robust_mean(X, sigma=result.sigma, l0=Options(p=p))
-        # Other starts end a few rows apart where a bound has room for weak outliers.
-        assert int((other.support != fitted.support).sum()) <= 0.01 * len(X)
-        assert other.certificate.feasible
-        assert other.budget == pytest.approx(result.details.budget)
-        assert other.n_passes < fitted.n_passes
-
-
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-@pytest.mark.parametrize("scatter", ["auto", "diagonal"])
-def test_another_sigma_where_there_is_no_path(shape, scatter):
-    X = sample(*shape, setting=SettingB).X
-    found = inlier.robust_mean(X, scatter=scatter).sigma
-    result = inlier.robust_mean(X, sigma=1.3 * found, scatter=scatter)
-    sigma = 1.1 * found
-    by_sigma, by_budget = result.at(sigma=sigma), result.at(budget=sigma**2 * len(X))
-    np.testing.assert_array_equal(by_sigma.support, by_budget.support)
-    fitted = inlier.robust_mean(X, sigma=sigma, scatter=scatter)
-    assert int((by_sigma.support != fitted.support).sum()) <= 0.01 * len(X)
-    assert by_sigma.sigma == sigma and by_sigma.certificate.feasible
-
-
-def test_the_budgets_of_the_path():
-    result = inlier.robust_mean(sample().X)
-    for i, point in enumerate(result.path):
-        np.testing.assert_array_equal(result.at(budget=point.budget).support, result.at(i).support)
+def test_another_bound_or_power_is_another_fit():
+    X = sample(600, 30, setting=SettingB).X
+    result = robust_mean(X, sigma=1.35)
+    fitted = robust_mean(X, sigma=1.5)
+    for choice in ({"sigma": 1.5}, {"budget": 1.5**2 * len(X)}):
+        with pytest.warns(FutureWarning, match="fit again"):
+            other = result.at(**choice)
+        np.testing.assert_array_equal(other.support, fitted.support)
+    with pytest.warns(FutureWarning, match="fit again"):
+        other = result.at(p=0.3)
+    np.testing.assert_array_equal(other.support, robust_mean(X, sigma=1.35, p=0.3).support)
 
 
 @cases(
     ("choice", "message"),
     [
-        ({}, "Give one of point"),
-        ({"p": 0.5, "sigma": 1.0}, "2 were given"),
+        ({}, "Give either point"),
+        ({"point": 0, "threshold": 1.0}, "2 were given"),
         ({"threshold": -1.0}, "threshold must be a finite number of at least 0"),
         ({"threshold": 0.0}, "below every score"),
         ({"threshold": "1"}, "threshold must be"),
-        ({"p": 2.0}, "p must be a finite number above 0 and at most 1"),
-        ({"sigma": 0.0}, "sigma must be"),
-        ({"budget": np.inf}, "budget must be"),
     ],
 )
 def test_choices_that_make_no_sense(choice, message):
@@ -240,7 +214,7 @@ def test_rows_too_far_away_to_square_may_be_put_back():
     X[3] = 1e200
     result = inlier.robust_mean(X)
     assert not result.support[:30].any()
-    for chosen in (result, result.keep(0), result.at(0), result.at(p=0.7)):
+    for chosen in (result, result.keep(0), result.at(0)):
         assert "<html" in chosen.to_html()
         assert chosen._summary.n_removed == int((~chosen.support).sum())
 
@@ -249,8 +223,6 @@ def test_rows_that_do_not_vary():
     result = inlier.robust_mean(np.ones((20, 3)))
     assert result.explain(0).score == 0.0
     assert result._summary.shift.tolist() == [0.0] * 3
-    with pytest.raises(ValueError, match="sigma = 0"):
-        result.at(p=0.5)
 
 
 def test_what_was_chosen_and_what_is_said_about_it_agree():

@@ -84,7 +84,9 @@ def test_the_order_of_rows_does_not_matter():
 
 def test_neither_do_units_nor_the_origin():
     units = 2.0 ** np.array([-9, 4, 0, 7])
-    np.testing.assert_allclose(robust_mean(X * units)._outlyingness, RESULT._outlyingness, rtol=1e-9)
+    np.testing.assert_allclose(
+        robust_mean(X * units)._outlyingness, RESULT._outlyingness, rtol=1e-9
+    )
     moved = robust_mean(X + np.array([3.0, -700.0, 0.1, 20.0]))
     np.testing.assert_allclose(moved._outlyingness, RESULT._outlyingness, rtol=1e-9)
 

@@ -22,7 +22,7 @@ def test_the_text_of_a_result_is_its_message(result):
 
 def test_a_pickled_result_has_left_the_data_behind(result):
     back = pickle.loads(pickle.dumps(result))
-    for name in ("location", "support", "weights", "scores", "indicator"):
+    for name in ("location", "support", "scores"):
         np.testing.assert_array_equal(getattr(back, name), getattr(result, name))
     assert back.message == result.message and back.certificate == result.certificate
     assert back._data is None and result._data is not None

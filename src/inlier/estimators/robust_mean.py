@@ -155,9 +155,8 @@ class RobustMean(OutlierMixin, MeanEstimator):
         """Return which rows of X are good, (n_samples,).
 
         +1 for inliers, whose decision function is not negative, and -1 for outliers. The rows of
-        the fit are judged as in `support_`, but for `algorithm="paper"` with re-weighted l1: there
-        a row that re-weighting left with a part of its weight is judged by that part, which other
-        rows do not have.
+        the fit are judged as in `support_`, except for Algorithm 1 as published with re-weighting:
+        it judges a row by its weight in the steps before the last, which new rows do not have.
 
         Parameters
         ----------

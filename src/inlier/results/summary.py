@@ -291,7 +291,7 @@ def _spectra(
             return oracle.top_dense(center, weights, min(d, VALUES))
         return oracle.top_rough(center, weights)
 
-    everything = rows.rows(1.0)
+    everything = rows.constant(1.0)
     middle = plain if frame.rotation is None else rows.mean(everything, center)
     whole, after = spectrum(middle, everything), spectrum(center, kept)
     if frame.rotation is not None and after is not None:

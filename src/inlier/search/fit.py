@@ -78,7 +78,7 @@ def fit_without_sigma(
         bound=spectrum.bound,
         failure=spectrum.failure,
         sigma=float(np.sqrt(spectrum.bound / m)),
-        budget=needed * n / found.kept.shape[0],
+        budget=max(spectrum.bound * n / m, TINY),
         dual=dual.multiplier,
         most_kept=dual.most_kept,
         outcome=Outcome(searched=True, findings=tuple(findings)),
