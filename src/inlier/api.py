@@ -19,7 +19,7 @@ from inlier._internal.validation import (
     check_whole,
     fit_generator,
 )
-from inlier.data import HostTable, ImputedTable, Metric, Rotation, Table, as_table, central_row
+from inlier.data import Metric, Rotation, Table, as_table, central_row
 from inlier.data.checks import check_center, check_table
 from inlier.l0.fit import FitOptions, WarmStart, fit_with_sigma
 from inlier.l0.surrogates import SurrogateName
@@ -192,7 +192,8 @@ def robust_mean(
     while True:  # more than once only where cells are missing
         result = problem.solve(table)
         result = replace(result, data=NamedTable.of(given, table)).over_cells()
-        if not isinstance(table, ImputedTable) or not len(few := _blamed(result, table)):
+        few = _blamed(result, table)
+        if not len(few):
             break
         table = table.ignoring(few)
     result = weighted(replace(result, sample_weight=sample_weight))
@@ -220,9 +221,8 @@ class _Problem:
         paper = self.options.algorithm == "paper"
         metric = metric_of(self.scatter, original, self.random)
         table = original if metric is None else original.in_metric(metric)
-        if paper and not isinstance(table, ImputedTable):
-            # Its convex problems are solved on the host, where such a table is.
-            table = HostTable(table)
+        if paper:  # its convex problems are solved on the host
+            table = table.with_rows_on_host()
         center, central = self._center(table, metric)
         if self.sigma is None:
             result = self._without_sigma(table, center, central)
@@ -273,17 +273,19 @@ class _Problem:
         return replace(result, outcome=outcome)
 
 
-def _blamed(result: RobustMeanResult, table: ImputedTable) -> Array:
+def _blamed(result: RobustMeanResult, table: Table) -> Array:
     """Return the sparse columns whose cells made most of their rows leave.
 
     Medians do not vary, so that in such a column every row with a value may seem to lie far out. If
     most of its values are good, that is no reason to remove them.
     """
     gaps = table.gaps
+    if gaps is None:
+        return np.empty(0, np.intp)
     few, support = np.setdiff1d(gaps.mostly_missing, gaps.ignored), on_host(result.support)
     if not len(few) or 2 * int(support.sum()) <= gaps.n_rows:  # where most rows left, so did these
         return few[:0]
-    _, kept = table.observed_mean(support)
+    _, kept = table.observed_mean(support, gaps.fill)
     gone = few[2 * kept[few] < gaps.n_rows - gaps.counts[few]]
     # All of them the second time, so that it ends soon.
     return few if len(gone) and len(gaps.ignored) else gone

@@ -18,8 +18,7 @@ from dense_cases import (
     shifted_case,
     whole_numbers,
 )
-from inlier.data import Rotation, as_table
-from inlier.data.settings import SETTINGS as TABLES
+from inlier.data import Rotation, Table, as_table
 
 SHAPE = (37, 6)
 
@@ -153,7 +152,7 @@ def test_sampled_median_is_a_value_near_the_middle(make):
     assert not np.array_equal(median, as_table(Y).median(np.random.default_rng(6)))
 
 
-@pytest.mark.parametrize("n", [TABLES.sample_rows - 1, TABLES.sample_rows])
+@pytest.mark.parametrize("n", [Table.sample_rows - 1, Table.sample_rows])
 def test_few_rows_are_not_sampled(n):
     Y = real_numbers((n, 3))
     median = as_table(Y).median(np.random.default_rng(0))
@@ -186,7 +185,7 @@ def test_a_call_is_one_pass(kind, tmp_path):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
 def test_the_median_of_a_sample_is_one_pass(make):
-    table = as_table(make(real_numbers((TABLES.sample_rows + 1, 3))))
+    table = as_table(make(real_numbers((Table.sample_rows + 1, 3))))
     table.median(np.random.default_rng(0))
     assert table.n_passes == 1
 

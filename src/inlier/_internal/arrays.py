@@ -30,6 +30,8 @@ def namespace(x: Rows) -> Any:
 
 def on_host(x: Rows) -> Array:
     """Copy an array to the host as a numpy array; synchronises with its device."""
+    if dtype_name(x) == "bfloat16":  # numpy has no such dtype
+        x = x.float()
     if is_torch_array(x) or is_cupy_array(x):  # numpy cannot read their device memory
         x = to_device(x, "cpu")
     return np.asarray(x)
@@ -159,6 +161,11 @@ def pieces(length: int, size: int) -> Iterator[slice]:
     """Yield consecutive slices of at most `size` entries that cover a length."""
     for start in range(0, length, size):
         yield slice(start, min(length, start + size))
+
+
+def blocks_of(length: int, width: int) -> Iterator[slice]:
+    """Yield slices of a length that times a width have some four million entries on the host."""
+    return pieces(length, max(1, (1 << 22) // width))
 
 
 def median(x: Rows) -> float:

@@ -5,33 +5,14 @@ from inlier.data.arrays import is_wide
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.frame import WorkingFrame
 from inlier.data.gram import LazyFields, Rotation, central_row
-from inlier.data.host import HostTable
 from inlier.data.imputed import Gaps, ImputedTable, find_missing, imputed
 from inlier.data.measures import Ellipsoid, Fences, Measure, TailLength
 from inlier.data.opening import as_table, is_external, open_table
 
 __all__ = [
-    "Ellipsoid",
-    "Fences",
-    "Gaps",
-    "HostTable",
-    "ImputedTable",
-    "LazyFields",
-    "Measure",
-    "Metric",
-    "Moment",
-    "Rotation",
-    "Table",
-    "TailLength",
-    "WorkingFrame",
-    "as_table",
-    "central_row",
-    "check_finite",
-    "find_missing",
-    "imputed",
-    "is_external",
-    "is_wide",
-    "open_table",
+    "Ellipsoid", "Fences", "Gaps", "ImputedTable", "LazyFields", "Measure", "Metric", "Moment",
+    "Rotation", "Table", "TailLength", "WorkingFrame", "as_table", "central_row", "check_finite",
+    "find_missing", "imputed", "is_external", "is_wide", "open_table",
 ]  # fmt: skip
 
 FilledTable = ImputedTable  # the former name, until no caller uses it

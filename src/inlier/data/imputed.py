@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from inlier._internal.arrays import pieces
+from inlier._internal.arrays import blocks_of
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable
-from inlier.data.settings import SETTINGS
+from inlier.data.base import ColumnSums
 
 # Columns or rows that a message lists.
 NAMED = 5
@@ -68,6 +68,8 @@ class ImputedTable(DenseTable):
     The table owns the array.
     """
 
+    missing: Mask
+
     def __init__(self, Y: Array, missing: Mask, fill: Array, ignored: Array = NONE) -> None:
         super().__init__(Y)
         self.missing, self.fill, self.ignored = missing, fill, ignored
@@ -91,25 +93,21 @@ class ImputedTable(DenseTable):
         cells[self.ignored] = self._cells[row]
         return cells
 
-    def observed_mean(self, weights: Array) -> tuple[Array, Array]:
-        """Return the weighted mean of the present cells of each column, and their total weight.
+    def observed_mean(self, weights: Array, center: Array) -> tuple[Array, Array]:
+        """Compute the weighted mean of the observed cells of each column, and their weight.
 
         The weights of a mask are 1 and 0, and the total is a number of cells. A column without
-        present cells of positive weight has its median instead. One pass.
+        observed cells of positive weight has its median instead. One pass.
         """
-        _, drift, mass, _ = self.observed_sums(weights)
-        return self.fill + drift / np.where(mass > 0.0, mass, 1.0), mass
+        sums = self.observed_sums(weights, center)
+        return self.fill + sums.drift / np.where(sums.mass > 0.0, sums.mass, 1.0), sums.mass
 
-    def observed_sums(self, weights: Array) -> tuple[Array, Array, Array, Array]:
-        """Return weighted sums over the present cells of each column.
-
-        Of the squares and of the values, both about the imputed values, and of 1 and the weights,
-        which are the total and the squared weights. One pass.
-        """
+    def observed_sums(self, weights: Array, center: Array) -> ColumnSums:
+        """Compute weighted sums over the observed cells, about the imputed values; one pass."""
         self.n_passes += 1
         n, d = self.shape
         squares, drift, mass, mass_squared = np.zeros((4, d))
-        for part in pieces(n, max(1, SETTINGS.host_elements // d)):
+        for part in blocks_of(n, d):
             inside = weights[part] > 0.0
             own = weights[part][inside].astype(np.float64)[:, None]
             # A missing cell equals its imputed value, so that it adds nothing.
@@ -121,12 +119,15 @@ class ImputedTable(DenseTable):
                 squares += np.einsum("ij,ij->j", weighted, offset)
                 mass += present.sum(axis=0)
                 mass_squared += np.einsum("ij,ij->j", present, present)
-        return squares, drift, mass, mass_squared
+        return ColumnSums(self.fill, squares, drift, mass, mass_squared)
 
-    def deviation_from_median(self, j: int) -> float:
-        """Return the median absolute deviation of the present cells of a column not ignored."""
-        present = self._Y[~self.missing[:, j], j].astype(np.float64)
-        return middle(np.abs(present - self.fill[j]))
+    def observed_scales(self, scales: Array) -> Array:
+        """Replace scales by the median absolute deviations of the observed cells, if not zero."""
+        scales = scales.copy()
+        for j in np.flatnonzero(self._counts):
+            observed = self._Y[~self.missing[:, j], j].astype(np.float64)
+            scales[j] = middle(np.abs(observed - self.fill[j])) or scales[j]
+        return scales
 
 
 def find_missing(X: Array, name: str) -> Mask | None:
@@ -134,7 +135,7 @@ def find_missing(X: Array, name: str) -> Mask | None:
     if X.dtype.kind != "f":
         return None
     found: Mask | None = None
-    for part in pieces(X.shape[0], max(1, SETTINGS.host_elements // X.shape[1])):
+    for part in blocks_of(*X.shape):
         block = X[part]
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(block.sum()):  # cheap and sufficient
@@ -186,7 +187,7 @@ def _medians(X: Array, missing: Mask) -> Array:
     """Compute the medians of the present cells of each column."""
     n, d = X.shape
     found = np.empty(d)
-    for part in pieces(d, max(1, SETTINGS.host_elements // n)):
+    for part in blocks_of(d, n):
         block, present = np.ascontiguousarray(X[:, part].T), ~missing[:, part].T
         found[part] = [middle(x[mask]) for x, mask in zip(block, present, strict=True)]
     return found

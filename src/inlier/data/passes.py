@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from inlier._internal.arrays import double, like, namespace, on_host
+from inlier._internal.arrays import double, like, namespace
 from inlier._internal.typing import Array, Rows
 from inlier.data.measures import Measure
 from inlier.data.products import along, combined
@@ -249,31 +249,6 @@ class Squares:
             drift = xp.sum(weighted, axis=0)
             weighted *= far
             return None, (xp.sum(weighted, axis=0), drift)
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """Counts of the values of each column: below the lowest edge, in each bin, and above.
-
-    Counts of blocks add up.
-    """
-
-    low: Array
-    width: Array
-    """Width of a bin, for each column; not 0."""
-    n_bins: int
-    in_place = False
-
-    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
-        if not hasattr(namespace(block), "bincount"):  # not in the standard
-            block = on_host(block)
-        xp = namespace(block)
-        d, n_counts = len(self.low), self.n_bins + 2
-        place = (double(block) - like(self.low, block)) / like(self.width, block)
-        place = xp.clip(xp.floor(place), -1.0, float(self.n_bins)) + 1.0
-        place = xp.astype(place, xp.int64) + like(n_counts * np.arange(d), block)
-        counts = xp.bincount(xp.reshape(place, (-1,)), minlength=d * n_counts)
-        return None, (xp.reshape(counts, (d, n_counts)),)
 
 
 def _centered(rows: Any, coefficients: Rows) -> tuple[Rows, Rows]:

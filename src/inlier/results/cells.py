@@ -7,7 +7,7 @@ import numpy as np
 
 from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array, Mask
-from inlier.data import Fences, ImputedTable
+from inlier.data import Fences
 from inlier.results.explanation import named
 from inlier.results.named_table import NamedTable
 from inlier.results.rules import Group
@@ -69,7 +69,7 @@ def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
         values = data.table.fetch(rows).astype(np.float64)
         off = values - fences.center
         gross = (off > fences.above) | (-off > fences.below)
-        if isinstance(data.table, ImputedTable):
+        if data.table.missing is not None:
             gross &= ~data.table.missing[rows]
         for i, j in np.argwhere(gross).tolist():
             value, median = float(values[i, j]), float(fences.center[j])

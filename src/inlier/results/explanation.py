@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.data import ImputedTable, Metric, Table
+from inlier.data import Metric, Table
 from inlier.results.rules import Group, GroupRule, Multiplier, of_budget
 
 
@@ -150,7 +150,7 @@ def explain(
 
 def of_cells(why: Explanation, table: Table) -> Explanation:
     """Mark the missing cells of an explained row."""
-    if not isinstance(table, ImputedTable):
+    if table.missing is None:
         return why
     missing = np.flatnonzero(table.missing[why.row])
     return replace(why, values=table.observed_row(why.row), missing=missing)

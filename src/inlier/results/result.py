@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from inlier._internal.arrays import count, like, on_host, total
+from inlier._internal.arrays import count, like, on_host
 from inlier._internal.late import late
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
-from inlier.data import Gaps, ImputedTable, as_table
+from inlier.data import Gaps, as_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, cells_of, gross_cells
 from inlier.results.certificate import Certificate
@@ -120,9 +120,9 @@ class RobustMeanResult(MeanResult):
         """
         data = self.known_data()
         table = data.table
-        if not isinstance(table, ImputedTable):
+        if table.gaps is None:
             return self
-        mean, counts = table.observed_mean(on_host(self.support))
+        mean, counts = table.observed_mean(on_host(self.support), self.fill)
         gaps = replace(table.gaps, all_missing=np.flatnonzero(counts == 0))
         n_missing = int(gaps.counts.sum())
 
@@ -209,15 +209,8 @@ class RobustMeanResult(MeanResult):
                 f"{n_kept}: one row does not show how much rows vary."
             )
         table = as_table(self.known_data().table)
-        if isinstance(table, ImputedTable):
-            center = table.fill
-            squares, drift, mass, mass_squared = table.observed_sums(on_host(self.weights))
-        else:
-            center = on_host(self.location).astype(np.float64)
-            squares, drift = table.squares(center, self.weights)
-            mass, mass_squared = (
-                np.full(len(center), total(w)) for w in (self.weights, self.weights**2)
-            )
+        center = on_host(self.location).astype(np.float64)
+        center, squares, drift, mass, mass_squared = table.observed_sums(self.weights, center)
         own = np.where(mass > 0.0, mass, 1.0)
         m = mass * (mass / np.where(mass_squared > 0.0, mass_squared, 1.0))
         with np.errstate(over="ignore", invalid="ignore"):

@@ -9,7 +9,7 @@ from inlier._internal.arrays import double, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import ImputedTable, Table, WorkingFrame, as_table
+from inlier.data import Table, WorkingFrame, as_table
 from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum, orthonormal_rows
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
@@ -17,7 +17,6 @@ from inlier.results.explanation import Explanation, named
 from inlier.results.records import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.results.rules import Group, GroupRule
-from inlier.results.weighting import weighted_mean
 from inlier.results.wording import IN_UNITS
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
@@ -208,10 +207,10 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     robust = on_host(result.location).astype(np.float64)
     middle, inner = table.mean(table.constant(1.0), robust), robust
     plain, weights = middle, result.sample_weight
-    if weights is not None or isinstance(table, ImputedTable):
+    if weights is not None or table.gaps is not None:
         # Spectra are of the table without gaps in which each row counts once, means are not.
         weights = np.ones(n) if weights is None else weights / weights.max()
-        plain, _ = weighted_mean(table, weights, robust)
+        plain, _ = table.observed_mean(weights, robust)
         inner = table.mean(kept, robust)
     offset = plain - robust
     length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf

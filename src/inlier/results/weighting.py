@@ -10,7 +10,7 @@ import numpy as np
 from inlier._internal.arrays import any_true, like, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
-from inlier.data import ImputedTable, Table, as_table
+from inlier.data import Table, as_table
 from inlier.results.rules import Suspect
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def weighted(result: RobustMeanResult) -> RobustMeanResult:
     weights = weights / weights.max()
     table = as_table(result.known_data().table)
     once = on_host(result.location).astype(np.float64)
-    mean, mass = weighted_mean(table, weights, once)
+    mean, mass = table.observed_mean(weights, once)
     gaps = result.gaps
     if gaps is not None:
         gaps = replace(gaps, all_missing=np.flatnonzero(mass == 0.0))
@@ -62,23 +62,13 @@ def effective_size(weights: Array) -> float:
     return mass * (mass / float(weights @ weights)) if mass > 0.0 else 0.0
 
 
-def weighted_mean(table: Table, weights: Array, near: Array) -> tuple[Array, Array]:
-    """Compute a weighted mean, about a point near it, and the weight of the cells of each column.
-
-    Over the cells that are there.
-    """
-    if isinstance(table, ImputedTable):
-        return table.observed_mean(weights)
-    return table.mean(table.to_device(weights), near), np.full(len(near), weights.sum())
-
-
 def _moved(suspect: Suspect, table: Table, weights: Array, mean: Array) -> Suspect:
     """Return a suspect with how far the weighted mean moves without it."""
     others = weights.copy()
     others[on_host(suspect.rows)] = 0.0
     if not others.any():
         return replace(suspect, shift=np.nan)
-    offset = weighted_mean(table, others, mean)[0] - mean
+    offset = table.observed_mean(others, mean)[0] - mean
     length = float(np.linalg.norm(offset))
     if length == 0.0:
         return replace(suspect, shift=0.0)

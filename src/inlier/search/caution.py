@@ -17,7 +17,7 @@ from scipy.special import bdtr
 from inlier._internal.arrays import evenly_spaced, highest, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Fences, ImputedTable, Table
+from inlier.data import Fences, Table
 from inlier.data.imputed import middle
 from inlier.data.medians import ascending_columns, median_distances, middles
 from inlier.search import clear
@@ -54,7 +54,7 @@ class RowSample(NamedTuple):
         # In the order in which the fit samples rows, if it has one already.
         order = table.order(fit_generator(0))
         rows = on_host(order) if m == n else evenly_spaced(order, m)
-        missing = table.missing[rows] if isinstance(table, ImputedTable) else None
+        missing = None if table.missing is None else table.missing[rows]
         return cls(rows, table.fetch(rows).astype(np.float64), missing)
 
     def among(self, kept: Rows, most: int) -> tuple[Array, Array]:
