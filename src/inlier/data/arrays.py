@@ -260,5 +260,6 @@ class DenseTable(BlockTable):
         return like(x, self._Y) if self._on_cuda and not self._rows_on_host else x
 
     def constant(self, value: float) -> Rows:
-        x = self.to_device(np.array([value]))
-        return namespace(x).broadcast_to(x, (self.shape[0],))
+        if self._rows_on_host:  # torch cannot read an array that is not writeable
+            return np.full(self.shape[0], value)
+        return self._xp.broadcast_to(like(np.array([value]), self._Y), (self.shape[0],))
