@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inlier.data.imputed import ImputedTable, find_missing, listed_columns, middle
+from inlier.data.imputed import ImputedTable, find_missing, listed_columns
 
 
 def table():
@@ -62,5 +62,4 @@ def test_gaps_say_what_is_missing():
 
 
 def test_small_things():
-    assert middle(np.array([3.0, 1.0, 2.0])) == 2.0
     assert "a" in listed_columns(np.array([0]), ("a", "b"))

@@ -172,7 +172,8 @@ def median(x: Rows) -> float:
     """Return the median of a vector."""
     n = x.shape[0]
     ranked = _ranked(x, (n - 1) // 2, n // 2)
-    return (float(ranked[(n - 1) // 2]) + float(ranked[n // 2])) / 2.0
+    # Halved before they are added, because the sum may overflow.
+    return float(ranked[(n - 1) // 2]) / 2.0 + float(ranked[n // 2]) / 2.0
 
 
 def smallest(x: Rows, m: int) -> Rows:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from inlier._internal.arrays import blocks_of
+from inlier._internal.arrays import blocks_of, median
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable
@@ -126,7 +126,7 @@ class ImputedTable(DenseTable):
         scales = scales.copy()
         for j in np.flatnonzero(self._counts):
             observed = self._Y[~self.missing[:, j], j].astype(np.float64)
-            scales[j] = middle(np.abs(observed - self.fill[j])) or scales[j]
+            scales[j] = median(np.abs(observed - self.fill[j])) or scales[j]
         return scales
 
 
@@ -189,16 +189,8 @@ def _medians(X: Array, missing: Mask) -> Array:
     found = np.empty(d)
     for part in blocks_of(d, n):
         block, present = np.ascontiguousarray(X[:, part].T), ~missing[:, part].T
-        found[part] = [middle(x[mask]) for x, mask in zip(block, present, strict=True)]
+        found[part] = [median(x[mask]) for x, mask in zip(block, present, strict=True)]
     return found
-
-
-def middle(x: Array) -> float:
-    """Return the median of a vector."""
-    places = [(len(x) - 1) // 2, len(x) // 2]
-    low, high = np.partition(x, places)[places].astype(np.float64)
-    # Halved before they are added, because the sum may overflow.
-    return float(low / 2.0 + high / 2.0)
 
 
 def listed_columns(which: Array, columns: tuple[str, ...] | None) -> str:

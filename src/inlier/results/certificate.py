@@ -14,7 +14,7 @@ from inlier._internal.validation import fit_generator
 from inlier.data import Metric, Table, WorkingFrame, as_table
 from inlier.data.checks import NONE, check_table
 from inlier.l0.problem import ROWS_TOL, fewest_removed
-from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum
+from inlier.linalg.eigenpairs import DECIDING_PASSES, Oracle, Spectrum
 from inlier.results import wording
 from inlier.results.rules import Multiplier
 
@@ -321,9 +321,7 @@ def spectrum_of_kept(
     if table.shape[1] <= dense:
         spectrum = oracle.top_dense(mean, kept, 1)
     else:
-        spectrum = oracle.bound_top(
-            mean, kept, max_passes=SETTINGS.deciding_passes if dense else None
-        )
+        spectrum = oracle.bound_top(mean, kept, max_passes=DECIDING_PASSES if dense else None)
     # Of rows that are alike but for rounding nothing is known from below.
     if spectrum.values[0] <= least:
         spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))

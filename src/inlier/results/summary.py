@@ -10,7 +10,7 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Table, WorkingFrame, as_table
-from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum, orthonormal_rows
+from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum, orthonormal_rows
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, named
@@ -286,7 +286,7 @@ def _spectra(
         far = ~np.isfinite(on_host(rows.sq_distances(center)))
         if (far & (on_host(weights) > 0.0)).any():
             return None
-        if d <= SETTINGS.dense:
+        if d <= DENSE:
             return oracle.top_dense(center, weights, min(d, VALUES))
         return oracle.top_rough(center, weights)
 

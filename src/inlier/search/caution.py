@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bdtr
 
-from inlier._internal.arrays import evenly_spaced, highest, like, namespace, on_host
+from inlier._internal.arrays import evenly_spaced, highest, like, median, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Fences, Table
-from inlier.data.imputed import middle
 from inlier.data.medians import ascending_columns, median_distances, middles
 from inlier.search import clear
 from inlier.search.clear import (
@@ -74,7 +73,7 @@ class RowSample(NamedTuple):
         missing = self.missing[inside]
         for j in np.flatnonzero(missing.any(axis=0) & ~missing.all(axis=0)):
             gone = missing[:, j]
-            values[gone, j] = middle(values[~gone, j])
+            values[gone, j] = median(values[~gone, j])
         return values
 
     def _among(self, kept: Rows, most: int) -> Array:

@@ -9,8 +9,7 @@ from inlier._internal.arrays import any_true, count, double, mask_of, namespace,
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace
-from inlier.linalg.eigenpairs import SETTINGS as EIGEN
-from inlier.linalg.eigenpairs import Oracle, Spectrum
+from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle, Spectrum
 from inlier.results.records import Step
 from inlier.results.rules import Group
 from inlier.search.detectors import by_direction, by_distance, by_metric, is_uneven, polished
@@ -79,8 +78,8 @@ def removed(
 
 def settled(oracle: Oracle, found: SearchState, notify: Callable[[Step], None]) -> SearchState:
     """Bound the spectrum of the kept rows as closely as possible."""
-    close = (1.0 + EIGEN.excess) * float(found.spectrum.values[0])
-    if found.spectrum.bound > close and oracle.table.shape[1] > EIGEN.dense:
+    close = (1.0 + EXCESS) * float(found.spectrum.values[0])
+    if found.spectrum.bound > close and oracle.table.shape[1] > DENSE:
         found.spectrum = oracle.bound_top(found.mean, double(found.kept))
         _extend_path(found, found.path.pop().share, notify, oracle)
     return found

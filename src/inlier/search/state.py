@@ -11,8 +11,7 @@ from inlier._internal.arrays import count, double, namespace
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace
-from inlier.linalg.eigenpairs import SETTINGS as EIGEN
-from inlier.linalg.eigenpairs import Oracle, Spectrum
+from inlier.linalg.eigenpairs import DENSE, PROBES, WARM, Oracle, Spectrum
 from inlier.results.records import PathPoint
 from inlier.results.rules import Group
 from inlier.search.settings import SEARCH
@@ -115,13 +114,13 @@ class Line(NamedTuple):
 def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     """Compute the directions in which the kept rows vary most."""
     weights = double(kept)
-    if oracle.table.shape[1] <= EIGEN.dense:
+    if oracle.table.shape[1] <= DENSE:
         return oracle.top(mean, weights, 0.0)
 
     def settled(values: Array, residuals: Array, bound: float) -> bool:
         return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])
 
-    return oracle(mean, weights, settled, SEARCH.round_passes, EIGEN.warm, EIGEN.probes)
+    return oracle(mean, weights, settled, SEARCH.round_passes, WARM, PROBES)
 
 
 def unit(vector: Array) -> Array:
