@@ -72,8 +72,7 @@ class BlockTable(Table):
         return double(self._run(passes.Project.along(basis, self._view(center)))[0])
 
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
-        k, kind = len(basis), passes.DriftingMoments if drift else passes.Moments
-        work = kind.along(basis, self._view(center))
+        k, work = len(basis), passes.Moments.along(basis, self._view(center), drift=drift)
         projected, (image, totals) = self._run(work, weights)
         image = image - totals[:, None] * work.view.left
         return Moment(projected, image[:k], image[-1] if drift else np.empty(0))

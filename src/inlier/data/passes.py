@@ -101,10 +101,11 @@ class Project:
     """The product of the basis with `view.left`, k x 1."""
 
     @classmethod
-    def along(cls, basis: Array, view: BlockView) -> Self:
+    def along(cls, basis: Array, view: BlockView, **options: Any) -> Self:
         """Return the pass for a basis, in the precision of the products."""
         basis = basis.astype(view.precision, copy=False)
-        return cls(view, basis, (basis.astype(np.float64, copy=False) @ view.left)[:, None])
+        shift = (basis.astype(np.float64, copy=False) @ view.left)[:, None]
+        return cls(view, basis, shift, **options)
 
     @property
     def in_place(self) -> bool:
@@ -128,28 +129,20 @@ class Project:
 class Moments(Project):
     """V A^T, and the sums of `Combine` for V A^T W."""
 
+    drift: bool = True
+    """Whether w is the last row of V A^T W."""
+
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
         xp = namespace(block)
         rows = self.view.kernel_rows(block, len(self.basis))
         Y = self.view.of(block) if rows is None else block
         projected = self.projected(Y) if rows is None else rows.project(like(self.basis, Y))
-        w = weights(projected) if callable(weights) else weights
-        weighted = self.weighted(projected, xp.astype(w, Y.dtype, copy=False))
+        w = xp.astype(weights(projected) if callable(weights) else weights, Y.dtype, copy=False)
+        weighted = projected * w
+        if self.drift:
+            weighted = xp.concat([weighted, w[None, :]], axis=0)
         return projected, combined(weighted, Y) if rows is None else _centered(rows, weighted)
-
-    def weighted(self, projected: Rows, w: Rows) -> Rows:
-        """Return the coefficients of the rows."""
-        return projected * w
-
-
-@dataclass(frozen=True)
-class DriftingMoments(Moments):
-    """The same, with w as last row of V A^T W."""
-
-    def weighted(self, projected: Rows, w: Rows) -> Rows:
-        """Return the coefficients of the rows."""
-        return namespace(projected).concat([projected * w, w[None, :]], axis=0)
 
 
 @dataclass(frozen=True)
