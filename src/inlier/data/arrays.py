@@ -28,8 +28,8 @@ from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.measures import Measure
 from inlier.data.passes import BlockView, Pass, Sizes, Squares, fused_kernels
 
-# A table with at most so many rows, and more columns, is read in blocks of columns. With more rows
-# the eigenvectors of an n x n matrix cost more than the passes they save.
+# A table with at most this many rows, and more columns, is read in blocks of columns. With more
+# rows the eigenvectors of an n x n matrix cost more than the passes they save.
 WIDE_ROWS = 512
 
 

@@ -30,7 +30,7 @@ class BlockTable(Table):
     """A table that is read in blocks of rows.
 
     No copy of the data is made: a block is cast and centered, if necessary, when it is read. The
-    dtype is that of the products: single or double precision.
+    dtype is the precision of the products: single or double.
     """
 
     in_cache = True
@@ -41,8 +41,8 @@ class BlockTable(Table):
     column_elements = 1 << 20
     """Elements of a block of columns."""
     near = 2.0
-    """Single-precision rows farther from the origin than so many typical distances are centered
-    before they are multiplied, because they lose precision otherwise."""
+    """Single-precision rows farther from the origin than this many typical distances are centered
+    before they are multiplied, because they would lose precision."""
 
     def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         super().__init__(shape)

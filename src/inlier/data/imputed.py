@@ -50,8 +50,8 @@ class Gaps:
             note += f" More than half is missing in {listed_columns(self.mostly_missing, columns)}."
         if len(self.ignored):
             note += (
-                f" No row is judged by {listed_columns(self.ignored, columns)}: most rows with a "
-                "value there would have gone."
+                f" No row is tested by {listed_columns(self.ignored, columns)}: most rows with a "
+                "value there would have been removed."
             )
         if len(self.all_missing):
             note += (
@@ -165,15 +165,15 @@ def imputed(
         shown = ", ".join(str(i) for i in empty[:NAMED]) + (", ..." if empty[NAMED:].any() else "")
         rows = "rows" if len(empty) > 1 else "row"
         raise ValueError(
-            f"{name} has no value at all in {rows} {shown} (counted from 0). Leave such rows out: "
-            "there is nothing to judge them by."
+            f"{name} has no value at all in {rows} {shown} (counted from 0). Drop such rows: there "
+            "is nothing to test them by."
         )
     if fill is None:
         empty = np.flatnonzero(missing.all(axis=0))
         if len(empty):
             raise ValueError(
-                f"{name} has no value at all in {listed_columns(empty, columns)}. Leave such "
-                "columns out: there is nothing to take a mean of."
+                f"{name} has no value at all in {listed_columns(empty, columns)}. Drop such "
+                "columns: there is nothing to take a mean of."
             )
         fill = _medians(X, missing)
     # Rounded to the precision of the data, so that subtracting it gives exact zeros.

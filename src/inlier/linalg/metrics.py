@@ -30,7 +30,7 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
             )
         if table.sparse:
             raise ValueError(
-                "scatter='diagonal' measures how each column varies about its median, which says "
+                "scatter='diagonal' measures how each column varies about its median, which tells "
                 "nothing about a sparse column. Pass the variances of the columns as a vector."
             )
         center, scales = _column_scales(table.sampled(random).astype(np.float64))
