@@ -1,13 +1,11 @@
 """Settings for all tests."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from inlier.data import arrays
-from inlier.data.settings import SETTINGS as TABLES
+from inlier.data.arrays import DenseTable
 from libraries import Library, on_a_device
 from symmetric_fits import SMALL, fitted
 
@@ -35,8 +33,8 @@ def torch() -> Any:
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A device takes all rows at once; what is put together from blocks has to be the same."""
     if request.param == "many blocks":
-        small = replace(TABLES, device_elements=1, device_copied=1, wide_elements=1)
-        monkeypatch.setattr(arrays, "SETTINGS", small)
+        for limit in ("device_elements", "copied_elements", "column_elements"):
+            monkeypatch.setattr(DenseTable, limit, 1)
     return request.param
 
 

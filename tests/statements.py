@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from inlier.data import Fences, as_table
-from inlier.data.settings import SETTINGS
+from inlier.data.blocks import BlockTable
 from inlier.results.choosing import OVER
 from inlier.verdict.rules import GroupRule
 
@@ -562,7 +562,7 @@ def off_center(dense: Dense, center: Array, as_fitted: bool = False) -> Array:
     place = DOUBLE * (np.abs(X).max(axis=1) + np.abs(c).max())
     away = np.linalg.norm(rows - there, axis=1)
     # Single-precision rows are multiplied where they lie, unless that is far from the origin.
-    away = np.maximum(away, min(float(np.linalg.norm(c)), SETTINGS.near * float(np.median(away))))
+    away = np.maximum(away, min(float(np.linalg.norm(c)), BlockTable.near * float(np.median(away))))
     if dense.metric is not None:
         away = away + np.abs(rows).max(axis=1)
     return 16.0 * np.sqrt(dense.d) * (dense.eps * away + place)

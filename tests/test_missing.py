@@ -239,7 +239,7 @@ def test_a_column_that_judges_no_row():
     result = robust_mean(pd.DataFrame(X, columns=list("abcde")), assume="symmetric")
     assert result.outliers.tolist() == list(range(100))
     assert result.gaps.ignored.tolist() == [0]
-    assert "No row is judged by column 'a': most rows with a value" in result.message
+    assert "No row is tested by column 'a': most rows with a value" in result.message
     assert result.location == pytest.approx(np.nanmean(X[100:], axis=0))
     assert result.certificate.verify(X).holds
     there = int(np.flatnonzero(~np.isnan(X[:, 0]))[-1])
@@ -497,7 +497,7 @@ def test_columns_and_rows_without_a_cell_are_named(fit):
     X = GAPPY.copy()
     X[:, 3] = np.nan
     names = [f"column {j}" for j in range(20)]
-    with pytest.raises(ValueError, match=r"X has no value at all in column 3\. Leave such"):
+    with pytest.raises(ValueError, match=r"X has no value at all in column 3\. Drop such"):
         fit(X)
     with pytest.raises(ValueError, match=r"no value at all in column 'column 3'\."):
         fit(pd.DataFrame(X, columns=names))

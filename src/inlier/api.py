@@ -18,7 +18,7 @@ from inlier._internal.validation import (
     check_vector,
     fit_generator,
 )
-from inlier.data import Frame, HostTable, Metric, Rotation, Table, as_table, central_row
+from inlier.data import Frame, Metric, Rotation, Table, as_table, central_row
 from inlier.data.checks import check_center, check_table
 from inlier.l0.fit import fit_with_sigma
 from inlier.l0.options import Options
@@ -210,9 +210,8 @@ def _fit(
     """Put the rows into their metric, find a center, and fit."""
     metric = metric_of(scatter, original, random)
     table = original if metric is None else original.in_metric(metric)
-    if options.published and original.gaps is None:
-        # Its convex problems are solved on the host, where such a table is.
-        table = HostTable(table)
+    if options.published:  # its convex problems are solved on the host
+        table = table.with_rows_on_host()
     center, central = _center(table, metric, options, random)
     if sigma is None:
         in_metric = isinstance(scatter, str) and scatter == "auto"
@@ -268,7 +267,7 @@ def _columns_to_ignore(table: Any, frame: Frame, verdict: Verdict) -> Array:
     few = np.setdiff1d(gaps.mostly_missing, gaps.ignored)
     if not len(few) or 2 * int(support.sum()) <= gaps.n_rows:  # where most rows left, so did these
         return few[:0]
-    _, kept = table.observed_mean(support)
+    _, kept = table.observed_mean(support, gaps.fill)
     gone = few[2 * kept[few] < gaps.n_rows - gaps.counts[few]]
     # All of them the second time, so that it ends soon.
     return few if len(gone) and len(gaps.ignored) else gone

@@ -18,8 +18,7 @@ from dense_cases import (
     shifted_case,
     whole_numbers,
 )
-from inlier.data import Rotation, as_table
-from inlier.data.settings import SETTINGS as TABLES
+from inlier.data import Rotation, Table, as_table
 
 SHAPE = (37, 6)
 
@@ -102,32 +101,24 @@ def test_every_pass_is_its_formula(kind, tmp_path):
 
 
 @each_kind
-def test_moment_with_weights_that_depend_on_what_is_seen(kind, tmp_path):
+def test_moment_with_weights_that_depend_on_projections(kind, tmp_path):
     case = case_of(kind, tmp_path)
     asked: list[int] = []
-    n = len(case.Y)
+    n, d = case.Y.shape
 
-    def weigh(rows: slice, seen: np.ndarray) -> np.ndarray:
+    def weigh(rows: slice, projected: np.ndarray) -> np.ndarray:
         asked.extend(range(*rows.indices(n)))
-        return 1.0 / (1.0 + np.square(seen).sum(axis=0) / 1e3)
+        return 1.0 / (1.0 + np.square(projected).sum(axis=0) / 1e3)
 
-    moment = case.table.moment(case.center, weigh, case.basis)
-    assert sorted(asked) == list(range(n)), "each row is asked about once"
-    seen = case.basis @ case.A.T
-    w = 1.0 / (1.0 + np.square(seen).sum(axis=0) / 1e3)
-    assert_near(moment.projection, seen, case.relative, case.table.dtype)
-    assert_near(moment.image, (seen * w) @ case.A, 10 * case.relative)
-    assert_near(moment.drift, w @ case.A, 10 * case.relative)
-
-
-@each_kind
-def test_moment_of_an_empty_basis_is_the_drift(kind, tmp_path):
-    case = case_of(kind, tmp_path)
-    empty = np.empty((0, case.Y.shape[1]))
-    moment = case.table.moment(case.center, case.weights, empty)
-    assert moment.projection.shape == (0, len(case.Y))
-    assert moment.image.shape == empty.shape
-    assert_near(moment.drift, case.A.T @ case.weights, 10 * case.relative)
+    for basis in (case.basis, np.empty((0, d))):
+        asked.clear()
+        moment = case.table.moment(case.center, weigh, basis)
+        assert sorted(asked) == list(range(n)), "each row is asked about once"
+        projected = basis @ case.A.T
+        w = 1.0 / (1.0 + np.square(projected).sum(axis=0) / 1e3)
+        assert_near(moment.projection, projected, case.relative, case.table.dtype)
+        assert_near(moment.image, (projected * w) @ case.A, 10 * case.relative)
+        assert_near(moment.drift, w @ case.A, 10 * case.relative)
 
 
 def test_median_of_an_even_number_of_rows(tmp_path):
@@ -153,7 +144,7 @@ def test_sampled_median_is_a_value_near_the_middle(make):
     assert not np.array_equal(median, as_table(Y).median(np.random.default_rng(6)))
 
 
-@pytest.mark.parametrize("n", [TABLES.sample_rows - 1, TABLES.sample_rows])
+@pytest.mark.parametrize("n", [Table.sample_rows - 1, Table.sample_rows])
 def test_few_rows_are_not_sampled(n):
     Y = real_numbers((n, 3))
     median = as_table(Y).median(np.random.default_rng(0))
@@ -167,7 +158,9 @@ def test_few_rows_are_not_sampled(n):
 def test_a_call_is_one_pass(kind, tmp_path):
     case = case_of(kind, tmp_path)
     table, counts = case.table, []
-    assert table.n_passes == 0
+    assert (table.shape, table.n_passes) == (SHAPE, 0)
+    fits_single = np.result_type(case.data.dtype, np.float32) == np.float32
+    assert table.dtype == (np.float32 if fits_single else np.float64)
     for call in (
         lambda: table.project(case.center, case.basis),
         lambda: table.moment(case.center, case.weights, case.basis),
@@ -186,17 +179,9 @@ def test_a_call_is_one_pass(kind, tmp_path):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
 def test_the_median_of_a_sample_is_one_pass(make):
-    table = as_table(make(real_numbers((TABLES.sample_rows + 1, 3))))
+    table = as_table(make(real_numbers((Table.sample_rows + 1, 3))))
     table.median(np.random.default_rng(0))
     assert table.n_passes == 1
-
-
-@each_kind
-def test_shape_and_dtype(kind, tmp_path):
-    case = case_of(kind, tmp_path)
-    assert case.table.shape == SHAPE
-    fits_single = np.result_type(case.data.dtype, np.float32) == np.float32
-    assert case.table.dtype == (np.float32 if fits_single else np.float64)
 
 
 def parts_of(data: Any) -> list[np.ndarray]:

@@ -1,16 +1,14 @@
 """Passes block by block: the borders, and the memory that they need."""
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cases import cases
 from dense_cases import Case, assert_near, real_numbers, whole_numbers
-from inlier.data import arrays as dense_module
 from inlier.data import as_table
-from inlier.data.settings import SETTINGS as TABLES
+from inlier.data.arrays import DenseTable
 
 # -- blocks ---------------------------------------------------------------------------------------
 
@@ -19,22 +17,21 @@ from inlier.data.settings import SETTINGS as TABLES
 @cases("order", ["C", "F"])
 @cases("n", [2, 15, 16, 17, 31, 32, 33, 49])
 def test_rows_at_the_borders_of_blocks(monkeypatch, n, order, dtype):
-    small = replace(TABLES, block_bytes=1, min_block_rows=16, wide_elements=2 * n)
-    monkeypatch.setattr(dense_module, "SETTINGS", small)
+    monkeypatch.setattr(DenseTable, "block_bytes", 1)
+    monkeypatch.setattr(DenseTable, "column_elements", 2 * n)
     Case(np.asarray(whole_numbers((n, 7)), dtype=dtype, order=order), k=2).check_all()
 
 
 @cases("d", [1, 2, 3, 4, 5])
 @cases("n", [11, 12, 13])
 def test_blocks_of_few_elements(monkeypatch, n, d):
-    small = replace(TABLES, block_bytes=12 * 8, min_block_rows=1, wide_elements=30)
-    monkeypatch.setattr(dense_module, "SETTINGS", small)
+    for limit, value in (("block_bytes", 96), ("least_block_rows", 1), ("column_elements", 30)):
+        monkeypatch.setattr(DenseTable, limit, value)
     Case(real_numbers((n, d)), k=1).check_all()
 
 
 def test_callable_weights_see_every_block_once(monkeypatch):
-    small = replace(TABLES, block_bytes=1, min_block_rows=16)
-    monkeypatch.setattr(dense_module, "SETTINGS", small)
+    monkeypatch.setattr(DenseTable, "block_bytes", 1)
     case = Case(real_numbers((50, 4)))
     starts = []
 

@@ -1,13 +1,18 @@
 """Every pass over arrays of other libraries is that over numpy's."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from inlier.search.settings import SAMPLE
 
 from cases import cases
-from inlier.data import arrays, as_table
-from inlier.data.settings import SETTINGS as TABLES
-from libraries import PRECISIONS, WHOLE, Verbs, whole_numbers
+from inlier import robust_mean
+from inlier.data import as_table
+from inlier.data.arrays import DenseTable
+from inlier.datasets import SettingB
+from inlier.search import caution
+from libraries import PRECISIONS, WHOLE, Verbs, quietly, whole_numbers
 
 
 @cases("precision", PRECISIONS)
@@ -27,15 +32,28 @@ def test_every_pass_over_whole_numbers_is_that_of_numpy(library, blocks, dtype):
     verbs.check_all(as_table(there), as_table(X), deep=dtype == "int64")
 
 
-def test_columns_that_are_too_long_to_sort_have_the_same_median(library, blocks, monkeypatch):
-    X = np.random.default_rng(2).standard_normal((TABLES.sample_rows + 100, 5))
-    X[:, 1] = np.round(X[:, 1])
-    X[:, 2] = 3.0
-    monkeypatch.setattr(arrays, "SETTINGS", replace(arrays.SETTINGS, sorted_elements=0))
-    expected = np.median(X, axis=0)
-    for mask in (np.ones(len(X), dtype=bool), np.arange(len(X)) % 10 > 0):
-        table = as_table(library(X))
-        median = table.take(table.to_device(mask)).median()
-        expected = np.median(X[mask], axis=0)
-        assert type(median) is np.ndarray
-        np.testing.assert_allclose(median, expected, rtol=1e-15, atol=1e-15)
+def test_rows_on_the_host(library, blocks):
+    X = np.random.default_rng(4).standard_normal((90, 6))
+    table, numpy = as_table(library(X)).with_rows_on_host(), as_table(X)
+    verbs = Verbs(X, X)
+    verbs.check_all(table, numpy)
+    wide, numpy = as_table(library(X.T.copy())).with_rows_on_host(), as_table(X.T.copy())
+    Verbs(X, X.T.copy()).check_all(wide, numpy)
+
+
+def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
+    """What goes to the host is rows by their numbers: a sample, or all if they are few."""
+    asked: list[int] = []
+    original = DenseTable.fetch
+
+    def counted(self: Any, rows: np.ndarray) -> np.ndarray:
+        asked.append(len(rows))
+        return original(self, rows)
+
+    monkeypatch.setattr(DenseTable, "fetch", counted)
+    small = replace(SAMPLE, whole_cells=0, cells=0)
+    monkeypatch.setattr(caution, "SAMPLE", small)
+    X = SettingB(5000, 12, 0.2).sample(0).X
+    X[:4] = 1e12
+    quietly(robust_mean, library(X))
+    assert asked and max(asked) <= DenseTable.sample_rows

@@ -1,7 +1,5 @@
 """Products in stacks are the products."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from cases import cases
@@ -15,8 +13,7 @@ from inlier.data import products
 @cases("n", [1, 15, 16, 17, 64, 100])
 def test_a_stack_of_products_is_the_product(monkeypatch, n, k, order, dtype):
     d = 7
-    few = replace(products.SETTINGS, unpacked=16 * max(1, k) * d)
-    monkeypatch.setattr(products, "SETTINGS", few)
+    monkeypatch.setattr(products, "UNPACKED", 16 * max(1, k) * d)
     Y = np.asarray(whole_numbers((n, d)), dtype=dtype, order=order)
     basis, C = whole_numbers((k, d)).astype(dtype), whole_numbers((k, n))
     np.testing.assert_array_equal(products.along(basis, Y), basis @ Y.T)

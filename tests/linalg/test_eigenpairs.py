@@ -7,7 +7,7 @@ from scipy.stats import chi2
 import reference
 from cases import cases
 from inlier.data import as_table
-from inlier.linalg.eigenpairs import SETTINGS, Oracle, top_eigenpairs
+from inlier.linalg.eigenpairs import FAILURE, PROBES, SHORTEST, Oracle, top_eigenpairs
 
 
 def weighted_table(kind, n=120, d=40):
@@ -88,9 +88,9 @@ def test_oracle_is_accurate_as_center_and_weights_change(n, d):
 
 def test_random_directions_are_hardly_ever_so_short():
     rng = np.random.default_rng(0)
-    lengths = np.sum(rng.standard_normal((200_000, SETTINGS.probes)) ** 2, axis=1)
-    assert chi2.cdf(SETTINGS.shortest, SETTINGS.probes) == pytest.approx(SETTINGS.failure)
-    assert lengths.min() > SETTINGS.shortest
+    lengths = np.sum(rng.standard_normal((200_000, PROBES)) ** 2, axis=1)
+    assert chi2.cdf(SHORTEST, PROBES) == pytest.approx(FAILURE)
+    assert lengths.min() > SHORTEST
 
 
 @cases("spectrum", ["flat", "falling", "spiked", "low rank", "two equal"])
@@ -110,7 +110,7 @@ def test_the_bound_is_never_below_the_eigenvalue(spectrum, max_passes):
         oracle = Oracle(as_table(X), np.random.default_rng(100 + seed))
         found = oracle.bound_top(np.zeros(300), np.ones(400), limit=0.0, max_passes=max_passes)
         top = np.linalg.norm(X, 2) ** 2
-        assert found.values[0] <= top * (1.0 + 1e-9) and found.failure == SETTINGS.failure
+        assert found.values[0] <= top * (1.0 + 1e-9) and found.failure == FAILURE
         assert top <= found.bound * (1.0 + 1e-9)
 
 

@@ -133,11 +133,11 @@ def test_the_data_stay_behind(move):
     result = inlier.robust_mean(X)
     _ = result._summary, result.standard_error
     alone = move(result)
-    assert alone.data is None and "summary" not in vars(alone)
+    assert alone._data is None and "summary" not in vars(alone)
     np.testing.assert_array_equal(alone.scores, result.scores)
     for ask in (
         lambda: alone.explain(3),
-        lambda: alone.summary,
+        lambda: alone._summary,
         lambda: alone.standard_error,
         lambda: alone.confidence_interval(),
     ):

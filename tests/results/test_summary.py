@@ -1,7 +1,6 @@
 """Standard errors and intervals of the location against numpy and scipy.stats, for every home."""
 
 import copy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import inlier
 from cases import cases
 from fits import robust_mean
 from inlier.data import as_table
-from inlier.data.settings import SETTINGS
 from inlier.results.summary import summarise
 
 pytestmark = pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
@@ -97,8 +95,7 @@ def test_few_rows_and_many_columns(home, tmp_path):
 
 
 def test_very_many_columns_are_seen_in_groups(monkeypatch):
-    small = replace(SETTINGS, wide_elements=1000)
-    monkeypatch.setattr("inlier.data.arrays.SETTINGS", small)
+    monkeypatch.setattr("inlier.data.arrays.DenseTable.column_elements", 1000)
     X = contaminated(60, 333)
     check(inlier.robust_mean(X), X)
 

@@ -30,6 +30,8 @@ def namespace(x: Rows) -> Any:
 
 def on_host(x: Rows) -> Array:
     """Copy an array to the host as a numpy array; synchronises with its device."""
+    if dtype_name(x) == "bfloat16":  # numpy has no such dtype
+        x = x.float()
     if is_torch_array(x) or is_cupy_array(x):  # numpy cannot read their device memory
         x = to_device(x, "cpu")
     return np.asarray(x)
@@ -161,11 +163,17 @@ def pieces(length: int, size: int) -> Iterator[slice]:
         yield slice(start, min(length, start + size))
 
 
+def blocks_of(length: int, width: int) -> Iterator[slice]:
+    """Yield slices of a length that times a width have some four million entries on the host."""
+    return pieces(length, max(1, (1 << 22) // width))
+
+
 def median(x: Rows) -> float:
     """Return the median of a vector."""
     n = x.shape[0]
     ranked = _ranked(x, (n - 1) // 2, n // 2)
-    return (float(ranked[(n - 1) // 2]) + float(ranked[n // 2])) / 2.0
+    # Halved before they are added, because the sum may overflow.
+    return float(ranked[(n - 1) // 2]) / 2.0 + float(ranked[n // 2]) / 2.0
 
 
 def smallest(x: Rows, m: int) -> Rows:

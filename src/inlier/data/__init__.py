@@ -5,7 +5,6 @@ from inlier.data.arrays import is_wide
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.frame import Frame, Place
 from inlier.data.gram import Rotation, central_row
-from inlier.data.host import HostTable
 from inlier.data.imputed import Gaps, ImputedTable, find_missing, imputed
 from inlier.data.measures import Ellipsoid, Fences, Measure, TailLength
 from inlier.data.opening import as_table, is_external, open_table
@@ -15,7 +14,6 @@ __all__ = [
     "Fences",
     "Frame",
     "Gaps",
-    "HostTable",
     "ImputedTable",
     "Measure",
     "Metric",
@@ -33,5 +31,3 @@ __all__ = [
     "is_wide",
     "open_table",
 ]  # fmt: skip
-
-FilledTable = ImputedTable  # the former name, until no caller uses it

@@ -1,7 +1,8 @@
 """Tables in an array of numpy, or of any library that follows the array API standard."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -25,25 +26,17 @@ from inlier._internal.validation import check_finite
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.measures import Measure
-from inlier.data.medians import column_medians
 from inlier.data.passes import BlockView, Pass, Sizes, Squares, fused_kernels
-from inlier.data.products import SETTINGS as PRODUCTS
-from inlier.data.settings import SETTINGS
 
-
-def cached_rows(d: int, dtype: np.dtype[Any]) -> int:
-    """Return the number of rows of d columns in a block on the host."""
-    row_bytes = (d + SETTINGS.row_overhead) * dtype.itemsize
-    rows = max(SETTINGS.min_block_rows, SETTINGS.block_bytes // row_bytes)
-    # A multiple of the height of the stacked products.
-    return rows // PRODUCTS.most_rows * PRODUCTS.most_rows or 1 << rows.bit_length() - 1
+# A table with at most this many rows, and more columns, is read in blocks of columns. With more
+# rows the eigenvectors of an n x n matrix cost more than the passes they save.
+WIDE_ROWS = 512
 
 
 def run_blocks(
-    blocks: Iterable[tuple[slice, Rows]], n: int, work: Pass, inputs: tuple[Any, ...]
+    blocks: Iterable[tuple[slice, Rows]], n: int, work: Pass, inputs: Iterable[Any]
 ) -> tuple[Rows, list[Array]]:
     """Run a pass over blocks of n rows; see `BlockTable._run`."""
-    np.empty(SETTINGS.freed_bytes, np.uint8)
     out: Rows = None
     sums: list[Rows] = []
     for rows, block in blocks:
@@ -74,11 +67,15 @@ def _on_host_together(arrays: list[Rows]) -> list[Array]:
 def is_wide(shape: tuple[int, ...]) -> bool:
     """Return whether a table has few rows and more columns."""
     n, d = shape
-    return n < d and n <= SETTINGS.wide_rows
+    return n < d and n <= WIDE_ROWS
 
 
 class DenseTable(BlockTable):
     """Rows of a two-dimensional array of any real dtype and memory order; `kept` is on the host."""
+
+    device_elements = 1 << 30
+    copied_elements = 1 << 24
+    """Elements of a block on a device; the second limit holds where a pass copies the block."""
 
     def __init__(self, Y: Any, kept: Array | None = None) -> None:
         n = Y.shape[0] if kept is None else int(kept.sum())
@@ -86,12 +83,30 @@ class DenseTable(BlockTable):
         self._Y, self._kept, self._xp = Y, kept, namespace(Y)
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
+        self._rows_on_host = False
         self._on_cuda = is_torch_array(Y) and bool(Y.is_cuda)
         self.in_cache = isinstance(Y, np.ndarray) or (is_torch_array(Y) and Y.device.type == "cpu")
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
-        return run_blocks(self._blocks(self._block_rows(work)), self.shape[0], work, inputs)
+        given = [self._on_device(x) for x in inputs]
+        out, sums = run_blocks(self._blocks(self._height(work)), self.shape[0], work, given)
+        return on_host(out) if self._rows_on_host and out is not None else out, sums
+
+    def with_rows_on_host(self) -> Table:
+        if self._xp is np:
+            return self
+        table = copy(self)
+        table._rows_on_host = True
+        return table
+
+    def _on_device(self, x: Rows | Callable[[slice, Rows], Rows]) -> Any:
+        """Return an argument with an entry for each row where the data are."""
+        if not self._rows_on_host:
+            return x
+        if callable(x):
+            return lambda rows, projected: like(x(rows, on_host(projected)), self._Y)
+        return like(x, self._Y)
 
     def _kernels(self) -> Any:
         """Return the kernels that read the rows where they lie; None if there are none."""
@@ -108,19 +123,20 @@ class DenseTable(BlockTable):
         kernels = self._kernels()
         return self._run(Sizes(measure, bool(kernels and kernels.measures(measure))))[0]
 
-    def _block_rows(self, work: Pass) -> int:
+    def _height(self, work: Pass) -> int:
+        """Return the number of rows of a block."""
         if self.in_cache:
             # Double precision takes twice as much room as the data.
             wider = isinstance(work, Squares)
-            return cached_rows(self.shape[1], np.dtype(np.float64) if wider else self.dtype)
+            return self.cached_rows(np.dtype(np.float64) if wider else self.dtype)
         # A product would copy rows that are not contiguous.
         contiguous = not hasattr(self._Y, "is_contiguous") or self._Y.is_contiguous()
         same = self._kept is None and dtype_name(self._Y) == self.dtype.name
         in_place = work.in_place and contiguous and same
         if in_place and self._kernels():  # they make nothing that is as large as the rows
             return self.shape[0]
-        elements = SETTINGS.device_elements if in_place else SETTINGS.device_copied
-        return max(SETTINGS.min_block_rows, elements // self.shape[1])
+        elements = self.device_elements if in_place else self.copied_elements
+        return max(self.least_block_rows, elements // self.shape[1])
 
     def _blocks(self, height: int) -> Iterator[tuple[slice, Any]]:
         """Yield the rows block by block, without a copy if all are kept."""
@@ -143,41 +159,39 @@ class DenseTable(BlockTable):
     def fetch(self, rows: Array) -> Array:
         if self._kept is not None:
             rows = np.flatnonzero(self._kept)[rows]
-        return self._fetched(self._rows_of(self._Y, rows))
+        return on_host(self._rows_of(self._Y, rows))
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
-        n, d = self.shape
-        if n <= SETTINGS.sample_rows or (sample is None and n * d <= SETTINGS.sorted_elements):
-            self.n_passes += 1
-            found = np.empty(d)
-            for columns in self._column_groups():
-                found[columns] = column_medians(self._fetched(self._columns(columns)))
-            return found
-        return super().median(sample)
+        return super().median(None if self.shape[0] <= self.sample_rows else sample)
 
     def take(self, rows: Rows) -> Table:
-        return self.counting_for(DenseTable(self._Y, kept_among(self._kept, rows)))
+        return self._derived(self._Y, kept_among(self._kept, rows))
 
     def in_metric(self, metric: Metric) -> Table:
         """Compute the new coordinates once, in memory."""
         self.n_passes += 1
-        height = max(SETTINGS.min_block_rows, SETTINGS.device_copied // self.shape[1])
+        height = max(self.least_block_rows, self.copied_elements // self.shape[1])
         blocks = [metric.transform_rows(block, self.dtype) for _, block in self._blocks(height)]
-        return self.counting_for(DenseTable(self._xp.concat(blocks, axis=0)))
+        return self._derived(self._xp.concat(blocks, axis=0))
+
+    def _derived(self, Y: Any, kept: Array | None = None) -> Table:
+        table = DenseTable(Y, kept)
+        table._rows_on_host = self._rows_on_host
+        return self.counting_for(table)
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
         """Combine rows; in a wide table, in the precision of the data."""
         if not self._wide:
             return super().combine(center, coefficients)
-        self.n_passes += 1
         # Large coefficients of nearly equal rows cancel.
         view = self._view(center, centered=True)
         out = np.empty((coefficients.shape[0], self.shape[1]), self.dtype)
-        totals = on_host(self._xp.sum(coefficients, axis=1))[:, None]
-        C = self._xp.astype(coefficients, getattr(self._xp, self.dtype.name), copy=False)
-        for columns in self._column_groups():
+        C = self._on_device(coefficients)
+        totals = on_host(self._xp.sum(C, axis=1))[:, None]
+        C = self._xp.astype(C, getattr(self._xp, self.dtype.name), copy=False)
+        for columns, block in self._by_columns():
             part = view.columns(columns)
-            out[:, columns] = on_host(C @ part.of(self._columns(columns)))
+            out[:, columns] = on_host(C @ part.of(block))
             out[:, columns] -= totals * part.left
         return out
 
@@ -185,10 +199,9 @@ class DenseTable(BlockTable):
         """Compute squares; in a wide table, in groups of columns."""
         if not self._wide:
             return super().squares(center, weights)
-        self.n_passes += 1
         squares, drift = np.empty(self.shape[1]), np.empty(self.shape[1])
-        for columns in self._column_groups():
-            _, sums = Squares(center[columns])(self._columns(columns), weights)
+        for columns, block in self._by_columns():
+            _, sums = Squares(center[columns])(block, self._on_device(weights))
             squares[columns], drift[columns] = map(on_host, sums)
         return squares, drift
 
@@ -210,47 +223,43 @@ class DenseTable(BlockTable):
         return self._gram[1]
 
     def _products(self, center: Array) -> Array:
-        self.n_passes += 1
         # Centring is cheap compared with n products of each entry, and gives exact zeros.
         view = BlockView.about(center, self.dtype.name, centered=True)
         out: Any = 0.0
         along: Any = 0.0
         constant = 0.0
-        for columns in self._column_groups():
+        for columns, block in self._by_columns():
             part = view.columns(columns)
-            block = part.of(self._columns(columns))
-            along = along + double(block @ like(part.left, block, block.dtype))
+            rows = part.of(block)
+            along = along + double(rows @ like(part.left, rows, rows.dtype))
             constant += float(part.left @ part.left)
-            out = out + double(block @ block.T)
+            out = out + double(rows @ rows.T)
         along = on_host(along)
         return np.asarray(on_host(out) - along[:, None] - along + constant)
 
-    def _column_groups(self) -> Iterator[slice]:
+    def _by_columns(self) -> Iterator[tuple[slice, Any]]:
+        self.n_passes += 1
         n, d = self.shape
-        return pieces(d, max(1, SETTINGS.wide_elements // n))
+        for columns in pieces(d, max(1, self.column_elements // n)):
+            yield columns, self._columns(columns)
 
     def _columns(self, columns: slice) -> Any:
         block = self._Y[:, columns]
         return block if self._kept is None else self._rows_of(block, np.flatnonzero(self._kept))
 
-    def _fetched(self, block: Any) -> Array:
-        """Copy a part of the table to the host."""
-        if dtype_name(block) == "bfloat16":  # numpy has no such dtype
-            block = self._xp.astype(block, self._xp.float32)
-        return on_host(block)
-
     def _part_for_scale(self) -> Array:
         if not self._wide:
             return super()._part_for_scale()
         d = self.shape[1]
-        step = max(1, d // SETTINGS.near_columns)
-        return self._fetched(self._columns(slice(0, d, step)))
+        return on_host(self._columns(slice(0, d, max(1, d >> 14))))  # some 16,000 columns
 
     def to_device(self, x: Array) -> Any:
-        return like(x, self._Y)
+        return x if self._rows_on_host else like(x, self._Y)
 
     def to_gpu(self, x: Array) -> Any:
-        return self.to_device(x) if self._on_cuda else x
+        return like(x, self._Y) if self._on_cuda and not self._rows_on_host else x
 
     def constant(self, value: float) -> Rows:
-        return self._xp.broadcast_to(self.to_device(np.array([value])), (self.shape[0],))
+        if self._rows_on_host:  # torch cannot read an array that is not writeable
+            return np.full(self.shape[0], value)
+        return self._xp.broadcast_to(like(np.array([value]), self._Y), (self.shape[0],))

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -30,7 +30,9 @@ from scipy.linalg import solve_triangular
 from inlier._internal.arrays import double, evenly_spaced, like, namespace, total
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data.measures import Along, Measure
-from inlier.data.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from inlier.data.imputed import Gaps
 
 
 class Moment(NamedTuple):
@@ -42,6 +44,18 @@ class Moment(NamedTuple):
     """V A^T W A, k x d: the second moment applied to the basis."""
     drift: Array
     """A^T w, d: the offset of the weighted mean from the center, times sum(w); or empty."""
+
+
+class ColumnSums(NamedTuple):
+    """Weighted sums over the observed cells of each column, about an origin."""
+
+    origin: Array
+    squares: Array
+    drift: Array
+    """Of the offsets from the origin."""
+    mass: Array
+    mass_squared: Array
+    """Of the weights, and of their squares."""
 
 
 @dataclass(frozen=True)
@@ -177,14 +191,11 @@ class Table(Passes):
     """In which the data are read: single precision stays single precision."""
     sparse = False
     """Whether zeros are not stored."""
-
-    gaps: Any = None
     missing: Mask | None = None
-    """The missing cells and their mask, if cells were imputed."""
-
-    def observed_mean(self, weights: Array) -> tuple[Array, Array]:
-        """See `FilledTable.known`."""
-        raise NotImplementedError
+    """n x d: the cells that are missing, and imputed; None if there are none."""
+    sample_rows = 501
+    """Odd, so that the median is one of the values. With 45% outliers a random sample this large
+    has a majority of good rows 99 times in 100."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape
@@ -211,6 +222,13 @@ class Table(Passes):
         table._passes = self._passes
         return table
 
+    def with_rows_on_host(self) -> Table:
+        """Return the table with numpy arrays for everything that has an entry for each row.
+
+        For solvers with many small operations on few rows, which a device would slow down.
+        """
+        return self
+
     def to_device(self, x: Array) -> Any:
         """Convert an array of the host to the library that holds the data."""
         return x
@@ -231,6 +249,36 @@ class Table(Passes):
         mean: Array = center + self.combine(center, weights[None, :])[0] / summed
         return mean
 
+    @property
+    def gaps(self) -> Gaps | None:
+        """Numbers of missing cells by column; None if there are none."""
+        return None
+
+    def ignoring(self, columns: Array) -> Table:
+        """Return the table with more ignored columns; only where cells are missing."""
+        raise NotImplementedError
+
+    def observed_row(self, row: int) -> Array:
+        """Return a row in double precision, with the original cells of ignored columns."""
+        values: Array = self.fetch(np.array([row]))[0].astype(np.float64)
+        return values
+
+    def observed_scales(self, scales: Array) -> Array:
+        """Return the scales of the columns, for columns with missing cells from the others."""
+        return scales
+
+    def observed_mean(self, weights: Array, center: Array) -> tuple[Array, Array]:
+        """Compute the weighted mean of the observed cells of each column, and their weight.
+
+        About a center near the data; weights are on the host.
+        """
+        return self.mean(self.to_device(weights), center), np.full(len(center), weights.sum())
+
+    def observed_sums(self, weights: Rows, center: Array) -> ColumnSums:
+        """Compute weighted sums over the observed cells of each column, in one pass."""
+        masses = (np.full(len(center), total(w)) for w in (weights, weights**2))
+        return ColumnSums(center, *self.squares(center, weights), *masses)
+
     def scatter(self, center: Array, weights: Rows) -> tuple[Array, Array]:
         """Compute the whole second moment A^T W A, d x d, and A^T w."""
         moment = self.moment(center, weights, np.eye(self.shape[1]))
@@ -247,7 +295,9 @@ class Table(Passes):
 
     def _sorted_along(self, direction: Array) -> Rows:
         origin = self.fetch(np.array([0]))[0].astype(np.float64)
-        if self.shape[0] * self.shape[1] <= SETTINGS.ordered_exactly:
+        # In double precision the order does not depend on how a library rounds. With more rows no
+        # single one matters, and the cost would.
+        if self.shape[0] * self.shape[1] <= 1 << 22:
             projected = self.measured(Along(origin, direction))
         else:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -257,10 +307,10 @@ class Table(Passes):
     def sampled_rows(self, random: np.random.Generator) -> Array:
         """Return the indices of at most `sample_rows` rows, evenly spaced in `order`; one pass."""
         n = self.shape[0]
-        if n <= SETTINGS.sample_rows:
+        if n <= self.sample_rows:
             self.n_passes += 1
             return np.arange(n)
-        return np.sort(evenly_spaced(self.order(random), SETTINGS.sample_rows))
+        return np.sort(evenly_spaced(self.order(random), self.sample_rows))
 
     def sampled(self, random: np.random.Generator) -> Array:
         """Return a sample of the rows, on the host."""

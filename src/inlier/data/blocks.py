@@ -1,17 +1,19 @@
 """Tables that are read in blocks of rows: the verbs in terms of one pass over blocks."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from inlier._internal.arrays import double, on_host
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data import medians, passes
+from inlier.data import passes
 from inlier.data.base import Moment, Table, Weights
 from inlier.data.measures import Measure
+from inlier.data.medians import column_medians
 from inlier.data.passes import BlockView, Pass
-from inlier.data.settings import SETTINGS
+from inlier.data.products import MOST_ROWS
 
 
 def kept_among(before: Mask | None, rows: Any) -> Mask:
@@ -28,11 +30,19 @@ class BlockTable(Table):
     """A table that is read in blocks of rows.
 
     No copy of the data is made: a block is cast and centered, if necessary, when it is read. The
-    dtype is that of the products: single or double precision.
+    dtype is the precision of the products: single or double.
     """
 
     in_cache = True
     """Whether blocks fit into the cache, so that a centered copy of one is cheap."""
+    block_bytes = 1 << 21
+    least_block_rows = 16
+    """A block stays in the cache between the two products of a fused pass."""
+    column_elements = 1 << 20
+    """Elements of a block of columns."""
+    near = 2.0
+    """Single-precision rows farther from the origin than this many typical distances are centered
+    before they are multiplied, because they would lose precision."""
 
     def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         super().__init__(shape)
@@ -46,12 +56,23 @@ class BlockTable(Table):
         Inputs are sliced along the last axis for each block; a callable gets the slice instead.
         """
 
+    @abstractmethod
+    def _by_columns(self) -> Iterator[tuple[slice, Any]]:
+        """Yield groups of columns, and all rows of each; one pass, or one for each group."""
+
+    def cached_rows(self, dtype: np.dtype[Any]) -> int:
+        """Return the number of rows in a block on the host."""
+        # With the temporaries of about 16 numbers a row.
+        row_bytes = (self.shape[1] + 16) * dtype.itemsize
+        rows = max(self.least_block_rows, self.block_bytes // row_bytes)
+        # A multiple of the height of the stacked products.
+        return rows // MOST_ROWS * MOST_ROWS or 1 << rows.bit_length() - 1
+
     def project(self, center: Array, basis: Array) -> Rows:
         return double(self._run(passes.Project.along(basis, self._view(center)))[0])
 
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
-        k, kind = len(basis), passes.DriftingMoments if drift else passes.Moments
-        work = kind.along(basis, self._view(center))
+        k, work = len(basis), passes.Moments.along(basis, self._view(center), drift=drift)
         projected, (image, totals) = self._run(work, weights)
         image = image - totals[:, None] * work.view.left
         return Moment(projected, image[:k], image[-1] if drift else np.empty(0))
@@ -78,12 +99,9 @@ class BlockTable(Table):
         return self._run(passes.Sizes(measure))[0]
 
     def median(self, sample: np.random.Generator | None = None) -> Array:
-        n = self.shape[0]
         if sample is not None:
-            return medians.column_medians(self.to_gpu(self.sampled(sample)))
-        evenly = np.linspace(0, n - 1, SETTINGS.sample_rows).astype(np.intp)
-        eps = float(np.finfo(self.dtype).eps)
-        return medians.median(n, self.fetch(evenly), lambda work: self._run(work)[1][0], eps)
+            return column_medians(self.to_gpu(self.sampled(sample)))
+        return np.concatenate([column_medians(block) for _, block in self._by_columns()])
 
     def _view(self, center: Array, centered: bool = False) -> BlockView:
         """Return a view about a center; rows are centered first if asked for or necessary."""
@@ -96,12 +114,12 @@ class BlockTable(Table):
         if self._reach is None:
             part = self._part_for_scale().astype(np.float64)
             with np.errstate(over="ignore", invalid="ignore"):
-                lengths = np.linalg.norm(part - medians.column_medians(part), axis=1)
+                lengths = np.linalg.norm(part - column_medians(part), axis=1)
             columns = (self.shape[1] / part.shape[1]) ** 0.5  # extrapolate to all columns
-            self._reach = SETTINGS.near * float(np.median(lengths)) * columns
+            self._reach = self.near * float(np.median(lengths)) * columns
         return float(np.linalg.norm(center)) <= self._reach
 
     def _part_for_scale(self) -> Array:
-        """Return a few rows, or some columns of all rows, to estimate the typical distance."""
-        rows = np.linspace(0, self.shape[0] - 1, SETTINGS.near_rows)
+        """Return 64 rows, or some columns of all rows, to estimate the typical distance."""
+        rows = np.linspace(0, self.shape[0] - 1, 64)
         return self.fetch(np.unique(rows.astype(np.intp)))

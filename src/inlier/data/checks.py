@@ -7,7 +7,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 from scipy.sparse import issparse
 
-from inlier._internal.arrays import dtype_name, highest, is_real, median, pieces
+from inlier._internal.arrays import blocks_of, dtype_name, highest, is_real, median, pieces
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import (
     are_times,
@@ -16,11 +16,10 @@ from inlier._internal.validation import (
     check_times,
     is_device_array,
 )
-from inlier.data.arrays import is_wide
+from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Table
 from inlier.data.imputed import find_missing, imputed
 from inlier.data.opening import is_external, open_table
-from inlier.data.settings import SETTINGS
 
 NONE = np.empty(0, np.intp)
 # Numeric and boolean column types, as pandas, polars and Arrow name them.
@@ -171,10 +170,9 @@ def _check_device_array(X: Any, name: str) -> None:
 def _check_finite(X: Any, name: str) -> None:
     sparse = issparse(X)
     values: Any = X.data.reshape(-1, 1) if sparse else X
-    on_device = not isinstance(values, np.ndarray)
-    elements = SETTINGS.device_elements if on_device else SETTINGS.host_elements
-    rows = max(1, elements // values.shape[1])
-    for part in pieces(values.shape[0], rows):
+    on_host = isinstance(values, np.ndarray)
+    height = max(1, DenseTable.device_elements // values.shape[1])
+    for part in blocks_of(*values.shape) if on_host else pieces(values.shape[0], height):
         if sparse:
             _check_stored(X, part, name)
         else:

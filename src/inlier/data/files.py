@@ -18,12 +18,11 @@ import numpy as np
 from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_finite
-from inlier.data.arrays import DenseTable, cached_rows, run_blocks
+from inlier.data.arrays import DenseTable, run_blocks
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
-from inlier.data.medians import column_medians
-from inlier.data.passes import Histogram, Pass
-from inlier.data.settings import SETTINGS
+from inlier.data.opening import MEMORY
+from inlier.data.passes import Pass
 from inlier.data.sources import Source, open_source
 
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
@@ -43,7 +42,7 @@ class FileTable(BlockTable):
     """
 
     def __init__(
-        self, source: Source, name: str = "X", memory: int = SETTINGS.memory, checked: bool = False
+        self, source: Source, name: str = "X", memory: int = MEMORY, checked: bool = False
     ) -> None:
         n, d = _checked_shape(source, name)
         super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
@@ -60,15 +59,13 @@ class FileTable(BlockTable):
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
-        # Fewer rows than bins are dwarfed by their counts.
-        height = self._part_rows(work.n_bins if isinstance(work, Histogram) else 1)
-        with closing(self._parts(height)) as parts:
+        with closing(self._parts(self._part_rows())) as parts:
             return run_blocks(parts, self.shape[0], work, inputs)
 
-    def _part_rows(self, least: int = 1) -> int:
+    def _part_rows(self) -> int:
         """Return how many rows of a block are computed with at a time."""
         d = self.shape[1]
-        height = max(least, cached_rows(d, self.dtype))
+        height = self.cached_rows(self.dtype)
         # If few rows are kept, a part covers more of the file.
         height = height * self._source.shape[0] // max(1, self.shape[0])
         return max(1, min(height, self._memory // (ENTRY_BYTES * d)))
@@ -148,13 +145,6 @@ class FileTable(BlockTable):
             rows = np.flatnonzero(self._kept)[rows]
         return self._transformed(self._rows_at(rows, slice(None)))
 
-    def median(self, sample: np.random.Generator | None = None) -> Array:
-        n, d = self.shape
-        if sample is None and n * d <= min(SETTINGS.sorted_elements, self._memory // ENTRY_BYTES):
-            self.n_passes += 1
-            return column_medians(self._columns(slice(0, d)))
-        return super().median(sample)
-
     def take(self, rows: Rows) -> Table:
         """Drop other rows after they were read."""
         return self._again(kept_among(self._kept, rows), self._metrics)
@@ -171,16 +161,18 @@ class FileTable(BlockTable):
         return self.counting_for(table)
 
     def gram(self, center: Array) -> Array:
-        """Look the rows up in groups of columns, if the file allows."""
-        n, d = self.shape
-        looked_up = self._source.by_columns and all(m.factor.ndim == 1 for m in self._metrics)
-        self.n_passes += looked_up
-        out = np.zeros((n, n))
-        for columns in pieces(d, self._group_columns()):
-            self.n_passes += not looked_up
-            rows = self._look_up(columns) if looked_up else self._columns(columns)
+        out = np.zeros((self.shape[0], self.shape[0]))
+        for columns, rows in self._by_columns():
             out += DenseTable(rows).gram(center[columns])
         return out
+
+    def _by_columns(self) -> Generator[tuple[slice, Array]]:
+        """Look the rows up in groups of columns, if the file allows."""
+        looked_up = self._source.by_columns and all(m.factor.ndim == 1 for m in self._metrics)
+        self.n_passes += looked_up
+        for columns in pieces(self.shape[1], self._group_columns()):
+            self.n_passes += not looked_up
+            yield columns, self._look_up(columns) if looked_up else self._columns(columns)
 
     def _group_columns(self) -> int:
         """Return how many columns of all rows are held at a time: whole chunks, if they fit."""
@@ -209,7 +201,7 @@ class FileTable(BlockTable):
         return out
 
 
-def open_file(X: Any, name: str = "X", memory: int = SETTINGS.memory) -> FileTable:
+def open_file(X: Any, name: str = "X", memory: int = MEMORY) -> FileTable:
     """Open a table that is read block by block; see `inlier.open_table`.
 
     Text, Parquet and Arrow files that fit into `memory` are loaded.

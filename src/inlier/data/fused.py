@@ -94,9 +94,10 @@ def _distances(  # type: ignore[no-untyped-def]
 
 
 @triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def _lengths(  # type: ignore[no-untyped-def]
-    Y, high, low, unit, power, out, n, d, farthest, BN: tl.constexpr, BD: tl.constexpr
-):
+def _sizes(  # type: ignore[no-untyped-def]
+    Y, high, low, unit, power, out, n, d, farthest,
+    LARGEST: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr,
+):  # fmt: skip
     rows = tl.program_id(0) * BN + tl.arange(0, BN)
     inside = rows < n
     total = tl.zeros((BN, BD), dtype=tl.float32)
@@ -110,26 +111,13 @@ def _lengths(  # type: ignore[no-untyped-def]
         above = tl.load(power + columns, mask=there, other=0.0)[None, :]
         below = tl.load(power + columns + d, mask=there, other=0.0)[None, :]
         squared = tl.exp2(tl.where(a > 0.0, above, below) * tl.minimum(ratio, farthest))
-        total += tl.where(a == 0.0, 0.0, squared)  # 0 / 0 where a column has no unit
-    tl.store(out + rows, tl.sqrt(tl.sum(total, axis=1)), mask=inside)
-
-
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def _beyond(  # type: ignore[no-untyped-def]
-    Y, high, low, inverse, out, n, d, BN: tl.constexpr, BD: tl.constexpr
-):
-    rows = tl.program_id(0) * BN + tl.arange(0, BN)
-    inside = rows < n
-    most = tl.zeros((BN, BD), dtype=tl.float32)
-    for j in range(0, d, BD):
-        columns = j + tl.arange(0, BD)
-        there = columns < d
-        a = _centered(Y, high, low, rows, columns, inside, d)
-        above = tl.load(inverse + columns, mask=there, other=0.0)[None, :]
-        below = tl.load(inverse + columns + d, mask=there, other=0.0)[None, :]
-        ratio = tl.abs(a) * tl.where(a > 0.0, above, below)
-        most = tl.maximum(most, tl.where(a == 0.0, 0.0, ratio))
-    tl.store(out + rows, tl.max(most, axis=1), mask=inside)
+        squared = tl.where(a == 0.0, 0.0, squared)  # 0 / 0 where a column has no unit
+        if LARGEST:
+            total = tl.maximum(total, squared)
+        else:
+            total += squared
+    size = tl.max(total, axis=1) if LARGEST else tl.sum(total, axis=1)
+    tl.store(out + rows, tl.sqrt(size), mask=inside)
 
 
 def measures(measure: Measure) -> bool:
@@ -139,26 +127,26 @@ def measures(measure: Measure) -> bool:
 
 
 def sizes(measure: TailLength | Fences, Y: Any) -> Any:
-    """Compute the sizes of rows, in double precision; one read."""
+    """Compute the sizes of rows, in double precision; one read.
+
+    Each cell has the square (a / unit)^(2 power) on its side of the center. A row has the root of
+    their sum or, beyond fences, of the largest.
+    """
     n, d = Y.shape
     rows = CenteredRows.about(measure.center, Y)
     out = torch.empty(n, dtype=torch.float32, device=Y.device)
     grid = (triton.cdiv(n, SIZES["BN"]),)
-
-    def there(*sides: Any) -> Any:
-        return like(np.stack(sides).astype(np.float32), Y)
-
+    fences = isinstance(measure, Fences)
+    if isinstance(measure, Fences):
+        unit, power = np.stack([measure.above, measure.below]), np.ones((2, d))
+    else:
+        unit, power = measure.unit, measure.power
     with np.errstate(divide="ignore"):
-        if isinstance(measure, TailLength):
-            # Units as logarithms, and powers of squares: it is cheapest to raise 2 to a power.
-            unit, power = there(*np.log2(measure.unit)), there(*(2.0 * measure.power))
-            farthest = float(np.log2(FARTHEST))
-            _lengths[grid](Y, rows.high, rows.low, unit, power, out, n, d, farthest, **SIZES)
-            out *= MEDIAN_SIZE
-        else:
-            inverse = there(1.0 / measure.above, 1.0 / measure.below)
-            _beyond[grid](Y, rows.high, rows.low, inverse, out, n, d, **SIZES)
-    return out.to(torch.float64)
+        # Units as logarithms, and powers of squares: it is cheapest to raise 2 to a power.
+        unit, power = (like(x.astype(np.float32), Y) for x in (np.log2(unit), 2.0 * power))
+    farthest = float(np.log2(FARTHEST))
+    _sizes[grid](Y, rows.high, rows.low, unit, power, out, n, d, farthest, LARGEST=fences, **SIZES)
+    return out.to(torch.float64) * (1.0 if fences else MEDIAN_SIZE)
 
 
 def supports(Y: Any) -> bool:

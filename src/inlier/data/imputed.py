@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from inlier._internal.arrays import pieces
+from inlier._internal.arrays import blocks_of, median
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable
-from inlier.data.settings import SETTINGS
+from inlier.data.base import ColumnSums
 
 # Columns or rows that a message lists.
 NAMED = 5
@@ -50,8 +50,8 @@ class Gaps:
             note += f" More than half is missing in {listed_columns(self.mostly_missing, columns)}."
         if len(self.ignored):
             note += (
-                f" No row is judged by {listed_columns(self.ignored, columns)}: most rows with a "
-                "value there would have gone."
+                f" No row is tested by {listed_columns(self.ignored, columns)}: most rows with a "
+                "value there would have been removed."
             )
         if len(self.all_missing):
             note += (
@@ -67,6 +67,8 @@ class ImputedTable(DenseTable):
     So a missing cell does not affect its row. All cells of the columns `ignored` are filled too.
     The table owns the array.
     """
+
+    missing: Mask
 
     def __init__(self, Y: Array, missing: Mask, fill: Array, ignored: Array = NONE) -> None:
         super().__init__(Y)
@@ -91,25 +93,21 @@ class ImputedTable(DenseTable):
         cells[self.ignored] = self._cells[row]
         return cells
 
-    def observed_mean(self, weights: Array) -> tuple[Array, Array]:
-        """Return the weighted mean of the present cells of each column, and their total weight.
+    def observed_mean(self, weights: Array, center: Array) -> tuple[Array, Array]:
+        """Compute the weighted mean of the observed cells of each column, and their weight.
 
         The weights of a mask are 1 and 0, and the total is a number of cells. A column without
-        present cells of positive weight has its median instead. One pass.
+        observed cells of positive weight has its median instead. One pass.
         """
-        _, drift, mass, _ = self.observed_sums(weights)
-        return self.fill + drift / np.where(mass > 0.0, mass, 1.0), mass
+        sums = self.observed_sums(weights, center)
+        return self.fill + sums.drift / np.where(sums.mass > 0.0, sums.mass, 1.0), sums.mass
 
-    def observed_sums(self, weights: Array) -> tuple[Array, Array, Array, Array]:
-        """Return weighted sums over the present cells of each column.
-
-        Of the squares and of the values, both about the imputed values, and of 1 and the weights,
-        which are the total and the squared weights. One pass.
-        """
+    def observed_sums(self, weights: Array, center: Array) -> ColumnSums:
+        """Compute weighted sums over the observed cells, about the imputed values; one pass."""
         self.n_passes += 1
         n, d = self.shape
         squares, drift, mass, mass_squared = np.zeros((4, d))
-        for part in pieces(n, max(1, SETTINGS.host_elements // d)):
+        for part in blocks_of(n, d):
             inside = weights[part] > 0.0
             own = weights[part][inside].astype(np.float64)[:, None]
             # A missing cell equals its imputed value, so that it adds nothing.
@@ -121,12 +119,15 @@ class ImputedTable(DenseTable):
                 squares += np.einsum("ij,ij->j", weighted, offset)
                 mass += present.sum(axis=0)
                 mass_squared += np.einsum("ij,ij->j", present, present)
-        return squares, drift, mass, mass_squared
+        return ColumnSums(self.fill, squares, drift, mass, mass_squared)
 
-    def deviation_from_median(self, j: int) -> float:
-        """Return the median absolute deviation of the present cells of a column not ignored."""
-        present = self._Y[~self.missing[:, j], j].astype(np.float64)
-        return middle(np.abs(present - self.fill[j]))
+    def observed_scales(self, scales: Array) -> Array:
+        """Replace scales by the median absolute deviations of the observed cells, if not zero."""
+        scales = scales.copy()
+        for j in np.flatnonzero(self._counts):
+            observed = self._Y[~self.missing[:, j], j].astype(np.float64)
+            scales[j] = median(np.abs(observed - self.fill[j])) or scales[j]
+        return scales
 
 
 def find_missing(X: Array, name: str) -> Mask | None:
@@ -134,7 +135,7 @@ def find_missing(X: Array, name: str) -> Mask | None:
     if X.dtype.kind != "f":
         return None
     found: Mask | None = None
-    for part in pieces(X.shape[0], max(1, SETTINGS.host_elements // X.shape[1])):
+    for part in blocks_of(*X.shape):
         block = X[part]
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(block.sum()):  # cheap and sufficient
@@ -164,15 +165,15 @@ def imputed(
         shown = ", ".join(str(i) for i in empty[:NAMED]) + (", ..." if empty[NAMED:].any() else "")
         rows = "rows" if len(empty) > 1 else "row"
         raise ValueError(
-            f"{name} has no value at all in {rows} {shown} (counted from 0). Leave such rows out: "
-            "there is nothing to judge them by."
+            f"{name} has no value at all in {rows} {shown} (counted from 0). Drop such rows: there "
+            "is nothing to test them by."
         )
     if fill is None:
         empty = np.flatnonzero(missing.all(axis=0))
         if len(empty):
             raise ValueError(
-                f"{name} has no value at all in {listed_columns(empty, columns)}. Leave such "
-                "columns out: there is nothing to take a mean of."
+                f"{name} has no value at all in {listed_columns(empty, columns)}. Drop such "
+                "columns: there is nothing to take a mean of."
             )
         fill = _medians(X, missing)
     # Rounded to the precision of the data, so that subtracting it gives exact zeros.
@@ -186,18 +187,10 @@ def _medians(X: Array, missing: Mask) -> Array:
     """Compute the medians of the present cells of each column."""
     n, d = X.shape
     found = np.empty(d)
-    for part in pieces(d, max(1, SETTINGS.host_elements // n)):
+    for part in blocks_of(d, n):
         block, present = np.ascontiguousarray(X[:, part].T), ~missing[:, part].T
-        found[part] = [middle(x[mask]) for x, mask in zip(block, present, strict=True)]
+        found[part] = [median(x[mask]) for x, mask in zip(block, present, strict=True)]
     return found
-
-
-def middle(x: Array) -> float:
-    """Return the median of a vector."""
-    places = [(len(x) - 1) // 2, len(x) // 2]
-    low, high = np.partition(x, places)[places].astype(np.float64)
-    # Halved before they are added, because the sum may overflow.
-    return float(low / 2.0 + high / 2.0)
 
 
 def listed_columns(which: Array, columns: tuple[str, ...] | None) -> str:

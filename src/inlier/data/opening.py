@@ -8,16 +8,15 @@ from scipy.sparse import issparse
 
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Table
-from inlier.data.settings import SETTINGS
 
+# Bytes for the blocks of a table that is read from a file, unless the user sets a limit.
+MEMORY = 1 << 30
 # Libraries whose objects are not in memory.
 FILES = ("zarr", "h5py", "pyarrow")
 CLUSTERS = ("dask", "dask_expr")
 
 
-def open_table(
-    X: Any, *, memory: int = SETTINGS.memory, client: Any = None, name: str = "X"
-) -> Table:
+def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = "X") -> Table:
     """Open data that are not in memory as a table, with options.
 
     Every function of the package that takes a table also accepts such data directly, and opens them

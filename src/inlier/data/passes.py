@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from inlier._internal.arrays import double, like, namespace, on_host
+from inlier._internal.arrays import double, like, namespace
 from inlier._internal.typing import Array, Rows
 from inlier.data.measures import Measure
 from inlier.data.products import along, combined
@@ -101,10 +101,11 @@ class Project:
     """The product of the basis with `view.left`, k x 1."""
 
     @classmethod
-    def along(cls, basis: Array, view: BlockView) -> Self:
+    def along(cls, basis: Array, view: BlockView, **options: Any) -> Self:
         """Return the pass for a basis, in the precision of the products."""
         basis = basis.astype(view.precision, copy=False)
-        return cls(view, basis, (basis.astype(np.float64, copy=False) @ view.left)[:, None])
+        shift = (basis.astype(np.float64, copy=False) @ view.left)[:, None]
+        return cls(view, basis, shift, **options)
 
     @property
     def in_place(self) -> bool:
@@ -128,28 +129,20 @@ class Project:
 class Moments(Project):
     """V A^T, and the sums of `Combine` for V A^T W."""
 
+    drift: bool = True
+    """Whether w is the last row of V A^T W."""
+
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
         xp = namespace(block)
         rows = self.view.kernel_rows(block, len(self.basis))
         Y = self.view.of(block) if rows is None else block
         projected = self.projected(Y) if rows is None else rows.project(like(self.basis, Y))
-        w = weights(projected) if callable(weights) else weights
-        weighted = self.weighted(projected, xp.astype(w, Y.dtype, copy=False))
+        w = xp.astype(weights(projected) if callable(weights) else weights, Y.dtype, copy=False)
+        weighted = projected * w
+        if self.drift:
+            weighted = xp.concat([weighted, w[None, :]], axis=0)
         return projected, combined(weighted, Y) if rows is None else _centered(rows, weighted)
-
-    def weighted(self, projected: Rows, w: Rows) -> Rows:
-        """Return the coefficients of the rows."""
-        return projected * w
-
-
-@dataclass(frozen=True)
-class DriftingMoments(Moments):
-    """The same, with w as last row of V A^T W."""
-
-    def weighted(self, projected: Rows, w: Rows) -> Rows:
-        """Return the coefficients of the rows."""
-        return namespace(projected).concat([projected * w, w[None, :]], axis=0)
 
 
 @dataclass(frozen=True)
@@ -249,31 +242,6 @@ class Squares:
             drift = xp.sum(weighted, axis=0)
             weighted *= far
             return None, (xp.sum(weighted, axis=0), drift)
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """Counts of the values of each column: below the lowest edge, in each bin, and above.
-
-    Counts of blocks add up.
-    """
-
-    low: Array
-    width: Array
-    """Width of a bin, for each column; not 0."""
-    n_bins: int
-    in_place = False
-
-    def __call__(self, block: Rows, *inputs: Any) -> PassResult:
-        if not hasattr(namespace(block), "bincount"):  # not in the standard
-            block = on_host(block)
-        xp = namespace(block)
-        d, n_counts = len(self.low), self.n_bins + 2
-        place = (double(block) - like(self.low, block)) / like(self.width, block)
-        place = xp.clip(xp.floor(place), -1.0, float(self.n_bins)) + 1.0
-        place = xp.astype(place, xp.int64) + like(n_counts * np.arange(d), block)
-        counts = xp.bincount(xp.reshape(place, (-1,)), minlength=d * n_counts)
-        return None, (xp.reshape(counts, (d, n_counts)),)
 
 
 def _centered(rows: Any, coefficients: Rows) -> tuple[Rows, Rows]:

@@ -5,29 +5,17 @@ without packing them first, which is faster. So a block is multiplied as a stack
 in one call of numpy.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from inlier._internal.arrays import double, namespace
 from inlier._internal.typing import Rows
 
-
-@dataclass(frozen=True)
-class ProductSettings:
-    """Heights of stacked products; `make bench` measures the seconds of a pass."""
-
-    rows_at_once: int = 1 << 14
-    """Longest sum in single precision: it loses two digits, not four."""
-    unpacked: int = 1_000_000
-    """Multiplications up to which OpenBLAS does not pack."""
-    least_rows: int = 16
-    """With fewer rows the sums of a stack cost more than its products."""
-    most_rows: int = 128
-    """With more rows, and hundreds of columns, OpenBLAS is slower again."""
-
-
-SETTINGS = ProductSettings()
+# Longest sum in single precision: it loses two digits, not four.
+ROWS_AT_ONCE = 1 << 14
+# Multiplications up to which OpenBLAS does not pack; `make bench` measures the seconds of a pass.
+UNPACKED = 1_000_000
+# Rows of a stacked product. With more, and hundreds of columns, OpenBLAS is slower again.
+MOST_ROWS = 128
 
 
 def along(basis: Rows, Y: Rows) -> Rows:
@@ -54,7 +42,7 @@ def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:
     image: Rows = 0.0
     if whole:
         images = _stacked(C, height) @ xp.reshape(Y[:whole, :], (-1, height, d))
-        enough = images.dtype if n <= SETTINGS.rows_at_once else xp.float64
+        enough = images.dtype if n <= ROWS_AT_ONCE else xp.float64
         image = double(xp.sum(images, axis=0, dtype=enough))
     if whole < n:
         image = image + double(C[:, whole:] @ Y[whole:, :])
@@ -64,11 +52,11 @@ def combined(coefficients: Rows, Y: Rows) -> tuple[Rows, Rows]:
 def _height(Y: Rows, width: int) -> int:
     """Return the number of rows that are multiplied at a time."""
     if not isinstance(Y, np.ndarray):
-        return SETTINGS.rows_at_once
-    height: int = SETTINGS.unpacked // max(1, width * Y.shape[1])
-    if height < max(width, SETTINGS.least_rows):
-        return SETTINGS.rows_at_once
-    return min(SETTINGS.most_rows, 1 << height.bit_length() - 1)
+        return ROWS_AT_ONCE
+    height: int = UNPACKED // max(1, width * Y.shape[1])
+    if height < max(width, 16):  # the sums of a stack would cost more than its products
+        return ROWS_AT_ONCE
+    return min(MOST_ROWS, 1 << height.bit_length() - 1)
 
 
 def _stacked(C: Rows, height: int) -> Rows:

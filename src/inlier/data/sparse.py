@@ -13,11 +13,10 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
-from inlier._internal.arrays import pieces, working_precision
+from inlier._internal.arrays import blocks_of, working_precision
 from inlier._internal.typing import Array, Mask
 from inlier.data.base import Metric, Moment, Table, Weights
 from inlier.data.measures import Measure
-from inlier.data.settings import SETTINGS
 
 
 class SparseTable(Table):
@@ -97,8 +96,7 @@ class SparseTable(Table):
     def measured(self, measure: Measure) -> Array:
         """Apply a measure to densified blocks of rows."""
         self.n_passes += 1
-        height = max(1, SETTINGS.host_elements // self.shape[1])
-        blocks = (self._Y[part].toarray() for part in pieces(self.shape[0], height))
+        blocks = (self._Y[part].toarray() for part in blocks_of(*self.shape))
         return np.concatenate([measure(block.astype(np.float64)) for block in blocks])
 
     def fetch(self, rows: Array) -> Array:
@@ -157,7 +155,7 @@ def _filled(Y: Any, columns: Mask) -> Any:
     place = np.full(Y.shape[1], k)
     place[places] = np.arange(k)
     blocks = []
-    for rows in pieces(Y.shape[0], max(1, SETTINGS.host_elements // k)):
+    for rows in blocks_of(Y.shape[0], k):
         block = Y[rows].tocoo()
         stored = np.zeros((block.shape[0], k + 1), dtype=np.bool_)
         stored[block.row, place[block.col]] = True

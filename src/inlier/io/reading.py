@@ -11,7 +11,7 @@ from inlier._internal.typing import Array
 from inlier._internal.validation import check_choice, check_sample_weight, check_whole
 from inlier.data import Table
 from inlier.data.files import ENTRY_BYTES, FileTable
-from inlier.data.settings import SETTINGS
+from inlier.data.opening import MEMORY
 from inlier.data.sources.base import Source
 from inlier.data.sources.content import (
     Content,
@@ -171,7 +171,7 @@ def read(
     )
     X: Any = whole.X
     if isinstance(X, Source):
-        memory = max(min(SETTINGS.memory, max_bytes), ENTRY_BYTES * X.shape[1])
+        memory = max(min(MEMORY, max_bytes), ENTRY_BYTES * X.shape[1])
         X = FileTable(X, location.label, memory, checked=True)
         X = X if whole.rows.all() else X.take(whole.rows)
     return LoadedTable(

@@ -7,7 +7,7 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, check_vector, check_whole, fit_generator
-from inlier.data import HostTable, as_table
+from inlier.data import as_table
 from inlier.data.checks import check_table
 from inlier.l0.full_space import FullSpaceSolver, Solution
 from inlier.linalg.eigenpairs import Oracle
@@ -144,7 +144,7 @@ def project(
 def _solver(
     X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any
 ) -> FullSpaceSolver:
-    table = HostTable(as_table(check_table(X)))
+    table = as_table(check_table(X)).with_rows_on_host()
     return FullSpaceSolver(
         Oracle(table, fit_generator(random_state), block=SOLVER_BLOCK),
         check_vector(center, "center", table.shape[1], "column"),

@@ -1,6 +1,5 @@
 """The geometric median: a robust starting point that does not depend on the axes."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,24 +8,9 @@ from inlier._internal.arrays import count, median, namespace, total
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
 
-
-@dataclass(frozen=True)
-class WeiszfeldSettings:
-    """Tolerances of the geometric median; distances are in units of the median distance."""
-
-    coincident: float = 1e-8
-    """A row this near coincides with the point: a sparse table resolves distances only to the
-    square root of the precision."""
-    candidate: float = 1e-2
-    """A row this near may be the median itself, which the iterates would only approach."""
-    start_tol: float = 1e-10
-    start_iter: int = 200
-    """For the start of a fit, which must not depend on the order or the unit of the rows."""
-    history: int = 5
-    """Past steps of the Anderson extrapolation."""
-
-
-SETTINGS = WeiszfeldSettings()
+# A row this near, in units of the median distance, coincides with the point: a sparse table
+# resolves distances only to the square root of the precision.
+COINCIDENT = 1e-8
 
 
 class GeometricMedianPoint(NamedTuple):
@@ -72,17 +56,16 @@ def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> G
     n_iter = 1
     while not _is_minimum(now, tol) and n_iter < max_iter and now.unit < np.inf:
         nearest = int(namespace(now.distances).argmin(now.distances))
-        if (
-            SETTINGS.coincident < float(now.distances[nearest]) / now.unit < SETTINGS.candidate
-            and nearest not in tested
-        ):
+        # A row this near may be the median itself, which the iterates would only approach.
+        near = COINCIDENT < float(now.distances[nearest]) / now.unit < 1e-2
+        if near and nearest not in tested:
             tested.add(nearest)
             row = _evaluate(table, table.fetch(np.array([nearest]))[0].astype(np.float64))
             n_iter += 1
             if _is_minimum(row, tol):
                 now = row
                 break
-        past = [*past, now][-SETTINGS.history - 1 :]
+        past = [*past, now][-6:]
         trials = [_extrapolated(past)] if len(past) > 1 else []
         trials += [now.center + stretch * now.step] if stretch > 1.0 else []
         for trial in trials:
@@ -105,7 +88,8 @@ def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> G
 
 def central_point(table: Table) -> tuple[Array, Rows]:
     """Return the geometric median, roughly, and the squared distances of the rows from it."""
-    found = geometric_median(table, SETTINGS.start_tol, SETTINGS.start_iter)
+    # Tight, because the start of a fit must not depend on the order or the unit of the rows.
+    found = geometric_median(table, tol=1e-10, max_iter=200)
     return found.location, found.distances**2
 
 
@@ -118,7 +102,7 @@ def _evaluate(table: Table, center: Array) -> _Evaluation:
         # Half of the rows at one point outweigh all others; squares that overflow say nothing.
         residual = 0.0 if unit <= none else 1.0
         return _Evaluation(center, distances, np.zeros_like(center), residual, 0.0, unit)
-    apart = distances > SETTINGS.coincident * unit
+    apart = distances > COINCIDENT * unit
     xp = namespace(distances)
     inverse = xp.where(apart, 1.0 / xp.where(apart, distances, 1.0), 0.0)
     pull = table.combine(center, inverse[None, :])[0]

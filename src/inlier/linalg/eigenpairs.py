@@ -19,54 +19,22 @@ from inlier._internal.arrays import double, mixed
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
 
-
-@dataclass(frozen=True)
-class EigenSettings:
-    """Block sizes and tolerances of the eigensolver; `make bench` counts the passes they cost."""
-
-    null: float = 1e-10
-    """Squared length below which an orthogonalised direction is rounding."""
-    dense: int = 256
-    """Columns up to which a dense eigendecomposition is as cheap as a few Krylov steps."""
-    block: int = 8
-    fresh: int = 2
-    """Random directions in each warm block, so that no eigenvector is missed for good."""
-    max_passes: int = 60
-    grown: float = 0.05
-    squared_residual: float = 0.01
-    residual: float = 0.1
-    """Stopping test of `top`, in units of the error. A Ritz value may grow by `grown` in two
-    passes; its residual may be `residual`, or in square `squared_residual` of the value."""
-    rough_residual: float = 1e-3
-    rough_passes: int = 8
-    """Stopping test of `top_rough`: the residual relative to the Ritz value, or so many passes."""
-    excess: float = 0.1
-    bound_passes: int = 12
-    """An upper bound may exceed the Ritz value by this fraction, or stop after so many passes: on
-    a flat spectrum the excess falls with the square of the passes."""
-    deciding_passes: int = 24
-    """Passes allowed where the bound is compared with a limit and has not decided yet."""
-    probes: int = 13
-    warm: int = 2
-    """Random and warm directions in the starting block of a search for an upper bound: with the
-    drift 16, which is what a kernel on a GPU takes at once."""
-    failure: float = 1e-9
-    """Probability, over the random directions, that an upper bound does not hold."""
-    grid: tuple[float, float, int] = (1e-4, 1e4, 65)
-    """Candidates for the bound: relative excess over the Ritz value, first, last and number."""
-
-    @cached_property
-    def shortest(self) -> float:
-        """Squared norm that a standard normal `probes`-vector falls below with p = `failure`."""
-        return float(2.0 * gammaincinv(self.probes / 2.0, self.failure))
-
-    @cached_property
-    def candidates(self) -> Array:
-        """The candidates for the bound, as multiples of the Ritz value."""
-        return np.asarray(1.0 + np.geomspace(*self.grid))
-
-
-SETTINGS = EigenSettings()
+# Columns up to which a dense eigendecomposition is as cheap as a few Krylov steps.
+DENSE = 256
+# An upper bound may exceed the Ritz value by this fraction. On a flat spectrum the excess falls
+# with the square of the passes.
+EXCESS = 0.1
+# Passes allowed where the bound is compared with a limit and has not decided yet.
+DECIDING_PASSES = 24
+# Random and warm directions in the starting block of a search for an upper bound: with the drift
+# 16, which is what a kernel on a GPU takes at once.
+PROBES, WARM = 13, 2
+# Probability, over the random directions, that an upper bound does not hold.
+FAILURE = 1e-9
+# Squared norm that a standard normal vector of `PROBES` entries falls below with this probability.
+SHORTEST = float(2.0 * gammaincinv(PROBES / 2.0, FAILURE))
+# Candidates for the bound, as multiples of the Ritz value.
+CANDIDATES: Array = 1.0 + np.geomspace(1e-4, 1e4, 65)
 
 
 @dataclass(frozen=True)
@@ -106,7 +74,7 @@ def orthonormal_rows(rows: Array, against: Array) -> Array:
     for _ in range(2):  # twice is enough (Kahan and Parlett)
         rows = rows - (rows @ against.T) @ against
         values, vectors = np.linalg.eigh(rows @ rows.T)
-        kept = values > SETTINGS.null
+        kept = values > 1e-10  # squared lengths of less are rounding
         rows = (vectors[:, kept] / np.sqrt(values[kept])).T @ rows
     return rows
 
@@ -158,12 +126,12 @@ def top_eigenpairs(
     projected = mixed(first, projections[0])
     for part, projection in zip(others, projections[1:], strict=True):
         projected += mixed(part, projection)
-    failure = SETTINGS.failure if probes else 0.0
+    failure = FAILURE if probes else 0.0
     return Spectrum(values, vectors, double(projected), residuals, drift, bound, failure)
 
 
 def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> float:
-    """Return a bound on the largest eigenvalue that fails with probability `SETTINGS.failure`.
+    """Return a bound on the largest eigenvalue that fails with probability `FAILURE`.
 
     Let G be standard normal, d x r, and independent of the matrix M. If u is an eigenvalue with
     eigenvector v, then v^T (u - M) = 0, so that for every X
@@ -172,7 +140,7 @@ def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> fl
 
     whose square has the chi-squared distribution with r degrees of freedom, whatever v is. Take the
     X of Galerkin's method in a subspace that contains G. Every u is excluded for which the squared
-    left side is below the `SETTINGS.failure` quantile. The left side is a rational function of u
+    left side is below the `FAILURE` quantile. The left side is a rational function of u
     with its poles at the Ritz values, and decreases beyond them; it is evaluated on a grid.
 
     Parameters
@@ -188,18 +156,17 @@ def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> fl
     scaled = values / top
     outside = (images - values[:, None] * basis) / top
     coupling = outside @ outside.T
-    candidates = SETTINGS.candidates
-    weights = probes / (candidates[:, None, None] - scaled)
+    weights = probes / (CANDIDATES[:, None, None] - scaled)
     gram = weights @ coupling @ weights.transpose(0, 2, 1)
     # The trace is at least the largest of the r eigenvalues and at most r times it: where it
     # decides, no eigenvalues are needed.
     trace = np.trace(gram, axis1=1, axis2=2)
     squared = trace / len(probes)
-    undecided = (trace >= SETTINGS.shortest) & (squared < SETTINGS.shortest)
+    undecided = (trace >= SHORTEST) & (squared < SHORTEST)
     squared[undecided] = np.linalg.eigvalsh(gram[undecided])[:, -1]
-    possible = np.flatnonzero(squared >= SETTINGS.shortest)
+    possible = np.flatnonzero(squared >= SHORTEST)
     first = possible[-1] + 1 if len(possible) else 0
-    return float(top * candidates[first]) if first < len(candidates) else np.inf
+    return float(top * CANDIDATES[first]) if first < len(CANDIDATES) else np.inf
 
 
 class RowSampling(NamedTuple):
@@ -216,9 +183,7 @@ class Oracle:
     Each call starts from the Ritz vectors of the last one and from fresh random directions.
     """
 
-    def __init__(
-        self, table: Table, random: np.random.Generator, block: int = SETTINGS.block
-    ) -> None:
+    def __init__(self, table: Table, random: np.random.Generator, block: int = 8) -> None:
         self.table = table
         self.block = min(block, table.shape[1])
         self._random = random
@@ -234,7 +199,8 @@ class Oracle:
         probes: int = 0,
     ) -> Spectrum:
         """Compute the largest eigenpairs until they are settled; see `top_eigenpairs`."""
-        old = self._last[: max(0, self.block - SETTINGS.fresh) if warm is None else warm]
+        # At least 2 directions are fresh, so that no eigenvector is missed for good.
+        old = self._last[: max(0, self.block - 2) if warm is None else warm]
         fresh = probes or self.block - len(old)
         start = np.concatenate([old, self._random.standard_normal((fresh, self.table.shape[1]))])
         spectrum = top_eigenpairs(
@@ -251,9 +217,7 @@ class Oracle:
         """Return the sampling of rows of this fit."""
         return self._sampling
 
-    def top(
-        self, center: Array, weights: Rows, error: float, dense: int = SETTINGS.dense
-    ) -> Spectrum:
+    def top(self, center: Array, weights: Rows, error: float, dense: int = DENSE) -> Spectrum:
         """Compute the largest eigenvalue to within an error; up to `dense` columns, densely.
 
         Ritz values only grow. Their error, about residual^2 / gap, is far below the residual. So
@@ -267,11 +231,12 @@ class Oracle:
         def settled(values: Array, residuals: Array, bound: float) -> bool:
             history.append(float(values[0]))
             grown = history[-1] - history[-3] if len(history) > 2 else np.inf
-            residual, squared = float(residuals[0]), SETTINGS.squared_residual * error
-            close = grown <= SETTINGS.grown * error and residual**2 <= squared * float(values[0])
-            return close or residual <= SETTINGS.residual * error
+            residual = float(residuals[0])
+            # Fractions of the error by which `make bench` takes the fewest passes.
+            close = grown <= 0.05 * error and residual**2 <= 0.01 * error * float(values[0])
+            return close or residual <= 0.1 * error
 
-        return self(center, weights, settled, SETTINGS.max_passes)
+        return self(center, weights, settled, max_passes=60)
 
     def bound_top(
         self,
@@ -284,25 +249,24 @@ class Oracle:
 
         With a limit, continue until the eigenvalue is known to lie above or below it.
         """
-        if self.table.shape[1] <= SETTINGS.dense:
+        if self.table.shape[1] <= DENSE:
             return self.top_dense(center, weights, self.block)
 
         def settled(values: Array, residuals: Array, bound: float) -> bool:
             low = float(values[0])
             if limit is not None and low > limit:
                 return True
-            return bound <= (1.0 + SETTINGS.excess) * low and (limit is None or bound <= limit)
+            return bound <= (1.0 + EXCESS) * low and (limit is None or bound <= limit)
 
         if max_passes is None:
-            max_passes = SETTINGS.bound_passes if limit is None else SETTINGS.deciding_passes
-        return self(center, weights, settled, max_passes, SETTINGS.warm, SETTINGS.probes)
+            max_passes = DECIDING_PASSES // 2 if limit is None else DECIDING_PASSES
+        return self(center, weights, settled, max_passes, WARM, PROBES)
 
     def top_rough(self, center: Array, weights: Rows) -> Spectrum:
         """Compute the largest eigenpairs roughly, in a few passes, or densely."""
-        if self.table.shape[1] <= SETTINGS.dense:
+        if self.table.shape[1] <= DENSE:
             return self.top_dense(center, weights, self.block)
-        rough = SETTINGS.rough_residual
-        return self(center, weights, lambda v, r, _: r[0] <= rough * v[0], SETTINGS.rough_passes)
+        return self(center, weights, lambda v, r, _: r[0] <= 1e-3 * v[0], max_passes=8)
 
     def top_dense(self, center: Array, weights: Rows, count: int) -> Spectrum:
         """Compute the `count` largest eigenpairs by a dense eigendecomposition: two passes."""

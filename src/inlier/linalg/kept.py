@@ -8,7 +8,7 @@ from inlier._internal.arrays import total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Frame, Metric, Table
-from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum
+from inlier.linalg.eigenpairs import DECIDING_PASSES, Oracle, Spectrum
 
 # Roundings of the data by which a value may differ when it is computed again.
 ROUNDINGS = 100.0
@@ -32,9 +32,7 @@ def spectrum_of_kept(
     if table.shape[1] <= dense:
         spectrum = oracle.top_dense(mean, kept, 1)
     else:
-        spectrum = oracle.bound_top(
-            mean, kept, max_passes=SETTINGS.deciding_passes if dense else None
-        )
+        spectrum = oracle.bound_top(mean, kept, max_passes=DECIDING_PASSES if dense else None)
     # If rows differ only by rounding, the lower bound is zero.
     if spectrum.values[0] <= least:
         spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))

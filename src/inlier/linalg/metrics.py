@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.data import ImputedTable, Metric, Table
+from inlier.data import Metric, Table
 from inlier.data.medians import column_medians
 
 # Ratio of column scales above which distances depend on little but the largest columns.
@@ -30,14 +30,12 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
             )
         if table.sparse:
             raise ValueError(
-                "scatter='diagonal' measures how each column varies about its median, which says "
+                "scatter='diagonal' measures how each column varies about its median, which tells "
                 "nothing about a sparse column. Pass the variances of the columns as a vector."
             )
         center, scales = _column_scales(table.sampled(random).astype(np.float64))
-        if isinstance(table, ImputedTable):  # missing cells hold medians, which do not vary
-            for j in np.flatnonzero(table.gaps.counts).tolist():
-                scales[j] = table.deviation_from_median(j) or scales[j]
-        metric = Metric(center, scales)
+        # Missing cells hold medians, which do not vary.
+        metric = Metric(center, table.observed_scales(scales))
         _check_scales(metric, table.dtype, "X is out of range: a column of it varies by")
         return metric
     matrix = _as_numbers(scatter)

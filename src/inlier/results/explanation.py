@@ -150,7 +150,7 @@ def explain(
 
 def of_cells(why: Explanation, table: Table) -> Explanation:
     """Mark the missing cells of an explained row."""
-    if table.gaps is None:
+    if table.missing is None:
         return why
     missing = np.flatnonzero(table.missing[why.row])
     return replace(why, values=table.observed_row(why.row), missing=missing)

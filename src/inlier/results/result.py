@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from inlier._internal.arrays import any_true, count, double, like, namespace, on_host, total
+from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
 from inlier.data import Frame, Gaps, as_table
@@ -313,13 +313,8 @@ class RobustMeanResult:
                 f"{n_kept}: one row does not show how much rows vary."
             )
         table = as_table(self._known_data().table)
-        if table.gaps is not None:
-            center = table.fill
-            squares, drift, mass, mass_squared = table.observed_sums(on_host(weights))
-        else:
-            center = on_host(self.location).astype(np.float64)
-            squares, drift = table.squares(center, weights)
-            mass, mass_squared = (np.full(len(center), total(w)) for w in (weights, weights**2))
+        center = on_host(self.location).astype(np.float64)
+        center, squares, drift, mass, mass_squared = table.observed_sums(weights, center)
         own = np.where(mass > 0.0, mass, 1.0)
         m = mass * (mass / np.where(mass_squared > 0.0, mass_squared, 1.0))
         with np.errstate(over="ignore", invalid="ignore"):

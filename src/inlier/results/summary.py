@@ -10,14 +10,13 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Frame, Table, as_table
-from inlier.linalg.eigenpairs import SETTINGS, Oracle, Spectrum, orthonormal_rows
+from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum, orthonormal_rows
 from inlier.results import wording
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, named
 from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
-from inlier.results.weighting import weighted_mean
 from inlier.verdict.rules import Group, GroupRule
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
@@ -211,7 +210,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     if weights is not None or table.gaps is not None:
         # Spectra are of the table without gaps in which each row counts once, means are not.
         weights = np.ones(n) if weights is None else weights / weights.max()
-        plain, _ = weighted_mean(table, weights, robust)
+        plain, _ = table.observed_mean(weights, robust)
         inner = table.mean(kept, robust)
     offset = plain - robust
     length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
@@ -287,7 +286,7 @@ def _spectra(
         far = ~np.isfinite(on_host(rows.sq_distances(center)))
         if (far & (on_host(weights) > 0.0)).any():
             return None
-        if d <= SETTINGS.dense:
+        if d <= DENSE:
             return oracle.top_dense(center, weights, min(d, VALUES))
         return oracle.top_rough(center, weights)
 

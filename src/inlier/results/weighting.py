@@ -50,7 +50,7 @@ def mean_of(
     once = near if exact else table.mean(kept, near)
     location, gaps = once, table.gaps
     if gaps is not None:
-        location, mass = table.observed_mean(on_host(support))
+        location, mass = table.observed_mean(on_host(support), once)
     unweighted, weights = None, None
     if sample_weight is not None and some_kept:
         weights = on_host(support) * sample_weight
@@ -61,7 +61,7 @@ def mean_of(
             )
         weights = weights / weights.max()
         unweighted = location
-        location, mass = weighted_mean(table, weights, once)
+        location, mass = table.observed_mean(weights, once)
     if gaps is not None:
         gaps = replace(gaps, all_missing=np.flatnonzero(mass == 0.0))
     return KeptMean(location, once, unweighted, weights, gaps)
@@ -73,13 +73,6 @@ def effective_size(weights: Array) -> float:
     return mass * (mass / float(weights @ weights)) if mass > 0.0 else 0.0
 
 
-def weighted_mean(table: Table, weights: Array, near: Array) -> tuple[Array, Array]:
-    """Compute a weighted mean about a point near it, and the weight of the cells of each column."""
-    if table.gaps is not None:
-        return table.observed_mean(weights)
-    return table.mean(table.to_device(weights), near), np.full(len(near), weights.sum())
-
-
 def shifted(suspect: Suspect, table: Table, mean: KeptMean) -> Suspect:
     """Return a suspect with how far the weighted mean moves without it; two passes."""
     weights, location = mean.weights, mean.location
@@ -88,7 +81,7 @@ def shifted(suspect: Suspect, table: Table, mean: KeptMean) -> Suspect:
     others[on_host(suspect.rows)] = 0.0
     if not others.any():
         return replace(suspect, shift=np.nan)
-    offset = weighted_mean(table, others, location)[0] - location
+    offset = table.observed_mean(others, location)[0] - location
     length = float(np.linalg.norm(offset))
     if length == 0.0:
         return replace(suspect, shift=0.0)

@@ -12,8 +12,7 @@ from inlier.data import Fences, Frame, Measure, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
 from inlier.l0.dual import dual_in, subspace_of
 from inlier.linalg.centers import central_point
-from inlier.linalg.eigenpairs import SETTINGS as EIGEN
-from inlier.linalg.eigenpairs import Oracle
+from inlier.linalg.eigenpairs import DENSE, Oracle
 from inlier.search import thresholds
 from inlier.search.extremes import extreme_rules
 from inlier.search.sample import RowSample
@@ -104,7 +103,7 @@ def search(task: Task, first: SearchState, assume: str) -> tuple[SearchState, bo
         # Nothing else can be tested in a table that is too large to sample.
         if task.sample is None or _is_noise(task, found):
             return found, False
-        if found.groups and len(first.mean) > EIGEN.dense:
+        if found.groups and len(first.mean) > DENSE:
             # Bring the eigensolver, which starts where it ended last, back to all rows.
             first = replace(first, spectrum=spectrum_of(task.oracle, first.mean, first.kept))
     return separated(task, first), True

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import evenly_spaced, like, namespace, of_columns, on_host
+from inlier._internal.arrays import evenly_spaced, like, median, namespace, of_columns, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Table
-from inlier.data.imputed import middle
 from inlier.search import thresholds
 
 
@@ -57,7 +56,7 @@ class RowSample(NamedTuple):
             some_missing = self.missing.any(axis=0) & ~self.missing.all(axis=0)
             for j in np.flatnonzero(some_missing):
                 filled = self.missing[:, j]
-                values[filled, j] = middle(values[~filled, j])
+                values[filled, j] = median(values[~filled, j])
         return values
 
 

@@ -24,8 +24,7 @@ from inlier._internal.arrays import any_true, count, double, mask_of, namespace,
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Place
-from inlier.linalg.eigenpairs import SETTINGS as EIGEN
-from inlier.linalg.eigenpairs import Oracle
+from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle
 from inlier.search import thresholds
 from inlier.search.pursuit import whitened
 from inlier.search.state import Candidate, Near, SearchState, Task, spectrum_of, unit
@@ -66,8 +65,8 @@ def symmetric(task: Task, first: SearchState) -> SearchState:
 
 def tighten_bound(oracle: Oracle, found: SearchState) -> None:
     """Bound the spectrum of the kept rows as closely as possible."""
-    close = (1.0 + EIGEN.excess) * float(found.spectrum.values[0])
-    if found.spectrum.bound > close and oracle.table.shape[1] > EIGEN.dense:
+    close = (1.0 + EXCESS) * float(found.spectrum.values[0])
+    if found.spectrum.bound > close and oracle.table.shape[1] > DENSE:
         found.spectrum = oracle.bound_top(found.mean, double(found.kept))
 
 

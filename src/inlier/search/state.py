@@ -12,8 +12,7 @@ from inlier._internal.arrays import count, double, namespace
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Frame
-from inlier.linalg.eigenpairs import SETTINGS as EIGEN
-from inlier.linalg.eigenpairs import Oracle, Spectrum
+from inlier.linalg.eigenpairs import DENSE, PROBES, WARM, Oracle, Spectrum
 from inlier.search import thresholds
 from inlier.search.pursuit import White
 from inlier.search.sample import RowSample
@@ -139,13 +138,13 @@ class Line(NamedTuple):
 def spectrum_of(oracle: Oracle, mean: Array, kept: Rows) -> Spectrum:
     """Compute the directions in which the kept rows vary most."""
     weights = double(kept)
-    if oracle.table.shape[1] <= EIGEN.dense:
+    if oracle.table.shape[1] <= DENSE:
         return oracle.top(mean, weights, 0.0)
 
     def settled(values: Array, residuals: Array, bound: float) -> bool:
         return bool(residuals[0] <= 0.05 * values[0] and bound <= 1.2 * values[0])
 
-    return oracle(mean, weights, settled, thresholds.ROUND_PASSES, EIGEN.warm, EIGEN.probes)
+    return oracle(mean, weights, settled, thresholds.ROUND_PASSES, WARM, PROBES)
 
 
 def unit(vector: Array) -> Array:

@@ -48,12 +48,12 @@ class Multiplier:
     @property
     def center(self) -> Array:
         """The center about which rows are scored."""
-        return self.place.points[0]
+        return np.asarray(self.place.points[0])
 
     @property
     def start(self) -> Array:
         """The first center."""
-        return self.place.points[1]
+        return np.asarray(self.place.points[1])
 
     @property
     def directions(self) -> Array | None:
@@ -135,12 +135,12 @@ class Group:
     @property
     def mean(self) -> Array:
         """Of these rows."""
-        return self.place.points[0]
+        return np.asarray(self.place.points[0])
 
     @property
     def center(self) -> Array:
         """Relative to which the sizes are measured."""
-        return self.place.points[1]
+        return np.asarray(self.place.points[1])
 
     @property
     def direction(self) -> Array:
@@ -152,7 +152,7 @@ class Group:
     def _vector(self) -> Array:
         """The direction in the units of the cut."""
         assert self.place.directions is not None
-        return self.place.directions[0]
+        return np.asarray(self.place.directions[0])
 
     def in_data(self, frame: Frame) -> Group:
         """Return the same group in the coordinates of the data, with the indices of all rows."""

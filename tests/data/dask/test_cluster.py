@@ -5,52 +5,20 @@ import signal
 from typing import Any
 
 import dask.array as da
+import distributed
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
 
 import inlier
-from dask_cases import KINDS, VERBS, Case, D, real_numbers
+from dask_cases import KINDS, VERBS, Case, D, N, real_numbers
 from inlier.data import Metric
 from inlier.data.dask import DaskTable, open_dask
-
-# -- threads --------------------------------------------------------------------------------------
-
-
-def test_linear_algebra_keeps_to_one_thread_and_then_has_its_own_number_again():
-    def threads() -> list[int]:
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-    before = threads()
-    seen = []
-
-    def look(block: np.ndarray, *_: Any) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        seen.extend(threads())
-        return block[:, 0].astype(float), (np.ones(1),)
-
-    table = open_dask(da.from_array(real_numbers(), chunks=(50, D)))
-    first, sums = table._run(look)
-    np.testing.assert_array_equal(first, real_numbers()[:, 0])
-    assert sums == [6.0]
-    assert set(seen) == {1}
-    assert threads() == before
-
-
-# -- what is wrong with the data ------------------------------------------------------------------
-
-
-def test_a_client_is_a_client():
-    with pytest.raises(ValueError, match="client must be"):
-        open_dask(da.zeros((5, 2)), client=8786)
-
-
-# -- a cluster ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["uneven", "dataframe"])
 def test_a_cluster_gives_the_same_answers(client, kind):
     case = Case(KINDS[kind](real_numbers()))
-    assert case.table._cluster.client is client
+    assert case.table._workers.client is client
     for verb in VERBS:
         case.check(verb)
 
@@ -58,18 +26,48 @@ def test_a_cluster_gives_the_same_answers(client, kind):
 def test_the_address_of_a_scheduler(cluster):
     data = da.from_array(real_numbers(), chunks=(90, D))
     case = Case(data, client=cluster.scheduler_address)
-    with case.table._cluster.client:
+    with case.table._workers.client:
         for verb in ("moment", "median", "some", "metric of those taken"):
             case.check(verb)
-    assert open_dask(data)._cluster.client is None, "only this table uses it"
+    assert open_dask(data)._workers.client is None, "only this table uses it"
 
 
-def test_an_error_of_a_worker_arrives(client):
-    X = real_numbers()
-    X[[250, 290], 2] = np.nan
-    table = open_dask(da.from_array(X, chunks=(90, D)))
-    with pytest.raises(ValueError, match="row 250, column 2"):
-        table.sq_distances(np.zeros(D))
+def test_a_large_graph_is_no_reason_to_warn(client, recwarn):
+    table = open_dask(da.random.default_rng(0).standard_normal((200_000, 2), chunks=(50_000, 2)))
+    table.combine(np.zeros(2), np.ones((10, 200_000)))
+    assert [str(w.message) for w in recwarn if "large graph" in str(w.message)] == []
+
+
+class Transitions(distributed.SchedulerPlugin):
+    """Which tasks a scheduler has had done."""
+
+    def __init__(self) -> None:
+        self.done: list[Any] = []
+
+    def transition(self, key: Any, start: str, finish: str, *args: Any, **kwargs: Any) -> None:
+        if start == "processing" and finish == "memory":
+            self.done.append(key)
+
+
+@pytest.mark.parametrize(
+    ("verb", "per_chunk", "n_sums"),
+    [
+        ("sq_distances", 1, 0),
+        ("scatter", 1, 4),
+        ("moment", 3, 4),  # both kinds of results, told apart where they are
+    ],
+)
+def test_one_task_for_each_chunk_and_a_tree(client, cluster, verb, per_chunk, n_sums):
+    n_chunks = 20
+    case = Case(da.from_array(real_numbers(), chunks=(N // n_chunks, D)))
+    transitions = Transitions()
+    cluster.scheduler.add_plugin(transitions, name="transitions")
+    try:
+        VERBS[verb](case.table, case)
+    finally:
+        cluster.scheduler.remove_plugin("transitions")
+    shared = len(transitions.done) - (per_chunk * n_chunks + n_sums)
+    assert 0 <= shared <= 1, "what the pass holds is sent once"
 
 
 def test_a_worker_that_dies_is_made_up_for(client):
@@ -89,9 +87,6 @@ def test_a_worker_that_dies_is_made_up_for(client):
         case.near(taken.sq_distances(case.center), expected)
         expected = case.dense.in_metric(metric).sq_distances(case.center)
         case.near(in_metric.sq_distances(case.center), expected)
-
-
-# -- whole fits ------------------------------------------------------------------------------------
 
 
 def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):
@@ -118,6 +113,6 @@ def test_a_fit_by_the_address_of_a_scheduler(cluster):
     sample = inlier.datasets.SettingA(n=3000, d=40, alpha=0.1).sample(random_state=0)
     data = da.from_array(sample.X, chunks=(800, 40))
     table = inlier.open_table(data, client=cluster.scheduler_address)
-    with table._cluster.client:
+    with table._workers.client:
         result = inlier.robust_mean(table)
     np.testing.assert_array_equal(result.support, ~sample.is_outlier)

@@ -5,7 +5,7 @@ part of it that belongs to a chunk travels with the task. Sums over rows are add
 workers, so that one of each comes back, and not one for each chunk.
 """
 
-from inlier.data.dask.row_chunks import open_dask
+from inlier.data.dask.opening import open_dask
 from inlier.data.dask.table import DaskTable
 
 __all__ = ["DaskTable", "open_dask"]

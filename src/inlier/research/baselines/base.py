@@ -15,7 +15,7 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
-from inlier.data import Frame, HostTable, Table, as_table
+from inlier.data import Frame, Table, as_table
 from inlier.data.checks import check_range
 from inlier.datasets import checked_parameters
 from inlier.datasets import parameter as parameter  # for the methods
@@ -240,7 +240,7 @@ class Baseline(MeanEstimator, ABC):
         sklearn.exceptions.ConvergenceWarning
             If the method did not converge; the message says what to try.
         """
-        table = HostTable(as_table(self._validated(X, fitting=True)))
+        table = as_table(self._validated(X, fitting=True)).with_rows_on_host()
         n, d = table.shape
         needs = self._checked_needs()
         checked_parameters(self)

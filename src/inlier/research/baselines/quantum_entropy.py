@@ -9,7 +9,7 @@ from scipy.stats import poisson
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.linalg.eigenpairs import SETTINGS
+from inlier.linalg.eigenpairs import DENSE
 from inlier.research.baselines.base import Answer, Baseline, Run, Spread, is_minority, parameter
 
 
@@ -62,7 +62,7 @@ class QuantumEntropy(Baseline):
         weights, scores = np.ones(run.n), np.zeros(run.n)
         n_iter = 0
         while True:
-            if run.d <= SETTINGS.dense:
+            if run.d <= DENSE:
                 spread, tau = self._exact_scores(run, weights)
             else:
                 spread, tau = run.spread(weights), None

@@ -1,5 +1,8 @@
 """What Dask holds, opened or refused."""
 
+import subprocess
+import sys
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -7,7 +10,7 @@ import pandas as pd
 import pytest
 
 from cases import cases
-from dask_cases import UNEVEN, D, real_numbers
+from dask_cases import UNEVEN, real_numbers
 from inlier.data.dask import open_dask
 
 
@@ -41,14 +44,23 @@ def test_columns_of_several_dtypes():
     np.testing.assert_array_equal(table.fetch(np.arange(6)), expected)
 
 
-def test_a_missing_value_of_a_dataframe_is_found():
+def test_a_number_that_is_none_is_found():
     columns = {"a": pd.array([1, None, 3], dtype="Int64"), "b": [1.0, 2.0, 3.0]}
-    table = open_dask(dd.from_pandas(pd.DataFrame(columns), npartitions=1))
     with pytest.raises(ValueError, match="row 1, column 0"):
-        table.sq_distances(np.zeros(2))
+        open_dask(dd.from_pandas(pd.DataFrame(columns), npartitions=1))
+    for bad in (np.nan, np.inf):
+        X = real_numbers()
+        X[[280, 150], [1, 4]] = bad
+        with pytest.raises(ValueError, match=r"Z contains NaN.*row 150, column 4"):
+            open_dask(da.from_array(X, chunks=UNEVEN), name="Z")
 
 
-def test_data_that_are_not_kept_in_memory():
-    X = real_numbers()
-    table = open_dask(da.from_array(X, chunks=UNEVEN) * 2.0, persist=False)
-    np.testing.assert_allclose(table.sq_distances(np.zeros(D)), np.square(2.0 * X).sum(axis=1))
+def test_a_client_is_a_client():
+    with pytest.raises(ValueError, match="client must be"):
+        open_dask(da.zeros((5, 2)), client=8786)
+
+
+def test_without_the_package_the_message_says_what_to_install():
+    code = "import sys; sys.modules['dask'] = None; import inlier.data.dask"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert 'pip install "inlier[dask]"' in done.stderr

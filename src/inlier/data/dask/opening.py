@@ -5,23 +5,43 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.arrays import is_real
-from inlier.data.dask.cluster import Workers
-from inlier.data.dask.graphs import unique
-from inlier.data.dask.libraries import da, ensure_dict
+from inlier._internal.typing import Array
+from inlier._internal.validation import check_finite
 from inlier.data.dask.table import DaskTable
+from inlier.data.dask.workers import Workers, da, dask
 
 
-def open_dask(X: Any, name: str = "X", client: Any = None, persist: bool = True) -> DaskTable:
+def open_dask(X: Any, name: str = "X", client: Any = None) -> DaskTable:
     """Open a Dask array or dataframe of real numbers as a table; see `inlier.open_table`.
 
-    Chunks may have any number of rows; about 100 MB each are best. With `persist` the data are
-    loaded once into the memory of the workers; otherwise each pass makes them anew.
+    Chunks may have any number of rows; about 100 MB each are best. The data are loaded once into
+    the memory of the workers, and checked there.
     """
-    cluster = Workers(client)
-    chunks = _in_one_column(_as_array(X, name), name)
-    if persist:
-        chunks = cluster.persist(chunks)
-    return DaskTable(_with_lengths(chunks, cluster), name, cluster)
+    workers = Workers(client)
+    chunks = workers.persist(_in_one_column(_as_array(X, name), name))
+    rows = chunks.to_delayed()[:, 0]
+    lengths = chunks.chunks[0]
+    if any(np.isnan(x) for x in lengths):
+        lengths = tuple(workers.compute([dask.delayed(len)(block) for block in rows]))
+        known = (lengths, chunks.chunks[1])
+        chunks = da.Array(chunks.__dask_graph__(), chunks.name, known, meta=chunks._meta)
+    if sum(lengths) < 2:
+        raise ValueError(f"{name} must have at least 2 rows, but has {sum(lengths)}.")
+    check, firsts = dask.delayed(_complaint), np.cumsum((0, *lengths)).tolist()
+    complaints = [check(block, name, first) for block, first in zip(rows, firsts, strict=False)]
+    for complaint in workers.compute(complaints):
+        if complaint is not None:
+            raise ValueError(complaint)
+    return DaskTable(chunks, workers)
+
+
+def _complaint(block: Array, name: str, first: int) -> str | None:
+    """Return the message that a chunk holds NaN or infinity, if it does."""
+    try:
+        check_finite(block, name, first)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def _as_array(X: Any, name: str) -> Any:
@@ -81,17 +101,3 @@ def _in_one_column(X: Any, name: str) -> Any:
             f"{X.shape}. Call {name}.compute_chunk_sizes(), if it is not known."
         )
     return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-
-
-def _with_lengths(X: Any, cluster: Workers) -> Any:
-    """Count the rows of each chunk where that is not known."""
-    if not any(np.isnan(x) for x in X.chunks[0]):
-        return X
-    name = unique("length")
-    graph = dict(ensure_dict(X.__dask_graph__()))
-    keys = [(name, i) for i in range(X.numblocks[0])]
-    for key in keys:
-        graph[key] = (len, (X.name, key[1], 0))
-    found = dict(cluster.results(graph, keys))
-    lengths = tuple(int(found[key]) for key in keys)
-    return da.Array(X.__dask_graph__(), X.name, (lengths, X.chunks[1]), meta=X._meta)
