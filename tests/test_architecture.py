@@ -21,7 +21,7 @@ LAYERS: list[set[str]] = [
     {"comparison"},
     {"baselines", "pyod"},
     {"estimators"},
-    {"second_moments"},
+    {"covariance"},
     {"api", "federated"},
     {"search"},
     {"results"},

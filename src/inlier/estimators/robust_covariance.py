@@ -8,9 +8,9 @@ from sklearn.utils.validation import validate_data
 
 from inlier._internal.arrays import count, double
 from inlier._internal.typing import Seed
+from inlier.covariance import MomentAssumption, good_rows
 from inlier.data import as_table
 from inlier.results.result import RobustMeanResult
-from inlier.second_moments.good_rows import MomentAssumption, good_rows
 
 
 class RobustCovariance(EmpiricalCovariance):
