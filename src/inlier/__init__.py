@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from inlier.estimators import (
         RobustCenterer,
         RobustCovariance,
-        RobustKMeans,
         RobustMean,
         RobustMeanSampler,
-        RobustNearestCentroid,
         RobustPCA,
     )
     from inlier.l0.full_space import Solution
@@ -41,11 +39,9 @@ __all__ = [
     "PathPoint",
     "RobustCenterer",
     "RobustCovariance",
-    "RobustKMeans",
     "RobustMean",
     "RobustMeanResult",
     "RobustMeanSampler",
-    "RobustNearestCentroid",
     "RobustPCA",
     "Solution",
     "Step",
