@@ -181,11 +181,15 @@ def test_too_few_to_tell(n):
     np.testing.assert_allclose(result.update, X.mean(axis=0), atol=1e-6)
 
 
-def test_half_against_half():
+def test_groups_that_are_kept():
     X = honest(20)
-    X[:10] += 1.5 * honest(1, seed=3)
+    X[:4] += 1.5 * honest(1, seed=3)
+    small = aggregate(X)
+    assert small.suspects == (0, 1, 2, 3) and "too few to do harm: 0, 1, 2, 3." in small.message
+    X[4:10] += 1.5 * honest(1, seed=3)
     with pytest.warns(WeakEvidenceWarning, match="^Half of the clients stand apart"):
-        assert aggregate(X).rejected == ()
+        half = aggregate(X)
+    assert half.rejected == () and "all were kept" in half.message
 
 
 def test_extreme_rows_do_not_hide_subtle_ones_in_single_precision():
