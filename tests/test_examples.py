@@ -204,6 +204,8 @@ SAID = {
     "plot_10_federated_round": "14 of 20 updates count. Rejected: 0, 1, 2, 3, 4, 5.",
     "plot_11_rivals": "| inlier, symmetric   |     0 |",
     "plot_12_certificate": "10 rows removed, 10 of them bad",
+    "plot_13_nearest_centroid": "40 rows removed, 40 of them bad",
+    "plot_14_kmeans": "8 rows removed, 8 of them in millimeters",
 }
 SLOW = ("plot_07", "plot_08", "plot_09")  # more than three seconds, torch and Dask included
 GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))

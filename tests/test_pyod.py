@@ -1,14 +1,11 @@
 """The detector for PyOD: what PyOD's tests ask of each of its detectors, with the real PyOD."""
 
-import doctest
 import importlib
 import pickle
 import sys
-import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
 from sklearn.base import clone, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -19,7 +16,6 @@ from pyod.models.base import BaseDetector
 from pyod.models.knn import KNN
 from pyod.utils.data import generate_data
 
-import inlier.pyod
 from cases import cases
 from inlier import robust_mean
 from inlier.pyod import RobustMeanDetector
@@ -27,10 +23,9 @@ from inlier.pyod import RobustMeanDetector
 X_TRAIN, X_TEST, Y_TRAIN, Y_TEST = generate_data(
     n_train=200, n_test=100, n_features=2, contamination=0.1, random_state=42
 )
-FLOOR = 0.8
 BY_DEFAULT = RobustMeanDetector().fit(X_TRAIN)
-TOLD = RobustMeanDetector(contamination=0.1).fit(X_TRAIN)
-BOTH = [BY_DEFAULT, TOLD]
+GIVEN = RobustMeanDetector(contamination=0.1).fit(X_TRAIN)
+BOTH = [BY_DEFAULT, GIVEN]
 
 
 @cases("detector", BOTH)
@@ -41,40 +36,37 @@ def test_what_a_fit_sets(detector):
     assert np.isfinite(detector.threshold_)
     assert np.isfinite(detector._mu) and detector._sigma > 0.0
     np.testing.assert_array_equal(detector.labels_, detector.decision_scores_ > detector.threshold_)
-    assert roc_auc_score(Y_TRAIN, detector.decision_scores_) >= FLOOR
+    assert roc_auc_score(Y_TRAIN, detector.decision_scores_) >= 0.8
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_by_default_the_labels_are_the_rows_that_were_removed():
-    result = robust_mean(X_TRAIN)
-    assert result.outliers.size
-    np.testing.assert_array_equal(BY_DEFAULT.labels_ == 1, ~result.support)
-    np.testing.assert_array_equal(BY_DEFAULT.decision_scores_, result.outlyingness)
-    assert BY_DEFAULT.threshold_ == 1.0
+    for given in ({}, {"sigma": 0.5}):
+        detector, result = RobustMeanDetector(**given).fit(X_TRAIN), robust_mean(X_TRAIN, **given)
+        assert result.outliers.size
+        np.testing.assert_array_equal(detector.labels_ == 1, ~result.support)
+        np.testing.assert_array_equal(detector.decision_scores_, result.outlyingness)
+        assert detector.threshold_ == 1.0
 
 
 def test_with_contamination_the_threshold_is_that_of_pyod():
     knn = KNN(contamination=0.1)
     knn.decision_scores_ = BY_DEFAULT.decision_scores_
     knn._process_decision_scores()
-    assert TOLD.threshold_ == knn.threshold_ and TOLD.labels_.sum() == 20
-    np.testing.assert_array_equal(TOLD.labels_, knn.labels_)
+    assert GIVEN.threshold_ == knn.threshold_ and GIVEN.labels_.sum() == 20
+    np.testing.assert_array_equal(GIVEN.labels_, knn.labels_)
 
 
 @cases("detector", BOTH)
-def test_scores_of_new_rows(detector):
+def test_scores_and_labels_of_new_rows(detector):
     scores = detector.decision_function(X_TEST)
     assert scores.shape == (100,)
-    assert roc_auc_score(Y_TEST, scores) >= FLOOR
-    np.testing.assert_allclose(detector.decision_function(X_TRAIN), detector.decision_scores_)
-
-
-@cases("detector", BOTH)
-def test_labels_of_new_rows(detector):
-    labels = detector.predict(X_TEST)
-    assert labels.shape == (100,) and set(labels) <= {0, 1}
-    scores = detector.decision_function(X_TEST)
-    np.testing.assert_array_equal(labels == 1, scores > detector.threshold_)
+    assert roc_auc_score(Y_TEST, scores) >= 0.8
+    np.testing.assert_array_equal(detector.predict(X_TEST) == 1, scores > detector.threshold_)
     np.testing.assert_array_equal(detector.predict(X_TRAIN), detector.labels_)
+    copy = pickle.loads(pickle.dumps(detector))
+    np.testing.assert_array_equal(copy.decision_function(X_TEST), scores)
+    np.testing.assert_allclose(detector.decision_function(X_TRAIN), detector.decision_scores_)
 
 
 @cases("detector", BOTH)
@@ -87,11 +79,6 @@ def test_probabilities(detector, method):
     again, confidence = detector.predict_proba(X_TEST, method=method, return_confidence=True)
     np.testing.assert_array_equal(again, probabilities)
     assert confidence.shape == (100,)
-
-
-def test_unknown_ways_to_probabilities_are_refused():
-    with pytest.raises(ValueError, match="not a valid"):
-        BY_DEFAULT.predict_proba(X_TEST, method="something")
 
 
 @cases("detector", BOTH)
@@ -110,24 +97,6 @@ def test_rejection(detector):
     assert len(detector.compute_rejection_stats()) == 3
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-@cases("contamination", [None, 0.1])
-def test_fit_predict(contamination):
-    detector = RobustMeanDetector(contamination)
-    labels = detector.fit_predict(X_TRAIN)
-    np.testing.assert_array_equal(labels, detector.labels_)
-
-
-@cases("detector", BOTH)
-def test_ranks(detector):
-    ranks = detector._predict_rank(X_TEST)
-    scores = detector.decision_function(X_TEST)
-    for i in range(100):
-        assert ranks[i] == np.sum(detector.decision_scores_ < scores[i])
-    normalized = detector._predict_rank(X_TEST, normalized=True)
-    assert normalized.min() >= 0.0 and normalized.max() <= 1.0
-
-
 def test_clone_and_parameters():
     detector = RobustMeanDetector(contamination=0.2, sigma=3.0, random_state=7)
     assert detector.get_params() == {
@@ -139,21 +108,13 @@ def test_clone_and_parameters():
     }
     copy = clone(detector)
     assert copy is not detector and copy.get_params() == detector.get_params()
-    assert clone(BY_DEFAULT).contamination is None and BY_DEFAULT.contamination is None
     assert detector.set_params(contamination=None).contamination is None
     assert "sigma=3.0" in repr(detector)
-
-
-def test_it_combines_with_other_detectors():
-    scores = np.stack([rankdata(x.fit(X_TRAIN).decision_scores_) for x in (KNN(), clone(TOLD))], 1)
-    assert roc_auc_score(Y_TRAIN, scores.mean(axis=1)) >= FLOOR
-
-
-def test_a_copy_in_a_file_gives_the_same():
-    copy = pickle.loads(pickle.dumps(BY_DEFAULT))
-    expected = BY_DEFAULT.decision_function(X_TEST)
-    np.testing.assert_array_equal(copy.decision_function(X_TEST), expected)
-    np.testing.assert_array_equal(copy.predict(X_TEST), BY_DEFAULT.predict(X_TEST))
+    # Without it, the fit finds it, and the next fit does so again.
+    assert BY_DEFAULT.contamination == BY_DEFAULT.labels_.mean() > 0.0
+    assert clone(BY_DEFAULT).contamination is BY_DEFAULT.get_params()["contamination"] is None
+    again = clone(BY_DEFAULT).fit(X_TRAIN[Y_TRAIN == 1]).fit(X_TRAIN)
+    np.testing.assert_array_equal(again.labels_, BY_DEFAULT.labels_)
 
 
 def test_rows_without_outliers_have_none():
@@ -161,8 +122,6 @@ def test_rows_without_outliers_have_none():
     detector = RobustMeanDetector().fit(clean)
     assert not detector.labels_.any() and not detector.predict(clean).any()
     assert (detector.predict_confidence(clean) == 1.0).all()
-    with pytest.raises(ValueError, match="contamination"):
-        detector.compute_rejection_stats()
 
 
 @pytest.mark.parametrize("wrong", [0.0, 0.6, -0.1])
@@ -177,20 +136,8 @@ def test_before_a_fit_nothing_is_known():
             getattr(RobustMeanDetector(), ask)(X_TEST)
 
 
-def test_options_reach_the_fit():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        detector = RobustMeanDetector(sigma=0.5).fit(X_TRAIN)
-        expected = robust_mean(X_TRAIN, sigma=0.5)
-    np.testing.assert_array_equal(detector.labels_ == 1, ~expected.support)
-
-
 def test_without_pyod_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyod.models.base", None)
     monkeypatch.delitem(sys.modules, "inlier.pyod")
     with pytest.raises(ImportError, match=r"inlier\[pyod\]"):
         importlib.import_module("inlier.pyod")
-
-
-def test_the_example_gives_what_it_says():
-    assert doctest.testmod(inlier.pyod).failed == 0

@@ -26,9 +26,12 @@ _OLD = {
     "solve_l1": "l0.solve_l1",
     "solve_least_squares": "l0.solve_least_squares",
 }
+_REMOVED = ("RobustKMeans", "RobustNearestCentroid")
 
 
 def __getattr__(name: str) -> Any:
+    if name in _REMOVED:
+        return getattr(import_module("inlier.estimators"), name)
     if name == "__version__":
         return import_module("importlib.metadata").version("inlier")
     if name not in _OLD:

@@ -1,12 +1,10 @@
-"""`RobustMean` as a detector of PyOD: labels 0 and 1, and the higher a score, the worse the row."""
+"""`RobustMean` as a detector for PyOD: labels are 0 and 1, and high scores are outliers."""
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from inlier._internal.arrays import on_host
@@ -24,15 +22,10 @@ class RobustMeanDetector(BaseDetector):
     Parameters
     ----------
     contamination : float in (0, 0.5], optional
-        The share of the rows of the fit that are labelled as outliers, as in other detectors of
-        PyOD. By default these are the rows that were removed; there may be none.
-    sigma : float, optional
-        As in `RobustMean`.
-    assume : {"auto", "symmetric", "nothing"}, default="auto"
-        As in `RobustMean`.
-    scatter : {"auto", "identity", "diagonal"} or array, default="auto"
-        As in `RobustMean`.
-    random_state : int, Generator, RandomState or None, default=0
+        The fraction of the rows of the fit to label as outliers, as in other detectors of PyOD. By
+        default the rows are labelled that were removed; there may be none. After a fit, the
+        attribute is their fraction.
+    sigma, assume, scatter, random_state : optional
         As in `RobustMean`.
 
     Attributes
@@ -42,9 +35,9 @@ class RobustMeanDetector(BaseDetector):
     labels_ : ndarray of int, shape (n_samples,)
         1 for outliers, 0 for the others.
     threshold_ : float
-        The scores of outliers are above it.
+        Outliers have scores above it.
     detector_ : RobustMean
-        What is behind it; `detector_.result_` explains each verdict.
+        The fitted estimator; `detector_.result_` explains each label.
 
     See Also
     --------
@@ -100,77 +93,36 @@ class RobustMeanDetector(BaseDetector):
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         return -on_host(self.detector_.score_samples(X))
 
-    def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Return 1 for the outliers among the rows of X, 0 for the others.
+    @property
+    def contamination(self) -> Any:
+        """The fraction of outliers: as given, or otherwise as found by the fit.
 
-        With `return_confidence` also what `predict_confidence` returns.
+        PyOD's methods require a number.
+        """
+        if self._given is None and hasattr(self, "labels_"):
+            return float(np.mean(self.labels_))
+        return self._given
+
+    @contamination.setter
+    def contamination(self, given: Any) -> None:
+        self._given = given
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters as given.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the columns of the fit.
-        return_confidence : bool, default=False
-            Whether to return confidences too.
+        deep : bool, default=True
+            Whether to include the parameters of parameters.
         """
-        return BaseDetector.predict(self._told(), X, return_confidence)
-
-    def predict_confidence(self, X: Any) -> NDArray[np.float64]:
-        """Return how sure each verdict is if the rows of the fit change a little, in [0, 1].
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the columns of the fit.
-        """
-        confidence: NDArray[np.float64] = BaseDetector.predict_confidence(self._told(), X)
-        return confidence
-
-    def predict_with_rejection(self, X: Any, *args: Any, **options: Any) -> Any:
-        """Return verdicts as `predict`, and -2 for rows about which none is sure; see PyOD.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the columns of the fit.
-        *args, **options
-            As in PyOD's own method.
-        """
-        return BaseDetector.predict_with_rejection(self._told(), X, *args, **options)
-
-    def compute_rejection_stats(self, *args: Any, **options: Any) -> Any:
-        """Return how many verdicts `predict_with_rejection` leaves open; see PyOD.
-
-        Parameters
-        ----------
-        *args, **options
-            As in PyOD's own method.
-        """
-        told = self._told()
-        if not self.labels_.any():
-            raise ValueError(
-                "No row of the fit is labelled as an outlier, so that nothing can be said about "
-                "verdicts that are left open. Give contamination=..., such as 0.1."
-            )
-        return BaseDetector.compute_rejection_stats(told, *args, **options)
+        return {**super().get_params(deep), "contamination": self._given}
 
     def _process_decision_scores(self) -> Self:
-        """Set threshold and labels: by the rule of PyOD if contamination is given."""
-        if self.contamination is not None:
+        """Set threshold and labels: as PyOD does if contamination is given."""
+        if self._given is not None:
             super()._process_decision_scores()
             return self
         scores = self.decision_scores_
         self.threshold_, self.labels_ = THRESHOLD, (scores > THRESHOLD).astype(int)
         self._mu, self._sigma = float(np.mean(scores)), float(np.std(scores))
         return self
-
-    def _told(self) -> Self:
-        """Return the detector with the share of outliers that it was told, or has found.
-
-        PyOD's own methods ask for a number.
-        """
-        check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
-        if self.contamination is not None:
-            return self
-        told = copy(self)
-        told.contamination = float(np.mean(self.labels_))
-        return told

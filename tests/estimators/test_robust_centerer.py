@@ -88,11 +88,11 @@ def test_data_frames_come_back_with_their_names(library, frame):
     assert list(pipeline.set_output(transform=library).fit_transform(frame).columns) == NAMES
 
 
-def test_what_robust_mean_is_told():
+def test_parameters_are_passed_to_robust_mean():
     with pytest.raises(ValueError, match="sigma must be"):
         RobustCenterer(sigma=-1.0).fit(X)
     with pytest.raises(ValueError, match="assume must be one of"):
         RobustCenterer(assume="much").fit(X)
-    told = RobustCenterer(assume="symmetric", random_state=3).fit(X)
+    model = RobustCenterer(assume="symmetric", random_state=3).fit(X)
     expected = inlier.robust_mean(X, assume="symmetric", random_state=3)
-    np.testing.assert_array_equal(told.location_, expected.location)
+    np.testing.assert_array_equal(model.location_, expected.location)

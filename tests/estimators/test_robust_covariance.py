@@ -18,37 +18,23 @@ def test_scikit_learn_checks():
     check_estimator(RobustCovariance(), on_skip=None)
 
 
+@cases(("n", "d"), [(500, 5), (1000, 100)])
 @cases("how", ["cluster", "pair", "spread"])
-def test_near_the_truth_as_the_minimum_covariance_determinant_is(how):
-    sample = contaminated(how, 500, 5, 0.2)
-    truth = sample.covariance
-    good = relative_error(EmpiricalCovariance().fit(sample.X[~sample.bad]).covariance_, truth)
-    assert relative_error(EmpiricalCovariance().fit(sample.X).covariance_, truth) > 5.0
-    theirs = MinCovDet(random_state=0).fit(sample.X).covariance_
-    assert relative_error(theirs, truth) < 0.5
-    ours = RobustCovariance().fit(sample.X).covariance_
-    assert relative_error(ours, truth) < 1.3 * good
+def test_near_the_truth_as_the_minimum_covariance_determinant_is(n, d, how):
+    sample = contaminated(how, n, d, 0.2)
 
+    def error(model, X):
+        return relative_error(model.fit(X).covariance_, sample.covariance)
 
-@cases("how", ["cluster", "spread"])
-def test_near_the_truth_with_a_hundred_columns(how):
-    sample = contaminated(how, 1000, 100, 0.2)
-    told = EmpiricalCovariance().fit(sample.X[~sample.bad])
-    model = RobustCovariance().fit(sample.X)
-    good = relative_error(told.covariance_, sample.covariance)
-    assert relative_error(model.covariance_, sample.covariance) < 1.1 * good
-
-
-def test_minimum_covariance_determinant_misses_a_pair_in_many_columns():
-    sample = contaminated("pair", 300, 40, 0.2)
-    theirs = MinCovDet(random_state=0).fit(sample.X).covariance_
-    ours = RobustCovariance().fit(sample.X).covariance_
-    error = relative_error(ours, sample.covariance)
-    assert relative_error(theirs, sample.covariance) > 3.0 * error
+    good = error(EmpiricalCovariance(), sample.X[~sample.bad])
+    assert error(EmpiricalCovariance(), sample.X) > 5.0
+    assert error(RobustCovariance(), sample.X) < 1.3 * good
+    if d == 5:
+        assert error(MinCovDet(random_state=0), sample.X) < 0.5
 
 
 @cases("kind", ["Gaussian", "t5", "multivariate t5", "lognormal", "uniform"])
-@cases(("n", "d"), [(200, 4), (300, 40)])
+@cases(("n", "d"), [(200, 4), (300, 40), (30, 50)])
 def test_clean_rows_have_their_plain_covariance(kind, n, d):
     X = clean(kind, n, d, np.random.default_rng(1))
     model, plain = RobustCovariance().fit(X), EmpiricalCovariance().fit(X)
@@ -88,25 +74,17 @@ def test_affine_equivariance():
 
 
 @cases(("factor", "shift"), [(1.0, 1e6), (1e-8, 0.0)])
-def test_units_and_shifts(factor, shift):
+def test_units_shifts_and_order(factor, shift):
     plain = RobustCovariance().fit(SPREAD.X)
     moved = RobustCovariance().fit(factor * SPREAD.X + shift)
     np.testing.assert_array_equal(moved.support_, plain.support_)
     np.testing.assert_allclose(moved.covariance_, factor**2 * plain.covariance_, rtol=1e-5)
     np.testing.assert_allclose(moved.location_ - shift, factor * plain.location_, rtol=1e-4)
-
-
-def test_columns_in_different_units():
-    units = 10.0 ** np.arange(-6, 9, 3)
-    plain, moved = RobustCovariance().fit(SPREAD.X), RobustCovariance().fit(SPREAD.X * units)
-    assert np.mean(plain.support_ != moved.support_) < 0.005
-
-
-def test_order_of_the_rows():
     order = np.random.default_rng(0).permutation(len(SPREAD.X))
-    plain, moved = RobustCovariance().fit(SPREAD.X), RobustCovariance().fit(SPREAD.X[order])
+    moved = RobustCovariance().fit(factor * SPREAD.X[order] + shift)
     np.testing.assert_array_equal(moved.support_, plain.support_[order])
-    np.testing.assert_allclose(moved.covariance_, plain.covariance_, rtol=1e-9)
+    moved = RobustCovariance().fit(SPREAD.X * 10.0 ** np.arange(-6, 9, 3))
+    assert np.mean(plain.support_ != moved.support_) < 0.005
 
 
 def test_single_precision_and_names():
@@ -127,9 +105,3 @@ def test_what_is_assumed():
     assert 3.5 < RobustCovariance(assume="gaussian").fit(X).covariance_.trace() < 4.7
     with pytest.raises(ValueError, match="assume must be one of"):
         RobustCovariance(assume="elliptical").fit(X)
-
-
-def test_fewer_rows_than_columns():
-    X = np.random.default_rng(0).standard_normal((30, 50))
-    model = RobustCovariance().fit(X)
-    np.testing.assert_allclose(model.covariance_, np.cov(X.T, bias=True), atol=1e-12)

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
-from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 from cases import cases
@@ -70,19 +68,12 @@ def test_transform_and_back():
     np.testing.assert_allclose(np.cov(kept.T), np.diag(model.explained_variance_), atol=1e-10)
 
 
-def test_signs_do_not_depend_on_the_order_of_the_rows():
-    X, _ = low_rank(300, 6, 0.1, "pair")
-    order = np.random.default_rng(0).permutation(300)
-    plain, moved = RobustPCA(3).fit(X), RobustPCA(3).fit(X[order])
-    np.testing.assert_array_equal(moved.support_, plain.support_[order])
-    np.testing.assert_allclose(moved.components_, plain.components_, atol=1e-8)
-
-
 @cases(("factor", "shift"), [(1.0, 1e6), (1e-8, 0.0)])
-def test_units_and_shifts(factor, shift):
+def test_units_shifts_and_order(factor, shift):
     X, _ = low_rank(300, 6, 0.1, "spread")
-    plain, moved = RobustPCA(2).fit(X), RobustPCA(2).fit(factor * X + shift)
-    np.testing.assert_array_equal(moved.support_, plain.support_)
+    order = np.random.default_rng(0).permutation(300)
+    plain, moved = RobustPCA(2).fit(X), RobustPCA(2).fit(factor * X[order] + shift)
+    np.testing.assert_array_equal(moved.support_, plain.support_[order])
     np.testing.assert_allclose(moved.components_, plain.components_, atol=1e-6)
     np.testing.assert_allclose(
         moved.explained_variance_, factor**2 * plain.explained_variance_, rtol=1e-6
@@ -97,10 +88,5 @@ def test_output_and_names():
         list(frame.columns) == list(model.get_feature_names_out()) == ["robustpca0", "robustpca1"]
     )
     assert RobustPCA(0.9).fit(X).n_components_ < 6
-
-
-def test_not_fitted_and_too_many_components():
-    with pytest.raises(NotFittedError):
-        RobustPCA().transform(np.eye(3))
     with pytest.raises(ValueError, match="n_components=9"):
-        clone(RobustPCA(9)).fit(np.random.default_rng(0).standard_normal((50, 3)))
+        RobustPCA(9).fit(X)

@@ -9,20 +9,21 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from inlier.results.records import WeakEvidenceWarning
 
+import inlier.federated
 from cases import cases
-from inlier.federated import Aggregate, Record, aggregate
+from inlier import WeakEvidenceWarning
+from inlier.federated import Record, aggregate
 
 
-def honest(n=10, d=600, seed=0, dtype=float):
+def honest(n=10, dtype=float, d=600, seed=0):
     random = np.random.default_rng(seed)
     return (random.standard_normal((n, d)) + 0.5).astype(dtype)
 
 
 def attacked(n=20, d=600, seed=0):
-    """One gross client, copies, and ordinary ones of different lengths."""
-    X = honest(n, d, seed) * np.random.default_rng(1).uniform(0.5, 3.0, (n, 1))
+    """One extreme client, copies, and ordinary ones of different lengths."""
+    X = honest(n, d=d, seed=seed) * np.random.default_rng(1).uniform(0.5, 3.0, (n, 1))
     X[3] *= -1e5
     X[[6, 7]] = X[5]
     return X
@@ -35,54 +36,37 @@ def quietly(*arguments, **options):
 
 
 @cases("n", [4, 10, 50])
-@cases("dtype", [np.float16, np.float32, np.float64])
+@cases("dtype", [np.float16, np.float32, np.float64, torch.bfloat16, torch.float32])
 def test_without_liars_it_is_the_mean(n, dtype):
-    X = honest(n, dtype=dtype)
+    X = torch.tensor(honest(n), dtype=dtype) if isinstance(dtype, torch.dtype) else honest(n, dtype)
     result = aggregate(X)
     assert result.rejected == () and result.reasons == {} and not result.too_few
-    assert result.update.dtype == dtype and result.update.shape == (600,)
-    np.testing.assert_allclose(result.update, X.mean(axis=0, dtype=float), atol=2e-3)
+    assert type(result.update) is type(X) and result.update.dtype == dtype
+    mean = torch.as_tensor(X).double().mean(dim=0)
+    np.testing.assert_allclose(torch.as_tensor(result.update).double(), mean, atol=1e-2)
     np.testing.assert_allclose(result.weights, np.full(n, 1 / n), atol=1e-6)
 
 
-def test_weights_are_sample_counts():
+def test_weights_are_sample_counts_with_a_cap():
     X, counts = honest(8), np.array([10, 20, 15, 10, 12, 18, 10, 14])
-    np.testing.assert_allclose(
-        aggregate(X, counts).update, np.average(X, axis=0, weights=counts), atol=1e-6
-    )
+    expected = np.average(X, axis=0, weights=counts)
+    np.testing.assert_allclose(aggregate(X, counts).update, expected, atol=1e-6)
+    result = aggregate(honest(9), [100] * 8 + [10**12])
+    np.testing.assert_allclose(result.weights[8], 0.2, atol=1e-6)
 
 
-def test_the_update_is_what_the_weights_say():
-    X = attacked()
-    result = aggregate(X)
-    assert result.rejected == (3,) and result.weights[3] == 0.0
-    assert abs(result.weights.sum() - 1.0) < 1e-12
-    np.testing.assert_allclose(result.update, result.weights @ X, atol=1e-9)
-
-
-def test_a_list_of_layers():
+@cases("named", [False, True])
+def test_layers(named):
     X = honest(6)
     layers = [[x[:200].reshape(10, 20), x[200:]] for x in X]
-    result = aggregate(layers)
-    assert isinstance(result.update, list)
-    assert [x.shape for x in result.update] == [(10, 20), (400,)]
-    joined = np.concatenate([x.ravel() for x in result.update])
+    if named:
+        layers = [dict(zip("ab", pair, strict=True)) for pair in layers]
+    found = aggregate(layers).update
+    assert isinstance(found, dict if named else list)
+    found = [found[name] for name in "ab"] if named else found
+    assert [x.shape for x in found] == [(10, 20), (400,)]
+    joined = np.concatenate([x.ravel() for x in found])
     np.testing.assert_allclose(joined, aggregate(X).update, atol=1e-9)
-
-
-def test_named_layers():
-    X = honest(6)
-    result = aggregate([{"a": x[:200], "b": x[200:]} for x in X])
-    assert list(result.update) == ["a", "b"]
-    np.testing.assert_allclose(result.update["b"], X[:, 200:].mean(axis=0), atol=1e-6)
-
-
-@cases("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
-def test_tensors(dtype):
-    X = torch.tensor(honest(8), dtype=dtype)
-    result = aggregate(list(X))
-    assert isinstance(result.update, torch.Tensor) and result.update.dtype is dtype
-    torch.testing.assert_close(result.update.double(), X.double().mean(dim=0), atol=1e-2, rtol=1e-2)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
@@ -113,7 +97,7 @@ def test_order_of_clients_does_not_matter():
     order = np.random.default_rng(5).permutation(len(X))
     one, other = aggregate(X), aggregate(X[order])
     np.testing.assert_allclose(other.update, one.update, atol=1e-7)
-    np.testing.assert_allclose(other.weights[order.argsort()].sum(), 1.0)
+    np.testing.assert_allclose(other.weights, one.weights[order], atol=1e-7)
     assert sorted(order[list(other.rejected)]) == list(one.rejected)
 
 
@@ -136,9 +120,9 @@ def test_whole_models_do_as_well_as_differences(dtype, size):
     np.testing.assert_allclose(other.update - start, one.update, atol=size * 1e-6)
 
 
-@cases("n", [4, 5, 7, 10, 30, 100])
-@cases("size", [1e2, 1e4, 1e6, 1e30])
-def test_one_gross_client_never_counts(n, size):
+@cases("n", [4, 7, 30, 100])
+@cases("size", [1e2, 1e6, 1e30])
+def test_one_extreme_client_never_counts(n, size):
     X = honest(n, dtype=np.float32)
     X[2] *= -np.float32(size)
     result = aggregate(X)
@@ -154,42 +138,32 @@ def test_one_against_clients_that_send_nothing(size):
     assert result.rejected == (4,) and not result.update.any()
 
 
-@cases(
-    "bad",
-    [
-        {"a": np.full(600, np.nan, np.float32)},
-        {"a": np.full(600, np.inf, np.float32)},
-        {"a": np.full(600, 1e38, np.float32)},
-        {"a": np.zeros(3, np.float32)},
-        {"a": np.zeros(600)},
-        {"b": np.zeros(600, np.float32)},
-        {"a": np.array(["x"] * 600)},
-        {},
-        None,
-        "nothing",
-        np.zeros(600, np.float32),
-    ],
-)
-def test_the_round_goes_on(bad):
+BAD = {  # what a client sends, and whether it has a distance from the others
+    "nan": ({"a": np.full(600, np.nan, np.float32)}, False),
+    "huge": ({"a": np.full(600, 1e38, np.float32)}, False),
+    "far": ({"a": np.full(600, 1e4, np.float32)}, True),
+    "shape": ({"a": np.zeros(3, np.float32)}, False),
+    "name": ({"b": np.zeros(600, np.float32)}, False),
+    "text": ("nothing", False),
+}
+
+
+@cases("kind", BAD)
+def test_the_round_goes_on(kind):
     X = honest(6, dtype=np.float32)
+    bad, is_measured = BAD[kind]
     result = aggregate([*({"a": x} for x in X), bad])
     assert result.rejected == (6,)
     assert result.reasons[6].startswith("Client 6 ") and result.reasons[6].endswith(".")
-    assert result.scores[6] == np.inf or result.scores[6] > 20.0
+    assert np.isfinite(result.scores[6]) == is_measured and result.scores[6] > 20.0
     np.testing.assert_allclose(result.update["a"], X.mean(axis=0), atol=1e-5)
 
 
-@cases("claim", [np.nan, -5, None, "many"])
+@cases("claim", [np.nan, None])
 def test_an_impossible_claim(claim):
     X = honest(6)
     result = aggregate(X, [10, 10, claim, 10, 10, 10])
     assert result.rejected == (2,) and "sample count" in result.reasons[2]
-
-
-def test_a_large_claim_is_capped():
-    X = honest(9)
-    result = aggregate(X, [100] * 8 + [10**12])
-    np.testing.assert_allclose(result.weights[8], 0.2, atol=1e-6)
 
 
 @cases("updates", [[None, None], [[np.full(3, np.nan)]] * 4, [{}, {}, {}]])
@@ -207,14 +181,18 @@ def test_too_few_to_tell(n):
     np.testing.assert_allclose(result.update, X.mean(axis=0), atol=1e-6)
 
 
-def test_half_against_half():
+def test_groups_that_are_kept():
     X = honest(20)
-    X[:10] += 1.5 * honest(1, seed=3)
+    X[:4] += 1.5 * honest(1, seed=3)
+    small = aggregate(X)
+    assert small.suspects == (0, 1, 2, 3) and "too few to do harm: 0, 1, 2, 3." in small.message
+    X[4:10] += 1.5 * honest(1, seed=3)
     with pytest.warns(WeakEvidenceWarning, match="^Half of the clients stand apart"):
-        assert aggregate(X).rejected == ()
+        half = aggregate(X)
+    assert half.rejected == () and "all were kept" in half.message
 
 
-def test_gross_rows_do_not_hide_subtle_ones_in_single_precision():
+def test_extreme_rows_do_not_hide_subtle_ones_in_single_precision():
     random = np.random.default_rng(0)
     X = random.standard_normal((30, 2000)).astype(np.float32)
     X[:3] *= np.float32(1e7)
@@ -276,20 +254,23 @@ def test_whatever_is_sent_the_answer_is_finite(seed):
     assert not result.weights[list(result.rejected)].any()
 
 
-def test_nothing_that_was_sent_is_changed():
+def test_the_weights_give_the_update_and_nothing_that_was_sent_is_changed():
     X = attacked()
     before = X.copy()
     result = aggregate(X)
-    assert isinstance(result, Aggregate) and "18 of 20" not in repr(result)
-    np.testing.assert_array_equal(X, before)
-    result.update[:] = 0.0
+    assert result.rejected == (3,) and result.weights[3] == 0.0
+    assert repr(result).startswith("<Aggregate: 19 of 20 updates count. Rejected: 3. Nearly equal")
+    np.testing.assert_allclose(result.update, result.weights @ X, atol=1e-9)
+    alone = quietly(X[:1])
+    result.update[:] = alone.update[:] = 0.0
     np.testing.assert_array_equal(X, before)
 
 
-def test_an_update_alone_is_a_copy():
-    X = honest(1)
-    quietly(X).update[:] = 7.0
-    assert not (X == 7.0).any()
+def test_the_callable_wrapper_is_gone():
+    with pytest.raises(ImportError, match=r"RobustAggregator was removed: use aggregate\("):
+        from inlier.federated import RobustAggregator  # noqa: F401
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        inlier.federated.nothing
 
 
 def test_flower_is_asked_for_by_its_extra(monkeypatch):

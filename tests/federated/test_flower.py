@@ -1,4 +1,4 @@
-"""Flower's strategies with real messages, and in a simulation of ten nodes of which three lie."""
+"""The strategy for Flower with real messages, and in a simulation with three liars of ten."""
 
 import json
 import os
@@ -12,11 +12,10 @@ import pytest
 pytest.importorskip("flwr", reason='needs pip install "inlier[flower]"')
 
 from flwr.app import Array, ArrayRecord, Error, Message, MetricRecord, RecordDict
-from flwr.common import Code, FitRes, Status, ndarrays_to_parameters, parameters_to_ndarrays
 from flwr.supercore.task_identity import TaskIdentity
 
 from cases import cases
-from inlier.federated.flower import RobustFedAvg, RobustFedAvgLegacy
+from inlier.federated.flower import RobustFedAvg
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "flower_simulation.py"
 D = 200
@@ -51,7 +50,11 @@ def replies(n=6):
 
 
 def test_without_liars_it_is_fedavg():
-    arrays, metrics = RobustFedAvg().aggregate_train(1, replies())
+    strategy = RobustFedAvg()
+    for t in range(4):
+        arrays, metrics = strategy.aggregate_train(t + 1, replies())
+    assert strategy.record.rounds == 4
+    assert strategy.record.clients == [100, 101, 102, 103, 104, 105]
     expected = np.mean([weights(i) for i in range(6)], axis=0)
     np.testing.assert_allclose(arrays["W"].numpy(), expected, atol=1e-6)
     assert metrics["num-rejected"] == 0 and metrics["rejected-nodes"] == []
@@ -85,17 +88,22 @@ def test_a_liar_is_named(arrays, metrics):
     assert "Client 777 " in strategy.result.reasons[6]
 
 
-def test_metrics_that_are_no_numbers_are_left_out():
+def test_failed_nodes_and_metrics_that_are_no_numbers_do_not_end_the_round():
     strange = reply(9, {"W": weights(9)}, {"num-examples": 10, "loss": float("nan")})
-    _, metrics = RobustFedAvg().aggregate_train(1, [*replies(), strange])
-    assert "loss" not in metrics and metrics["num-rejected"] == 0
-
-
-def test_a_node_that_failed_does_not_end_the_round():
     asked = Message(RecordDict(), dst_node_id=5, message_type="train")
     failed = Message(Error(code=0, reason="broken"), reply_to=asked)
-    arrays, metrics = RobustFedAvg().aggregate_train(1, [*replies(), failed])
-    assert arrays is not None and metrics["num-rejected"] == 0
+    arrays, metrics = RobustFedAvg().aggregate_train(1, [*replies(), strange, failed])
+    assert arrays is not None and "loss" not in metrics and metrics["num-rejected"] == 0
+
+
+def test_metrics_that_cannot_be_averaged_are_ignored():
+    def broken(records, key):
+        raise RuntimeError("no metrics")
+
+    strategy = RobustFedAvg(train_metrics_aggr_fn=broken)
+    arrays, metrics = strategy.aggregate_train(1, [*replies(), *replies()[:1]])
+    assert arrays is not None and dict(metrics) == {"rejected-nodes": [], "num-rejected": 0}
+    assert "100 (2)" in strategy.record.clients
 
 
 def test_a_round_without_anything_usable():
@@ -104,48 +112,9 @@ def test_a_round_without_anything_usable():
     assert RobustFedAvg().aggregate_train(1, []) == (None, None)
 
 
-def test_the_record_follows_nodes():
-    strategy = RobustFedAvg()
-    for t in range(4):
-        strategy.aggregate_train(t + 1, replies())
-    assert strategy.record.rounds == 4
-    assert strategy.record.clients == [100, 101, 102, 103, 104, 105]
-
-
-class Proxy:
-    def __init__(self, cid):
-        self.cid = cid
-
-
-def answers(n=6):
-    status = Status(Code.OK, "")
-    return [
-        (Proxy(f"c{i}"), FitRes(status, ndarrays_to_parameters([weights(i)]), 10, {}))
-        for i in range(n)
-    ]
-
-
-def test_legacy():
-    bad = FitRes(Status(Code.OK, ""), ndarrays_to_parameters([NAN]), 10, {})
-    strategy = RobustFedAvgLegacy()
-    parameters, metrics = strategy.aggregate_fit(1, [*answers(), (Proxy("liar"), bad)], [])
-    assert metrics == {"rejected_clients": "liar", "num_rejected": 1}
-    (found,) = parameters_to_ndarrays(parameters)
-    np.testing.assert_allclose(found, np.mean([weights(i) for i in range(6)], axis=0), atol=1e-6)
-
-
-def test_legacy_with_broken_bytes():
-    broken = ndarrays_to_parameters([weights(0)])
-    broken.tensors = [b"no array"]
-    bad = FitRes(Status(Code.OK, ""), broken, 10, {})
-    _, metrics = RobustFedAvgLegacy().aggregate_fit(1, [*answers(), (Proxy("liar"), bad)], [])
-    assert metrics["rejected_clients"] == "liar"
-
-
-def test_legacy_rounds_that_are_skipped():
-    assert RobustFedAvgLegacy().aggregate_fit(1, [], []) == (None, {})
-    strict = RobustFedAvgLegacy(accept_failures=False)
-    assert strict.aggregate_fit(1, answers(), [ValueError()]) == (None, {})
+def test_the_legacy_strategy_is_gone():
+    with pytest.raises(ImportError, match="RobustFedAvgLegacy was removed: use RobustFedAvg"):
+        from inlier.federated.flower import RobustFedAvgLegacy  # noqa: F401
 
 
 @pytest.mark.slow

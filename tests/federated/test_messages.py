@@ -40,19 +40,14 @@ class Hostile:
 def test_forms(updates, packed):
     messages = read_messages(updates)
     assert not messages.faults and list(messages.readable) == [0, 1]
-    assert isinstance(messages.pack(messages.readable[0]), packed)
-
-
-def test_names_of_clients():
-    assert read_messages({"x": GOOD, "y": GOOD}).clients == ("x", "y")
-    assert read_messages([GOOD, GOOD], ["p", "q"]).clients == ("p", "q")
-    assert read_messages([GOOD, GOOD]).clients == (0, 1)
+    assert messages.clients == (tuple(updates) if isinstance(updates, dict) else (0, 1))
+    assert isinstance(messages.usual.pack(messages.readable[0]), packed)
 
 
 def test_layers_in_another_order_are_the_same():
     a, b = np.ones(2), np.zeros(3)
-    messages = read_messages([{"a": a, "b": b}, {"b": b, "a": a}])
-    assert not messages.faults
+    messages = read_messages([{"a": a, "b": b}, {"b": b, "a": a}], ["p", "q"])
+    assert not messages.faults and messages.clients == ("p", "q")
     assert [x.shape for x in messages.readable[1]] == [(2,), (3,)]
 
 
@@ -100,25 +95,24 @@ def test_what_the_server_did_wrong(updates, clients, error):
         read_messages(updates, clients)
 
 
-def test_claims_are_capped_at_twice_the_median():
-    counts, faults = capped_counts([100, 100, 50, 1e9, 300], 5)
-    np.testing.assert_allclose(counts, [1.0, 1.0, 0.5, 2.0, 2.0])
+@cases(
+    ("claims", "expected"),
+    [
+        ([100, 100, 50, 1e9, 300], [1.0, 1.0, 0.5, 2.0, 2.0]),
+        ([100, 100, 1e9, 1e9], [1.0, 1.0, 2.0, 2.0]),  # half of them do not set the cap
+        (torch.tensor([1, 2, 1]), [1.0, 2.0, 1.0]),
+    ],
+)
+def test_claims_are_capped_at_twice_the_median(claims, expected):
+    counts, faults = capped_counts(claims, len(claims))
+    np.testing.assert_allclose(counts, expected)
     assert not faults
-
-
-def test_half_of_the_claims_do_not_set_the_cap():
-    counts, _ = capped_counts([100, 100, 1e9, 1e9], 4)
-    np.testing.assert_allclose(counts, [1.0, 1.0, 2.0, 2.0])
 
 
 @cases("claim", [np.nan, np.inf, -1, 0, None, "many", 10**400])
 def test_impossible_claims(claim):
     counts, faults = capped_counts([10, claim, 10], 3)
     assert list(faults) == [1] and counts.tolist() == [1.0, 0.0, 1.0]
-
-
-def test_claims_of_a_tensor():
-    assert capped_counts(torch.tensor([1, 2, 1]), 3)[0].tolist() == [1.0, 2.0, 1.0]
 
 
 def test_wrong_number_of_claims():

@@ -1,5 +1,6 @@
 """scikit-learn's own checks of an estimator, and what its documentation has to name."""
 
+import inspect
 import re
 import warnings
 from typing import Any
@@ -10,7 +11,7 @@ import inlier
 
 
 def passes_all_checks(estimator: Any) -> None:
-    """Raise unless it does; one check is skipped unless SciPy was told before its import."""
+    """Raise unless it does; one check is skipped unless SCIPY_ARRAY_API was set."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
         done = check_estimator(estimator, on_skip=None)
@@ -20,6 +21,7 @@ def passes_all_checks(estimator: Any) -> None:
 
 def documents_everything(fitted: Any) -> None:
     """Raise unless each parameter and each attribute of a fit stands in the docstring."""
-    documented = set(re.findall(r"^(\w+) : ", type(fitted).__doc__, flags=re.MULTILINE))
+    entries = re.findall(r"^([\w, ]+) : ", inspect.getdoc(type(fitted)), flags=re.MULTILINE)
+    documented = set(", ".join(entries).split(", "))
     own = {name for name in vars(fitted) if name.endswith("_")}
     assert documented >= fitted.get_params().keys() | own | {"feature_names_in_"}

@@ -1,7 +1,5 @@
-"""What all estimators share: how they validate, and what they copy from a result."""
+"""What estimators share: validation, and the attributes that they copy from a result."""
 
-import inspect
-import re
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +8,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from inlier._internal.arrays import namespace
-from inlier._internal.typing import Array, Mask, Rows
+from inlier._internal.typing import Rows
 from inlier._internal.validation import is_device_array
-from inlier.api import Assumption, robust_mean
 from inlier.data import Table, is_external
 from inlier.data.checks import check_columns, check_table, without_mask
-from inlier.results.result import RobustMeanResult
 
 
 class MeanEstimator(BaseEstimator):
@@ -24,17 +20,15 @@ class MeanEstimator(BaseEstimator):
     Attributes
     ----------
     location_ : ndarray of shape (n_features,)
-        The estimate, in the precision of X; where cells are missing, of each column over the rows
-        that have the cell.
+        The mean of the kept rows, in the precision of X.
     support_ : ndarray of bool, shape (n_samples,)
-        The rows that count.
+        The kept rows.
     weights_ : ndarray of shape (n_samples,)
-        With what weight, in [0, 1].
+        The weights of the rows, in [0, 1].
     n_iter_ : int
-        Iterations, such as those of Algorithm 1.
+        Number of iterations.
     result_ : RobustMeanResult
-        All that is known about the fit: also scores, history, passes and message; of `robust_mean`
-        certificate, rule, groups and path as well.
+        The result of the fit.
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -49,7 +43,7 @@ class MeanEstimator(BaseEstimator):
     def _validated(self, X: Any, fitting: bool = False) -> Any:
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
         if not is_array and (is_external(X) or isinstance(X, Table) or is_device_array(X)):
-            # Which scikit-learn would bring into memory as a whole.
+            # scikit-learn would load the whole table into memory.
             X = check_table(X, least_rows=2 if fitting else 1)
             d = X.shape[1]
             if fitting:
@@ -69,7 +63,7 @@ class MeanEstimator(BaseEstimator):
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.int_]:
-        """Fit; return +1 for the rows of X that count, those of `support_`, -1 for the others.
+        """Fit; return +1 for the rows of X that are kept, those of `support_`, -1 for the others.
 
         Parameters
         ----------
@@ -89,45 +83,6 @@ class MeanEstimator(BaseEstimator):
         return tags
 
 
-class OfRobustMeans(BaseEstimator):
-    """A scikit-learn estimator that is made of robust means of its rows.
-
-    Parameters
-    ----------
-    sigma, assume, random_state
-        Of `robust_mean`.
-    """
-
-    sigma: float | None
-    assume: Assumption
-    random_state: int | np.random.RandomState | None
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Put the parameters that all share into the docstring."""
-        super().__init_subclass__(**options)
-        shared = entries(robust_mean, "Parameters", ("sigma", "assume", "random_state"))
-        cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{parameters}", shared)
-
-    def _robust_mean(self, X: Any) -> RobustMeanResult:
-        return robust_mean(X, sigma=self.sigma, assume=self.assume, random_state=self.random_state)
-
-    def _robust_means(self, X: Any, labels: Array, n_labels: int) -> tuple[Array, Mask]:
-        """Return the robust mean of the rows of each label, and which rows count in them.
-
-        A single row is its own mean; that of no row is not a number.
-        """
-        means = np.full((n_labels, X.shape[1]), np.nan, X.dtype)
-        support = np.ones(X.shape[0], np.bool_)
-        for label in range(n_labels):
-            rows = np.flatnonzero(labels == label)
-            if len(rows) > 1:
-                result = self._robust_mean(X[rows])
-                means[label], support[rows] = result.location, result.support
-            elif len(rows):
-                means[label] = X[rows].sum(axis=0)
-        return means, support
-
-
 def validated(
     estimator: BaseEstimator,
     X: Any,
@@ -135,13 +90,12 @@ def validated(
     *,
     sparse: bool = False,
     missing: bool = False,
-    **options: Any,
 ) -> Any:
-    """Validate rows in memory as scikit-learn does; y too, if it is among the options."""
+    """Validate rows in memory as scikit-learn does."""
     check_columns(X)
     if missing:
-        X = without_mask(X)  # which scikit-learn would look through
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks at the sum of X
+        X = without_mask(X)  # scikit-learn ignores masks
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up X to check it
         return validate_data(
             estimator,
             X,
@@ -150,16 +104,7 @@ def validated(
             dtype=(np.float64, np.float32),
             ensure_all_finite="allow-nan" if missing else True,
             ensure_min_samples=2 if fitting else 1,
-            **options,
         )
-
-
-def entries(documented: Any, section: str, names: tuple[str, ...] = ()) -> str:
-    """Return the entries of a section of a docstring, or those with some names."""
-    start = f"{section}\n{'-' * len(section)}\n"
-    text = (inspect.getdoc(documented) or "").partition(start)[2].partition("\n\n")[0]
-    found = re.split(r"\n(?=\S)", text)
-    return "\n".join(x for x in found if not names or x.partition(" : ")[0] in names)
 
 
 def in_signs(good: Rows) -> NDArray[np.int_]:

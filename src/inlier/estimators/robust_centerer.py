@@ -1,39 +1,45 @@
-"""Subtract the robust mean, as a transformer."""
+"""Centering by the robust mean, as a scikit-learn transformer."""
 
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inlier._internal.typing import Array
-from inlier.api import Assumption
-from inlier.estimators.base import OfRobustMeans, validated
+from inlier.api import Assumption, robust_mean
+from inlier.estimators.base import validated
+from inlier.results.result import RobustMeanResult
 
 
-class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, OfRobustMeans):
-    """Subtract the mean of the good rows; divide by their standard deviation, if wanted.
+class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Subtract the mean of the good rows, and optionally divide by their standard deviation.
 
-    All rows are transformed, the bad ones too. Missing cells (NaN) stay missing, and count as in
-    `robust_mean`.
+    All rows are transformed, including the bad ones. Missing cells (NaN) stay missing, and are
+    treated as in `robust_mean`.
 
     Parameters
     ----------
     with_scaling : bool, default=False
         Whether to divide each column by the standard deviation of the kept rows, with their number
         in the denominator. A column in which they do not vary is only centered.
-    {parameters}
+    sigma : float, optional
+        A bound on the standard deviation of the good rows in every direction.
+    assume : {"auto", "symmetric", "nothing"}, default="auto"
+        What is assumed of the good rows if sigma is not given; see `robust_mean`.
+    random_state : int, RandomState or None, default=0
+        Seed of the fit; see `robust_mean`.
 
     Attributes
     ----------
     location_ : ndarray of shape (n_features,)
-        What is subtracted: the robust mean.
+        The mean of the kept rows.
     scale_ : ndarray of shape (n_features,) or None
-        What is divided by.
+        Their standard deviations, if `with_scaling`.
     support_ : ndarray of bool, shape (n_samples,)
-        The rows that count in both.
+        The kept rows.
     result_ : RobustMeanResult
-        All that is known about the fit.
+        The result of the fit.
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -49,6 +55,8 @@ class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, OfRobustMeans):
     >>> [round(float(x), 6) for x in centered[10:].std(axis=0)]
     [1.0, 1.0]
     """
+
+    result_: RobustMeanResult
 
     def __init__(
         self,
@@ -72,7 +80,9 @@ class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, OfRobustMeans):
             There for scikit-learn's pipelines.
         """
         X = validated(self, X, fitting=True, missing=True)
-        result = self.result_ = self._robust_mean(X)
+        result = self.result_ = robust_mean(
+            X, sigma=self.sigma, assume=self.assume, random_state=self.random_state
+        )
         self.location_, self.support_ = result.location, result.support
         self.scale_ = None
         if self.with_scaling:
@@ -93,7 +103,7 @@ class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, OfRobustMeans):
         return centered if self.scale_ is None else centered / self.scale_
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return the rows of which X is the transform, (n_samples, n_features).
+        """Return the rows whose `transform` is X, (n_samples, n_features).
 
         Parameters
         ----------

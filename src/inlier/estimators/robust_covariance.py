@@ -8,26 +8,26 @@ from sklearn.utils.validation import validate_data
 
 from inlier._internal.arrays import count, double
 from inlier._internal.typing import Seed
+from inlier.covariance import MomentAssumption, good_rows
 from inlier.data import as_table
 from inlier.results.result import RobustMeanResult
-from inlier.second_moments.good_rows import MomentAssumption, good_rows
 
 
 class RobustCovariance(EmpiricalCovariance):
     """The covariance of the good rows of a contaminated table.
 
-    It is the plain covariance of the rows that are kept. Rows leave that `robust_mean` removes, and
-    then those with an undue part in the second moments: rows that vary more than the others along
-    some directions, about the same center, which no robust mean can see. Where no row leaves, it
-    equals `sklearn.covariance.EmpiricalCovariance`.
+    It is the plain covariance of the kept rows. First the rows are removed that `robust_mean`
+    removes, then those that inflate the covariance: rows that vary more than the others along some
+    directions, about the same center, which do not affect the mean. If no row is removed, it equals
+    `sklearn.covariance.EmpiricalCovariance`.
 
     Parameters
     ----------
     assume : {"auto", "gaussian", "nothing"}, default="auto"
-        What is assumed of the good rows. "gaussian": the spread of their second moments is known,
-        so that any excess is evidence. "auto": an excess beyond that of a heavy-tailed column, if
-        along most directions rows look Gaussian; else, as in heavy-tailed and skewed tables, no
-        row leaves for its second moments. "nothing": none does.
+        What is assumed of the good rows. "gaussian": the variance of their second moments is known,
+        so that any excess is evidence. "auto": rows that inflate the covariance more than a
+        heavy-tailed column would are removed if rows look Gaussian along most directions; in
+        heavy-tailed and skewed tables none are. "nothing": none are.
     store_precision : bool, default=True
         Whether the inverse covariance is stored.
     random_state : int, Generator, RandomState or None, default=0
@@ -46,7 +46,7 @@ class RobustCovariance(EmpiricalCovariance):
     dist_ : ndarray of shape (n_samples,)
         Squared Mahalanobis distances of all rows of the fit.
     result_ : RobustMeanResult
-        Which rows left first, as gross rows or groups, and why.
+        The fit of the mean: which rows were removed first, and why.
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -69,7 +69,7 @@ class RobustCovariance(EmpiricalCovariance):
     """
 
     result_: RobustMeanResult
-    # Those of the base class are for arguments that are not taken here.
+    # The base class has constraints for parameters that do not exist here.
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     def __init__(

@@ -1,6 +1,5 @@
-"""`robust_mean` as a scikit-learn estimator: it validates and copies."""
+"""`robust_mean` as a scikit-learn estimator."""
 
-import inspect
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from inlier._internal.typing import Array
 from inlier.api import Assumption, MissingName, ScatterName, options_of, robust_mean
 from inlier.data import Table, as_table
 from inlier.data.checks import check_table
-from inlier.estimators.base import MeanEstimator, entries, in_signs
+from inlier.estimators.base import MeanEstimator, in_signs
 from inlier.l0.options import Options
 from inlier.results.outlyingness import THRESHOLD
 from inlier.results.result import RobustMeanResult
@@ -21,33 +20,55 @@ from inlier.results.result import RobustMeanResult
 class RobustMean(OutlierMixin, MeanEstimator):
     """The mean of the good rows of a contaminated table, as an outlier detector.
 
-    `fit` minimises a surrogate of the number of removed rows, ||h||_0, subject to ::
+    `fit` calls `robust_mean`, which describes the method and its parameters. The rule of the fit
+    then classifies new rows: with sigma, the multiplier of the constraint; without it, the groups
+    that were removed. Within the kept and within the removed rows, the robust distance ranks, the
+    Mahalanobis distance from the central kept rows.
 
-        lambda_max( sum_i (1 - h_i) (y_i - x)(y_i - x)^T ) <= B,     B = c1^2 n sigma^2
-
-    over h in [0, 1]^n and x, where the y_i are the rows of X; see `robust_mean`. The multiplier of
-    the constraint then judges any row, in one pass. Without sigma, the groups that left do. Among
-    the rows that are kept, and among those that are removed, the robust distance ranks: the
-    Mahalanobis distance of the kept rows in the middle.
-
-    A missing cell of a new row
-    counts as the median of its column in the fit or, if no cell was missing there, as `location_`;
-    a row without any cell is an error. The weights are 1 for the kept rows and 0 for the others or,
-    with `sample_weight`, proportional to it in the kept rows.
+    A missing cell of a new row is replaced by the median of its column in the fit or, if no cell
+    was missing there, by `location_`; a row without any cell is an error.
 
     Parameters
     ----------
-    {parameters}
+    sigma : float, optional
+        A bound on the standard deviation of the good rows in every direction.
+    assume : {"auto", "symmetric", "nothing"}, default="auto"
+        What is assumed of the good rows if sigma is not given.
+    scatter : {"auto", "identity", "diagonal"} or array, default="auto"
+        The units in which rows are compared.
+    missing : {"auto", "error"}, default="auto"
+        Whether missing cells are imputed or refused.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the fit.
+    l0 : inlier.l0.Options, optional
+        Options of the published algorithm.
+    **deprecated
+        These options by their names: give them to `inlier.l0.Options`.
 
     Attributes
     ----------
-    {attributes}
+    location_ : ndarray of shape (n_features,)
+        The mean of the kept rows, in the precision of X; of each column over the rows that have the
+        cell.
+    support_ : ndarray of bool, shape (n_samples,)
+        The kept rows.
+    weights_ : ndarray of shape (n_samples,)
+        1 for the kept rows and 0 for the others; with `sample_weight`, proportional to it in the
+        kept rows.
     indicator_ : ndarray of shape (n_samples,)
         h: zero for the kept rows, in (0, 1] for the removed ones.
+    n_iter_ : int
+        Number of iterations, such as those of Algorithm 1.
     offset_ : float
         ``decision_function = score_samples - offset_``; always -1.
     robust_distance_ : RobustDistance
-        What ranks rows: center and metric of the kept rows, see `RobustMeanResult.ranking`.
+        Center and metric of the kept rows; see `RobustMeanResult.ranking`.
+    result_ : RobustMeanResult
+        The result of the fit, with certificate, groups and explanations.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where X has names that are all strings.
 
     See Also
     --------
@@ -67,7 +88,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
 
     result_: RobustMeanResult
 
-    # What the fit has decided; scikit-learn's mixin would ask `predict`.
+    # The decision of the fit; scikit-learn's mixin would call `predict`.
     fit_predict = MeanEstimator.fit_predict
 
     def __init__(
@@ -95,8 +116,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         y : ignored
             As in all of scikit-learn's outlier detectors.
         sample_weight : array of shape (n,), optional
-            What each row counts in `location_`. It is no evidence: rows are judged with each
-            counted once.
+            Weights of the rows in `location_`. They do not affect which rows are removed.
         """
         result = robust_mean(
             self._table(X, fitting=True),
@@ -115,7 +135,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
 
     def _table(self, X: Any, fitting: bool = False) -> Table:
         """Validate a table, and fill missing cells, in new rows as in the fit."""
-        in_file = isinstance(X, np.memmap)  # as an array scikit-learn hides where it is from
+        in_file = isinstance(X, np.memmap)  # scikit-learn returns a plain array
         X = self._validated(X, fitting)
         if not self._takes_missing:
             return as_table(X)
@@ -130,7 +150,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         """Return minus the outlyingness of each row of X, (n_samples,); higher is more normal.
 
         In [-1, 0] for rows that the rule of the fit keeps, -1/2 for a typical one, and in [-2, -1)
-        for the others; see `RobustMeanResult.ranking`. Two passes, with the verdict.
+        for the others; see `RobustMeanResult.ranking`. Two passes.
 
         Parameters
         ----------
@@ -154,9 +174,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
     def predict(self, X: Any) -> NDArray[np.int_]:
         """Return which rows of X are good, (n_samples,).
 
-        +1 for inliers, whose decision function is not negative, and -1 for outliers. The rows of
-        the fit are judged as in `support_`, except for Algorithm 1 as published with re-weighting:
-        it judges a row by its weight in the steps before the last, which new rows do not have.
+        +1 for inliers, whose decision function is not negative, and -1 for outliers. For the rows
+        of the fit this agrees with `support_`, except for Algorithm 1 as published with
+        re-weighting, where a row is judged by the weight that earlier steps left it.
 
         Parameters
         ----------
@@ -164,9 +184,3 @@ class RobustMean(OutlierMixin, MeanEstimator):
             Rows with the columns of the fit.
         """
         return in_signs(self.decision_function(X) >= 0.0)
-
-
-RobustMean.__doc__ = inspect.cleandoc(RobustMean.__doc__ or "").format(
-    parameters=entries(robust_mean, "Parameters", tuple(RobustMean().get_params())),
-    attributes=entries(MeanEstimator, "Attributes"),
-)

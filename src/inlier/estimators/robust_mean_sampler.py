@@ -1,33 +1,39 @@
-"""Drop the bad rows of a training set, as a sampler in the pipelines of imbalanced-learn."""
+"""Removal of bad rows from a training set, as a sampler for pipelines of imbalanced-learn."""
 
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from inlier.api import Assumption
-from inlier.estimators.base import OfRobustMeans, validated
+from inlier.api import Assumption, robust_mean
+from inlier.estimators.base import validated
 
 
-class RobustMeanSampler(OfRobustMeans):
-    """Drop the bad rows before other steps are fitted.
+class RobustMeanSampler(BaseEstimator):
+    """Remove bad rows before other steps of a pipeline are fitted.
 
-    A pipeline of scikit-learn cannot leave rows out, one of imbalanced-learn can: there a sampler
-    changes the rows of a fit, and no others. Where y has classes, rows are judged within each: a
-    rare class is not bad. Missing cells (NaN) count as in `robust_mean`.
+    Pipelines of scikit-learn cannot remove rows; in those of imbalanced-learn a sampler changes the
+    rows of a fit, and no others. If y has classes, each class is fitted on its own, so that a rare
+    class is not removed. Missing cells (NaN) are treated as in `robust_mean`.
 
     Parameters
     ----------
-    {parameters}
+    sigma : float, optional
+        A bound on the standard deviation of the good rows in every direction.
+    assume : {"auto", "symmetric", "nothing"}, default="auto"
+        What is assumed of the good rows if sigma is not given; see `robust_mean`.
+    random_state : int, RandomState or None, default=0
+        Seed of the fit; see `robust_mean`.
 
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_samples,)
-        The rows that are kept.
+        The kept rows.
     sample_indices_ : ndarray of int
-        Their numbers, in their order.
+        Their indices, in ascending order.
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -64,18 +70,24 @@ class RobustMeanSampler(OfRobustMeans):
             The classes of the rows.
         """
         X = validated(self, X, fitting=True, sparse=True, missing=True)
-        labels, n_labels = np.zeros(X.shape[0], np.intp), 1
+        labels = np.zeros(X.shape[0], np.intp)
         if y is not None:
             check_consistent_length(X, y)
             if type_of_target(y, input_name="y") in ("binary", "multiclass"):
-                classes, labels = np.unique(column_or_1d(y), return_inverse=True)
-                n_labels = len(classes)
-        _, self.support_ = self._robust_means(X, labels, n_labels)
+                labels = np.unique(column_or_1d(y), return_inverse=True)[1]
+        self.support_ = np.ones(X.shape[0], np.bool_)
+        for label in np.unique(labels):
+            rows = np.flatnonzero(labels == label)
+            if len(rows) > 1:  # a single row is its own mean
+                result = robust_mean(
+                    X[rows], sigma=self.sigma, assume=self.assume, random_state=self.random_state
+                )
+                self.support_[rows] = result.support
         self.sample_indices_ = np.flatnonzero(self.support_)
         return self
 
     def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
-        """Return the rows of X that are kept, and those of y; both are of the type given.
+        """Return the kept rows of X and of y, in the types given.
 
         Parameters
         ----------

@@ -8,9 +8,9 @@ from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from inlier._internal.typing import Array, Seed
+from inlier.covariance import MomentAssumption, good_rows
 from inlier.data import as_table
 from inlier.results.result import RobustMeanResult
-from inlier.second_moments.good_rows import MomentAssumption, good_rows
 
 
 class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -18,13 +18,13 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     They are those of `sklearn.decomposition.PCA` for the rows that `RobustCovariance` would keep,
     with principal axes in the units of the data. There may be many more columns than rows: no
-    matrix with a row and a column for each column of X is formed.
+    matrix of shape (n_features, n_features) is formed.
 
     Parameters
     ----------
     n_components : int, float, "mle" or None, default=None
-        As in scikit-learn's PCA: how many components to keep; all of them by default; below 1, so
-        many that they explain this fraction of the variance.
+        Number of components to keep, as in scikit-learn's PCA: all of them by default; below 1, the
+        fraction of the variance that they explain.
     assume : {"auto", "gaussian", "nothing"}, default="auto"
         What is assumed of the good rows, as in `RobustCovariance`.
     random_state : int, Generator, RandomState or None, default=0
@@ -45,11 +45,11 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_components_ : int
         Number of components.
     noise_variance_ : float
-        Mean variance along the directions that were left out.
+        Mean variance along the other directions.
     support_ : ndarray of bool, shape (n_samples,)
         The good rows.
     result_ : RobustMeanResult
-        Which rows left first, as gross rows or groups, and why.
+        The fit of the mean: which rows were removed first, and why.
     n_features_in_ : int
         Number of columns seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -1,7 +1,11 @@
-"""Aggregation of what clients send in federated learning, some of whom lie."""
+"""Robust aggregation of client updates in federated learning."""
 
+from inlier._internal.removed import removed
 from inlier.federated.aggregation import Aggregate, aggregate
-from inlier.federated.aggregator import RobustAggregator
 from inlier.federated.record import Record
 
-__all__ = ["Aggregate", "Record", "RobustAggregator", "aggregate"]
+__all__ = ["Aggregate", "Record", "aggregate"]
+
+__getattr__ = removed(
+    __name__, {"RobustAggregator": "use aggregate(vectors, record=Record()).update"}
+)

@@ -1,4 +1,4 @@
-"""`aggregate`: reads what clients sent, judges it, and adds up what is left."""
+"""`aggregate`: read the updates of a round, decide which clients count, and average these."""
 
 from __future__ import annotations
 
@@ -10,24 +10,11 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.federated.judging import Judgement, judge
+from inlier.federated.judging import FEWEST, Judgement, judge
 from inlier.federated.layers import combined, gram, lengths
 from inlier.federated.messages import capped_counts, read_messages
 from inlier.federated.record import Record
 from inlier.verdict.verdict import WeakEvidenceWarning
-
-FEWEST = 4
-"""With three updates, one that differs from the other two may be the only honest one left."""
-HUGE = 1e8
-"""Lengths of the median update beyond which the digits of the others would be lost."""
-TOO_FEW = (
-    "Fewer than four usable updates: too few to tell which are wrong. See the message of the "
-    "aggregate."
-)
-HALVED = (
-    "Half of the clients stand apart from the other half, and nothing tells which is honest: all "
-    "were kept. See the message of the aggregate."
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,24 +24,24 @@ class Aggregate:
     Attributes
     ----------
     update : array, list of array or dict of array
-        Of the type, shapes and dtypes that were sent.
+        In the type, shapes and dtypes that were sent.
     rejected : tuple of int
         Positions of the clients that do not count.
     reasons : dict of str
-        For each of them, a sentence.
+        A sentence for each of them.
     scores : array of shape (n,)
         Distance of each update from the aggregate, in medians of those that count; infinite for
-        what could not be used.
+        updates that could not be used.
     weights : array of shape (n,)
         Coefficients of the updates in the aggregate, of sum one.
     suspects : tuple of int
-        Clients that stand apart together but are too few to do harm: kept, with a bounded say.
+        Clients that stand apart together but are too few to do harm: kept, with bounded influence.
     clients : tuple
         The names of the clients; their positions if none were given.
     too_few : bool
         Whether there were fewer than four usable updates.
     message : str
-        What was decided, in words.
+        The decision in words.
     """
 
     update: Any
@@ -78,40 +65,40 @@ def aggregate(
     *,
     clients: Iterable[Hashable] | None = None,
 ) -> Aggregate:
-    """Average the updates of clients, some of which may lie.
+    """Average the updates of clients when some may be faulty or malicious.
 
-    Nobody has to say how many lie, as long as they are fewer than half. All is decided on the n x n
-    inner products of the updates: three passes over the data, in blocks, without a copy.
+    Their number need not be given, but has to be below half. All decisions use the n x n inner
+    products of the updates: three passes over the data, in blocks, without a copy.
 
     Parameters
     ----------
     updates : list, matrix or dict
         A vector, a list of layers or a dict of named layers from each client; a matrix with a row
         for each; or a dict from clients to any of these. numpy or torch, of any real dtype and
-        device. Whole models will do as well as differences: what all have in common cancels.
+        device. Whole models can be sent instead of differences: what all have in common cancels.
     weights : sequence of float, optional
-        What clients claim to have in samples. Nobody can check it, so that a client counts for at
-        most twice the median claim; and all have the same say in who is rejected.
+        Sample counts that the clients report. They cannot be verified, so a client counts for at
+        most twice the median, and weights do not affect who is rejected.
     record : Record, optional
-        Carries suspicion from round to round: give the same one every time.
+        Evidence from earlier rounds: pass the same record every time.
     clients : iterable, optional
-        Names by which the record knows them, where the same position is not always the same client.
+        Names of the clients in the record, if their positions change between rounds.
 
     Returns
     -------
     Aggregate
-        With the update, who was rejected, and why.
+        The update, which clients were rejected, and why.
 
     Raises
     ------
     ValueError
-        If no client sent anything usable.
+        If no client sent a usable update.
 
     Notes
     -----
-    A client that sends NaN, infinities, the wrong shapes or dtypes, nothing, or something huge is
-    rejected by name, and the round goes on. Layers of whole numbers, such as counters, are not
-    judged; the median of the clients that count is taken.
+    A client that sends NaN, infinities, the wrong shapes or dtypes, nothing, or a huge update is
+    rejected, and the round goes on. Layers of integers, such as counters, are not judged: their
+    entries are the medians of the clients that count.
 
     Examples
     --------
@@ -138,15 +125,16 @@ def aggregate(
     sizes = sizes[[i not in faults for i in usable]]
     usable = [i for i in usable if i not in faults]
     too_few = len(usable) < FEWEST
-    # One by one: without the longest, another length may be the ordinary one.
-    while usable and sizes.max() > HUGE * (unit := _ordinary(sizes)) > 0.0:
+    # Beyond 1e8 median lengths the digits of the others would be lost. One by one: without the
+    # longest, another length may be the ordinary one.
+    while usable and sizes.max() > 1e8 * (unit := _ordinary(sizes)) > 0.0:
         longest = int(sizes.argmax())
         times = float(sizes[longest]) / unit
         faults[usable.pop(longest)] = f"is {times:.3g} times as long as the median update"
         sizes = np.delete(sizes, longest)
     if not usable:
-        said = "; ".join(f"client {names[i]!r} {fault}" for i, fault in sorted(faults.items())[:5])
-        raise ValueError(f"None of the {len(names)} updates can be used: {said}.")
+        first = "; ".join(f"client {names[i]!r} {fault}" for i, fault in sorted(faults.items())[:5])
+        raise ValueError(f"None of the {len(names)} updates can be used: {first}.")
 
     layers = [messages.readable[i] for i in usable]
     reference = int(np.argsort(sizes, kind="stable")[(len(sizes) - 1) // 2])
@@ -159,11 +147,13 @@ def aggregate(
     reasons = {**faults, **{usable[i]: reason for i, reason in found.reasons.items()}}
     reasons = {i: f"Client {names[i]!r} {reasons[i]}." for i in sorted(reasons)}
     if too_few:
-        warnings.warn(TOO_FEW, WeakEvidenceWarning, stacklevel=2)
+        text = "Fewer than four usable updates: too few to decide which are wrong."
+        warnings.warn(f"{text} See the message of the aggregate.", WeakEvidenceWarning, 2)
     if found.halved:
-        warnings.warn(HALVED, WeakEvidenceWarning, stacklevel=2)
+        text = "Half of the clients stand apart from the other half, and either may be honest:"
+        warnings.warn(f"{text} all were kept.", WeakEvidenceWarning, 2)
     return Aggregate(
-        update=messages.pack(combined(layers, found.coefficients)),
+        update=messages.usual.pack(combined(layers, found.coefficients)),
         rejected=tuple(reasons),
         reasons=reasons,
         scores=scores,
@@ -190,21 +180,21 @@ def _message(
     usable: list[int],
     too_few: bool,
 ) -> str:
-    """Say what was decided."""
+    """Describe the decision."""
 
     def listed(places: Iterable[int]) -> str:
         return ", ".join(repr(names[i]) for i in places)
 
-    said = [f"{len(names) - len(reasons)} of {len(names)} updates count."]
+    sentences = [f"{len(names) - len(reasons)} of {len(names)} updates count."]
     if reasons:
-        said.append(f"Rejected: {listed(reasons)}.")
+        sentences.append(f"Rejected: {listed(reasons)}.")
     for members in found.copies:
-        said.append(f"Nearly equal, counted as one: {listed(usable[i] for i in members)}.")
+        sentences.append(f"Nearly equal, counted as one: {listed(usable[i] for i in members)}.")
     if found.suspects:
         apart = listed(usable[i] for i in found.suspects)
-        said.append(f"Apart from the rest, but too few to do harm: {apart}.")
+        sentences.append(f"Apart from the rest, but too few to do harm: {apart}.")
     if found.halved:
-        said.append("Half of the clients stand apart from the other half; all were kept.")
+        sentences.append("Half of the clients stand apart from the other half; all were kept.")
     if too_few:
-        said.append(f"{len(usable)} usable updates are too few to tell which are wrong.")
-    return " ".join(said)
+        sentences.append(f"{len(usable)} usable updates are too few to decide which are wrong.")
+    return " ".join(sentences)

@@ -1,4 +1,4 @@
-"""A communication hook for PyTorch's DistributedDataParallel: gradients of ranks that may lie."""
+"""A communication hook for PyTorch's DistributedDataParallel when some ranks may be faulty."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ PURPOSE = "For a hook into DistributedDataParallel"
 
 
 class RobustState:
-    """What the hook keeps from step to step.
+    """State of the hook between steps.
 
     Parameters
     ----------
     process_group : torch.distributed.ProcessGroup, optional
         The ranks among which gradients are exchanged; all by default.
     remember : bool, default=True
-        Whether to carry suspicion from step to step.
+        Whether to use evidence from earlier steps.
 
     Attributes
     ----------
     results : dict of Aggregate
-        The last answer for each bucket of gradients.
+        The last result for each bucket of gradients.
     skipped : int
-        Steps in which no rank sent anything usable for some bucket, so that its gradient was 0.
+        Number of times that no rank sent a usable bucket, so that its gradient was set to 0.
     """
 
     def __init__(self, process_group: Any = None, remember: bool = True) -> None:
@@ -45,8 +45,9 @@ def robust_hook(state: RobustState, bucket: Any) -> Any:
     """Replace the mean of the ranks' gradients by their robust aggregate.
 
     Register it with ``model.register_comm_hook(RobustState(), robust_hook)``. Every rank gathers
-    the bucket of all ranks, n times the memory of a bucket, and comes to the same answer, as long
-    as all run the same software on the same kind of processor. Each bucket is judged on its own.
+    the buckets of all n ranks, which takes n times the memory of a bucket, and computes the same
+    result if all run the same software on the same kind of processor. Each bucket is judged on its
+    own.
     """
     torch = optional("torch", PURPOSE, "torch")
     distributed = optional("torch.distributed", PURPOSE, "torch")
@@ -58,7 +59,7 @@ def robust_hook(state: RobustState, bucket: Any) -> Any:
         result = aggregate(gathered, record=state.record(bucket.index()))
         state.results[bucket.index()] = result
         update = result.update
-    except ValueError:  # from no rank anything usable: this step does nothing
+    except ValueError:  # no rank sent a usable bucket: this step changes nothing
         state.skipped += 1
         update = torch.zeros_like(mine)
     done = torch.futures.Future()
@@ -66,6 +67,6 @@ def robust_hook(state: RobustState, bucket: Any) -> Any:
     return done
 
 
-# DistributedDataParallel refuses a hook whose annotations are not its own types, and they are of a
-# library that need not be installed.
+# DistributedDataParallel refuses a hook whose annotations are not its own types, and torch is an
+# optional dependency.
 robust_hook.__annotations__ = {}

@@ -1,7 +1,4 @@
-"""Strategies for Flower that reject clients that lie, and name them in the metrics.
-
-`RobustFedAvg` is for the message API, `RobustFedAvgLegacy` for strategies of `flwr.server`.
-"""
+"""A strategy for Flower's message API that rejects faulty and malicious nodes."""
 
 from __future__ import annotations
 
@@ -12,30 +9,35 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.optional import optional
+from inlier._internal.removed import removed
 from inlier.federated.aggregation import Aggregate, aggregate
 from inlier.federated.record import Record
 
-PURPOSE = "For strategies of Flower"
+PURPOSE = "For the strategy for Flower"
 flwr_app = optional("flwr.app", PURPOSE, "flower")
 flwr_common = optional("flwr.common", PURPOSE, "flower")
 FedAvg: Any = optional("flwr.serverapp.strategy", PURPOSE, "flower").FedAvg
-LegacyFedAvg: Any = optional("flwr.server.strategy", PURPOSE, "flower").FedAvg
+
+__getattr__ = removed(
+    __name__,
+    {"RobustFedAvgLegacy": "use RobustFedAvg, for flwr.serverapp; or aggregate in aggregate_fit"},
+)
 
 
 class RobustFedAvg(FedAvg):
-    """Average what nodes train, without those that lie.
+    """Average the arrays that nodes trained, without faulty and malicious nodes.
 
     Takes the arguments of Flower's FedAvg. Replies that cannot be used are rejected one by one,
     where FedAvg would skip the round. The metrics of a round name the rejected nodes
     ("rejected-nodes"), count them ("num-rejected"), and are averaged over the others with the
-    capped counts of examples; what nodes report that is not a finite number is left out.
+    capped numbers of examples; metrics that are not finite numbers are ignored.
 
     Attributes
     ----------
     record : Record
-        Carries suspicion from round to round.
+        Evidence from earlier rounds.
     result : Aggregate or None
-        All of the last answer; `result.reasons` has a sentence for each rejected node.
+        The result of the last round; `result.reasons` has a sentence for each rejected node.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -70,61 +72,13 @@ class RobustFedAvg(FedAvg):
         return flwr_app.ArrayRecord(arrays), metrics
 
     def _averaged(self, contents: list[Any]) -> Any:
-        """Average the metrics that the kept nodes report."""
+        """Average the metrics of the kept nodes."""
         usable = _same_metrics(contents, self.weighted_by_key)
         try:
             return self.train_metrics_aggr_fn(usable, self.weighted_by_key)
-        except Exception as error:  # what nodes report must not end the training
-            flwr_common.log(WARNING, "aggregate_train: metrics left out (%r)", error)
+        except Exception as error:  # the metrics of a node must not end the training
+            flwr_common.log(WARNING, "aggregate_train: metrics ignored (%r)", error)
             return flwr_app.MetricRecord()
-
-
-class RobustFedAvgLegacy(LegacyFedAvg):
-    """Average what clients train, without those that lie: for `flwr.server` and its `fit`.
-
-    Takes the arguments of that FedAvg. The metrics name the rejected clients ("rejected_clients",
-    their ids with commas between) and count them ("num_rejected").
-
-    Attributes
-    ----------
-    record : Record
-        Carries suspicion from round to round.
-    result : Aggregate or None
-        All of the last answer.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.record = Record()
-        self.result: Aggregate | None = None
-
-    def aggregate_fit(
-        self, server_round: int, results: list[Any], failures: list[Any]
-    ) -> tuple[Any | None, dict[str, Any]]:
-        """Aggregate the results of a round of training."""
-        if not results or (failures and not self.accept_failures):
-            return None, {}
-        names = [str(proxy.cid) for proxy, _ in results]
-        sent = [_ndarrays(answer.parameters) for _, answer in results]
-        claims = [answer.num_examples for _, answer in results]
-        try:
-            result = aggregate(sent, claims, self.record, clients=_distinct(names))
-        except ValueError as error:
-            flwr_common.log(WARNING, "aggregate_fit: round %s: %s", server_round, error)
-            return None, {}
-        self.result = result
-        for reason in result.reasons.values():
-            flwr_common.log(INFO, "aggregate_fit: %s", reason)
-        metrics: dict[str, Any] = {}
-        if self.fit_metrics_aggregation_fn:
-            kept = [results[i][1] for i in range(len(results)) if i not in result.reasons]
-            metrics = dict(
-                self.fit_metrics_aggregation_fn([(res.num_examples, res.metrics) for res in kept])
-            )
-        metrics["rejected_clients"] = ",".join(names[i] for i in result.rejected)
-        metrics["num_rejected"] = len(result.rejected)
-        layers = [np.asarray(x) for x in result.update]
-        return flwr_common.ndarrays_to_parameters(layers), metrics
 
 
 def _arrays(content: Any) -> dict[str, Any] | None:
@@ -136,16 +90,8 @@ def _arrays(content: Any) -> dict[str, Any] | None:
         return None
 
 
-def _ndarrays(parameters: Any) -> list[Any] | None:
-    """Return the arrays of a legacy answer; None if they cannot be read."""
-    try:
-        return list(flwr_common.parameters_to_ndarrays(parameters))
-    except Exception:  # rejected by name
-        return None
-
-
 def _claim(content: Any, key: str) -> Any:
-    """Return what a node claims to have in examples; nan if it does not say."""
+    """Return the number of examples that a node claims; nan if it does not report one."""
     try:
         (record,) = content.metric_records.values()
         return record[key]
@@ -154,7 +100,7 @@ def _claim(content: Any, key: str) -> Any:
 
 
 def _distinct(names: list[Any]) -> list[Any]:
-    """Return the names; a name that comes again is that of another client."""
+    """Return the names; the second reply of a name counts as another client."""
     seen: dict[Any, int] = {}
     out = []
     for name in names:

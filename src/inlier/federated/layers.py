@@ -1,7 +1,7 @@
 """Passes over the layers of all clients, in blocks: lengths, the Gram matrix, weighted sums.
 
-Nothing as large as an update is formed but the result. Blocks are read in single precision where
-that holds the data, and what they add up to is held in double precision.
+Only the result has the size of an update. Blocks are read in single precision where that holds the
+data, and their sums are accumulated in double precision.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from inlier._internal.arrays import (
 from inlier._internal.typing import Array
 
 BLOCK_ENTRIES = 1 << 18
-"""In a block of all clients on the host: about what the caches of a core hold."""
+"""In a block of all clients on the host: fits into the caches of a core."""
 DEVICE_COLUMNS = 1 << 20
-"""In a block on an accelerator, where many small ones would take longer to start than to run."""
+"""In a block on an accelerator, where small ones take longer to launch than to run."""
 SAFE = 1e10
-"""Lengths between this and its inverse have squares in single precision."""
+"""Lengths between this and its inverse can be squared in single precision."""
 
 
 def is_floating(layer: Any) -> bool:
@@ -39,7 +39,7 @@ def is_floating(layer: Any) -> bool:
 def lengths(clients: list[list[Any]]) -> Array:
     """Return the length of each update over its floating point layers; nan where not finite.
 
-    One pass. Squares that are out of range are scaled; a length is at most 1e300.
+    One pass, or two where squares are out of range. A length is at most 1e300.
     """
     found = np.zeros(len(clients))
     for i, layers in enumerate(clients):
@@ -60,10 +60,9 @@ def gram(clients: list[list[Any]], reference: int, length: float) -> Array:
     clients : list of list of array
         The layers of each client.
     reference : int
-        The client that is subtracted, so that what all have in common costs no digits.
+        The client that is subtracted, so that what all have in common costs no precision.
     length : float
-        That of an ordinary update. Unless its square is safely in range, products are in units of
-        its square.
+        Of an ordinary update. If its square is out of range, products are in units of it.
     """
     n = len(clients)
     scale = 1.0 if 1.0 / SAFE <= length <= SAFE or length == 0.0 else 1.0 / length
@@ -86,8 +85,8 @@ def gram(clients: list[list[Any]], reference: int, length: float) -> Array:
 def combined(clients: list[list[Any]], coefficients: Array) -> list[Any]:
     """Return the weighted sum of updates, layer by layer, in the dtypes of the layers. One pass.
 
-    A layer of whole numbers, such as a counter, has no weighted sum: its entries are the medians
-    of the clients that count.
+    A layer of integers, such as a counter, has no weighted sum: its entries are the medians of the
+    clients that count.
     """
     counted = np.flatnonzero(coefficients)
     weights = coefficients[counted]
@@ -115,34 +114,26 @@ def _length(layer: Any) -> float:
     """Return the length of one layer; nan if it is not finite."""
     xp = namespace(layer)
     flat = xp.reshape(layer, (-1,))
+    parts = [flat[part] for part in pieces(flat.shape[0], DEVICE_COLUMNS)]
     dtype = getattr(xp, working_precision(dtype_name(layer)).name)
-    square = 0.0
+
+    def square(dtype: Any, unit: float = 1.0) -> float:
+        total = 0.0
+        for part in parts:
+            x = xp.astype(part, dtype, copy=False)
+            x = x if unit == 1.0 else x / unit
+            total += float(x @ x)
+        return total
+
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for part in pieces(flat.shape[0], DEVICE_COLUMNS):
-            x = xp.astype(flat[part], dtype, copy=False)
-            square += float(x @ x)
-        if SAFE**-2 < square < SAFE**2:
-            return float(np.sqrt(square))
-        # Too long, too short, or not finite: again, in units of the largest entry.
-        largest = max(
-            (float(xp.max(xp.abs(flat[part]))) for part in pieces(flat.shape[0], DEVICE_COLUMNS)),
-            default=0.0,
-        )
-        if not np.isfinite(square) and not _is_finite(xp, flat):
-            return float("nan")
-        if largest == 0.0:
-            return 0.0
-        square = 0.0
-        for part in pieces(flat.shape[0], DEVICE_COLUMNS):
-            x = xp.astype(flat[part], xp.float64) / largest
-            square += float(x @ x)
-    return min(largest * float(np.sqrt(square)), 1e300)
-
-
-def _is_finite(xp: Any, flat: Any) -> bool:
-    return all(
-        bool(xp.all(xp.isfinite(flat[part]))) for part in pieces(flat.shape[0], DEVICE_COLUMNS)
-    )
+        found = square(dtype)
+        if SAFE**-2 < found < SAFE**2:
+            return float(np.sqrt(found))
+        # Too long, too short or not finite: again, in units of the largest entry.
+        largest = float(np.max([float(xp.max(xp.abs(part))) for part in parts], initial=0.0))
+        if largest == 0.0 or not np.isfinite(largest):
+            return 0.0 if largest == 0.0 else float("nan")
+        return min(largest * float(np.sqrt(square(xp.float64, largest))), 1e300)
 
 
 def _blocks(layers: list[Any], scale: float = 1.0) -> Iterator[Any]:

@@ -1,11 +1,11 @@
-"""What clients sent, read with suspicion: what cannot be used is named, and the rest goes on."""
+"""Updates as sent by clients: what cannot be used is named, and the round goes on with the rest."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -13,40 +13,62 @@ from array_api_compat import is_array_api_obj
 from inlier._internal.arrays import dtype_name, is_real, on_host
 from inlier._internal.typing import Array
 
-CAP = 2.0
-"""A client counts for at most this many times the median of all claimed sample counts."""
-
-
-class Layer(NamedTuple):
-    """What is the same in the messages of all honest clients."""
-
-    name: Hashable
-    shape: tuple[int, ...]
-    dtype: str
-    library: str
-
 
 @dataclass(frozen=True)
 class Message:
-    """One client's update as a list of arrays.
+    """One client's update as a dict of arrays.
 
     Attributes
     ----------
     form : type
-        Array, list, tuple or dict: how the arrays were sent.
-    names : list
-        Their names in a dict, otherwise their positions.
-    arrays : list of array
+        The type in which the arrays were sent: ndarray (one array), list, tuple or dict.
+    layers : dict of array
+        By their names in a dict, otherwise by their positions.
     """
 
     form: type
-    names: list[Hashable]
-    arrays: list[Any]
+    layers: dict[Hashable, Any]
 
     @property
-    def layout(self) -> tuple[type, frozenset[Layer]]:
-        """Names, shapes and dtypes, in any order."""
-        return self.form, frozenset(map(_layer, self.names, self.arrays))
+    def layout(self) -> tuple[type, frozenset[Any]]:
+        """The form, and names, shapes, dtypes and libraries of the layers in any order."""
+        return self.form, frozenset((name, *_kind(x).items()) for name, x in self.layers.items())
+
+    def pack(self, layers: list[Any]) -> Any:
+        """Turn a list of layers into an update of the same type."""
+        if self.form is np.ndarray:
+            return layers[0]
+        if self.form is dict:
+            return dict(zip(self.layers, layers, strict=True))
+        return self.form(layers)
+
+    def not_real(self) -> str:
+        """Describe the first layer that does not hold real numbers, if there is one."""
+        for name, x in self.layers.items():
+            if not is_real(x):
+                return f"sent {dtype_name(x)} in {self._called(name)}, not real numbers"
+        return ""
+
+    def difference(self, usual: Message) -> str:
+        """Describe how the layout differs from that of most clients."""
+        if self.form is not usual.form:
+            forms = {np.ndarray: "one array", dict: "named layers"}
+            sent, most = (forms.get(form, "a list of layers") for form in (self.form, usual.form))
+            return f"sent {sent} where most sent {most}"
+        if len(self.layers) != len(usual.layers):
+            return f"sent {len(self.layers)} layers where most sent {len(usual.layers)}"
+        for name, x in usual.layers.items():
+            if name not in self.layers:
+                return f"sent no layer {name!r}"
+            mine, theirs = _kind(self.layers[name]), _kind(x)
+            for what in mine:
+                if mine[what] != theirs[what]:
+                    layer = f"{self._called(name)} with {what} {mine[what]}"
+                    return f"sent {layer} where most sent {theirs[what]}"
+        return "sent layers with other names"
+
+    def _called(self, name: Hashable) -> str:
+        return "its vector" if self.form is np.ndarray else f"layer {name!r}"
 
 
 @dataclass(frozen=True)
@@ -58,56 +80,54 @@ class Messages:
     clients : tuple
         Their names, or their positions.
     readable : dict of list of array
-        The layers of each client whose message has the right layout, by position.
+        The layers of each client whose message has the usual layout, by position.
     faults : dict of str
-        What is wrong with the others.
-    pack : callable
-        Turns a list of layers into an update of the type that was sent.
+        What is wrong with the other messages.
+    usual : Message
+        The first message with the usual layout; empty if there is none.
     """
 
     clients: tuple[Hashable, ...]
     readable: dict[int, list[Any]]
     faults: dict[int, str]
-    pack: Callable[[list[Any]], Any]
+    usual: Message
 
 
 def read_messages(updates: Any, clients: Iterable[Hashable] | None = None) -> Messages:
-    """Read the updates of a round; the layout that most clients sent is the right one."""
+    """Read the updates of a round; the usual layout is the one that most clients sent."""
     sent, names = _by_client(updates, clients)
     found: dict[int, Message] = {}
     faults: dict[int, str] = {}
     for i, update in enumerate(sent):
         try:
             message = _message(update)
-            sizes = [int(np.prod(array.shape)) for array in message.arrays]
-            fault = _fault(message) if sum(sizes) else "sent an empty message"
+            is_empty = not any(np.prod(x.shape) for x in message.layers.values())
+            fault = "sent an empty message" if is_empty else message.not_real()
             hash(message.layout)
-        except Exception as error:  # whatever an object of a client does, the round goes on
-            faults[i] = f"sent what cannot be read as an update ({type(error).__name__})"
-            continue
+        except Exception as error:  # an object of a client may raise anything; the round goes on
+            fault = f"sent what cannot be read as an update ({type(error).__name__})"
         if fault:
             faults[i] = fault
         else:
             found[i] = message
     if not found:
-        return Messages(names, {}, faults, lambda layers: layers)
-    right, _ = Counter(message.layout for message in found.values()).most_common(1)[0]
-    first = next(message for message in found.values() if message.layout == right)
+        return Messages(names, {}, faults, Message(list, {}))
+    layout, _ = Counter(message.layout for message in found.values()).most_common(1)[0]
+    usual = next(message for message in found.values() if message.layout == layout)
     readable = {}
     for i, message in found.items():
-        if message.layout == right:
-            place = dict(zip(message.names, message.arrays, strict=True))
-            readable[i] = [place[name] for name in first.names]
+        if message.layout == layout:
+            readable[i] = [message.layers[name] for name in usual.layers]
         else:
-            faults[i] = _difference(message, first)
-    return Messages(names, readable, faults, _packer(first))
+            faults[i] = message.difference(usual)
+    return Messages(names, readable, faults, usual)
 
 
 def capped_counts(counts: Any, n: int) -> tuple[Array, dict[int, str]]:
-    """Return how much each client counts, and who made an impossible claim.
+    """Return the weight of each client, and which sample counts are impossible.
 
-    A claim is a number of samples that nobody can check, so that none counts for more than twice
-    the median claim.
+    A sample count is a claim that cannot be verified, so none counts for more than twice the
+    median.
     """
     if counts is None:
         return np.ones(n), {}
@@ -128,9 +148,9 @@ def capped_counts(counts: Any, n: int) -> tuple[Array, dict[int, str]]:
     good = values[values > 0.0]
     if not len(good):
         return values, faults
-    # The lower one: with an even number of clients, half of them must not set the unit alone.
+    # The lower median: with an even number of clients, half of them must not set the unit alone.
     unit = float(np.sort(good)[(len(good) - 1) // 2])
-    return np.minimum(values / unit, CAP), faults
+    return np.minimum(values / unit, 2.0), faults
 
 
 def _by_client(
@@ -138,8 +158,7 @@ def _by_client(
 ) -> tuple[list[Any], tuple[Hashable, ...]]:
     """Return the updates as a list, and the names of the clients."""
     if isinstance(updates, Mapping):
-        if clients is None:
-            clients = updates.keys()
+        clients = updates.keys() if clients is None else clients
         sent = list(updates.values())
     elif is_array_api_obj(updates):
         if updates.ndim != 2:
@@ -169,73 +188,25 @@ def _by_client(
 def _message(update: Any) -> Message:
     """Read one update."""
     if is_array_api_obj(update):
-        return Message(np.ndarray, [0], [_array(update)])
+        return Message(np.ndarray, {0: _array(update)})
     if isinstance(update, Mapping):
-        return Message(dict, list(update.keys()), [_array(x) for x in update.values()])
+        return Message(dict, {name: _array(x) for name, x in update.items()})
     if isinstance(update, Sequence) and not isinstance(update, str | bytes):
         if len(update) and all(isinstance(x, int | float | np.number) for x in update):
-            return Message(np.ndarray, [0], [np.asarray(update, dtype=np.float64)])
+            return Message(np.ndarray, {0: np.asarray(update, dtype=np.float64)})
         form = tuple if isinstance(update, tuple) else list
-        return Message(form, list(range(len(update))), [_array(x) for x in update])
+        return Message(form, {i: _array(x) for i, x in enumerate(update)})
     raise TypeError(f"{type(update).__name__} is no update")
 
 
 def _array(x: Any) -> Any:
     """Return an array without its gradient."""
-    if isinstance(x, np.ndarray):
-        return x
     if is_array_api_obj(x) and not isinstance(x, np.generic):
         return x.detach() if hasattr(x, "detach") else x
     return np.asarray(x)
 
 
-def _layer(name: Hashable, array: Any) -> Layer:
-    library = type(array).__module__.partition(".")[0]
-    return Layer(name, tuple(array.shape), dtype_name(array), library)
-
-
-def _fault(message: Message) -> str:
-    """Say whether an array does not hold real numbers."""
-    for name, array in zip(message.names, message.arrays, strict=True):
-        if not is_real(array):
-            return f"sent {dtype_name(array)} in {_called(message, name)}, not real numbers"
-    return ""
-
-
-def _difference(message: Message, right: Message) -> str:
-    """Say how a layout differs from that of most clients."""
-    if message.form is not right.form:
-        return f"sent {_kind(message.form)} where most sent {_kind(right.form)}"
-    if len(message.arrays) != len(right.arrays):
-        return f"sent {len(message.arrays)} layers where most sent {len(right.arrays)}"
-    theirs = dict(zip(message.names, message.arrays, strict=True))
-    for name, array in zip(right.names, right.arrays, strict=True):
-        if name not in theirs:
-            return f"sent no layer {name!r}"
-        mine, usual = _layer(name, theirs[name]), _layer(name, array)
-        if mine != usual:
-            what = "shape" if mine.shape != usual.shape else "dtype"
-            if mine.shape == usual.shape and mine.dtype == usual.dtype:
-                what = "library"
-            return (
-                f"sent {_called(message, name)} with {what} {getattr(mine, what)} where most sent "
-                f"{getattr(usual, what)}"
-            )
-    return "sent layers with other names"
-
-
-def _called(message: Message, name: Hashable) -> str:
-    return "its vector" if message.form is np.ndarray else f"layer {name!r}"
-
-
-def _kind(form: type) -> str:
-    return {np.ndarray: "one array", dict: "named layers"}.get(form, "a list of layers")
-
-
-def _packer(message: Message) -> Callable[[list[Any]], Any]:
-    """Return what turns layers into an update like this one."""
-    if message.form is np.ndarray:
-        return lambda layers: layers[0]
-    if message.form is dict:
-        return lambda layers: dict(zip(message.names, layers, strict=True))
-    return message.form
+def _kind(x: Any) -> dict[str, Any]:
+    """Return what has to be the same in a layer of all clients."""
+    library = type(x).__module__.partition(".")[0]
+    return {"shape": tuple(x.shape), "dtype": dtype_name(x), "library": library}

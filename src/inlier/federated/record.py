@@ -10,30 +10,31 @@ import numpy as np
 from inlier._internal.typing import Array
 
 DECAY = 0.9
-"""What a round counts for in the next: some ten rounds are remembered."""
+"""Weight of a round relative to the next: about ten rounds are remembered."""
 MOST = 1000
-"""Clients remembered; those that were not seen for longest are forgotten first."""
+"""Clients remembered; those not seen for longest are forgotten first."""
 
 
 @dataclass
 class Record:
     """Correlations between clients, averaged over rounds.
 
-    Give the same record to `aggregate` in every round. What honest clients do alike by chance
-    differs from round to round and averages out; what liars do together stays. It holds two numbers
-    for each pair of clients and nothing of their updates, and can be pickled.
+    Pass the same record to `aggregate` in every round. What honest clients have in common by chance
+    differs from round to round and averages out; what malicious clients do together stays. It
+    stores two numbers for each pair of clients and nothing of their updates, and can be pickled.
 
     Attributes
     ----------
     clients : list
         In the order of the rows of `sums` and `counts`.
     sums : array
-        Of the correlations of each pair, a round counting .9 as much as the next.
+        Sums over rounds of the correlations of each pair, with decay 0.9.
     counts : array
-        The sum of what rounds count in which both took part.
+        Sums of the weights of the rounds in which both took part.
     seen : array
-        The last round of each.
+        The last round of each client.
     rounds : int
+        Number of rounds.
     """
 
     clients: list[Hashable] = field(default_factory=list)
@@ -48,39 +49,27 @@ class Record:
         Parameters
         ----------
         clients : sequence
-            Who took part.
+            The clients that took part.
         correlations : array of shape (n, n)
             Between them, in this round.
         """
         self.rounds += 1
-        at = self._places(clients)
+        known = set(self.clients)
+        new = [client for client in clients if client not in known]
+        self.clients = self.clients + new
+        self.sums, self.counts = (np.pad(x, (0, len(new))) for x in (self.sums, self.counts))
+        self.seen = np.pad(self.seen, (0, len(new)))
+        place = {client: i for i, client in enumerate(self.clients)}
+        at = np.array([place[client] for client in clients], dtype=np.intp)
         pairs = np.ix_(at, at)
         self.sums[pairs] = DECAY * self.sums[pairs] + correlations
         self.counts[pairs] = DECAY * self.counts[pairs] + 1.0
         self.seen[at] = self.rounds
         average: Array = self.sums[pairs] / self.counts[pairs]
-        self._forget()
+        if len(self.clients) > MOST:
+            latest = np.sort(np.argsort(-self.seen, kind="stable")[:MOST])
+            self.clients = [self.clients[i] for i in latest]
+            self.sums = self.sums[np.ix_(latest, latest)]
+            self.counts = self.counts[np.ix_(latest, latest)]
+            self.seen = self.seen[latest]
         return average
-
-    def _places(self, clients: Sequence[Hashable]) -> Array:
-        """Return the rows of clients; new ones get rows at the end."""
-        place = {client: i for i, client in enumerate(self.clients)}
-        new = [client for client in clients if client not in place]
-        if new:
-            grown = (0, len(new))
-            self.clients = self.clients + new
-            self.sums = np.pad(self.sums, (grown, grown))
-            self.counts = np.pad(self.counts, (grown, grown))
-            self.seen = np.pad(self.seen, grown)
-            place = {client: i for i, client in enumerate(self.clients)}
-        return np.array([place[client] for client in clients], dtype=np.intp)
-
-    def _forget(self) -> None:
-        """Drop the clients that were not seen for longest."""
-        if len(self.clients) <= MOST:
-            return
-        latest = np.sort(np.argsort(-self.seen, kind="stable")[:MOST])
-        self.clients = [self.clients[i] for i in latest]
-        self.sums = self.sums[np.ix_(latest, latest)]
-        self.counts = self.counts[np.ix_(latest, latest)]
-        self.seen = self.seen[latest]
