@@ -113,7 +113,7 @@ def _principal(table: Table, center: Array, standardized: bool) -> tuple[Array, 
         nearest to the columns, and the columns themselves.
     """
     m = table.shape[0]
-    covariance, drift = table.scatter(center, double(table.rows(1.0)))
+    covariance, drift = table.scatter(center, double(table.constant(1.0)))
     covariance = covariance / m - np.outer(drift, drift) / m**2
     unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if not standardized:
