@@ -52,8 +52,8 @@ def draw(X: np.ndarray, is_one: np.ndarray, result: inlier.RobustMeanResult, pat
         axes.scatter(
             position[chosen], result.scores[chosen], s=14, c=colour, marker=marker, label=label
         )
-    axes.axhline(result.rule.threshold, color="black", lw=1, ls="--")
-    axes.text(0, result.rule.threshold, "removed above", va="bottom", fontsize=9)
+    axes.axhline(result.details.rule.threshold, color="black", lw=1, ls="--")
+    axes.text(0, result.details.rule.threshold, "removed above", va="bottom", fontsize=9)
     axes.set(ylabel="score", xlabel="rows, sorted by score")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left")
@@ -83,7 +83,7 @@ def main() -> None:
     print(f"\n{result.message}\n")
     print(
         f"removed: {(removed & is_one).sum()} of {is_one.sum()} ones, "
-        f"{(removed & ~is_one).sum()} of {(~is_one).sum()} zeros, in {result.n_passes} passes over "
+        f"{(removed & ~is_one).sum()} of {(~is_one).sum()} zeros, in {result.details.n_passes} passes over "
         "the data"
     )
     draw(X, is_one, result, OUTPUT)

@@ -25,7 +25,7 @@ print(X)
 
 result = inlier.robust_mean(X)
 print(result.message)
-print("passes over the data:", result.n_passes)
+print("passes over the data:", result.details.n_passes)
 
 # %%
 # Which chunk is it?

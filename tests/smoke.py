@@ -95,7 +95,7 @@ def check_extras(result: inlier.RobustMeanResult) -> None:
     """Everything that an extra brings says so, and names the extra."""
     ddp, cli = import_module("inlier.federated.ddp"), import_module("inlier.cli")
     wanting: dict[str, list[Callable[[], object]]] = {
-        "plot": [result.plot_scores],
+        "plot": [result.plot],
         "report": [result.to_html],
         "cli": [cli.main, partial(read, "t.csv", b"a\n1\n"), partial(read, "t.parquet", b"PAR1")],
         "files": [
