@@ -91,15 +91,15 @@ def test_columns_are_chosen(tmp_path, given, expected):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"columns": ["gene_3"]}, r"^columns names column 'gene_3', .* Did you mean 'gene_\d'"),
-        ({"exclude": ["ages"]}, r"^exclude names column 'ages', .* Did you mean 'age'\?"),
-        ({"id_column": "ids"}, r"^id_column names column 'ids'"),
-        ({"group_by": "gene_?"}, r"^group_by='gene_\?' stands for 2 columns"),
-        ({"columns": ["7"]}, r"^columns names column 7, but .* the columns 0 to 4"),
-        ({"columns": [-1]}, r"^columns names column -1"),
-        ({"columns": ["x_*"]}, r"^columns names column 'x_\*'"),
-        ({"columns": ["id"]}, r"^columns names 'id', .* it holds text"),
-        ({"columns": ["age"], "id_column": "age"}, r"^columns names 'age', .* it is the id_column"),
+        ({"columns": ["gene_3"]}, r"^columns='gene_3': .* Did you mean 'gene_\d'"),
+        ({"exclude": ["ages"]}, r"^exclude='ages': .* Did you mean 'age'\?"),
+        ({"id_column": "ids"}, r"^id_column='ids': there is no such column"),
+        ({"group_by": "gene_?"}, r"^group_by='gene_\?' matches 2 columns"),
+        ({"columns": ["7"]}, r"^columns='7': .* the columns 0 to 4"),
+        ({"columns": [-1]}, r"^columns=-1: .* the columns 0 to 4"),
+        ({"columns": ["x_*"]}, r"^columns='x_\*': there is no such"),
+        ({"columns": ["id"]}, r"^columns='id' is .* it holds text"),
+        ({"columns": ["age"], "id_column": "age"}, r"^columns='age' is .* it is the id_column"),
         ({"exclude": ["*"]}, r"has no column of numbers to use"),
         (
             {"missing": "ignore"},
@@ -107,7 +107,7 @@ def test_columns_are_chosen(tmp_path, given, expected):
         ),
         ({"key": "a"}, r"^key='a' is for .*HDF5.* files, but .* is delimited text"),
         ({"table": "a"}, r"^table='a' is for SQLite files"),
-        ({"delimiter": ",,"}, r"^delimiter must be one character"),
+        ({"delimiter": ",,"}, r"^delimiter=',,' must be one character"),
     ],
 )
 def test_arguments_that_are_wrong(tmp_path, given, message):
@@ -130,7 +130,7 @@ def test_columns_that_are_almost_numbers(tmp_path):
         "Column 'city' was left out: it holds text.",
         "Column 'age' was left out: 2 of 1000 cells are no numbers, the first 'n/a?' in row 17.",
     )
-    with pytest.raises(ValueError, match=r"columns names 'age'.*2 of 1000 cells are no numbers"):
+    with pytest.raises(ValueError, match=r"columns='age' is .*2 of 1000 cells are no numbers"):
         read(path, columns=["age"])
 
 
