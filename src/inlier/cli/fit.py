@@ -58,12 +58,19 @@ def fit(
             for one in fits:
                 one.result.summary  # noqa: B018 - computed here, while progress is shown
             tell("writing", None)
-            text = ""
-            if json is not None:
-                text = as_text(as_json(frame, fits, notes, options.source))
-            _write(targets, frame, fits, text)
+            text = as_text(as_json(frame, fits, notes, options.source)) if json else ""
+            if mean is not None:
+                write_means(frame, fits, mean)
+            if rows is not None:
+                write_rows(frame, fits, rows)
+            if clean is not None:
+                _write_kept(frame, fits, clean)
             if report is not None:
-                _write_report(report, options.source, frame, fits, notes, shape)
+                about: Any = {"source": options.source, "notes": [*frame.notes, *notes]}
+                _write_report(frame, fits, report, image=shape, **about)
+            if "json" in targets:
+                with replacing(targets["json"]) as unfinished:
+                    unfinished.write_text(text, encoding="utf-8")
         if json == "-":
             sys.stdout.write(text)
         elif not quiet:
@@ -134,38 +141,23 @@ def _check_targets(targets: dict[str, Path], file: str) -> None:
         taken.add(path)
 
 
-def _write(targets: dict[str, Path], frame: LoadedTable, fits: list[Fitted], text: str) -> None:
-    """Write the files that were asked for, but for the report."""
-    if "mean" in targets:
-        write_means(frame, fits, targets["mean"])
-    if "rows" in targets:
-        write_rows(frame, fits, targets["rows"])
-    if "clean" in targets:
-        kept = np.ones(len(frame.rows), dtype=np.bool_)
-        for one in fits:
-            kept[one.rows] = one.result.summary.support
-        write(frame, kept, targets["clean"])
-    if "json" in targets:
-        with replacing(targets["json"]) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+def _write_kept(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
+    kept = np.ones(len(frame.rows), dtype=np.bool_)
+    for fit in fits:
+        kept[fit.rows] = fit.result.summary.support
+    write(frame, kept, path)
 
 
 def _write_report(
-    path: Path,
-    source: str,
-    frame: LoadedTable,
-    fits: list[Fitted],
-    notes: list[str],
-    image: tuple[int, int] | None,
+    frame: LoadedTable, fits: list[Fitted], path: Path, source: str, **about: Any
 ) -> None:
     from inlier.report import page, pages
 
-    about: Any = {"title": Path(source).name, "source": source, "image": image, "path": path}
-    about["notes"] = [*frame.notes, *notes]
+    about |= {"title": Path(source).name, "source": source, "path": path}
     if frame.groups is None:
         page(fits[0].result.summary, **about)
     else:
-        pages([(str(one.group), one.result.summary) for one in fits], **about)
+        pages([(str(fit.group), fit.result.summary) for fit in fits], **about)
 
 
 def _position(frame: LoadedTable, row: str) -> int:
