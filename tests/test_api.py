@@ -75,7 +75,7 @@ KINDS: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "bsr": lambda X, folder: sp.bsr_array(X),
     "csr float32": lambda X, folder: sp.csr_array(X.astype(np.float32)),
     "csr int8": lambda X, folder: sp.csr_array(X.astype(np.int8)),
-    "matrix": lambda X, folder: np.asmatrix(X),
+    "matrix": lambda X, folder: np.ndarray.view(X, np.matrix),
     "masked": lambda X, folder: np.ma.MaskedArray(X),
 }
 
@@ -126,23 +126,19 @@ def test_truth_values():
 # -- arguments that are refused -------------------------------------------------------------------
 
 
+# Of each check one value or two: tests/_internal/test_validation.py has the others.
 WRONG_ARGUMENTS: list[tuple[str, Any]] = [
-    *[("sigma", value) for value in (0, 0.0, -1.0, NAN, INF, -INF, "1", True, [1.0], 1j)],
-    ("sigma", 10**400),
-    *[("p", value) for value in (0, -0.5, 1.5, NAN, INF, "0.5", True)],
-    *[("c1", value) for value in (0, -1.0, NAN, INF, "1", True)],
-    *[("algorithm", value) for value in ("Paper", "", None, 1)],
-    *[("surrogate", value) for value in ("l2", "", 1)],
-    *[("start", value) for value in ("median", "", None, 1.0)],
-    *[("start", np.ones(shape)) for shape in (2, 4, 0, (1, 3), (3, 1), (12, 3))],
-    ("start", [0.0, NAN, 0.0]),
-    ("start", [0.0, INF, 0.0]),
-    ("start", ["a", "b", "c"]),
-    ("start", [1j, 0, 0]),
-    *[("prune", value) for value in (0, 1, 1.0, -0.1, NAN, INF, "0.5", True)],
-    *[("max_iter", value) for value in (0, -1, 1.5, 10.0, NAN, "10", True)],
-    *[("tol", value) for value in (0, -1e-6, 1.0, NAN, INF, "1e-6", True)],
-    *[("random_state", value) for value in (-1, 1.5, "0", [1.5], NAN, True)],
+    *[("sigma", value) for value in (0.0, -1.0, NAN, INF, "1", True, [1.0], 10**400)],
+    *[("p", value) for value in (0, 1.5, "0.5")],
+    *[("c1", value) for value in (0, INF, True)],
+    *[("algorithm", value) for value in ("Paper", None)],
+    *[("surrogate", value) for value in ("l2", 1)],
+    *[("start", value) for value in ("median", None, 1.0, [0.0, NAN, 0.0], [1j, 0, 0])],
+    *[("start", np.ones(shape)) for shape in (2, (1, 3), (3, 1), (12, 3))],
+    *[("prune", value) for value in (0, 1, "0.5")],
+    *[("max_iter", value) for value in (0, 10.0)],
+    *[("tol", value) for value in (0, 1.0)],
+    *[("random_state", value) for value in (-1, 1.5, "0")],
 ]
 
 

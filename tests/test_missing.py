@@ -124,10 +124,6 @@ def test_a_table_without_gaps_has_none_missing():
     assert result.data.table._Y is SAMPLE.X
 
 
-def test_the_table_without_gaps_is_the_only_copy(result):
-    assert result.with_data(result.data.table).data.table._Y is result.data.table._Y
-
-
 KINDS = {
     "list": lambda X: [[None if np.isnan(x) else x for x in row] for row in X.tolist()],
     "pandas": pd.DataFrame,
@@ -135,6 +131,8 @@ KINDS = {
     "polars with nulls": lambda X: pl.DataFrame(X).fill_nan(None),
     "objects": lambda X: np.where(np.isnan(X), None, X.astype(object)),
     "masked": lambda X: np.ma.masked_invalid(X),
+    "nullable": lambda X: pd.DataFrame(X).astype(dict.fromkeys(range(19), "Float64")),
+    "nullable integers": lambda X: pd.DataFrame(np.round(1e9 * X)).astype("Int64"),
 }
 
 
@@ -142,20 +140,10 @@ KINDS = {
 @pytest.mark.parametrize("fit", [robust_mean, lambda X: RobustMean().fit(X).result_])
 def test_kinds_of_tables(kind, fit, result):
     other = fit(KINDS[kind](GAPPY))
-    assert other.location == pytest.approx(result.location)
+    unit = 1e9 if kind == "nullable integers" else 1.0
+    assert other.location / unit == pytest.approx(result.location)
     assert np.array_equal(other.support, result.support)
     assert np.array_equal(other.n_missing, result.n_missing)
-
-
-@pytest.mark.parametrize("fit", [robust_mean, lambda X: RobustMean().fit(X).result_])
-def test_nullable_integers(fit):
-    rng = np.random.default_rng(0)
-    X = with_gaps(rng.integers(-50, 50, (200, 3)).astype(float))
-    frame = pd.DataFrame({"abc"[j]: pd.array(X[:, j], dtype="Int64") for j in range(3)})
-    frame["d"] = X[:, 0]
-    result = fit(frame)
-    assert result.location[:3] == pytest.approx(np.nanmean(X[result.support], axis=0))
-    assert result.n_missing[:3].tolist() == np.isnan(X).sum(axis=0).tolist()
 
 
 # -- The verdict ----------------------------------------------------------------------------------
@@ -198,13 +186,6 @@ def test_a_gross_row_with_missing_cells_is_found():
     why = robust_mean(X, sigma=1.5).explain(7)
     assert [f.missing for f in why.features()].count(True) == 9
     assert "x0 is missing, counts as" in str(why) and "x3 = 1000" in str(why)
-
-
-@cases("seed", range(3))
-def test_groups_of_bad_rows_are_found(seed):
-    sample = SettingA(n=1000, d=50, alpha=0.2).sample(random_state=seed)
-    wrong = robust_mean(with_gaps(sample.X)).support == sample.is_outlier
-    assert wrong.sum() <= 5  # a fifth of what tells them apart is gone
 
 
 def test_order_does_not_matter(result):
@@ -271,19 +252,13 @@ def test_where_nothing_is_left_to_judge_by():
 # -- What the result says and does ----------------------------------------------------------------
 
 
-def test_the_message(result):
+def test_the_message_and_the_certificate_are_about_the_filled_table(result):
     n = int(np.isnan(GAPPY).sum())
     assert (
         f"{n} missing cells (in 20 columns) count as the median of their column in the "
         "certificate; each mean is over the rows that have the cell."
     ) in result.message
     assert "More than half" not in result.message
-    X = SAMPLE.X.copy()
-    X[3, 4] = np.nan
-    assert "1 missing cell (in 1 column) counts as the median of its column" in str(robust_mean(X))
-
-
-def test_the_certificate_is_about_the_filled_table(result):
     certificate = result.certificate
     Y = filled(GAPPY)[result.support]
     largest = np.linalg.eigvalsh(len(Y) * np.cov(Y.T, bias=True))[-1]
@@ -291,10 +266,12 @@ def test_the_certificate_is_about_the_filled_table(result):
     assert largest <= certificate.bound * (1 + 1e-9)
     assert certificate.verify(GAPPY).holds and certificate.verify(filled(GAPPY)).holds
     assert not certificate.verify(filled(GAPPY) * 1.1).holds
-    assert certificate.n_missing == np.isnan(GAPPY).sum()
-    said = "if a missing cell counts as the median of its column."
-    assert certificate.statement().endswith(said)
+    assert certificate.n_missing == n
+    assert certificate.statement().endswith("if a missing cell counts as the median of its column.")
     assert certificate.statement() in result.message
+    X = SAMPLE.X.copy()
+    X[3, 4] = np.nan
+    assert "1 missing cell (in 1 column) counts as the median of its column" in str(robust_mean(X))
 
 
 def test_other_choices(result):
@@ -358,21 +335,6 @@ def test_a_missing_cell_is_not_gross():
     assert str(back.explain(7, X)) == str(result.explain(7))
 
 
-def test_a_suspect_can_be_dropped():
-    rng = np.random.default_rng(0)
-    X = np.r_[rng.exponential(size=(180, 6)), 0.05 * rng.standard_normal((30, 6)) - 2.5]
-    X = with_gaps(X, 0.02)
-    X[180:, 1:] = np.where(np.isnan(X[180:, 1:]), -2.5, X[180:, 1:])
-    result = robust_mean(X, assume="nothing")
-    assert result.support.all() and len(result.suspects) == 1
-    dropped = result.drop(0)
-    assert dropped.outliers.tolist() == list(range(180, 210))
-    assert dropped.location == pytest.approx(np.nanmean(X[:180], axis=0))
-    assert dropped.message.count("missing cells") == 1
-    assert dropped.certificate.n_missing == np.isnan(X).sum()
-    assert dropped.certificate.verify(X).holds
-
-
 def test_warnings_say_what_the_message_says():
     X = with_gaps(SettingA(n=1000, d=50, alpha=0.4).sample(random_state=0).X, 0.02)
     with pytest.warns(inlier.WeakEvidenceWarning) as caught:
@@ -407,20 +369,17 @@ def test_names_given_later_are_in_the_message():
 
 
 @pytest.mark.parametrize("how", [{}, {"sigma": SAMPLE.sigma}], ids=str)
-def test_verdicts_on_the_rows_of_the_fit(how):
+def test_rows_are_judged_with_the_medians_of_the_fit(how):
     model = RobustMean(**how).fit(GAPPY)
     assert np.array_equal(model.predict(GAPPY) == 1, model.support_)
     assert model.score_samples(GAPPY) == pytest.approx(-model.result_.outlyingness, abs=1e-8)
-    assert model.location_ == pytest.approx(np.nanmean(GAPPY[model.support_], axis=0))
-
-
-def test_new_rows_are_filled_with_the_medians_of_the_fit():
-    model = pickle.loads(pickle.dumps(RobustMean().fit(GAPPY)))
+    model = pickle.loads(pickle.dumps(model))
     new = with_gaps(SAMPLE.X[:50] * 2.0, 0.5, seed=5)
     by_hand = np.where(np.isnan(new), np.nanmedian(GAPPY, axis=0), new)
     assert model.score_samples(new) == pytest.approx(model.score_samples(by_hand))
     assert model.predict(new[:1]).shape == (1,)
-    model = RobustMean().fit(SAMPLE.X)  # which has none: then the mean stands for a missing cell
+    # Of a fit without gaps, the mean stands for a missing cell.
+    model = RobustMean(**how).fit(SAMPLE.X)
     by_hand = np.where(np.isnan(new), model.location_, new)
     assert model.score_samples(new) == pytest.approx(model.score_samples(by_hand))
 
