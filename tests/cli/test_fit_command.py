@@ -160,7 +160,7 @@ def test_missing_values(patients, tmp_path):
     assert refused.exit_code == 2
     assert "row 51, column 'age'" in refused.stderr and "--missing 'drop'" in refused.stderr
     gone = invoke("explain", path, "--missing", "drop", "--row", "51").stderr
-    assert "from 1 to 400, and was not dropped; 2 were" in gone
+    assert "from 1 to 400; 2 with missing values were dropped." in gone
     dropped = fit_record(path, "--missing", "drop")
     assert dropped["rows_dropped"] == 2
     assert dropped["fits"][0]["row"] == [i for i in range(1, 401) if i not in (51, 61)]
@@ -202,11 +202,14 @@ def test_explain(patients):
         (["fit", "nowhere.csv"], "'nowhere.csv': there is no such file"),
         (["fit", "{file}", "--columns", "agee"], "--columns 'agee': there is no such column"),
         (["fit", "{file}", "--weights", "site"], "--weights 'site' is a column that is not used"),
-        (["fit", "{file}", "--clean", "{file}"], "is in what is read"),
-        (["fit", "{folder}", "--clean", "{file}"], "is in what is read"),
+        (["fit", "{file}", "--clean", "{file}"], "would replace what is read"),
+        (["fit", "{folder}", "--clean", "{file}"], "would replace what is read"),
         (["fit", "{file}", "--clean", "x.xlsx"], "--clean 'x.xlsx' ends in '.xlsx'"),
         (["fit", "{file}", "--report", "nowhere/x.html"], "there is no folder"),
-        (["fit", "{file}", "--mean", "a.csv", "--rows", "a.csv"], "is written already"),
+        (
+            ["fit", "{file}", "--mean", "a.csv", "--rows", "a.csv"],
+            "is also the file of another option",
+        ),
         (["fit", "{file}", "--image", "3x3"], "9 pixels, but the table has 5"),
         (["fit", "{file}", "--image", "three"], "such as 36x30"),
         (["fit", "{file}", "--sigma", "-1"], "sigma must be"),
@@ -214,9 +217,12 @@ def test_explain(patients):
         (["fit", "{file}", "--keep", "7"], "--keep 7: there is no such group"),
         (["fit", "{file}", "--report", "-"], "only --json"),
         (["fit", "{file}", "--group-by", "name"], "no group has more than one row"),
-        (["explain", "{file}", "--row", "0"], "'0' is not the number of a row, from 1 to 400"),
-        (["explain", "{file}", "--row", "p003"], "'p003' is not the number of a row"),
-        (["explain", "{file}", "--row", "4", *NAMED], "'4' is not the name of a row"),
+        (
+            ["explain", "{file}", "--row", "0"],
+            "'0': there is no row of this number. Numbers are from 1",
+        ),
+        (["explain", "{file}", "--row", "p003"], "'p003': there is no row of this number"),
+        (["explain", "{file}", "--row", "4", *NAMED], "'4': there is no row of this name"),
         (["explain", "{file}", "--row", "2020-01-01", "--id-column", "seen"], "of 400 rows"),
     ],
 )

@@ -135,9 +135,9 @@ def _check_targets(targets: dict[str, Path], file: str) -> None:
         if str(given) == "-":
             raise ValueError(f"--{name} - : only --json can be written to standard output.")
         if path == source or (source.is_dir() and source in path.parents):
-            raise ValueError(f"--{name} {path} is in what is read. Choose another name.")
+            raise ValueError(f"--{name} {path} would replace what is read. Choose another name.")
         if path in taken:
-            raise ValueError(f"--{name} {path} is written already. Choose different names.")
+            raise ValueError(f"--{name} {path} is also the file of another option. Choose another.")
         taken.add(path)
 
 
@@ -171,7 +171,9 @@ def _position(frame: LoadedTable, row: str) -> int:
             f"number: {', '.join(str(frame.rows[i] + 1) for i in found[:5])}."
         )
     if not len(found):
-        counted = f" and was not dropped; {frame.n_dropped} were" if frame.n_dropped else ""
-        what = "name of a row" if named else f"number of a row, from 1 to {frame.n_read},"
-        raise ValueError(f"--row {row!r} is not the {what}{counted}.")
+        dropped = f"; {frame.n_dropped} with missing values were dropped" if frame.n_dropped else ""
+        raise ValueError(
+            f"--row {row!r}: there is no row of this {'name' if named else 'number'}. Numbers are "
+            f"from 1 to {frame.n_read}{dropped}."
+        )
     return int(found[0])
