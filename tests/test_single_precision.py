@@ -11,6 +11,7 @@ from cases import cases
 from inlier import RobustMeanResult, WeakEvidenceWarning, robust_mean
 from inlier.data import as_table
 from inlier.data.base import Metric
+from libraries import host
 from paper_cells import BIG, CELLS, SETTINGS, name_of
 
 SMALL_CELLS = [cell for cell in CELLS if cell[1] * cell[2] <= BIG]
@@ -27,10 +28,6 @@ def as_torch(X: np.ndarray) -> Any:
 
 
 MAKERS = [as_numpy, as_torch]
-
-
-def host(x: Any) -> np.ndarray:
-    return x.numpy() if hasattr(x, "numpy") else np.asarray(x)
 
 
 def fit(X: Any, sigma: float | None) -> RobustMeanResult:
@@ -110,61 +107,29 @@ LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = 
 }
 
 
-@cases("offset", [0.0, 1.5, 1e4])
-@cases("law", LAWS)
-def test_the_mean_of_a_million_rows_is_right(law, offset):
-    X = moved(LAWS[law](np.random.default_rng(0), (1_000_000, 3)), offset)
-    expected = X.mean(axis=0, dtype=np.float64)
-    spread = float(X.std(axis=0, dtype=np.float64).min())
-    for make in MAKERS:
-        table = as_table(make(X))
-        center = table.median(np.random.default_rng(0))
-        mean = table.mean(table.constant(1.0), center)
-        np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-6 * spread)
-
-
+@cases(("law", "offset"), [("normal", 0.0), ("exponential", 1.5), ("exponential", 1e4)])
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("law", LAWS)
-def test_the_second_moment_of_a_million_rows_is_right(law, make):
-    X = moved(LAWS[law](np.random.default_rng(1), (1_000_000, 3)), 1e4)
+def test_the_moments_of_a_million_rows_are_right(law, offset, make):
+    X = moved(LAWS[law](np.random.default_rng(0), (1_000_000, 3)), offset)
     table = as_table(make(X))
     center = table.median(np.random.default_rng(0))
-    weights = np.random.default_rng(2).random(len(X))
+    mean = table.mean(table.rows(1.0), center)
+    spread = float(X.std(axis=0, dtype=np.float64).min())
+    np.testing.assert_allclose(mean, X.mean(axis=0, dtype=np.float64), rtol=0, atol=1e-6 * spread)
+    w = np.random.default_rng(2).random(len(X))
     A = X.astype(np.float64) - center
-    expected = (A.T * weights) @ A
+    expected = (A.T * w) @ A
     near = 1e-5 * np.abs(expected).max()
     basis = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 2)))[0].T
-    moment = table.moment(center, table.to_device(weights), basis)
+    moment = table.moment(center, table.to_device(w), basis)
     np.testing.assert_allclose(moment.image, basis @ expected, rtol=0, atol=near)
-    np.testing.assert_allclose(moment.drift, A.T @ weights, rtol=0, atol=near)
-    scatter, drift = table.scatter(center, table.to_device(weights))
+    scatter, drift = table.scatter(center, table.to_device(w))
     np.testing.assert_allclose(scatter, expected, rtol=0, atol=near)
-    np.testing.assert_allclose(drift, A.T @ weights, rtol=0, atol=near)
+    for found in (moment.drift, drift):
+        np.testing.assert_allclose(found, A.T @ w, rtol=0, atol=near)
 
 
 # -- each pass far from the origin ----------------------------------------------------------------
-
-
-class Far:
-    """Rows far from the origin in single precision, beside the same numbers in double."""
-
-    def __init__(self, make: Callable[[np.ndarray], Any], shape: tuple[int, int]) -> None:
-        rng = np.random.default_rng(4)
-        n, d = shape
-        X = moved(rng.standard_normal(shape), 1e4)
-        self.table = as_table(make(X))
-        self.Y = X.astype(np.float64)
-        # Not a number of single precision: what is left of it must not be lost.
-        self.center = self.Y.mean(axis=0) + rng.standard_normal(d) / 3.0
-        self.A = self.Y - self.center
-        self.basis = np.linalg.qr(rng.standard_normal((d, 3)))[0].T
-        self.weights = rng.random(n)
-        self.coefficients = rng.standard_normal((2, n))
-
-
-@pytest.fixture(params=MAKERS)
-def far(request: pytest.FixtureRequest) -> Far:
-    return Far(request.param, (800, 12))
 
 
 def assert_near(actual: Any, expected: np.ndarray, relative: float = 2e-6) -> None:
@@ -173,67 +138,43 @@ def assert_near(actual: Any, expected: np.ndarray, relative: float = 2e-6) -> No
     np.testing.assert_allclose(host(actual), expected, rtol=0, atol=atol)
 
 
-def test_single_precision_is_kept(far):
-    assert far.table.dtype == np.float32
-
-
-def test_project_far_from_the_origin(far):
-    assert_near(far.table.project(far.center, far.basis), far.basis @ far.A.T)
-
-
-def test_moment_far_from_the_origin(far):
-    moment = far.table.moment(far.center, far.table.to_device(far.weights), far.basis)
-    assert_near(moment.projection, far.basis @ far.A.T)
-    assert_near(moment.image, far.basis @ (far.A.T * far.weights) @ far.A)
-    assert_near(moment.drift, far.A.T @ far.weights)
-
-
-def test_scatter_far_from_the_origin(far):
-    scatter, drift = far.table.scatter(far.center, far.table.to_device(far.weights))
-    assert_near(scatter, (far.A.T * far.weights) @ far.A)
-    assert_near(drift, far.A.T @ far.weights)
-
-
-def test_combine_far_from_the_origin(far):
+@pytest.mark.parametrize("make", MAKERS)
+def test_every_pass_far_from_the_origin(make):
+    """Against the same numbers in double precision."""
+    rng = np.random.default_rng(4)
+    n, d = 800, 12
+    X = moved(rng.standard_normal((n, d)), 1e4)
+    Y, table = X.astype(np.float64), as_table(make(X))
+    assert table.dtype == np.float32
+    # Not a number of single precision: what is left of it must not be lost.
+    c = Y.mean(axis=0) + rng.standard_normal(d) / 3.0
+    A, V = Y - c, np.linalg.qr(rng.standard_normal((d, 3)))[0].T
+    w, C = rng.random(n), rng.standard_normal((2, n))
+    weights, distances = table.to_device(w), np.square(A).sum(axis=1)
+    assert_near(table.project(c, V), V @ A.T)
+    moment = table.moment(c, weights, V)
+    assert_near(moment.projection, V @ A.T)
+    assert_near(moment.image, V @ (A.T * w) @ A)
+    assert_near(moment.drift, A.T @ w)
+    scatter, drift = table.scatter(c, weights)
+    assert_near(scatter, (A.T * w) @ A)
+    assert_near(drift, A.T @ w)
     # Coefficients of both signs cancel: by the size of what is summed, not of the sum.
-    size = np.abs(far.coefficients) @ np.abs(far.A)
-    combined = far.table.combine(far.center, far.table.to_device(far.coefficients))
-    error = np.abs(combined - far.coefficients @ far.A)
-    assert (error <= 1e-6 * size).all()
-
-
-def test_mean_far_from_the_origin(far):
-    mean = far.table.mean(far.table.to_device(far.weights), far.center)
-    expected = np.average(far.Y, axis=0, weights=far.weights)
-    np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-6)
-
-
-def test_distances_far_from_the_origin(far):
-    expected = np.square(far.A).sum(axis=1)
-    np.testing.assert_allclose(host(far.table.sq_distances(far.center)), expected, rtol=2e-6)
-
-
-def test_gram_far_from_the_origin(far):
-    assert_near(far.table.gram(far.center), far.A @ far.A.T)
-
-
-def test_median_far_from_the_origin(far):
-    np.testing.assert_array_equal(far.table.median(), np.median(far.Y, axis=0))
-
-
-def test_other_coordinates_far_from_the_origin(far):
-    scales = np.linspace(0.5, 2.0, 12)
-    seen = far.table.in_metric(Metric(far.center, scales))
-    assert seen.dtype == np.float32
-    assert_near(seen.fetch(np.arange(len(far.A))), far.A / scales)
-
-
-def test_some_of_the_rows_far_from_the_origin(far):
-    mask = np.arange(len(far.A)) % 3 > 0
-    kept = far.table.take(far.table.to_device(mask))
-    assert_near(kept.project(far.center, far.basis), far.basis @ far.A[mask].T)
-    expected = np.square(far.A[mask]).sum(axis=1)
-    np.testing.assert_allclose(host(kept.sq_distances(far.center)), expected, rtol=2e-6)
+    error = np.abs(table.combine(c, table.to_device(C)) - C @ A)
+    assert (error <= 1e-6 * (np.abs(C) @ np.abs(A))).all()
+    mean = np.average(Y, axis=0, weights=w)
+    np.testing.assert_allclose(table.mean(weights, c), mean, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(host(table.sq_distances(c)), distances, rtol=2e-6)
+    assert_near(table.gram(c), A @ A.T)
+    np.testing.assert_array_equal(table.median(), np.median(Y, axis=0))
+    scales = np.linspace(0.5, 2.0, d)
+    scaled = table.in_metric(Metric(c, scales))
+    assert scaled.dtype == np.float32
+    assert_near(scaled.some(np.arange(n)), A / scales)
+    mask = np.arange(n) % 3 > 0
+    kept = table.take(table.to_device(mask))
+    assert_near(kept.project(c, V), V @ A[mask].T)
+    np.testing.assert_allclose(host(kept.sq_distances(c)), distances[mask], rtol=2e-6)
 
 
 @pytest.mark.parametrize("make", MAKERS)

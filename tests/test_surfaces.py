@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import inlier
-from inlier.cli.app import app
+from commands import fit_record, invoke
 from inlier.report import card, page
 
 COLUMNS = ["income", "debt", "<b>age</b>", "height", "weight", "[red]rent[/red]"]
@@ -48,11 +47,6 @@ def result(table):
     return found.with_data(frame[COLUMNS], names=frame["name"].to_numpy())
 
 
-def invoke(*words):
-    environment = {"COLUMNS": "400", "TERM": "dumb", "NO_COLOR": "1"}
-    return CliRunner().invoke(app, [str(word) for word in words], env=environment)
-
-
 def read(html):
     """The words of a page, without its marks; what is in its head is left out."""
     body = re.sub(r"<(script|style|title|desc)\b.*?</\1>|<head>.*?</head>", "", html, flags=re.S)
@@ -60,14 +54,12 @@ def read(html):
 
 
 def as_json(*words):
-    done = invoke("fit", *words, "--json", "-")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)["fits"][0]
+    return fit_record(*words, "--id-column", "name")["fits"][0]
 
 
 def all_surfaces(table, result, *options):
     """What each of them says, as one line."""
-    told = as_json(table, "--id-column", "name", *options)
+    told = as_json(table, *options)
     terminal = invoke("fit", table, "--id-column", "name", *options)
     spoken = [told["message"], told["certificate"]["statement"]]
     spoken += [one["description"] for one in (*told["groups"], *told["suspects"])]
@@ -120,33 +112,25 @@ def test_all_surfaces_agree(table, result, choice):
     assert told["message"] == result.message
     counted = f"Kept {kept} of {n} rows" if removed else f"Kept all {n} rows"
     assert counted in said["terminal"]
-    assert f"{kept} of {n} rows kept" in said["card"]
-    assert f"{removed} removed" in said["card"]
-    assert f"{kept} of {n} rows kept" in said["report"]
-    assert f"{removed} removed" in said["report"]
-    if choice in ("fit", "symmetric", "sigma"):
-        assert counted in said["message"]
-    else:
-        assert f"Kept {kept} of {n} rows by choice." in said["message"]
+    for where in ("card", "report"):
+        assert f"{kept} of {n} rows kept" in said[where]
+        assert f"{removed} removed" in said[where]
+    by_choice = choice in ("drop", "keep", "both")
+    assert (f"Kept {kept} of {n} rows by choice." if by_choice else counted) in said["message"]
+    everywhere = ("terminal", "report", "card", "json")
     sentences = [str(group) for group in result.groups]
-    for where in ("message", "terminal", "report", "card", "json"):
-        by_choice = where == "message" and choice not in ("fit", "symmetric")
-        for sentence in [] if by_choice else sentences:
+    for where in everywhere if choice == "sigma" else ("message", *everywhere):
+        assert result.certificate.statement() in said[where], where
+        for sentence in [] if where == "message" and by_choice else sentences:
             assert sentence in said[where], (where, sentence)
-        if not (where == "message" and choice == "sigma"):
-            assert result.certificate.statement() in said[where], where
-    for suspect in result.suspects:
-        for where in ("terminal", "report", "card", "json"):
-            assert str(suspect) in said[where], where
-    if result.remarks:
-        assert result.remarks in said["message"]
-        assert result.remarks in said["report"]
-        shown = result.remarks.replace("result.keep", "--keep")
-        shown = shown.replace("result.groups", "the groups").replace("Pass sigma", "Give --sigma")
-        assert shown in said["terminal"]
-    for cell in result.cells:
-        assert str(cell) in said["report"]
-        assert str(cell) in said["terminal"]
+    for where in everywhere:
+        assert all(str(suspect) in said[where] for suspect in result.suspects), where
+    assert result.remarks in said["message"] and result.remarks in said["report"]
+    shown = result.remarks.replace("result.keep", "--keep")
+    shown = shown.replace("result.groups", "the groups").replace("Pass sigma", "Give --sigma")
+    assert shown in said["terminal"]
+    for where in ("report", "terminal"):
+        assert all(str(cell) in said[where] for cell in result.cells)
 
 
 @pytest.mark.parametrize("choice", ["fit", "drop", "keep", "symmetric", "sigma"])
@@ -177,7 +161,7 @@ def test_all_surfaces_tell_of_missing_cells(tmp_path, choice):
 
 
 def test_suspects_and_cells_in_numbers(table, result):
-    told = as_json(table, "--id-column", "name")
+    told = as_json(table)
     (suspect,) = told["suspects"]
     assert suspect["rows"] == list(range(1, 51))
     assert suspect["why"] == result.suspects[0].why
@@ -203,7 +187,7 @@ def test_suspects_and_cells_in_numbers(table, result):
 
 def test_documented_fields(table):
     """docs/command-line.md names every field, and no other."""
-    record = json.loads(invoke("fit", table, "--id-column", "name", "--json", "-").stdout)
+    record = fit_record(table, "--id-column", "name")
     text = (Path(__file__).parents[1] / "docs" / "command-line.md").read_text()
     described = set(re.findall(r"^\| `([\w.\[\]]+)`", text, flags=re.M))
 
@@ -220,18 +204,18 @@ def test_documented_fields(table):
 
 def test_choices_are_those_of_the_verdict(table, result):
     """Groups and suspects are numbered as in the verdict, whatever else is chosen."""
-    dropped = as_json(table, "--drop", "1", "--id-column", "name")
+    dropped = as_json(table, "--drop", "1")
     assert dropped["suspects"] == []
     assert dropped["groups"][-1]["rows"] == list(range(1, 51))
     assert dropped["message"].startswith("Dropped: 50 rows")
-    both = as_json(table, "--drop", "1", "--keep", "1", "--id-column", "name")
+    both = as_json(table, "--drop", "1", "--keep", "1")
     assert both["removed"] == 50 and len(both["groups"]) == 1
     assert both["message"].startswith("Put back: 7 rows") and "Dropped: 50 rows" in both["message"]
     assert both["message"] == result.keep(0).drop(0).message
     for words, said in (
         (["--drop", "2"], "--drop 2: there is no such suspect. The verdict has 1, counted from 1."),
         (["--drop", "0"], "--drop 0: there is no such suspect."),
-        (["--sigma", "3", "--assume", "nothing"], "leave --sigma out, or leave --assume out"),
+        (["--sigma", "3", "--assume", "nothing"], "leave sigma out, or leave assume out"),
         (["--sigma", "3", "--drop", "1"], "The verdict has 0"),
     ):
         done = invoke("fit", table, "--id-column", "name", *words)
@@ -254,15 +238,12 @@ def test_several_suspects_are_dropped_by_their_numbers(result):
     left = several.drop(0)
     assert left.suspects == (halves[1],)
     assert not left.support[rows[:20]].any() and left.support[rows[20:]].all()
+    lowest = float(result.scores[rows].min())
+    assert result.at(threshold=0.9 * lowest).suspects == ()
+    assert result.at(threshold=1e9).suspects == result.suspects
     said = read(page(several.summary))
     assert "Suspect 1. 20 rows" in said and "Suspect 2. 30 rows" in said
     assert "kept, suspect 2: 30 rows" in said
-
-
-def test_suspects_that_are_gone_are_suspects_no_more(result):
-    lowest = float(result.scores[result.suspects[0].rows].min())
-    assert result.at(threshold=0.9 * lowest).suspects == ()
-    assert result.at(threshold=1e9).suspects == result.suspects
 
 
 def test_a_row_is_explained_by_the_group_it_left_with(table, result):
@@ -277,16 +258,15 @@ def test_a_row_is_explained_by_the_group_it_left_with(table, result):
     dropped = result.drop(0)
     last = len(dropped.groups) - 1
     assert dropped.explain(3).directions[0].name == f"group {last + 1}: {dropped.groups[last]}"
-    done = invoke("explain", table, "--id-column", "name", "--row", "p100")
-    assert result.explain(100).cells[0] in done.stdout
-    assert str(result.groups[0]) in done.stdout
-    kept = invoke("explain", table, "--id-column", "name", "--row", "p003")
-    assert f"suspect 1: {result.suspects[0]}" in kept.stdout
-    gone = invoke("explain", table, "--id-column", "name", "--row", "p003", "--drop", "1")
-    assert "p003: removed." in gone.stdout and str(result.suspects[0].group) in gone.stdout
-    record = json.loads(
-        invoke("explain", table, "--id-column", "name", "--row", "p100", "--json").stdout
-    )
+
+    def shown(row, *options):
+        return invoke("explain", table, "--id-column", "name", "--row", row, *options).stdout
+
+    assert result.explain(100).cells[0] in shown("p100") and str(result.groups[0]) in shown("p100")
+    assert f"suspect 1: {result.suspects[0]}" in shown("p003")
+    gone = shown("p003", "--drop", "1")
+    assert ", removed" in gone and str(result.suspects[0].group) in gone
+    record = json.loads(shown("p100", "--json"))
     assert record["cells"] == list(result.explain(100).cells) and record["suspected"] is None
 
 
@@ -308,13 +288,3 @@ def test_where_there_is_nothing_there_is_no_section():
     html = page(clean.summary)
     assert 'id="cells"' not in html and "suspect" not in read(html).lower()
     assert "uspect" not in read(card(clean))
-
-
-def test_hints_that_are_needed_no_more(tmp_path):
-    """Columns are compared each in its own unit, unless one bound for all is given."""
-    X = np.random.default_rng(0).standard_normal((200, 3)) * [1.0, 1e6, 1.0]
-    X[:20, 0] += 15.0
-    np.save(tmp_path / "x.npy", X)
-    assert "--scatter" not in invoke("fit", tmp_path / "x.npy").stdout
-    assert as_json(tmp_path / "x.npy")["is_kept"] == [False] * 20 + [True] * 180
-    assert "--scatter diagonal" in invoke("fit", tmp_path / "x.npy", "--sigma", "2e6").stdout

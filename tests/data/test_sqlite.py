@@ -76,7 +76,7 @@ def test_queries(database, tmp_path):
             read(database, query=query)
     assert database.read_bytes() == before
     assert not (tmp_path / "new.db").exists()
-    with pytest.raises(ValueError, match="table and query were both given"):
+    with pytest.raises(ValueError, match="table='other' and a query were both given"):
         read(database, table="other", query="SELECT 1")
 
 

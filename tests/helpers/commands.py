@@ -10,11 +10,20 @@ from typer.testing import CliRunner
 
 from inlier.cli.app import app
 
-PLAIN = {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+PLAIN = {"COLUMNS": "400", "NO_COLOR": "1", "TERM": "dumb"}
 
 
-def invoke(*words):
-    return CliRunner().invoke(app, [str(word) for word in words], env=PLAIN)
+def invoke(*words, input=None, **environment):
+    """The command in this process."""
+    runner = CliRunner(env={**PLAIN, **environment})
+    return runner.invoke(app, [str(word) for word in words], input=input)
+
+
+def fit_record(*words):
+    """What `inlier fit` writes as JSON."""
+    done = invoke("fit", *words, "--json", "-")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
 
 
 def shell(*words, code=None, **environment):
@@ -30,48 +39,34 @@ def shell(*words, code=None, **environment):
     )
 
 
-def bounded(*words, start=("-m", "inlier"), **options):
-    """The command in a process that may take a minute and 4000 MB of memory, and no more."""
-    resource = pytest.importorskip("resource")
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (4000 << 20, 4000 << 20))
-
-    return subprocess.run(
-        [sys.executable, *start, *map(str, words)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **PLAIN, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        timeout=60,
-        preexec_fn=limit,
-        **options,
-    )
-
-
 EACH = """
 import json, sys
+sys.path.insert(0, sys.argv[1])
 from commands import invoke
-for words in json.loads(sys.argv[1]):
+for words in json.loads(sys.argv[2]):
     done = invoke(*words)
     print(json.dumps([done.exit_code, done.stdout, done.stderr]))
 """
 
 
-def bounded_each(commands, **options):
-    """Several commands one after the other in such a process: starting one takes a second."""
+def bounded(commands, **options):
+    """Commands one after the other, in a process that may take a minute and 4000 MB of memory."""
+    resource = pytest.importorskip("resource")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (4000 << 20, 4000 << 20))
+
     words = json.dumps([[str(word) for word in command] for command in commands])
-    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n{EACH}"
-    done = bounded(words, start=("-c", code), **options)
+    done = subprocess.run(
+        [sys.executable, "-c", EACH, os.path.dirname(__file__), words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        timeout=60,
+        preexec_fn=limit,
+        **options,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(commands)
-    return [subprocess.CompletedProcess([], *one) for one in found]
-
-
-def refused(done, *said):
-    """Whether it ended with one line that says what is wrong."""
-    assert done.returncode == 2, (done.returncode, done.stderr)
-    assert done.stdout == "" and done.stderr.count("\n") == 1
-    assert done.stderr.startswith("Error: ") and "Traceback" not in done.stderr
-    for words in said:
-        assert words in done.stderr
+    return found

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 import scipy.io
 
-from file_writers import GENES, KEPT, NAMES, WRITERS, X, numbers_of, text, to_sqlite
+from file_writers import GENES, KEPT, NAMES, WRITERS, X, numbers_of, text
 from inlier.data import Table
-from inlier.io import FORMATS, TARGETS, read, write
+from inlier.io import read, write
 
 pa = pytest.importorskip("pyarrow")
 
@@ -85,24 +85,20 @@ def test_a_file_without_a_suffix_is_recognised(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["t.csv", "t.csv.gz", "t.txt", "t.npy", "t.npz", "t.parquet", "t.feather"]
+    "name", ["t.csv", "t.csv.gz", "t.txt", "t.npy", "t.npz", "t.parquet", "t.feather", "t.sqlite"]
 )
 def test_standard_input(tmp_path, monkeypatch, name):
     WRITERS[name](tmp_path / name, X)
     raw = (tmp_path / name).read_bytes()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(raw)))
+    if name == "t.sqlite":
+        with pytest.raises(ValueError, match=r"^standard input is .* Write it to a file"):
+            read("-")
+        return
     frame = read("-")
     np.testing.assert_array_equal(numbers_of(frame), X)
     write(frame, KEPT, tmp_path / "out.csv")
     np.testing.assert_array_equal(numbers_of(read(tmp_path / "out.csv")), X[KEPT])
-
-
-def test_standard_input_of_a_database(tmp_path, monkeypatch):
-    to_sqlite(tmp_path / "t.db", X)
-    raw = io.BytesIO((tmp_path / "t.db").read_bytes())
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=raw))
-    with pytest.raises(ValueError, match=r"^standard input is of a format .* Write it to a file"):
-        read("-")
 
 
 @pytest.mark.parametrize("name", ["t.npy", "t.h5", "t.zarr", "t.zarr.zip", "t73.mat"])
@@ -110,13 +106,6 @@ def test_arrays_stay_in_their_files(tmp_path, name):
     WRITERS[name](tmp_path / name, X)
     for given in ({}, {"exclude": ["x0"]}):
         assert isinstance(read(tmp_path / name, **given).X, Table)
-
-
-def test_formats_and_targets_are_for_messages():
-    suffixes = [suffix for format in FORMATS for suffix in format.suffixes]
-    assert len(suffixes) == len(set(suffixes))
-    assert all(format.name for format in FORMATS)
-    assert {".csv", ".csv.gz", ".parquet", ".npy"} < set(TARGETS)
 
 
 def test_a_folder_of_parquet_files(tmp_path):
@@ -285,7 +274,7 @@ def test_no_more_is_read_than_allowed(tmp_path, name, options):
         path.write_bytes(gzip.compress((tmp_path / "plain.npy").read_bytes()))
     else:
         WRITERS[name](path, zeros)
-    with pytest.raises(ValueError, match=rf"{name}' has .*more than the .* max_bytes=\.\.\.\.$"):
+    with pytest.raises(ValueError, match=rf"{name}' has .*more than the .* max_bytes=2300000\.$"):
         read(path, max_bytes=2_300_000, **options)
     assert read(path, max_bytes=1 << 27, **options).X.shape == (200_000, 3)
 

@@ -61,23 +61,15 @@ def test_kept_is_a_mask(tmp_path, kept):
 
 
 @pytest.mark.parametrize("target", ["out.csv", "out.parquet", "out.tsv"])
-def test_a_file_that_has_changed(tmp_path, target):
+@pytest.mark.parametrize("changed", [GENES + "w,7,8,z,9\n", GENES.replace("1,2", "7,8")])
+def test_a_file_that_has_changed_is_not_written(tmp_path, target, changed):
     path = text(tmp_path, GENES)
     frame = read(path)
-    path.write_text(GENES + "w,7,8,z,9\n")
-    with pytest.raises(ValueError, match=r"table.csv' (had 2 rows|has changed)"):
+    path.write_text(changed)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(ValueError, match=r"table.csv' has changed since it was read"):
         write(frame, np.ones(2, bool), tmp_path / target)
     assert os.listdir(tmp_path) == ["table.csv"]
-
-
-def test_a_file_that_was_changed_is_not_written(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("a\n1\n2\n3\n")
-    frame = read(path)
-    path.write_text("a\n7\n8\n9\n")
-    os.utime(path, ns=(1, 1))
-    with pytest.raises(ValueError, match="has changed since it was read"):
-        write(frame, np.ones(3, bool), tmp_path / "out.csv")
 
 
 def test_arrow_files_of_polars(tmp_path):
@@ -87,12 +79,3 @@ def test_arrow_files_of_polars(tmp_path):
     frame = read(path)
     write(frame, np.array([True, False, True]), tmp_path / "out.parquet")
     assert pl.read_parquet(tmp_path / "out.parquet")["name"].to_list() == ["a", "c"]
-
-
-def test_what_is_private_stays_private(tmp_path):
-    path, out = tmp_path / "a.csv", tmp_path / "out.csv"
-    path.write_text("a\n1\n2\n3\n")
-    out.write_text("")
-    out.chmod(0o600)
-    write(read(path), np.ones(3, bool), out)
-    assert out.stat().st_mode & 0o777 == 0o600

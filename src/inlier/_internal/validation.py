@@ -12,8 +12,6 @@ from inlier._internal.typing import Array, Rows
 
 # Budgets between this and its inverse leave room for products in double precision.
 SMALLEST_BUDGET = 1e-290
-# Separates the random stream of a fit from data that were drawn with the same seed.
-FIT_STREAM = 0x1A71E5
 # numpy converts some of these to numbers in an arbitrary unit.
 TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
@@ -119,18 +117,18 @@ def check_vector(value: Any, name: str, length: int, what: str) -> Array:
 
 
 def check_sample_weight(value: Any, length: int, name: str = "sample_weight") -> Array:
-    """Return what each row counts in a mean: finite numbers of at least 0, not all of them 0."""
+    """Return weights of the rows of a mean: finite, not negative and not all zero."""
     weights = check_vector(value, name, length, "row")
     if (weights < 0.0).any():
         row = int(np.argmax(weights < 0.0))
         raise ValueError(
             f"{name} has a negative entry ({weights[row]:g}, the first in row {row}). Give "
-            "a row that shall not count in the mean the weight 0."
+            "rows that must not enter the mean the weight 0."
         )
     if not weights.any():
         raise ValueError(
             f"{name} is zero in every row, so that there is nothing to take a mean of. Leave "
-            "it out if all rows count alike."
+            "it out for equal weights."
         )
     return weights
 
@@ -152,7 +150,8 @@ def fit_generator(value: Any) -> np.random.Generator:
     Data are often drawn with the same seed; the starting vectors must not coincide with rows.
     """
     if isinstance(value, numbers.Integral):
-        return np.random.default_rng([check_whole(value, "random_state", 0), FIT_STREAM])
+        # The second number is arbitrary: it separates the two streams.
+        return np.random.default_rng([check_whole(value, "random_state", 0), 0x1A71E5])
     return check_random_state(value)
 
 

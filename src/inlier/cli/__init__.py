@@ -10,17 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Signals that end a job. Those that are ignored, as by `nohup`, stay so.
-ENDING = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-)
-
 
 def main() -> None:
     """Run the command `inlier`."""
-    for number in ENDING:
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, _leave_at_once)
+    for number in _ending_signals():
+        # At once, while packages are imported: an import might take an exception for its own.
+        signal.signal(number, lambda number, _: os._exit(128 + number))
     for stream in (sys.stdout, sys.stderr):
         # A name that a terminal cannot show is no reason to fail.
         if hasattr(stream, "reconfigure"):
@@ -37,22 +32,23 @@ def main() -> None:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Raise an exception when a job is ended, so that files are cleaned up."""
-    ours = [number for number in ENDING if signal.getsignal(number) is _leave_at_once]
-    for number in ours:
-        softly = signal.default_int_handler if number == signal.SIGINT else _leave
-        signal.signal(number, softly)
+    before = {number: signal.signal(number, _leave) for number in _ending_signals()}
     try:
         yield
     finally:
-        for number in ours:
-            signal.signal(number, _leave_at_once)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _leave_at_once(number: int, _: Any) -> None:
-    """Exit without an exception, which an import might take for another; no file is open."""
-    os._exit(128 + number)
+def _ending_signals() -> list[signal.Signals]:
+    """Return the signals that end a job, unless they are ignored, as by `nohup`."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    known = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    return [number for number in known if signal.getsignal(number) != signal.SIG_IGN]
 
 
 def _leave(number: int, _: Any) -> None:
     """Exit by an exception: nothing is left half written."""
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     sys.exit(128 + number)

@@ -1,38 +1,23 @@
-"""Options that several commands share: how a file is read, and how it is fitted."""
+"""The options that `fit` and `explain` share: how a file is read, and how it is fitted."""
 
-from enum import StrEnum
-from functools import partial
-from typing import Annotated, Any
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, Literal
 
 import typer
 
-from inlier.io import FORMATS, MAX_BYTES
-
-# Exit codes.
-INTERRUPTED = 130
-MISUSED = 2
-NOT_CONVERGED = 1
-
-FORMATS_LISTED = ", ".join(format.name for format in FORMATS)
+from inlier.api import Assumption, robust_mean
+from inlier.io import FORMATS, MAX_BYTES, LoadedTable, read
+from inlier.l0.options import Options as L0Options
+from inlier.results.result import RobustMeanResult
+from inlier.verdict.verdict import Step
 
 
-class Missing(StrEnum):
-    """Treatments of missing values."""
-
-    auto = "auto"
-    error = "error"
-    drop = "drop"
-    impute = "impute-robust"
-
-
-# Assumptions on the good rows, and units in which rows are compared.
-Assume = StrEnum("Assume", ["auto", "symmetric", "nothing"])
-ScatterName = StrEnum("ScatterName", ["auto", "identity", "diagonal"])
-DEFAULT_MAX_BYTES = f"{MAX_BYTES >> 30}G"
-
-
-def _option(panel: str, help: str, *names: str, **settings: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, **settings)
+def _option(panel: str, help: str, *names: str, default: Any = None, **more: Any) -> Any:
+    return typer.Option(default, *names, help=help, rich_help_panel=panel, **more)
 
 
 # Options in the panels of the help.
@@ -40,91 +25,144 @@ reading = partial(_option, "Reading")
 fitting = partial(_option, "Fitting")
 writing = partial(_option, "Writing")
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
+FORMATS_LISTED = ", ".join(format.name for format in FORMATS)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `fit` and `explain` are given; `with_options` makes parameters of the fields."""
+
+    file: str = typer.Argument(
         help=f"Table to read: {FORMATS_LISTED}. The suffix decides, or the first bytes; - for "
         "standard input.",
-        show_default=False,
-    ),
-]
-Columns = Annotated[
-    list[str] | None,
-    reading(
+        metavar="FILE",
+    )
+    columns: list[str] | None = reading(
         "Columns to use: names, numbers from 0 or patterns such as 'gene_*', separated by commas."
-    ),
-]
-Exclude = Annotated[list[str] | None, reading("Columns to leave out.")]
-IdColumn = Annotated[str | None, reading("Column with the names of the rows.")]
-GroupBy = Annotated[str | None, reading("Fit the rows of each value of this column separately.")]
-Weights = Annotated[
-    str | None,
-    reading(
-        "Column with what each row counts in the mean; rows are judged with each counted once."
-    ),
-]
-MissingValues = Annotated[
-    Missing,
-    reading(
+    )
+    exclude: list[str] | None = reading("Columns to leave out.")
+    id_column: str | None = reading("Column with the names of the rows.")
+    group_by: str | None = reading("Fit the rows of each value of this column separately.")
+    weights: str | None = reading(
+        "Column with the weight of each row in the mean; outliers are found without it."
+    )
+    missing: Literal["auto", "error", "drop", "impute-robust"] = reading(
         "Missing values: judge each row by the values it has (auto), refuse the file (error), drop "
         "the rows (drop), or impute the median of the column (impute-robust).",
-        "--missing",
-    ),
-]
-NaValues = Annotated[
-    list[str] | None,
-    reading("Additional markers of missing values in a text, separated by commas."),
-]
-Delimiter = Annotated[str | None, reading("Delimiter; detected by default.")]
-Header = Annotated[
-    bool | None,
-    reading(
-        "Whether the first line is a header; detected by default.",
-        "--header/--no-header",
-        show_default=False,
-    ),
-]
-Key = Annotated[str | None, reading("Array in a .npz, .mat, HDF5 or Zarr file.")]
-Table = Annotated[str | None, reading("Table in an SQLite file.")]
-Query = Annotated[str | None, reading("SQL query of an SQLite file, such as 'SELECT a, b FROM t'.")]
-MaxBytes = Annotated[
-    str,
-    reading(
+        default="auto",
+    )
+    na_values: list[str] | None = reading(
+        "Additional markers of missing values in a text, separated by commas."
+    )
+    delimiter: str | None = reading("Delimiter; detected by default.")
+    header: bool | None = reading(
+        "Whether the first line is a header; detected by default.", "--header/--no-header"
+    )
+    key: str | None = reading("Array in a .npz, .mat, HDF5 or Zarr file.")
+    table: str | None = reading("Table in an SQLite file.")
+    query: str | None = reading("SQL query of an SQLite file, such as 'SELECT a, b FROM t'.")
+    max_bytes: str = reading(
         "Memory for data that are loaded, such as 500M or 8G. Larger text, Parquet and Arrow files "
         "are streamed; larger pipes and query results are refused.",
+        default=f"{MAX_BYTES >> 30}G",
         metavar="SIZE",
-    ),
-]
-Sigma = Annotated[
-    float | None,
-    fitting("Bound on the standard deviation of the good rows in any direction, if known."),
-]
-AssumeChoice = Annotated[
-    Assume,
-    fitting(
+    )
+    sigma: float | None = fitting(
+        "Bound on the standard deviation of the good rows in any direction, if known."
+    )
+    assume: Assumption = fitting(
         "Assumption on the good rows, without --sigma: symmetric about one center, or nothing.",
-        "--assume",
-    ),
-]
-ScatterChoice = Annotated[
-    ScatterName,
-    fitting(
-        "Units of comparison; with --sigma, diagonal for columns in different units.", "--scatter"
-    ),
-]
-Power = Annotated[
-    float | None, fitting("Power of the surrogate; 0.5 by default. Needs --sigma.", "--p")
-]
-Keep = Annotated[
-    list[int] | None, fitting("Put a removed group back, by its number in the verdict. Repeatable.")
-]
-Drop = Annotated[
-    list[int] | None, fitting("Remove a suspect, by its number in the verdict. Repeatable.")
-]
-Threshold = Annotated[float | None, fitting("Remove the rows whose score is above this threshold.")]
-Point = Annotated[int | None, fitting("Use this point of the path in the report, counted from 0.")]
-Seed = Annotated[
-    int, fitting("Seed of the eigensolver's starting vectors and of row sampling.", min=0)
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+        default="auto",
+    )
+    scatter: Literal["auto", "identity", "diagonal"] = fitting(
+        "Units of comparison; with --sigma, diagonal for columns in different units.",
+        default="auto",
+    )
+    p: float | None = fitting("Power of the surrogate; 0.5 by default. Needs --sigma.", "--p")
+    keep: list[int] | None = fitting(
+        "Put a removed group back, by its number in the verdict. Repeatable."
+    )
+    drop: list[int] | None = fitting("Remove a suspect, by its number in the verdict. Repeatable.")
+    threshold: float | None = fitting("Remove the rows whose score is above this threshold.")
+    seed: int = fitting(
+        "Seed of the eigensolver's starting vectors and of row sampling.", default=0, min=0
+    )
+
+    @property
+    def source(self) -> str:
+        """What the file is called in the output."""
+        return "standard input" if self.file == "-" else self.file
+
+    def read(self) -> LoadedTable:
+        """Read the file."""
+        names = ("id_column", "group_by", "weights", "missing", "delimiter", "header", "key")
+        return read(
+            self.file,
+            columns=_separated(self.columns),
+            exclude=_separated(self.exclude),
+            na_values=_separated(self.na_values),
+            max_bytes=_size(self.max_bytes),
+            **{name: getattr(self, name) for name in (*names, "table", "query")},
+        )
+
+    def fit(
+        self, X: Any, sample_weight: Any, callback: Callable[[Step], object]
+    ) -> RobustMeanResult:
+        """Fit a table, then apply `threshold`, `keep` and `drop`."""
+        if self.p is not None and self.sigma is None:
+            raise ValueError("--p needs --sigma. Give it too, or leave --p out.")
+        result = robust_mean(
+            X, sample_weight=sample_weight, sigma=self.sigma, assume=self.assume,
+            scatter=self.scatter, random_state=self.seed, callback=callback,
+            l0=None if self.p is None else L0Options(p=self.p),
+        )  # fmt: skip
+        if self.threshold is not None:
+            result = result.at(threshold=self.threshold)
+        # From the last to the first, because removal renumbers a list; groups before suspects,
+        # which become groups.
+        for group in _indices("--keep", self.keep, len(result.groups), "group"):
+            result = result.keep(group)
+        for suspect in _indices("--drop", self.drop, len(result.suspects), "suspect"):
+            result = result.drop(suspect)
+        return result
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of `Options` as parameters, in place of its first."""
+    shared = signature(Options).parameters
+    own = list(signature(command).parameters.values())[1:]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        options = Options(**{name: given.pop(name) for name in shared})
+        command(options, **given)
+
+    parameters = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*shared.values(), *own)]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def _separated(values: Sequence[str] | None) -> list[str] | None:
+    """Split the values of an option that was given several times, or with commas."""
+    return [part.strip() for value in values for part in value.split(",")] if values else None
+
+
+def _size(text: str) -> int:
+    """Parse a number of bytes: 500M is 500 times 1024 squared."""
+    found = re.fullmatch(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    size = int(found[1]) << (10 * " KMGT".index(found[2].upper() or " ")) if found else 0
+    if size < 1:
+        raise ValueError(f"--max-bytes must be a size such as 500M or 8G, but is {text!r}.")
+    return size
+
+
+def _indices(option: str, numbers: list[int] | None, count: int, what: str) -> list[int]:
+    """Return list indices from numbers that count from 1, the last first."""
+    wanted = sorted(set(numbers or ()), reverse=True)
+    for number in wanted:
+        if not 1 <= number <= count:
+            raise ValueError(
+                f"{option} {number}: there is no such {what}. The verdict has {count}, counted "
+                "from 1."
+            )
+    return [number - 1 for number in wanted]

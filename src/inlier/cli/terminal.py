@@ -1,10 +1,11 @@
 """Terminal output: verdicts and explanations, progress, and errors in one line."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import typer
 from rich.console import Console
@@ -12,21 +13,21 @@ from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from inlier._internal.errors import Argument, ArgumentError
 from inlier.cli import interruptible
 from inlier.cli.fitting import Fitted
-from inlier.cli.options import INTERRUPTED, MISUSED
+from inlier.cli.options import Options
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 from inlier.results.wording import COMMAND_LINE, remarks
 from inlier.verdict.verdict import Step
 
-# Arguments that are not called like their options.
-OPTIONS = {"path": "clean", "random_state": "seed"}
+# The options of arguments that an error may name.
+OPTIONS = {field.name: field.name.replace("_", "-") for field in fields(Options)}
+OPTIONS |= {"path": "clean", "random_state": "seed"}
 
 
 class Output(Console):
-    """Standard output, for people: lines are as long as they are."""
+    """Standard output, for people: lines are not wrapped."""
 
     def __init__(self) -> None:
         super().__init__(highlight=False, emoji=False, soft_wrap=True)
@@ -45,28 +46,28 @@ def printable(text: str) -> str:
 def reporting_errors(
     console: Console, interrupted: str = "No file was left half written."
 ) -> Iterator[None]:
-    """Print an error in one line, and exit with its code."""
+    """Print an error in one line, and exit with 130 if interrupted, with 2 otherwise."""
     try:
         with interruptible():
             yield
     except KeyboardInterrupt:
         console.print(f"Interrupted. {interrupted}")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(130) from None
     except BrokenPipeError:
         # The reader of our output has gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except (ValueError, ImportError, OSError, MemoryError) as error:
-        spelled = error.spelled(as_option) if isinstance(error, ArgumentError) else str(error)
-        text = spelled or type(error).__name__
+        text = with_options_spelled(str(error)) or type(error).__name__
         console.print(f"Error: {text}", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(MISUSED) from None
+        raise typer.Exit(2) from None
 
 
-def as_option(argument: Argument) -> str:
-    """Spell an argument as on the command line: missing="drop" is --missing drop."""
-    name = OPTIONS.get(argument.name, argument.name).replace("_", "-")
-    return f"--{name}" if argument.value in (None, ...) else f"--{name} {argument.value}"
+def with_options_spelled(message: str) -> str:
+    """Spell arguments as on the command line: missing='drop' becomes --missing 'drop'."""
+    # Not inside of a path, such as 'data/key=3.csv'.
+    names = rf"(?<![^ (])({'|'.join(OPTIONS)})="
+    return re.sub(names, lambda found: f"--{OPTIONS[found[1]]} ", message)
 
 
 @contextmanager
@@ -90,23 +91,21 @@ def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | No
         yield tell
 
 
-# Features that are named beside a row.
-FEATURES = 3
-LONGEST = 28
-# Rows that are shown if none was removed.
-KEPT_SHOWN = 3
-
-
 def show(console: Console, fit: Fitted) -> None:
     """Print the verdict."""
-    summary: Summary = fit.result._summary
+    result, summary = fit.result, fit.result._summary
+    n, removed = summary.n, summary.n_removed
+    headline = f"Kept all {n:,} rows."
+    if removed:
+        part = 100.0 * removed / n
+        headline = f"Kept {n - removed:,} of {n:,} rows; removed {removed:,} ({part:.3g}%)."
     if fit.group is not None:
         console.rule(printable(f"group {fit.group}"), align="left")
-    console.print(f"[bold]{printable(headline(summary))}[/bold]")
+    console.print(f"[bold]{headline}[/bold]")
     console.print(printable(summary.distance()))
     console.print(printable(summary.statement()))
-    if said := remarks(fit.result, COMMAND_LINE):
-        label = "[yellow]Note:[/yellow] " if fit.weak or not summary.converged else ""
+    if said := remarks(result, COMMAND_LINE):
+        label = "[yellow]Note:[/yellow] " if result._outcome.weak or not result.converged else ""
         console.print(label + printable(said))
     for i, group in enumerate(summary.groups):
         said = f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"
@@ -117,68 +116,46 @@ def show(console: Console, fit: Fitted) -> None:
     console.print(_worst_rows(summary), soft_wrap=False)
 
 
-def headline(summary: Summary) -> str:
-    """Say how many rows are kept."""
-    n, removed = summary.n, summary.n_removed
-    if removed == 0:
-        return f"Kept all {n:,} rows."
-    return f"Kept {n - removed:,} of {n:,} rows; removed {removed:,} ({100.0 * removed / n:.3g}%)."
-
-
 def show_explanation(console: Console, explanation: Explanation, name: str) -> None:
-    """Print why a row got its score."""
-    verdict = "removed" if explanation.removed else "kept"
-    console.print(
-        f"[bold]{printable(name)}: {verdict}.[/bold] Its score is {explanation.score:.4g}; the cut "
-        f"is at {explanation.threshold:.4g}."
-    )
-    for part in explanation.directions:
-        console.print(f"  {part.contribution:10.4g}  {printable(part.name)}")
-    for words in (explanation.suspected, *explanation.cells):
-        if words:
-            console.print(f"  {printable(words)}")
-    features = explanation.features()
-    table = Table("feature", box=None, pad_edge=False)
-    for head in ("value", "expected", "contribution"):
-        table.add_column(head, justify="right")
-    for f in features:
-        value = "missing" if f.missing else f"{f.value:.6g}"
-        table.add_row(printable(f.name), value, f"{f.expected:.6g}", f"{f.contribution:+.4g}")
-    rest = len(explanation.contributions) - len(features)
-    if rest:
-        others = float(explanation.contributions.sum()) - sum(f.contribution for f in features)
-        table.add_row(f"{rest:,} other columns", "", "", f"{others:+.4g}")
-    console.print(table, soft_wrap=False)
-    console.print("Contributions add up to the score; those below 0 speak for the row.")
+    """Print why a row got its score, with its name in place of its index."""
+    first, *lines = str(explanation).splitlines()
+    console.print(f"[bold]{printable(name)}[/bold]: {printable(first.partition(': ')[2])}")
+    for line in lines:
+        console.print(printable(line))
+    console.print("Contributions add up to the score; negative ones speak for the row.")
 
 
 def _worst_rows(summary: Summary) -> Table:
+    """List the worst of the removed rows or, if none was removed, three that are farthest out."""
     worst = [why for why in summary.worst if not summary.support[why.row]]
     title = "The worst rows"
     if not worst:
-        worst, title = list(summary.worst[:KEPT_SHOWN]), "The rows farthest out; all were kept"
+        worst, title = list(summary.worst[:3]), "The rows farthest out; all were kept"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     table.add_column("row", overflow="fold")
     table.add_column("score", justify="right")
     table.add_column("because of", overflow="fold")
-    for explanation in worst:
-        name = shortened(summary.row_name(explanation.row), LONGEST)
-        reasons = "\n".join(map(printable, _reasons(summary, explanation)))
-        table.add_row(printable(name), f"{explanation.score:.3g}", reasons)
+    for why in worst:
+        name = printable(_short(summary.row_name(why.row)))
+        table.add_row(name, f"{why.score:.3g}", "\n".join(map(printable, _reasons(summary, why))))
     return table
 
 
-def _reasons(summary: Summary, explanation: Explanation) -> list[str]:
-    """List the gross cells of a row; if there are none, its features."""
+def _reasons(summary: Summary, explanation: Explanation, most: int = 3) -> list[str]:
+    """List the extreme cells of a row; if there are none, its features."""
     cells = summary.cells_of(explanation.row)
     if cells:
-        shown = [str(replace(c, name=shortened(c.name, LONGEST))) for c in cells[:FEATURES]]
+        shown = [str(replace(cell, name=_short(cell.name))) for cell in cells[:most]]
         rest = len(cells) - len(shown)
-        more = f"and {rest} more gross {'cell' if rest == 1 else 'cells'}"
+        more = f"and {rest} more extreme {'cell' if rest == 1 else 'cells'}"
         return [*shown, more] if rest else shown
     features = (
-        f"{shortened(f.name, LONGEST)} = {f.value:.4g} (expected {f.expected:.4g})"
-        for f in explanation.features(FEATURES)
+        f"{_short(f.name)} = {f.value:.4g} (expected {f.expected:.4g})"
+        for f in explanation.features(most)
         if f.contribution > 0.0 and not f.missing
     )
     return [", ".join(features)]
+
+
+def _short(name: str) -> str:
+    return shortened(name, 28)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from inlier._internal.errors import Argument, ArgumentError
 from inlier.data.sources.base import close_matches, listed
 from inlier.data.sources.content import INDEX, TEXT, Content, Reason, ReasonKind
 from inlier.data.sources.location import Location
@@ -62,10 +61,9 @@ def choose_columns(
     weighing = _find_one(weights, "weights", names, location)
     reasons = dict(enumerate(content.reasons))
     if weighing is not None and (reason := reasons[weighing]) not in (None, INDEX):
-        raise ArgumentError(
-            Argument("weights", weights),
-            f" names a column that is not used as numbers: {reason.one}. Name another, or correct "
-            "the file.",
+        raise ValueError(
+            f"weights={weights!r} is a column that is not used as numbers: {reason.one}. Name "
+            "another, or correct the file."
         )
     roles = {ids: "the id_column", groups: "the group_by column", weighing: "the weights column"}
     for j, role in roles.items():
@@ -79,10 +77,9 @@ def choose_columns(
             (exact,) = found
             reason = reasons[exact] = None if reasons[exact] is INDEX else reasons[exact]
             if reason is not None:
-                raise ArgumentError(
-                    Argument("columns"),
-                    f" names {names[exact]!r}, which is not used as numbers: {reason.one}. Leave "
-                    "it out, or correct the file.",
+                raise ValueError(
+                    f"columns={names[exact]!r} is a column that is not used as numbers: "
+                    f"{reason.one}. Leave it out, or correct the file."
                 )
         wanted |= dict.fromkeys(found)
     if columns is None:
@@ -112,9 +109,9 @@ def _find_one(
         return None
     found = _find(name, argument, names, location)
     if len(found) != 1:
-        raise ArgumentError(
-            Argument(argument, name),
-            f" stands for {len(found)} columns: {listed(names[j] for j in found)}. Name one.",
+        raise ValueError(
+            f"{argument}={name!r} matches {len(found)} columns: "
+            f"{listed(names[j] for j in found)}. Name one."
         )
     return found[0]
 
@@ -130,16 +127,14 @@ def _find(name: str | int, argument: str, names: tuple[str, ...], location: Loca
     if isinstance(name, int) or name.isdecimal():
         if 0 <= int(name) < len(names):
             return [int(name)]
-        raise ArgumentError(
-            Argument(argument),
-            f" names column {name}, but {location} has the columns 0 to {len(names) - 1}, "
-            f"and none of that name: {listed(names)}.",
+        raise ValueError(
+            f"{argument}={name!r}: {location} has the columns 0 to {len(names) - 1}, and none of "
+            f"that name: {listed(names)}."
         )
     matches = [j for j, other in enumerate(names) if fnmatchcase(other, name)]
     if _is_pattern(name, names) and matches:
         return matches
-    raise ArgumentError(
-        Argument(argument),
-        f" names column {name!r}, which is not in {location}.{close_matches(name, names)} Its "
-        f"columns are {listed(names)}.",
+    raise ValueError(
+        f"{argument}={name!r}: there is no such column in {location}."
+        f"{close_matches(name, names)} Its columns are {listed(names)}."
     )

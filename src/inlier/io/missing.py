@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.errors import Argument, ArgumentError
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources.base import SelectedColumns, Source, listed
 from inlier.data.sources.content import blocks_of, in_memory
@@ -72,12 +71,10 @@ def handle_missing(
         raise _refusal(found, names, location)
     if missing == "auto" and found.first_infinite is not None:
         i, j = found.first_infinite
-        raise ArgumentError(
-            f"{location}: the entry in row {i + 1}, column {names[j]!r} is infinite. Use ",
-            Argument("missing", "drop"),
-            " to leave such rows out, or ",
-            Argument("missing", "impute-robust"),
-            " to put the median of the column in its place.",
+        raise ValueError(
+            f"{location}: the entry in row {i + 1}, column {names[j]!r} is infinite. Use "
+            "missing='drop' to leave such rows out, or missing='impute-robust' to put the median "
+            "of the column in its place."
         )
     notes = []
     columns = np.flatnonzero(found.columns < n)
@@ -121,15 +118,11 @@ def handle_missing(
 def _loaded(X: Array | Source, missing: str, location: Location) -> Array:
     """Load a table, whose gaps are filled in memory only."""
     if isinstance(X, Source) and not location.fits(size := ENTRY_BYTES * X.shape[0] * X.shape[1]):
-        raise ArgumentError(
-            f"{location}: entries are missing, and with ",
-            Argument("missing", missing),
-            f" the table is held in memory, which takes {size:,} bytes, more than the "
-            f"{location.max_bytes:,} that are allowed. Use ",
-            Argument("missing", "drop"),
-            ", which needs no memory, or raise the limit with ",
-            Argument(location.limit, ...),
-            ".",
+        raise ValueError(
+            f"{location}: entries are missing, and with missing={missing!r} the table is held in "
+            f"memory, which takes {size:,} bytes, more than the {location.max_bytes:,} that are "
+            "allowed. Use missing='drop', which needs no memory, or raise the limit, "
+            f"{location.limit}={location.max_bytes}."
         )
     return in_memory(X)
 
@@ -148,20 +141,16 @@ def _notes(bad: Mask, rows: Mask) -> list[str]:
     return notes
 
 
-def _refusal(found: MissingCells, names: tuple[str, ...], location: Location) -> ArgumentError:
+def _refusal(found: MissingCells, names: tuple[str, ...], location: Location) -> ValueError:
     count, n = int(found.columns.sum()), len(found.rows)
     places = "; ".join(f"row {i + 1}, column {names[j]!r}" for i, j in found.first)
     more = "; ..." if count > len(found.first) else ""
     empty = [names[j] for j in np.flatnonzero(found.columns == n)]
     are = "entry is" if count == 1 else "entries are"
-    return ArgumentError(
+    return ValueError(
         f"{location}: {count} {are} missing or not finite, in {int(found.rows.sum())} of {n} "
-        f"rows and {np.count_nonzero(found.columns)} of {len(names)} columns: {places}{more}. Use ",
-        Argument("missing", "auto"),
-        " to judge each row by the entries that it has, ",
-        Argument("missing", "drop"),
-        " to leave these rows out, or ",
-        Argument("missing", "impute-robust"),
-        " to put the median of the column in their place.",
-        f" Nothing is in {listed(empty)}: exclude it." if empty else "",
+        f"rows and {np.count_nonzero(found.columns)} of {len(names)} columns: {places}{more}. Use "
+        "missing='auto' to judge each row by the entries that it has, missing='drop' to leave "
+        "these rows out, or missing='impute-robust' to put the median of the column in their place."
+        + (f" Nothing is in {listed(empty)}: exclude it." if empty else "")
     )

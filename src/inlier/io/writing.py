@@ -15,7 +15,6 @@ import numpy as np
 
 from inlier._internal.atomic import check_place, replacing
 from inlier._internal.csv_text import BEFORE, FORMULA, NUMBER, Writer, harmless
-from inlier._internal.errors import Argument, ArgumentError
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources import text
 from inlier.data.sources.arrow import PARQUET_SUFFIXES
@@ -66,9 +65,9 @@ def write(frame: LoadedTable, kept: Mask, path: str | PathLike[str]) -> None:
             else:
                 _write_tables(_loaded(frame.original, rows).tables(rows), suffix, out)
     except _arrow_errors() as error:
-        raise ArgumentError(
-            Argument("path", str(path)),
-            f" cannot hold the columns of {location}: {error}. Choose another format.",
+        raise ValueError(
+            f"path={str(path)!r} cannot hold the columns of {location}: {error}. Choose another "
+            "format."
         ) from None
 
 
@@ -87,26 +86,25 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     """
     check_place(path)
     suffix, original = _suffix(path), frame.original
-    where = Argument("path", str(path))
+    where = f"path={str(path)!r}"
     if suffix not in (*DELIMITED, *ARROW, *ARRAYS):
-        raise ArgumentError(
-            where,
-            f" ends in {suffix!r}, which cannot be written. Choose one of {', '.join(TARGETS)}.",
+        raise ValueError(
+            f"{where} ends in {suffix!r}, which cannot be written. Choose one of "
+            f"{', '.join(TARGETS)}."
         )
     if Path(path).name.lower().endswith(".gz") and suffix not in DELIMITED:
-        raise ArgumentError(where, ": only text is compressed by gzip. Leave out .gz.")
+        raise ValueError(f"{where}: only text is compressed by gzip. Leave out .gz.")
     words = [name for name, why in zip(original.names, original.reasons, strict=True) if why]
     if suffix in ARRAYS and words:
-        raise ArgumentError(
-            where,
-            f" can hold numbers only, but {original.location} has other columns too: "
-            f"{listed(words)}. Write a .csv or .parquet file.",
+        raise ValueError(
+            f"{where} can hold numbers only, but {original.location} has other columns too: "
+            f"{listed(words)}. Write a .csv or .parquet file."
         )
     if suffix not in ARRAYS:
         _check_types(original, suffix, where)
 
 
-def _check_types(original: Original, suffix: str, where: Argument) -> None:
+def _check_types(original: Original, suffix: str, where: str) -> None:
     """Raise if a format does not know the types of the columns, by writing no rows."""
     pa = arrow()
     if original.schema is None or original.format is text.FORMAT:
@@ -114,10 +112,9 @@ def _check_types(original: Original, suffix: str, where: Argument) -> None:
     try:
         _write_tables([original.schema.empty_table()], suffix, io.BytesIO())
     except pa.ArrowException as error:
-        raise ArgumentError(
-            where,
-            f" cannot hold the columns of {original.location}: {error}. Write a "
-            f"{'.parquet' if suffix in DELIMITED else '.feather'} file.",
+        raise ValueError(
+            f"{where} cannot hold the columns of {original.location}: {error}. Write a "
+            f"{'.parquet' if suffix in DELIMITED else '.feather'} file."
         ) from None
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.arrays import pieces
-from inlier._internal.errors import Argument, ArgumentError
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
 
@@ -120,20 +119,18 @@ def pick(found: Iterable[str], key: str | None, name: str, argument: str = "key"
     names = sorted(found)
     if key is not None:
         if key not in names:
-            raise ArgumentError(
-                Argument(argument, key),
-                f": {name} has no such table, but {listed(names) or 'none'}."
-                f"{close_matches(key, names)}",
+            raise ValueError(
+                f"{argument}={key!r}: {name} has no such table, but {listed(names) or 'none'}."
+                f"{close_matches(key, names)}"
             )
         return key
     if not names:
         raise ValueError(f"{name} holds no table.")
     if len(names) > 1:
         path = f", or as in 'file::{names[0]}'" if argument == "key" else ""
-        raise ArgumentError(
-            f"{name} holds {len(names)} tables: {listed(names)}. Name one with ",
-            Argument(argument, ...),
-            f"{path}.",
+        raise ValueError(
+            f"{name} holds {len(names)} tables: {listed(names)}. Name one with "
+            f"{argument}=...{path}."
         )
     return names[0]
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.arrays import pieces
-from inlier._internal.errors import ArgumentError
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources.base import SelectedColumns, SlicedSource, Source, arrow, listed
 from inlier.data.sources.location import Location
@@ -182,7 +181,7 @@ def reading(location: Location, format: Format) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        ours = type(error) in (ValueError, ArgumentError) or isinstance(error, ImportError)
+        ours = type(error) is ValueError or isinstance(error, ImportError)
         if ours or getattr(error, "filename", None):
             raise
         if isinstance(error, MemoryError):

@@ -2,7 +2,6 @@
 
 from dataclasses import asdict
 
-from inlier._internal.errors import Argument, ArgumentError
 from inlier.data.sources import arrow, chunked, matlab, npy, sqlite, text
 from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import Location
@@ -54,7 +53,7 @@ def check_options(options: ReadOptions, format: Format, location: Location) -> N
     for name, value in asdict(options).items():
         if value is not None and name not in format.options:
             homes = " and ".join(other.name for other in FORMATS if name in other.options)
-            raise ArgumentError(
-                Argument(name, value),
-                f" is for {homes} files, but {location} is {format.name}. Leave it out.",
+            raise ValueError(
+                f"{name}={value!r} is for {homes} files, but {location} is {format.name}. Leave it "
+                "out."
             )

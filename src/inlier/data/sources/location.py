@@ -10,7 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from inlier._internal.errors import Argument, ArgumentError
 from inlier.data.sources.base import close_matches, opening
 
 GZIP = b"\x1f\x8b"
@@ -97,11 +96,9 @@ class Location:
         """Raise if so many bytes may not be held in memory."""
         if not self.fits(size):
             what = "more" if at_least else f"{size:,} bytes, which is more"
-            raise ArgumentError(
+            raise ValueError(
                 f"{self} has {what} than the {self.max_bytes:,} bytes that may be read into "
-                "memory. Raise the limit with ",
-                Argument(self.limit, ...),
-                ".",
+                f"memory. Raise the limit, {self.limit}={self.max_bytes}."
             )
 
 

@@ -8,7 +8,6 @@ from sys import getsizeof
 from threading import Event
 from typing import Any
 
-from inlier._internal.errors import Argument, ArgumentError
 from inlier.data.sources.base import arrow, opening, pick
 from inlier.data.sources.columns import Columns, NumberDetector, in_batches
 from inlier.data.sources.content import Format, ReadOptions, Reason, distinct
@@ -33,9 +32,7 @@ TABLES = (
 def load(location: Location, options: ReadOptions) -> Columns:
     """Read the only table, the one that is named, or what a query gives."""
     if options.table is not None and options.query is not None:
-        raise ArgumentError(
-            Argument("table"), " and ", Argument("query"), " were both given: leave one out."
-        )
+        raise ValueError(f"table={options.table!r} and a query were both given: leave one out.")
     if location.read(len(MAGIC)) != MAGIC:
         raise ValueError(f"{location} is not a SQLite database.")
     address = f"{location.local_path.absolute().as_uri()}?mode=ro"
@@ -52,9 +49,8 @@ def load(location: Location, options: ReadOptions) -> Columns:
         try:
             titles, records = _asked(database, query, location)
         except (sqlite3.Error, sqlite3.Warning) as error:
-            what = Argument("query", query) if options.query else Argument("table", options.table)
-            raise ArgumentError(
-                what, f" could not be read from {location}: {error}. It may only select."
+            raise ValueError(
+                f"query={query!r} could not be read from {location}: {error}. It may only select."
             ) from None
     found, notes = distinct(titles)
     return _typed(list(zip(*records, strict=True)) or [()] * len(found), found, options, notes)
@@ -101,10 +97,9 @@ def _answer(
     except sqlite3.OperationalError:
         if steps <= location.max_bytes:
             raise
-        raise ArgumentError(
-            f"{location} has no answer after {location.max_bytes:,} steps. Raise the limit with ",
-            Argument(location.limit, ...),
-            ".",
+        raise ValueError(
+            f"{location} has no answer after {location.max_bytes:,} steps. Raise the limit, "
+            f"{location.limit}={location.max_bytes}."
         ) from None
     return [column[0] for column in answer.description or ()], records
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, BinaryIO
 
-from inlier._internal.errors import Argument, ArgumentError
 from inlier.data.sources.base import arrow, listed, opening
 from inlier.data.sources.columns import MISSING, Columns, NumberDetector, in_batches
 from inlier.data.sources.content import Content, Format, ReadOptions, Reason, distinct, holds
@@ -298,11 +297,10 @@ class Layout:
                     break
             else:
                 return
-        raise ArgumentError(
+        raise ValueError(
             f"{location}: line {reader.line_num} has {len(record)} cells, but the first record has "
-            f"{self.width}. Correct the line, or name the delimiter with ",
-            Argument("delimiter", ...),
-            f": {self.delimiter!r} was used.",
+            f"{self.width}, with delimiter={self.delimiter!r}. Correct the line, or give another "
+            "delimiter."
         )
 
 
@@ -334,9 +332,7 @@ def _delimiter(text: TextFile, given: str | None) -> str:
     if given is not None:
         delimiter = DELIMITER_NAMES.get(given, given)
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-            raise ArgumentError(
-                Argument("delimiter"), f" must be one character such as ',', but is {given!r}."
-            )
+            raise ValueError(f"delimiter={given!r} must be one character such as ','.")
         return delimiter
     best, chosen = (0.0, 0.0), ","
     for delimiter in DELIMITERS:
