@@ -7,11 +7,12 @@ short, the interval is to blame, and where only ours does, the rows that were ke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from itertools import product
 
 import common
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 import inlier
@@ -32,32 +33,6 @@ FEW = 0.05
 
 # Rows from a seed.
 Draw = Callable[[int], Sample]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A line of the table: good rows with a known mean, and what is among them."""
-
-    name: str
-    draw: Draw
-    n: int
-    truth: float = 0.0
-
-
-@dataclass
-class Measured:
-    """What became of one draw."""
-
-    held: np.ndarray
-    told: np.ndarray
-    """Whether the interval of the good rows holds."""
-    length: float
-    """In lengths of the interval of the good rows."""
-    bad_kept: int
-    good_gone: int
-    off: float
-    """How far the location is from the mean of the good rows, in their standard errors at most."""
-    within_radius: bool
 
 
 def lognormal(n: int) -> Draw:
@@ -94,30 +69,23 @@ def settings(d: int) -> dict[str, Callable[[int], Draw]]:
     }
 
 
-def few_columns() -> Iterator[Cell]:
-    """All kinds of data, each with few, some and many rows."""
-    kinds: dict[str, Callable[[int], Draw]] = {
-        "clean Gaussian": lambda n: Clean(n, D).sample,
-        "clean t5": lambda n: Clean(n, D, inliers=StudentT(5)).sample,
-        f"clean lognormal({WIDTH})": lognormal,
-        **settings(D),
-        "cluster at 10 sigma, alpha 0.1": lambda n: Cluster(n, D, 0.1, 10).sample,
-        "cluster at 10 sigma, alpha 0.3": lambda n: Cluster(n, D, 0.3, 10).sample,
-        f"extreme cells, {100 * EXTREME:g}% of them": extreme_cells,
-    }
-    for name, of_size in kinds.items():
-        truth = float(np.exp(WIDTH**2 / 2.0)) if of_size is lognormal else 0.0
-        yield from (Cell(name, of_size(n), n, truth) for n in SIZES)
+FEW_COLUMNS: dict[str, Callable[[int], Draw]] = {
+    "clean Gaussian": lambda n: Clean(n, D).sample,
+    "clean t5": lambda n: Clean(n, D, inliers=StudentT(5)).sample,
+    f"clean lognormal({WIDTH})": lognormal,
+    **settings(D),
+    "cluster at 10 sigma, alpha 0.1": lambda n: Cluster(n, D, 0.1, 10).sample,
+    "cluster at 10 sigma, alpha 0.3": lambda n: Cluster(n, D, 0.3, 10).sample,
+    f"extreme cells, {100 * EXTREME:g}% of them": extreme_cells,
+}
 
 
-def many_columns() -> Iterator[Cell]:
-    """The paper's settings where their outliers can be told from good rows."""
-    for name, of_size in settings(MANY).items():
-        yield from (Cell(name, of_size(n), n) for n in SIZES)
+def run(sample: Sample, truth: float) -> dict[str, float]:
+    """The interval with nothing given, and that of the good rows.
 
-
-def run(sample: Sample, truth: float) -> Measured:
-    """The interval with nothing given, and that of the good rows."""
+    Shares of the columns that hold, length in units of that of the good rows, and how far the
+    location is from their mean, in standard errors at most.
+    """
     result = inlier.robust_mean(sample.X)
     low, high = result.confidence_interval(LEVEL)
     good = sample.inliers
@@ -125,67 +93,57 @@ def run(sample: Sample, truth: float) -> Measured:
     reach = float(stats.t.isf((1.0 - LEVEL) / 2.0, len(good) - 1)) * error
     offset = result.location - good.mean(axis=0)
     radius = float(result.certificate.error_radius(sample.alpha))
-    return Measured(
-        held=(low <= truth) & (truth <= high),
-        told=np.abs(good.mean(axis=0) - truth) <= reach,
-        length=float(np.mean((high - low) / (2.0 * reach))),
-        bad_kept=int((result.support & sample.is_outlier).sum()),
-        good_gone=int((~result.support & ~sample.is_outlier).sum()),
-        off=float(np.max(np.abs(offset) / error)),
-        within_radius=float(np.linalg.norm(offset)) <= radius + common.ROUNDING,
-    )
-
-
-def coverage(held: list[np.ndarray]) -> tuple[float, float]:
-    """How often intervals hold, and its standard error; columns of a draw are not independent."""
-    by_draw = np.array([columns.mean() for columns in held])
-    return float(by_draw.mean()), float(by_draw.std() / np.sqrt(len(by_draw)))
-
-
-def why_short(done: list[Measured]) -> str:
-    """What goes with it, if intervals hold less often than they should, by more than chance."""
-    held, noise = coverage([draw.held for draw in done])
-    if held + 2.0 * noise >= LEVEL:
-        return ""
-    told, _ = coverage([draw.told for draw in done])
-    if told <= held + noise:
-        return "so is told"
-    causes = {
-        "bad rows kept": np.mean([draw.bad_kept for draw in done]),
-        "good rows gone": np.mean([draw.good_gone for draw in done]),
+    held = (low <= truth) & (truth <= high)
+    return {
+        "held": held.mean(),
+        "told": np.mean(np.abs(good.mean(axis=0) - truth) <= reach),
+        "all": held.all(),
+        "length": np.mean((high - low) / (2.0 * reach)),
+        "bad_kept": (result.support & sample.is_outlier).sum(),
+        "good_gone": (~result.support & ~sample.is_outlier).sum(),
+        "off": np.max(np.abs(offset) / error),
+        "within_radius": np.linalg.norm(offset) <= radius + common.ROUNDING,
     }
+
+
+def why_short(mean: pd.Series, noise: float) -> str:
+    """What goes with it, if intervals hold less often than they should, by more than chance."""
+    if mean.held + 2.0 * noise >= LEVEL:
+        return ""
+    if mean.told <= mean.held + noise:
+        return "so is told"
+    causes = {"bad rows kept": mean.bad_kept, "good rows gone": mean.good_gone}
     return ", ".join(cause for cause, rows in causes.items() if rows >= FEW)
 
 
-def line_of(cell: Cell, draws: int) -> dict[str, object]:
-    """One cell."""
-    common.print_progress(f"{cell.name}, {cell.n}")
-    done = [run(cell.draw(seed), cell.truth) for seed in range(draws)]
-    held, noise = coverage([draw.held for draw in done])
-    told, _ = coverage([draw.told for draw in done])
-
-    def mean(what: str) -> float:
-        return float(np.mean([getattr(draw, what) for draw in done]))
-
+def line_of(name: str, of_size: Callable[[int], Draw], n: int, draws: int) -> dict[str, object]:
+    """One kind and number of rows."""
+    common.print_progress(f"{name}, {n}")
+    truth = float(np.exp(WIDTH**2 / 2.0)) if of_size is lognormal else 0.0
+    done = pd.DataFrame(run(of_size(n)(seed), truth) for seed in range(draws)).astype(float)
+    mean = done.mean()
+    # Of draws: columns of a draw are not independent.
+    noise = done.held.std(ddof=0) / np.sqrt(draws)
     return {
-        "data": cell.name,
-        "n": cell.n,
+        "data": name,
+        "n": n,
         "draws": draws,
-        "coverage": f"{100 * held:.1f}% ± {100 * noise:.1f}",
-        "told": f"{100 * told:.1f}%",
-        "all": f"{100 * np.mean([draw.held.all() for draw in done]):.1f}%",
-        "length": f"{mean('length'):.2f}",
-        "bad kept": f"{mean('bad_kept'):.3g}",
-        "good gone": f"{mean('good_gone'):.3g}",
-        "off": f"{mean('off'):.2f}",
-        "radius": f"{100 * mean('within_radius'):.1f}%",
-        "short": why_short(done),
+        "coverage": f"{100 * mean.held:.1f}% ± {100 * noise:.1f}",
+        "told": f"{100 * mean.told:.1f}%",
+        "all": f"{100 * mean['all']:.1f}%",
+        "length": f"{mean.length:.2f}",
+        "bad kept": f"{mean.bad_kept:.3g}",
+        "good gone": f"{mean.good_gone:.3g}",
+        "off": f"{mean.off:.2f}",
+        "radius": f"{100 * mean.within_radius:.1f}%",
+        "short": why_short(mean, noise),
     }
 
 
-def table(cells: Iterable[Cell], draws: int) -> str:
-    """A line for each cell."""
-    return common.markdown(line_of(cell, draws) for cell in cells)
+def table(kinds: dict[str, Callable[[int], Draw]], draws: int) -> str:
+    """Each kind with few, some and many rows."""
+    cells = product(kinds.items(), SIZES)
+    return common.markdown(line_of(name, of_size, n, draws) for (name, of_size), n in cells)
 
 
 NOTE = """\
@@ -222,9 +180,9 @@ def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
     arguments = common.options(__doc__, "coverage.md", given, draws=(500, "of each kind"))
     sections = {
-        f"{D} columns": table(few_columns(), arguments.draws),
+        f"{D} columns": table(FEW_COLUMNS, arguments.draws),
         # As many intervals: a draw has more of them.
-        f"{MANY} columns": table(many_columns(), max(1, arguments.draws * D // MANY)),
+        f"{MANY} columns": table(settings(MANY), max(1, arguments.draws * D // MANY)),
     }
     note = NOTE.format(few=D, many=MANY, versions=common.versions()).strip()
     title = "Coverage of the intervals"

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 import common
 import numpy as np
+import pandas as pd
 from common import figure, print_progress, verdict
 
 import inlier
@@ -26,6 +27,7 @@ from inlier.research import datasets as data
 from inlier.research.baselines import BASELINES, CoordinateMedian, NormTrimmedMean, SampleMean
 
 OURS = "nothing given"
+OTHERS = ("symmetric", "oracle sigma", "prune", "median", "mean")
 SETTINGS = {"A": data.SettingA, "B": data.SettingB}
 CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "times 1e-8": lambda X, rng: X * 1e-8,
@@ -39,19 +41,8 @@ CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
 # Measuring ----------------------------------------------------------------------------------------
 
 
-@dataclass
-class Trial:
-    """One draw: errors by method, and what ours did."""
-
-    errors: dict[str, float]
-    bad_left: int
-    good_gone: int
-    passes: int
-    standard_error: float
-
-
-def run(sample: data.Sample) -> Trial:
-    """Ours, and those that are given the truth."""
+def run(sample: data.Sample) -> dict[str, float]:
+    """Errors of ours, and of those that are given the truth; and what ours did."""
     X = sample.X
     ours = inlier.robust_mean(X)
     answers = {
@@ -62,20 +53,18 @@ def run(sample: data.Sample) -> Trial:
         "median": CoordinateMedian().fit(X).location_,
         "mean": SampleMean().fit(X).location_,
     }
-    return Trial(
-        {name: float(np.linalg.norm(answer - sample.mean)) for name, answer in answers.items()},
-        int((ours.support & sample.is_outlier).sum()),
-        int((~ours.support & ~sample.is_outlier).sum()),
-        ours.n_passes,
-        float(np.sqrt(sample.inliers.var(axis=0).sum() / len(X))),
-    )
+    return {name: float(np.linalg.norm(x - sample.mean)) for name, x in answers.items()} | {
+        "bad_left": int((ours.support & sample.is_outlier).sum()),
+        "good_gone": int((~ours.support & ~sample.is_outlier).sum()),
+        "passes": ours.n_passes,
+        "standard_error": float(np.sqrt(sample.inliers.var(axis=0).sum() / len(X))),
+    }
 
 
-Holds = Callable[[list[Trial]], bool]
+Holds = Callable[[pd.DataFrame], bool]
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A line of the table: data, and what must hold of its trials."""
 
     name: str
@@ -84,33 +73,27 @@ class Cell:
     holds: Holds
 
 
-def mean_error(done: list[Trial], method: str = OURS) -> float:
-    """Over the trials."""
-    return float(np.mean([trial.errors[method] for trial in done]))
-
-
 def at_most(limit: float, share: float = 1.0) -> Holds:
     """The error of a share of the draws."""
-    return lambda done: np.mean([t.errors[OURS] <= limit for t in done]) >= share
+    return lambda done: (done[OURS] <= limit).mean() >= share
 
 
 def mean_at_most(limit: float) -> Holds:
     """The mean error."""
-    return lambda done: mean_error(done) <= limit
+    return lambda done: done[OURS].mean() <= limit
 
 
 def exact_cell(lp: float | None) -> Holds:
     """Error 0 in 95% of the draws, and a tenth of the paper's on average."""
-    return lambda done: (
-        at_most(common.ROUNDING, 0.95)(done) and (lp is None or mean_error(done) < lp / 10)
-    )
+    exact, small = at_most(common.ROUNDING, 0.95), mean_at_most(np.inf if lp is None else lp / 10)
+    return lambda done: exact(done) and small(done)
 
 
 def left_alone(share: float) -> Holds:
     """At most a share of 1000 rows goes, and the mean moves by a tenth of its standard error."""
-    return lambda done: all(
-        t.good_gone <= share * 1000 and t.errors[OURS] < 0.1 * t.standard_error for t in done
-    )
+    return lambda done: (
+        (done.good_gone <= share * 1000) & (done[OURS] < 0.1 * done.standard_error)
+    ).all()
 
 
 def paper_cells() -> Iterator[Cell]:
@@ -160,16 +143,15 @@ def other_cells() -> Iterator[Cell]:
 def line_of(cell: Cell, trials: int) -> dict[str, object]:
     """Errors by method, and whether what must hold does."""
     print_progress(cell.name)
-    done = [run(cell.model.sample(seed)) for seed in range(trials)]
-    errors = {name: figure(mean_error(done, name)) for name in done[0].errors}
-    exact = sum(t.bad_left == t.good_gone == 0 for t in done)
+    done = pd.DataFrame(run(cell.model.sample(seed)) for seed in range(trials))
+    errors = done[[OURS, *OTHERS]].mean().map(figure)
     return {
         "data": cell.name,
         OURS: errors.pop(OURS),
-        "worst": figure(max(trial.errors[OURS] for trial in done)),
-        "exact": f"{exact}/{trials}",
+        "worst": figure(done[OURS].max()),
+        "exact": f"{(done.bad_left + done.good_gone == 0).sum()}/{trials}",
         **errors,
-        "passes": max(t.passes for t in done),
+        "passes": done.passes.max(),
         "must be": cell.must,
         "": verdict(cell.holds(done)),
     }
@@ -210,19 +192,18 @@ def table_of_real_data(folder: str | None) -> str:
         print_progress(name)
         done = run(sample)
         best = compare(sample, names, timeout=20.0, progress=False).summary()[0]
-        n_bad, ours = int(sample.is_outlier.sum()), done.errors[OURS]
-        others = ("oracle sigma", "prune", "median", "mean")
+        n_bad, ours = int(sample.is_outlier.sum()), done[OURS]
         line = {
             "data": name,
             "n x d": "{} x {}".format(*sample.X.shape),
             "outliers": n_bad,
             OURS: figure(ours),
-            "found": n_bad - done.bad_left,
-            "good gone": done.good_gone,
+            "found": n_bad - done["bad_left"],
+            "good gone": done["good_gone"],
             "best rival": f"{figure(best.error)} ({best.method})",
-            **{other: figure(done.errors[other]) for other in others},
+            **{other: figure(done[other]) for other in OTHERS[1:]},
             "below best": verdict(ours <= max(best.error, common.ROUNDING)),
-            "below 1.02 mean": verdict(ours < 1.02 * done.errors["mean"]),
+            "below 1.02 mean": verdict(ours < 1.02 * done["mean"]),
         }
         lines.append(line)
     return common.markdown(lines)

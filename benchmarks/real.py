@@ -11,11 +11,12 @@ The data stay where they are: only names and figures are printed, or written wit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import common
 import numpy as np
+import pandas as pd
 
 from inlier.research.datasets import Sample
 
@@ -23,37 +24,6 @@ from inlier.research.datasets import Sample
 HARM = 1.05
 # A clean table that loses more than this share of its rows is harmed.
 LOST = 0.01
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One set. `reordered`, `rescaled`: whether other rows were removed."""
-
-    name: str
-    n: int
-    d: int
-    bad: int
-    mean_error: float
-    error: float
-    bad_kept: int
-    good_removed: int
-    clean_lost: int
-    reordered: bool
-    rescaled: bool
-    suspects: int  # on the contaminated table
-    mostly_bad: int  # of these
-    clean_suspects: int
-    seconds: float
-
-    @property
-    def ratio(self) -> float:
-        """Error over the plain mean's."""
-        return self.error / self.mean_error if self.mean_error > common.ROUNDING else 1.0
-
-    @property
-    def clean_share(self) -> float:
-        """Of the rows of the clean table, those that were removed."""
-        return self.clean_lost / (self.n - self.bad)
 
 
 def order_matters(rule: common.Rule, X: np.ndarray, kept: np.ndarray) -> bool:
@@ -71,59 +41,62 @@ def units_matter(rule: common.Rule, X: np.ndarray, kept: np.ndarray) -> bool:
     return not np.array_equal(rule(X * 2.0**powers).kept, kept)
 
 
-def measure(rule: common.Rule, name: str, sample: Sample) -> Measured:
-    """All about one set."""
+def measure(rule: common.Rule, name: str, sample: Sample) -> dict[str, object]:
+    """All about one set; `reordered`, `rescaled`: whether other rows are removed then."""
     X, is_bad, truth = sample.X, sample.is_outlier, sample.mean
     start = perf_counter()
     answer = rule(X)
     seconds = perf_counter() - start
     clean = rule(sample.inliers)
-    return Measured(
-        name,
-        *X.shape,
-        bad=int(is_bad.sum()),
-        mean_error=float(np.linalg.norm(X.mean(axis=0) - truth)),
-        error=float(np.linalg.norm(answer.location - truth)),
-        bad_kept=int((answer.kept & is_bad).sum()),
-        good_removed=int((~answer.kept & ~is_bad).sum()),
-        clean_lost=int((~clean.kept).sum()),
-        reordered=order_matters(rule, X, answer.kept),
-        rescaled=units_matter(rule, X, answer.kept),
-        suspects=len(answer.suspects),
-        mostly_bad=sum(bool(is_bad[rows].mean() > 0.5) for rows in answer.suspects),
-        clean_suspects=len(clean.suspects),
-        seconds=seconds,
-    )
+    error = float(np.linalg.norm(answer.location - truth))
+    plain = float(np.linalg.norm(X.mean(axis=0) - truth))
+    return {
+        "name": name,
+        "n": len(X),
+        "d": X.shape[1],
+        "bad": int(is_bad.sum()),
+        "mean_error": plain,
+        "error": error,
+        "ratio": error / plain if plain > common.ROUNDING else 1.0,
+        "bad_kept": int((answer.kept & is_bad).sum()),
+        "good_removed": int((~answer.kept & ~is_bad).sum()),
+        "clean_lost": int((~clean.kept).sum()),
+        "clean_share": float((~clean.kept).mean()),
+        "reordered": order_matters(rule, X, answer.kept),
+        "rescaled": units_matter(rule, X, answer.kept),
+        "suspects": len(answer.suspects),
+        "mostly_bad": sum(bool(is_bad[rows].mean() > 0.5) for rows in answer.suspects),
+        "clean_suspects": len(clean.suspects),
+        "seconds": seconds,
+    }
 
 
-def totals(sets: list[Measured]) -> str:
+def totals(sets: pd.DataFrame) -> str:
     """What the rule is judged by, and where each figure comes from."""
-    ratio = common.geometric_mean(s.ratio for s in sets)
-    shown, right = sum(s.suspects for s in sets), sum(s.mostly_bad for s in sets)
-    harmed = sorted((s for s in sets if s.ratio > HARM), key=lambda s: -s.ratio)
-    figures: dict[str, str | list[Measured]] = {
+    ratio, shown = common.geometric_mean(sets.ratio), sets[["suspects", "mostly_bad"]].sum()
+    figures: dict[str, str | pd.Series] = {
         "error over the mean's, geometric mean (none below .01)": f"{ratio:.3f}",
-        f"worse than {HARM} times the mean": harmed,
-        f"better than the mean by {HARM}": [s for s in sets if s.ratio < 1 / HARM],
-        f"clean version loses more than {LOST:.0%}": [s for s in sets if s.clean_share > LOST],
-        "clean version loses a row": [s for s in sets if s.clean_lost],
-        "the order of rows changes the answer": [s for s in sets if s.reordered],
-        "the units of columns change the answer": [s for s in sets if s.rescaled],
-        "suspects shown, and of these mostly bad rows": f"{shown}, {right}",
-        "clean version shows a suspect": [s for s in sets if s.clean_suspects],
-        "seconds of all fits with bad rows": f"{sum(s.seconds for s in sets):.1f}",
+        f"worse than {HARM} times the mean": sets.ratio > HARM,
+        f"better than the mean by {HARM}": sets.ratio < 1 / HARM,
+        f"clean version loses more than {LOST:.0%}": sets.clean_share > LOST,
+        "clean version loses a row": sets.clean_lost > 0,
+        "the order of rows changes the answer": sets.reordered,
+        "the units of columns change the answer": sets.rescaled,
+        "suspects shown, and of these mostly bad rows": f"{shown.iloc[0]}, {shown.iloc[1]}",
+        "clean version shows a suspect": sets.clean_suspects > 0,
+        "seconds of all fits with bad rows": f"{sets.seconds.sum():.1f}",
     }
     lines = []
     for name, found in figures.items():
         which = ""
         if not isinstance(found, str):
-            which = ", ".join(s.name for s in found) or "-"
-            found = f"{len(found)} of {len(sets)}"
+            which = ", ".join(sets.name[found]) or "-"
+            found = f"{found.sum()} of {len(sets)}"
         lines.append({"over all sets": name, "figure": found, "which": which})
-    return common.markdown(lines)
+    return common.markdown(lines, text=["which"])
 
 
-def line_of(s: Measured) -> dict[str, object]:
+def line_of(s: Any) -> dict[str, object]:
     """One set."""
     return {
         "set": s.name,
@@ -149,14 +122,14 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     rule = common.rule_named(arguments.rule)
     found = common.folder_data(arguments.data, arguments.only)
-    sets = [measure(rule, name, sample) for name, sample in found]
+    sets = pd.DataFrame(measure(rule, name, sample) for name, sample in found)
     common.save_records("real", sets)
     note = (
         f"{common.about(__doc__)} Bold: worse than {HARM} times the mean. One shuffle of the rows "
         "(seed 0), two other orders, other powers of two as units. The data are not part of this "
         f"project. {common.versions()}; one thread."
     )
-    sections = {"Totals": totals(sets), "Sets": common.markdown(map(line_of, sets))}
+    sections = {"Totals": totals(sets), "Sets": common.markdown(map(line_of, sets.itertuples()))}
     common.publish(arguments, "Real tables", note, "make bench-real DATA=folder", sections)
 
 
