@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from time import perf_counter
 
@@ -20,6 +20,7 @@ import common
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
+from streaming import DIRECTIONS, passes
 from threadpoolctl import threadpool_limits
 
 import inlier
@@ -27,19 +28,18 @@ from inlier.data import Table
 from inlier.data.arrays import DenseTable
 from inlier.data.dask import open_dask
 
-N_DIRECTIONS = 8
 N_WORKERS = 2
 # A fifth of the rows of each chunk is moved by this much in all columns.
 SHIFT = 1.5
 FITS = {"fit, sigma": {"sigma": 1.01}, "fit, nothing given": {}}
 # Floats that travel for each row, to a chunk and back.
 TRAVELS = {
-    "project": (0, N_DIRECTIONS),
-    "moment": (1, N_DIRECTIONS),
-    "scatter": (1, 0),
-    "combine, 1": (1, 0),
-    "combine, 8": (N_DIRECTIONS, 0),
+    f"moment, {DIRECTIONS} directions": (1, DIRECTIONS),
+    f"project, {DIRECTIONS} directions": (0, DIRECTIONS),
     "sq_distances": (0, 1),
+    "combine, 1 row": (1, 0),
+    f"combine, {DIRECTIONS} rows": (DIRECTIONS, 0),
+    "scatter": (1, 0),
 }
 
 
@@ -50,26 +50,11 @@ def contaminated(block: np.ndarray) -> np.ndarray:
     return moved
 
 
-def verbs(table: Table) -> dict[str, Callable[[], object]]:
-    """The calls that are timed."""
-    n, d = table.shape
-    rng = np.random.default_rng(1)
-    basis = np.linalg.qr(rng.standard_normal((d, min(d, N_DIRECTIONS))))[0].T
-    coefficients = rng.standard_normal((len(basis), n))
-    center, weights = 0.1 * rng.standard_normal(d), rng.random(n)
-    return {
-        "project": lambda: table.project(center, basis),
-        "moment": lambda: table.moment(center, weights, basis),
-        "scatter": lambda: table.scatter(center, weights),
-        "combine, 1": lambda: table.combine(center, weights[None]),
-        "combine, 8": lambda: table.combine(center, coefficients),
-        "sq_distances": lambda: table.sq_distances(center),
-    }
-
-
 def seconds_of(table: Table, repeats: int) -> dict[str, float]:
     """Each verb, and each fit, after a call that is not counted."""
-    calls = {name: (call, repeats) for name, call in verbs(table).items()}
+    center, weights = np.full(table.shape[1], 0.01), np.ones(table.shape[0])
+    verbs = passes(table) | {"scatter": lambda: table.scatter(center, weights)}
+    calls = {name: (call, repeats) for name, call in verbs.items()}
     calls |= {name: (partial(inlier.robust_mean, table, **o), 2) for name, o in FITS.items()}
     found = {}
     for name, (call, times) in calls.items():

@@ -2,7 +2,7 @@
 
     python benchmarks/engine.py                 everything
     python benchmarks/engine.py --quick         small tables only
-    python benchmarks/engine.py --only fit      one section: fit, l1, half or import
+    python benchmarks/engine.py --only fit      one section: fit, l1, half, import or choices
 
 Every section prints its records and writes them to OUTPUT/<section>.json.
 """
@@ -23,6 +23,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
+from unittest.mock import patch
 
 import common
 import numpy as np
@@ -34,6 +35,8 @@ from threadpoolctl import threadpool_info
 
 import inlier
 from inlier._internal.atomic import replacing
+from inlier.l0 import fit as with_sigma
+from inlier.l0 import surrogates
 from inlier.research.datasets import Sample, SettingA, SettingB
 
 SETTINGS = {"A": SettingA, "B": SettingB}
@@ -58,13 +61,13 @@ def missed(**reached: bool) -> list[str]:
 # The sections -------------------------------------------------------------------------------------
 
 
-def fit(quick: bool, seed: int) -> list[Record]:
+def fit(quick: bool) -> list[Record]:
     """robust_mean, sigma known, against eigh(cov): at most 25 passes, exact set, error 0."""
     records = []
     sizes = list(MOST_EIGHS)[: 2 if quick else 3]
     for (n, d), setting, alpha in product(sizes, SETTINGS, (0.1, 0.2, 0.3)):
         print_progress(f"fit: setting {setting}, {n} x {d}, alpha {alpha}")
-        sample = SETTINGS[setting](n, d, alpha).sample(seed)
+        sample = SETTINGS[setting](n, d, alpha).sample(0)
         eigh, ours = fastest(
             lambda X=sample.X: np.linalg.eigh(np.cov(X.T)),
             partial(inlier.robust_mean, sample.X, sigma=sample.sigma),
@@ -95,14 +98,14 @@ def fit(quick: bool, seed: int) -> list[Record]:
     return records
 
 
-def l1(quick: bool, seed: int) -> list[Record]:
+def l1(quick: bool) -> list[Record]:
     """One packing SDP about the median, setting B, against cvxpy with SCS: 500 times faster."""
     n, d = (200, 20) if quick else (800, 100)
     print_progress(f"l1: {n} x {d}, ours")
-    before, memory = timed_l1(n, d, seed), alone(l1_memory, n, d, seed)
+    before, memory = timed_l1(n, d), alone(l1_memory, n, d)
     print_progress(f"l1: {n} x {d}, cvxpy (half a minute at 800 x 100)")
-    rival = alone(l1_by_cvxpy, n, d, seed)
-    ours = min(before, timed_l1(n, d, seed), key=lambda record: record["seconds"]) | memory
+    rival = alone(l1_by_cvxpy, n, d)
+    ours = min(before, timed_l1(n, d), key=lambda record: record["seconds"]) | memory
 
     # Both are measured by the better of the two bounds that we know: ours.
     rival["relative_gap"] = (rival.pop("objective") - ours["dual_objective"]) / n
@@ -120,13 +123,13 @@ def l1(quick: bool, seed: int) -> list[Record]:
     ]
 
 
-def half(quick: bool, seed: int) -> list[Record]:
+def half(quick: bool) -> list[Record]:
     """The l1 problem with half of the budget that the inliers need, against all of it."""
     sizes = [(800, 100), (2000, 100), (800, 400)] + ([] if quick else [(4000, 2000)])
     records = []
     for (n, d), setting in product(sizes, SETTINGS):
         print_progress(f"half: setting {setting}, {n} x {d}")
-        sample = SETTINGS[setting](n, d, 0.2).sample(seed)
+        sample = SETTINGS[setting](n, d, 0.2).sample(0)
         budget = n * sample.sigma**2
         solve = partial(inlier.solve_l1, sample.X, sample.mean)
         full, tight = fastest(
@@ -155,7 +158,7 @@ def half(quick: bool, seed: int) -> list[Record]:
     return records
 
 
-def import_time(quick: bool, seed: int) -> list[Record]:
+def import_time(quick: bool) -> list[Record]:
     """Fresh interpreters that import us, or scikit-learn's covariance module, or nothing."""
     print_progress("import")
     runs = fastest(
@@ -180,26 +183,52 @@ def import_time(quick: bool, seed: int) -> list[Record]:
     return [record]
 
 
-SECTIONS: dict[str, Callable[[bool, int], list[Record]]] = {
+def choices(quick: bool) -> list[Record]:
+    """The last step of a fit: exact sets by the last smoothing, and by the budget (engine.md)."""
+    judge, records = with_sigma.tightening_was_right, []
+    draws = 1 if quick else 20
+    for (budget, right), last in product(
+        (("kept rows", judge), ("all rows", lambda *_: False)), (1e-2, 1e-3, 1e-4)
+    ):
+        print_progress(f"choices: budget of {budget}, {last:g}")
+        record: Record = {"budget of": budget, "last eps": last, "draws": draws, "missed": None}
+        steps = tuple(10.0**-k for k in range(5) if 10.0**-k >= 0.99 * last)
+        with (
+            patch.object(with_sigma, "tightening_was_right", right),
+            patch.object(surrogates, "SMOOTHING", steps),
+        ):
+            for alpha in (0.1, 0.2, 0.3, 0.4):
+                samples = [SettingA(2000, 100, alpha).sample(seed) for seed in range(draws)]
+                fits = [inlier.robust_mean(s.X, sigma=s.sigma).support for s in samples]
+                record[f"alpha {alpha}"] = sum(
+                    np.array_equal(kept, ~s.is_outlier)
+                    for kept, s in zip(fits, samples, strict=True)
+                )
+        records.append(record)
+    return records
+
+
+SECTIONS: dict[str, Callable[[bool], list[Record]]] = {
     "fit": fit,
     "l1": l1,
     "half": half,
     "import": import_time,
+    "choices": choices,
 }
 
 
 # The l1 problem, by us and by cvxpy ---------------------------------------------------------------
 
 
-def l1_problem(n: int, d: int, seed: int) -> tuple[Sample, np.ndarray, float]:
+def l1_problem(n: int, d: int) -> tuple[Sample, np.ndarray, float]:
     """Rows, center and budget."""
-    sample = SettingB(n, d, 0.2).sample(seed)
+    sample = SettingB(n, d, 0.2).sample(0)
     return sample, np.median(sample.X, axis=0), n * sample.sigma**2
 
 
-def timed_l1(n: int, d: int, seed: int) -> Record:
+def timed_l1(n: int, d: int) -> Record:
     """Seconds and gap of our solution."""
-    sample, center, budget = l1_problem(n, d, seed)
+    sample, center, budget = l1_problem(n, d)
     [run] = fastest(partial(inlier.solve_l1, sample.X, center, budget, tol=L1_GAP))
     primal, dual = bounds(sample.X - center, run.answer)
     return {
@@ -212,19 +241,19 @@ def timed_l1(n: int, d: int, seed: int) -> Record:
     }
 
 
-def l1_memory(n: int, d: int, seed: int) -> Record:
+def l1_memory(n: int, d: int) -> Record:
     """Megabytes that our solution takes; for a process of its own."""
-    sample, center, budget = l1_problem(n, d, seed)
+    sample, center, budget = l1_problem(n, d)
     resident = fresh_peak()
     inlier.solve_l1(sample.X, center, budget, tol=L1_GAP)
     return {"megabytes": (peak_memory() - resident) / 1e6}
 
 
-def l1_by_cvxpy(n: int, d: int, seed: int) -> Record:
+def l1_by_cvxpy(n: int, d: int) -> Record:
     """Seconds, megabytes and the value of SCS's weights; for a process of its own."""
     import cvxpy as cp
 
-    sample, center, budget = l1_problem(n, d, seed)
+    sample, center, budget = l1_problem(n, d)
     A = sample.X - center
     resident = fresh_peak()
     start = process_time()
@@ -315,7 +344,6 @@ def main(given: Sequence[str] | None = None) -> None:
         given,
         quick=(False, "small tables only, into out/engine"),
         only=(None, "sections separated by commas"),
-        seed=(0, "of the data"),
     )
     folder = arguments.page
     if arguments.quick and folder == common.RESULTS / "engine":
@@ -324,11 +352,11 @@ def main(given: Sequence[str] | None = None) -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)  # the records say it
     lines = []
     for name in common.chosen(arguments.only, SECTIONS):
-        records = SECTIONS[name](arguments.quick, arguments.seed)
+        records = SECTIONS[name](arguments.quick)
         print_progress("")
         table = pd.DataFrame(records).to_string(index=False, float_format="{:.3g}".format)
         print(f"{SECTIONS[name].__doc__}\n\n{table}\n", flush=True)
-        content = {"section": name, "quick": arguments.quick, "seed": arguments.seed}
+        content = {"section": name, "quick": arguments.quick, "seed": 0}
         content |= {"machine": machine(), "records": records}
         with replacing(folder / f"{name}.json") as path:
             path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -1,11 +1,8 @@
 """How fast a table in a file is passed over, against reading the same file with plain numpy.
 
-    python benchmarks/streaming.py                    a .npy file of 4 GB, in the page cache
-    python benchmarks/streaming.py --cold             the same from the disk
+    python benchmarks/streaming.py                    a .npy file of 4 GB in a temporary folder
     python benchmarks/streaming.py --gigabytes 0.5    a smaller one
-    python benchmarks/streaming.py --folder DIR       where it is written (a temporary folder)
     python benchmarks/streaming.py --threads 2        of the linear algebra (1)
-    python benchmarks/streaming.py --write            both into docs/results/streaming.md
 
 Plain numpy is `np.load` of the whole file. The lines below it are harder comparisons, which hold
 no more than a block, as a pass does: `np.fromfile` into a new array for each block of the size that
@@ -37,15 +34,15 @@ HELD_BYTES = 1 << 30
 Calls = dict[str, Callable[[], object]]
 
 
-def write(path: Path, n: int, d: int, dtype: str) -> None:
+def write(path: Path, n: int, d: int) -> None:
     """A table of noise: one block of it, again and again, each time moved a little."""
     rng = np.random.default_rng(0)
     height = max(1, (1 << 26) // d)
-    noise = rng.standard_normal((height, d), dtype=np.float32).astype(dtype)
-    table = np.lib.format.open_memmap(path, "w+", dtype, (n, d))
+    noise = rng.standard_normal((height, d), dtype=np.float32)
+    table = np.lib.format.open_memmap(path, "w+", np.float32, (n, d))
     for start in range(0, n, height):
         rows = min(height, n - start)
-        table[start : start + rows] = noise[:rows] + noise.dtype.type(1e-3 * rng.random())
+        table[start : start + rows] = noise[:rows] + np.float32(1e-3 * rng.random())
         table.flush()
 
 
@@ -91,7 +88,7 @@ def passes(table: Table) -> Calls:
     n, d = table.shape
     rng = np.random.default_rng(1)
     center, weights = np.full(d, 0.01), rng.random(n)
-    basis = np.linalg.qr(rng.standard_normal((d, DIRECTIONS)))[0].T
+    basis = np.linalg.qr(rng.standard_normal((d, min(d, DIRECTIONS))))[0].T
     several = rng.random((DIRECTIONS, n))
     return {
         f"moment, {DIRECTIONS} directions": lambda: table.moment(center, weights, basis),
@@ -110,7 +107,7 @@ def in_memory(path: Path, repeats: int) -> dict[str, float]:
     return {title: held.nbytes / took for title, took in seconds.items()}
 
 
-def compared(path: Path, cold: bool, computing: dict[str, float], repeats: int) -> str:
+def compared(path: Path, dropped: Path | None, computing: dict[str, float], repeats: int) -> str:
     """A table of all rates, with a line on what the machine did beside."""
     # Also if it is cached: pages that were written one by one are read slower than those that
     # the system read ahead.
@@ -125,7 +122,7 @@ def compared(path: Path, cold: bool, computing: dict[str, float], repeats: int) 
         "np.fromfile, new blocks": partial(read_new, path),
         "readinto, one buffer": partial(read_into, path),
     }
-    seconds = seconds_of(plain | passes(table), repeats, path if cold else None)
+    seconds = seconds_of(plain | passes(table), repeats, dropped)
     size = path.stat().st_size
     whole, blocks, buffer = (seconds[title] for title in plain)
     lines = [
@@ -155,24 +152,20 @@ def main(given: Sequence[str] | None = None) -> None:
         given,
         gigabytes=(4.0, "size of the file"),
         columns=(2048, "of the table"),
-        dtype=("float32", "or float64"),
-        folder=(None, "where the file is written"),
         threads=(1, "of the linear algebra"),
         repeats=(3, "the fastest counts"),
-        cold=(False, "from the disk, not the page cache"),
     )
-    d, dtype, repeats = arguments.columns, arguments.dtype, arguments.repeats
-    n = int(arguments.gigabytes * 1e9 / (d * np.dtype(dtype).itemsize))
+    d, repeats = arguments.columns, arguments.repeats
+    n = int(arguments.gigabytes * 1e9 / (4 * d))
     sections = {}
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.npy"
-        write(path, n, d, dtype)
+        write(path, n, d)
         computing = in_memory(path, repeats)
-        for cold in (False, True) if arguments.write else (arguments.cold,):
-            title = "From the disk" if cold else "In the page cache"
-            sections[title] = compared(path, cold, computing, repeats)
+        for title, dropped in (("In the page cache", None), ("From the disk", path)):
+            sections[title] = compared(path, dropped, computing, repeats)
     note = (
-        f"A .npy file, {n} x {d} {dtype}, {arguments.gigabytes:g} GB, in blocks of "
+        f"A .npy file, {n} x {d} float32, {arguments.gigabytes:g} GB, in blocks of "
         f"{READ_BYTES >> 20} MB, on {platform.processor() or platform.machine()} with "
         f"{os.cpu_count()} cores. Threads: one that computes ({arguments.threads} in the linear "
         f"algebra) and one that reads; plain reading has one. Fastest of {repeats}."
