@@ -5,8 +5,6 @@ to remove: each draw in which a row is removed is a false alarm. Small tables wi
 extreme errors are drawn beside them: a rule that never removes a row would be of no use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
@@ -27,9 +25,6 @@ TIMED = ((2000, 100), (100_000, 50), (400, 3000))
 MANY = 2000
 # False alarms in more than this share of the draws are bold.
 ALLOWED = 0.02
-
-
-# Clean tables -------------------------------------------------------------------------------------
 
 
 def one_hot(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
@@ -129,8 +124,6 @@ def table_of_kinds(rule: common.Rule, kinds: list[str], most_rows: int, draws: i
     return common.markdown([*lines, line_of("all", cells)])
 
 
-# Small tables with extreme errors -----------------------------------------------------------------
-
 Spoiled = tuple[np.ndarray, list[int]]
 
 
@@ -185,9 +178,6 @@ def table_of_small(rule: common.Rule, draws: int) -> str:
     return common.markdown(lines)
 
 
-# Cost ---------------------------------------------------------------------------------------------
-
-
 def table_of_cost(rule: common.Rule, repeats: int = 3) -> str:
     """Against the rule that assumes symmetric rows, in the same run."""
     symmetric = partial(common.robust_mean, assume="symmetric")
@@ -204,9 +194,6 @@ def table_of_cost(rule: common.Rule, repeats: int = 3) -> str:
             line["times"] = f"{ours.seconds / max(theirs.seconds, 1e-9):.2f}"
             lines.append(line)
     return common.markdown(lines)
-
-
-# The page -----------------------------------------------------------------------------------------
 
 
 def main(given: Sequence[str] | None = None) -> None:

@@ -8,8 +8,6 @@ a few times, and the best time is kept. A worker has one thread; numpy is given 
 linear algebra, and then as many as there are workers.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Sequence

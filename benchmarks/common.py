@@ -7,6 +7,7 @@ import importlib
 import os
 import platform
 import sys
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +32,6 @@ DATA = (Path("..") / "shared" / "data" / "real", "folder of .npz files with X an
 ROUNDING = 1e-9
 # Of the other processes: above the spare cores, times are not to be trusted.
 LOAD_BEFORE = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else "unknown"
-
-
-# Options ------------------------------------------------------------------------------------------
 
 
 def options(
@@ -81,9 +79,6 @@ def print_progress(text: str) -> None:
     """On a terminal only."""
     if sys.stderr.isatty():
         print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
-
-
-# The rule that is judged --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -137,9 +132,6 @@ def of_others(module: str) -> Any:
         return importlib.import_module(module)
     finally:
         sys.path[:] = before
-
-
-# Data and scores ----------------------------------------------------------------------------------
 
 
 def folder_data(folder: str | Path, only: str | None = None) -> Iterator[tuple[str, Sample]]:
@@ -214,7 +206,14 @@ def fastest(
     return runs
 
 
-# Pages --------------------------------------------------------------------------------------------
+def extra_memory(call: Callable[[], Any]) -> int:
+    """Bytes of arrays that a call has at most, beside its data."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def figure(error: float) -> str:

@@ -7,8 +7,6 @@ who is told which rows are good.
 Prints Markdown tables; `--write` also puts them into docs/results/covariance.md.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from time import process_time
@@ -31,9 +29,6 @@ ALPHAS = (0.1, 0.2, 0.3)
 SLOW = 100
 
 Rows = np.ndarray
-
-
-# Tables -------------------------------------------------------------------------------------------
 
 
 def lognormal(n: int, d: int, rng: np.random.Generator) -> Rows:
@@ -96,9 +91,6 @@ def contaminated(how: str, n: int, d: int, alpha: float, seed: int) -> tuple[Row
     u = rng.standard_normal(d)
     X[:m] = BAD[how](X[:m], u / np.linalg.norm(u), rng)
     return X @ mixing.T, np.arange(n) >= m, mixing @ mixing.T
-
-
-# Errors -------------------------------------------------------------------------------------------
 
 
 def relative_error(covariance: Rows, truth: Rows) -> float:
@@ -208,9 +200,6 @@ def near_a_plane(n: int, d: int, alpha: float, how: str, seed: int) -> tuple[Row
     elif how == "spread":
         X[:m] += 30 * np.outer(rng.standard_normal(m), basis[2])
     return X, basis[:2], m
-
-
-# The page -----------------------------------------------------------------------------------------
 
 
 def main(given: Sequence[str] | None = None) -> None:

@@ -5,8 +5,6 @@ Student's interval of the good rows themselves, of one who is told which they ar
 short, the interval is to blame, and where only ours does, the rows that were kept or removed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import product
 

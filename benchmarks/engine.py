@@ -7,8 +7,6 @@
 Every section prints its records and writes them to OUTPUT/<section>.json.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -9,10 +9,7 @@ byzfl 0.0.11 is not here: where liars send the same update, it does not come to 
 Finished runs of the rivals are kept in out/joblib.
 """
 
-from __future__ import annotations
-
 import sys
-import tracemalloc
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -49,9 +46,6 @@ BIG_ATTACKS = ("sign flip", "a little is enough", "label flip", "min-max", "extr
 HELD_SEEDS = (2, 3, 4)
 HELD_METHODS = (OURS, "Multi-Krum", "centered clipping", "NNM + trimmed mean")
 MINORITIES = (1, 2, 4, 5, 6, 8)
-
-
-# The rules ----------------------------------------------------------------------------------------
 
 
 def ours() -> Rule:
@@ -103,9 +97,6 @@ def rule_of(method: str, n: int, f: int) -> Rule:
         "centered clipping": baselines.CenteredClipping(),
     }[method]
     return lambda U: estimator.fit(U).location_
-
-
-# The trainings ------------------------------------------------------------------------------------
 
 
 class Cell(NamedTuple):
@@ -170,9 +161,6 @@ def measured(todo: Sequence[Cell], jobs: int) -> pd.DataFrame:
     return pd.DataFrame(todo, columns=Cell._fields).assign(accuracy=accuracies)
 
 
-# The page -----------------------------------------------------------------------------------------
-
-
 def by_attack(done: pd.DataFrame) -> pd.DataFrame:
     """Accuracies averaged over seeds: a line for each case and attack, a column for each rule."""
     keys = ["split", "fraction", "attack", "method"]
@@ -229,10 +217,7 @@ def cost(d: int = 2_000_000) -> str:
     """Time and memory beside one Gram product."""
     X = np.random.default_rng(0).standard_normal((30, d), dtype=np.float32)
     product, ours = common.fastest(lambda: X @ X.T, partial(aggregate, X), repeats=7)
-    tracemalloc.start()
-    aggregate(X)
-    peak = tracemalloc.get_traced_memory()[1] / X.nbytes
-    tracemalloc.stop()
+    peak = common.extra_memory(partial(aggregate, X)) / X.nbytes
     return (
         f"30 x {d:,} in single precision, on one thread: {ours.seconds:.3f} s of processor time, "
         f"{ours.seconds / product.seconds:.1f} times one product X X^T ({product.seconds:.3f} s); "

@@ -3,8 +3,6 @@
 Each sees all honest updates of the round, and they act together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

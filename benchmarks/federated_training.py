@@ -5,8 +5,6 @@ far it came; the server adds what its rule makes of them. The data are split amo
 clients, so that no class is lost to a liar.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

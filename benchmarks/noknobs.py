@@ -8,8 +8,6 @@ given the truth: "prune" drops as many rows as there are outliers, those farthes
 scikit-image's `lfw_subset`, digits scikit-learn's.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -36,9 +34,6 @@ CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "rotated": lambda X, rng: X @ np.linalg.qr(rng.standard_normal((X.shape[1], X.shape[1])))[0],
     "permuted": lambda X, rng: X[rng.permutation(len(X))],
 }
-
-
-# Measuring ----------------------------------------------------------------------------------------
 
 
 def run(sample: data.Sample) -> dict[str, float]:
@@ -135,9 +130,6 @@ def other_cells() -> Iterator[Cell]:
     for distance, alpha in ((3, 0.1), (3, 0.2), (3, 0.3), (5, 0.3)):
         name = f"cluster at {distance} sigma, 2000 x 100, alpha {alpha}"
         yield Cell(name, data.Cluster(2000, 100, alpha, distance), "0.1", at_most(0.1))
-
-
-# The tables ---------------------------------------------------------------------------------------
 
 
 def line_of(cell: Cell, trials: int) -> dict[str, object]:

@@ -4,8 +4,6 @@ Real tables of at most 120,000 cells, fitted without the part in the first colum
 real.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace

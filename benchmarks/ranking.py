@@ -12,8 +12,6 @@ The data stay where they are: only names and figures are printed, or written wit
 others say of a set is kept in out/joblib.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack

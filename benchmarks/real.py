@@ -8,8 +8,6 @@ of the rows, and in any units of the columns.
 The data stay where they are: only names and figures are printed, or written with `--write`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from time import perf_counter
 from typing import Any

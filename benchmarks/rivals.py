@@ -8,8 +8,6 @@ Finished fits are kept in out/rivals.sqlite: a run that was interrupted goes on 
 Delete it after a change of the code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -2,22 +2,19 @@
 
     python benchmarks/scale.py                    everything
     python benchmarks/scale.py --quick            small tables only
-    python benchmarks/scale.py --only rows        sections of rows,columns,long,wide
+    python benchmarks/scale.py --only Rows        a section
     python benchmarks/scale.py --threads 2        of the linear algebra (1)
-    python benchmarks/scale.py --limit 20         seconds after which a rival is left out (60)
-    python benchmarks/scale.py --write            tables and figures into docs/results/scale.*
 
-rows, columns and long (few rows): Setting B in single precision with a fifth of the rows bad and 5
+Rows, columns and long rows: Setting B in single precision with a fifth of the rows bad and 5
 added to every column, because real columns are not centered. For each fit seconds, passes, the
 bytes that these read, these bytes per second of the whole fit and as a part of what the machine
 copies in a second, whether the set is exact, and the distance to the mean of the good rows. Then
-all methods on the same data. wide: a table of 50 long rows against one product `X @ X.T`.
+all methods on the same data. Few rows, many columns: 50 rows against one product `X @ X.T`.
 """
 
 from __future__ import annotations
 
 import os
-import tracemalloc
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -45,8 +42,9 @@ RIVALS = (
     *("mean", "coordinate-median", "geometric-median"),
     *("iterative-filtering", "fraction-agnostic", "fdr-filter"),
 )
-# Nothing is repeated once its runs have taken this many seconds.
-ENOUGH = 30.0
+# Nothing is repeated once its runs have taken this many seconds; a rival that took longer than the
+# limit is left out of larger sizes.
+ENOUGH, LIMIT = 30.0, 60.0
 COPIED_BYTES = 512 * 10**6
 SLOPE_SIZES = 3
 
@@ -85,12 +83,12 @@ class Data:
         return f"{np.linalg.norm(location - self.mean):.2g}"
 
 
-def setting_b(n: int, d: int, seed: int) -> Data:
+def setting_b(n: int, d: int) -> Data:
     """N(0, I); half of the bad rows at (c, c, 0, ...), half at (c, -c, 0, ...), c^2 = d / 2.
 
     Then SHIFT is added to every cell.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d), dtype=np.float32)
     bad = rng.permutation(n)[: round(ALPHA * n)]
     X[bad] = 0.0
@@ -102,9 +100,9 @@ def setting_b(n: int, d: int, seed: int) -> Data:
     return Data.of(X, good)
 
 
-def shifted_rows(n: int, d: int, seed: int) -> Data:
+def shifted_rows(n: int, d: int) -> Data:
     """N(0, I) with the last rows moved in all columns."""
-    X = np.random.default_rng(seed).standard_normal((n, d), dtype=np.float32)
+    X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
     good = np.arange(n) < n - n // 5
     for row in np.flatnonzero(~good):
         X[row] += np.float32(WIDE_SHIFT)
@@ -112,28 +110,24 @@ def shifted_rows(n: int, d: int, seed: int) -> Data:
 
 
 class Growth(NamedTuple):
-    """A section: what grows, all sizes and those of --quick, and the table of a size."""
+    """A section: what grows, the sizes (the last two are left out by --quick), and the table."""
 
     about: str
     side: str
     sizes: Sequence[int]
-    quick: int
     shape: Callable[[int], tuple[int, int]]
 
 
 GROWTHS = {
-    "rows": Growth(
-        "n rows of 50 columns.", "n", [10**k for k in range(3, 8)], 10**5, lambda n: (n, 50)
+    "Rows": Growth("n rows of 50 columns.", "n", [10**k for k in range(3, 8)], lambda n: (n, 50)),
+    "Columns": Growth(
+        "10,000 rows of d columns.", "d", [4**k for k in range(2, 7)], lambda d: (10**4, d)
     ),
-    "columns": Growth(
-        "10,000 rows of d columns.", "d", [4**k for k in range(2, 7)], 256, lambda d: (10**4, d)
-    ),
-    "long": Growth(
-        "100 rows of d columns.", "d", [10**k for k in range(3, 7)], 10**4, lambda d: (100, d)
+    "Long rows": Growth(
+        "100 rows of d columns.", "d", [10**k for k in range(3, 7)], lambda d: (100, d)
     ),
 }
-TITLES = {"rows": "Rows", "columns": "Columns", "long": "Long rows"}
-TITLES |= {"wide": "Few rows, many columns"}
+WIDE = "Few rows, many columns"
 
 
 # Measuring ----------------------------------------------------------------------------------------
@@ -149,16 +143,6 @@ def copy_bandwidth(repeats: int) -> float:
     source = np.ones(COPIED_BYTES // 4, np.float32)
     target = np.full_like(source, 2.0)
     return 2.0 * source.nbytes / best(partial(np.copyto, target, source), repeats).seconds
-
-
-def extra_memory(call: Callable[[], Any]) -> int:
-    """Bytes of arrays that a call has at most, beside its data."""
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def slope(found: dict[int, float]) -> str:
@@ -178,13 +162,13 @@ Series = dict[str, dict[int, Any]]
 def grown(growth: Growth, figure: str, arguments: Namespace, bandwidth: float) -> str:
     """All methods at all sizes."""
     side = growth.side
-    sizes = [s for s in growth.sizes if not arguments.quick or s <= growth.quick]
+    sizes = list(growth.sizes[: -2 if arguments.quick else None])
     seconds: Series = {name: {} for name in (*OURS.values(), *RIVALS)}
     errors: Series = {name: {} for name in seconds}
     lines = []
     for size in sizes:
         print_progress(f"{side} = {size:,}: data")
-        data = setting_b(*growth.shape(size), arguments.seed)
+        data = setting_b(*growth.shape(size))
         for told, name in OURS.items():
             print_progress(f"{side} = {size:,}: {name}")
             sigma = data.sigma if told == "sigma" else None
@@ -196,7 +180,7 @@ def grown(growth: Growth, figure: str, arguments: Namespace, bandwidth: float) -
             line["exact set"] = common.wrong_rows(run.answer.support, data.good, "yes")
             lines.append(line | {"error": errors[name][size]})
         for name in RIVALS:
-            if max(seconds[name].values(), default=0.0) > arguments.limit:
+            if max(seconds[name].values(), default=0.0) > LIMIT:
                 continue
             print_progress(f"{side} = {size:,}: {name}")
             estimator = methods()[name].make(alpha=1.0 - data.good.mean(), sigma=data.sigma)
@@ -238,7 +222,7 @@ def compared(
 
 def wide(arguments: Namespace, bandwidth: float) -> str:
     """Two tables of few rows."""
-    d = arguments.wide_columns // (100 if arguments.quick else 1)
+    d = 10**5 if arguments.quick else 10**7
     lines = [
         line for n, size in ((40, d // 10), (50, d)) for line in few(n, size, arguments, bandwidth)
     ]
@@ -253,7 +237,7 @@ def wide(arguments: Namespace, bandwidth: float) -> str:
 def few(n: int, d: int, arguments: Namespace, bandwidth: float) -> list[dict[str, object]]:
     """The product, and fits without sigma and with it."""
     print_progress(f"{n} x {d:,}")
-    data = shifted_rows(n, d, arguments.seed)
+    data = shifted_rows(n, d)
     X = data.X
     product = best(lambda: X @ X.T, arguments.repeats).seconds
 
@@ -278,7 +262,7 @@ def few(n: int, d: int, arguments: Namespace, bandwidth: float) -> list[dict[str
             "error": data.error(run.answer.location),
         }
         del run
-        extra = extra_memory(fit)
+        extra = common.extra_memory(fit)
         lines.append(line | {"extra memory": f"{amount(extra)} ({extra / X.nbytes:.1%})"} | found)
     return lines
 
@@ -353,7 +337,7 @@ def note(arguments: Namespace, bandwidth: float) -> str:
         "for NaN before the fit, nor copies that stay in the cache. GB/s: of the whole fit. Of "
         "copy: as a part of the copy bandwidth; tables that fit into the cache may exceed it. "
         "Errors of about 1e-7 of a row's length are rounding. '-': left out, after more than "
-        f"{arguments.limit:g} s at a smaller size."
+        f"{LIMIT:g} s at a smaller size."
     )
 
 
@@ -364,25 +348,20 @@ def main(given: Sequence[str] | None = None) -> None:
         "scale.md",
         given,
         quick=(False, "small tables only"),
-        only=(None, "sections separated by commas"),
+        only=(None, "sections separated by semicolons"),
         threads=(1, "of the linear algebra"),
         repeats=(5, "the fastest counts"),
-        limit=(60.0, "seconds for a rival"),
-        wide_columns=(10**7, "of the wide table; a hundredth with --quick"),
-        seed=(0, "of the data"),
     )
     warnings.simplefilter("ignore", ConvergenceWarning)
     bandwidth = copy_bandwidth(arguments.repeats)
     sections = {}
-    for name in common.chosen(arguments.only, TITLES):
-        if name == "wide":
-            text = wide(arguments, bandwidth)
+    for name in common.chosen(arguments.only, (*GROWTHS, WIDE), ";"):
+        if name == WIDE:
+            sections[name] = wide(arguments, bandwidth)
         else:
-            side = GROWTHS[name].side
             # Long rows are a second table that grows with d, without a figure.
-            figure = f"{arguments.page.stem}-{side}.svg" if name != "long" else ""
-            text = grown(GROWTHS[name], figure, arguments, bandwidth)
-        sections[TITLES[name]] = text
+            figure = f"scale-{GROWTHS[name].side}.svg" if name != "Long rows" else ""
+            sections[name] = grown(GROWTHS[name], figure, arguments, bandwidth)
     title, command = "Growth with rows and columns", "python benchmarks/scale.py --write"
     common.publish(arguments, title, note(arguments, bandwidth), command, sections)
 

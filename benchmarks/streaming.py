@@ -10,8 +10,6 @@ the passes read, and reading into one buffer, which then stays in the cache. Fro
 of them are copies in memory; a pass, which computes, is compared with nothing that computes.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import tempfile

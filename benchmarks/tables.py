@@ -146,9 +146,10 @@ def all_tables() -> dict[str, Table]:
 
 # The errors ---------------------------------------------------------------------------------------
 
-# A table as it becomes, and which of its rows are bad.
+# A table as it becomes, and its bad rows.
 Planted = tuple[np.ndarray, np.ndarray]
 Plant = Callable[[Table, np.random.Generator], "Planted | None"]
+NONE = np.array([], dtype=int)
 
 
 def some(rng: np.random.Generator, n: int, share: float) -> np.ndarray:
@@ -163,7 +164,7 @@ def plant_copies(table: Table, rng: np.random.Generator) -> Planted:
     middle = np.argsort((abs(X - median) / unit).max(axis=1))[: n // 2]
     rows = some(rng, n, 0.1)
     X[rows] = table.X[rng.choice(middle)]
-    return X, np.zeros(n, dtype=bool)
+    return X, NONE
 
 
 def plant_foreign(table: Table, rng: np.random.Generator) -> Planted:
@@ -177,7 +178,7 @@ def plant_foreign(table: Table, rng: np.random.Generator) -> Planted:
         median = np.median(table.X, axis=0)
         shuffled = np.column_stack([rng.permutation(column) for column in table.X.T])
         X[rows] = median + 3 * (shuffled[rows] - median)
-    return X, np.isin(np.arange(n), rows)
+    return X, rows
 
 
 def plant_garbage(table: Table, rng: np.random.Generator) -> Planted:
@@ -187,7 +188,7 @@ def plant_garbage(table: Table, rng: np.random.Generator) -> Planted:
     low, high = X.min(axis=0), X.max(axis=0)
     middle, half = (high + low) / 2, 2.5 * (high - low)
     X[rows] = rng.uniform(middle - half, middle + half, (len(rows), X.shape[1]))
-    return X, np.isin(np.arange(n), rows)
+    return X, rows
 
 
 # A slip takes a column and random numbers, and returns the column as if every row had the slip;
@@ -253,8 +254,10 @@ def plant_slip(
         off = np.where(changed != X, abs(changed - median) / unit, 0).max(axis=1)
         visible = np.flatnonzero(off > VISIBLE)
         if len(visible) >= count:
-            bad = np.isin(np.arange(n), rng.choice(visible, count, replace=False))
-            return np.where(bad[:, None], changed, X), bad
+            chosen = rng.choice(visible, count, replace=False)
+            Y = X.copy()
+            Y[chosen] = changed[chosen]
+            return Y, chosen
     return None
 
 
@@ -276,7 +279,7 @@ ERRORS: dict[str, tuple[str, Plant]] = {
 }
 HARMLESS: dict[str, tuple[str, Plant]] = {
     "dup": ("10% copies of one row", plant_copies),
-    "clean": ("nothing", lambda table, rng: (table.X.copy(), np.zeros(len(table.X), dtype=bool))),
+    "clean": ("nothing", lambda table, rng: (table.X.copy(), NONE)),
 }
 KINDS = ERRORS | HARMLESS
 
@@ -285,7 +288,8 @@ def planted(name: str, table: Table, kind: str, draw: int) -> Planted | None:
     """The table with errors, and which rows have one; None where the kind does not apply."""
     if kind == "clean" and draw > 0:
         return None
-    return KINDS[kind][1](table, generator(name, kind, draw))
+    made = KINDS[kind][1](table, generator(name, kind, draw))
+    return None if made is None else (made[0], np.isin(np.arange(len(table.X)), made[1]))
 
 
 # The methods --------------------------------------------------------------------------------------
@@ -490,18 +494,13 @@ def summaries(fits: pd.DataFrame, by: str) -> pd.DataFrame:
     return pd.DataFrame({name: summary(own) for name, own in fits.groupby(by, sort=False)}).T
 
 
-def far_rows(s: Any) -> str:
-    """In how many cases a far row was kept; medians keep no rows."""
-    return "-" if np.isnan(s.far_kept) else f"{s.far_kept:.0f} of {s.far:.0f}"
-
-
-def table_of_methods(found: pd.DataFrame) -> str:
-    """The best first."""
+def table_of(found: pd.DataFrame, of_what: str) -> str:
+    """A line for each method or table."""
     return common.markdown(
         {
-            "method": method,
+            of_what: name,
             "error / mean's": f"{s.ratio:.3f}",
-            "far row kept": far_rows(s),
+            "far row kept": "-" if np.isnan(s.far_kept) else f"{s.far_kept:.0f} of {s.far:.0f}",
             "clean rows removed": common.percent(s.clean_lost),
             "good rows removed": common.percent(s.lost),
             "errors found": common.percent(s.found),
@@ -512,7 +511,7 @@ def table_of_methods(found: pd.DataFrame) -> str:
             "failed": f"{s.failures:.0f}",
             "warned": f"{s.warned:.0f}",
         }
-        for method, s in found.sort_values("ratio", kind="stable").iterrows()
+        for name, s in found.iterrows()
     )
 
 
@@ -574,24 +573,6 @@ def table_of_harmless(fits: pd.DataFrame) -> str:
     return common.markdown(lines)
 
 
-def table_of_tables(fits: pd.DataFrame) -> str:
-    """Where the judged method does well, and where not."""
-    sizes = fits.groupby("table")[["n", "d"]].first()
-    return common.markdown(
-        {
-            "table": name,
-            "n x d": f"{sizes.n[name]} x {sizes.d[name]}",
-            "error / mean's": f"{s.ratio:.3f}",
-            "far row kept": far_rows(s),
-            "worse than mean": f"{s.worse:.0f} of {s.cases:.0f}",
-            "good rows removed": common.percent(s.lost),
-            "clean rows removed": common.percent(s.clean_lost),
-            "s": f"{s.seconds:.3f}",
-        }
-        for name, s in summaries(fits, "table").iterrows()
-    )
-
-
 def note(fits: pd.DataFrame, draws: int) -> str:
     """What stands above the tables."""
     cases = fits[["table", "kind", "draw"]].drop_duplicates()
@@ -624,13 +605,14 @@ def main(given: Sequence[str] | None = None) -> None:
     fits = measure(tables, methods, common.chosen(arguments.kinds, KINDS), arguments.draws)
     judged = methods[0]
     common.save_records("tables-ours", fits[fits.method.map(is_ours)])
-    found = summaries(fits, "method")
+    found, ours = summaries(fits, "method"), fits[fits.method == judged]
+    ours = ours.assign(size=[f"{x.table}, {x.n} x {x.d}" for x in ours.itertuples()])
     sections = {
-        "All methods": table_of_methods(found),
+        "All methods": table_of(found.sort_values("ratio", kind="stable"), "method"),
         f"The place of {judged}": table_of_places(found, judged),
         "By what was planted": table_of_kinds(fits),
         "Nothing to find": table_of_harmless(fits),
-        f"{judged}, by table": table_of_tables(fits[fits.method == judged]),
+        f"{judged}, by table": table_of(summaries(ours, "size"), "table"),
     }
     title = "Ordinary tables with errors"
     common.publish(arguments, title, note(fits, arguments.draws), "make bench-tables", sections)
