@@ -8,20 +8,19 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-minimum dist fuzz reproduce bench bench-noknobs bench-tables bench-real \
-	bench-clean bench-ranking bench-rivals bench-scale bench-coverage bench-covariance bench-federated lint docs clean
+# Those with a line of help.
+.PHONY: $(shell sed -nE 's/^([a-z-]+):.*\#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
+
+# One BLAS thread per process: pytest already runs one process on each of two cores, and
+# timings are stated for one thread.
+export OMP_NUM_THREADS = 1
+export OPENBLAS_NUM_THREADS = 1
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
 		| awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-# One BLAS thread per process: pytest already runs one process on each of two cores, and
-# timings are stated for one thread.
-test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean \
-	bench-ranking bench-rivals bench-coverage bench-covariance bench-federated docs: export OMP_NUM_THREADS = 1
-test test-all fuzz reproduce bench bench-noknobs bench-tables bench-real bench-parts bench-clean \
-	bench-ranking bench-rivals bench-coverage bench-covariance bench-federated docs: export OPENBLAS_NUM_THREADS = 1
-test test-all docs: export MPLBACKEND = Agg
+test test-all test-minimum docs: export MPLBACKEND = Agg
 
 demo: $(VENV)/.installed ## run examples/demo.py
 	$(BIN)/python examples/demo.py
@@ -34,8 +33,6 @@ test-all: $(VENV)/.installed-test ## run all tests, the slow ones too
 
 # As a user has it whose packages are the oldest that pyproject.toml admits; PyTorch is that of TORCH.
 MINIMUM := .venv-minimum
-test-minimum: export OMP_NUM_THREADS = 1
-test-minimum: export MPLBACKEND = Agg
 test-minimum: $(MINIMUM)/.installed-test ## run the tests with the oldest admitted dependencies; ARGS=tests/io
 	$(MINIMUM)/bin/python -m pytest -n 2 $(ARGS)
 
@@ -51,49 +48,58 @@ fuzz: $(VENV)/.installed-test ## every statement of thousands of fits; ARGS="--c
 reproduce: $(VENV)/.installed-test ## the paper's tables and figures, into out/reproduce; ARGS=--quick
 	$(BIN)/inlier reproduce $(ARGS)
 
+# Each of the following writes the page or the pages of its name below docs/results.
+RUN = $(BIN)/python benchmarks/$(@:bench-%=%).py --write
+
 bench: $(VENV)/.installed-test ## measure the engine on one thread
-	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/engine.py $(ARGS)
 
 # A folder of .npz files with X and y; without it only data that come inside packages are used.
 DATA ?= $(wildcard ../shared/data)
+MORE = $(if $(DATA),--data $(DATA))
+# Unless DATA was named: ../shared/data/real.
+REAL = $(if $(filter-out file,$(origin DATA)),--data $(DATA))
 
 bench-noknobs: $(VENV)/.installed-test ## errors with nothing given; DATA=folder for more real data
-	$(BIN)/python benchmarks/noknobs.py --write $(if $(DATA),--data $(DATA))
+	$(RUN) $(MORE) $(ARGS)
 
 # With methods of other packages on tables of other packages.
 bench-tables: $(VENV)/.installed-bench ## ordinary tables with errors; ARGS="--draws 1 --only swiss"
-	$(BIN)/python benchmarks/tables.py --write $(ARGS)
+	$(RUN) $(ARGS)
 
-# Unless DATA was named: ../shared/data/real.
 bench-real: $(VENV)/.installed-test ## real tables with known bad rows; DATA=folder of .npz files
-	$(BIN)/python benchmarks/real.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA)) $(ARGS)
+	$(RUN) $(REAL) $(ARGS)
 
 # With the detectors of PyOD, which are slow on wide tables: some 20 minutes, once.
 bench-ranking: $(VENV)/.installed-test ## rankings of rows of real tables; DATA=folder of .npz files
-	$(BIN)/python benchmarks/ranking.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA)) $(ARGS)
+	$(RUN) $(REAL) $(ARGS)
 
 bench-parts: $(VENV)/.installed-test ## the rule with nothing given, without each of its parts
-	$(BIN)/python benchmarks/parts.py --write $(if $(filter-out file,$(origin DATA)),--data $(DATA))
+	$(RUN) $(REAL) $(ARGS)
 
 bench-clean: $(VENV)/.installed-test ## clean tables that lose rows, small tables, cost; ARGS="--draws 20"
-	$(BIN)/python benchmarks/clean.py --write $(ARGS)
+	$(RUN) $(ARGS)
 
 bench-rivals: $(VENV)/.installed-test ## every method on every kind of data; DATA=folder for more
-	$(BIN)/python benchmarks/rivals.py --write $(if $(DATA),--data $(DATA))
+	$(RUN) $(MORE) $(ARGS)
 
 bench-scale: $(VENV)/.installed-test ## growth with n and d, files larger than memory, a cluster
-	$(BIN)/python benchmarks/scale.py --write
+	$(RUN)
 	$(BIN)/python benchmarks/streaming.py --write
 	$(BIN)/python benchmarks/cluster.py --write
 
-bench-coverage: $(VENV)/.installed ## how often the intervals of the mean hold
-	$(BIN)/python benchmarks/coverage.py --write
+bench-coverage: $(VENV)/.installed-test ## how often the intervals of the mean hold
+	$(RUN) $(ARGS)
 
-bench-covariance: $(VENV)/.installed ## covariance and principal components, against scikit-learn's
-	$(BIN)/python benchmarks/covariance.py --write
+bench-covariance: $(VENV)/.installed-test ## covariance and principal components, against scikit-learn's
+	$(RUN) $(ARGS)
 
 bench-federated: $(VENV)/.installed-byzfl ## training with clients that lie, against nine rules
-	$(BIN)/python benchmarks/federated.py --write
+	$(RUN) $(ARGS)
+
+# TORCH must be a build with CUDA.
+bench-gpu: $(VENV)/.installed-test ## fits on a GPU, where there is one
+	$(RUN) $(ARGS)
 
 lint: $(VENV)/.installed-dev ## ruff check, ruff format --check and mypy
 	$(BIN)/ruff check .

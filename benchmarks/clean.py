@@ -1,44 +1,22 @@
 """First do no harm: how often clean tables lose a row, small spoiled tables, and the cost.
 
 Clean tables that are skewed, heavy-tailed, of counts, of codes, or of several classes have nothing
-to remove: each draw in which a row leaves is a false alarm. Small tables with one to five gross
-errors are drawn beside them: a rule that never removes a row would be of no use.
+to remove: each draw in which a row is removed is a false alarm. Small tables with one to five
+extreme errors are drawn beside them: a rule that never removes a row would be of no use.
 """
 
-from __future__ import annotations
-
-import argparse
-import os
-import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
+from time import perf_counter
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
+import common
 import numpy as np
-import scipy
-from judging import (
-    OUT,
-    Rule,
-    add_options,
-    can_assume,
-    chosen_rule,
-    markdown,
-    percent,
-    robust_mean,
-    save_records,
-)
-from pages import RESULTS, print_progress, write_page
+import pandas as pd
+from sklearn.datasets import load_iris
 from tables import tukey_3
 
-import inlier
-from inlier.datasets import SettingA
+from inlier.research.datasets import Gaussian, SettingA, StudentT
 
-WRITTEN = RESULTS / "clean.md"
-RECORD = OUT / "clean.csv"
 SIZES = (20, 50, 200, 2000)
 COLUMNS = (1, 3, 10, 40)
 # Where seconds are measured.
@@ -48,29 +26,14 @@ MANY = 2000
 # False alarms in more than this share of the draws are bold.
 ALLOWED = 0.02
 
-Rows = Callable[[np.random.Generator, int, int], np.ndarray]
 
-
-# Clean tables -------------------------------------------------------------------------------------
-
-
-def joint_t3(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    """Multivariate: a row is far in all columns at once."""
-    return rng.standard_normal((n, d)) / np.sqrt(rng.chisquare(3, (n, 1)) / 3)
-
-
-def binary(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    """Columns of 0 and 1, each with its own frequency between 5% and 95%."""
-    return (rng.random((n, d)) < rng.uniform(0.05, 0.95, d)).astype(float)
-
-
-def one_hot(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+def one_hot(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """One column of d codes, written as d columns; code k is 1 / k times as frequent."""
     weights = 1 / np.arange(1, d + 1)
     return np.eye(d)[rng.choice(d, n, p=weights / weights.sum())]
 
 
-def mixture(classes: int, rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+def mixture(classes: int, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Gaussian classes, the largest at most three times as frequent as the smallest.
 
     Centers are 3 to 8 standard deviations apart, as a root mean square.
@@ -82,153 +45,104 @@ def mixture(classes: int, rng: np.random.Generator, n: int, d: int) -> np.ndarra
     return centers[which] + rng.standard_normal((n, d))
 
 
-CLEAN: dict[str, Rows] = {
-    "normal": lambda rng, n, d: rng.standard_normal((n, d)),
-    "lognormal": lambda rng, n, d: rng.lognormal(size=(n, d)),
-    "exponential": lambda rng, n, d: rng.exponential(size=(n, d)),
-    "t3": lambda rng, n, d: rng.standard_t(3, (n, d)),
-    "multivariate t3": joint_t3,
-    "Poisson(1)": lambda rng, n, d: rng.poisson(1, (n, d)).astype(float),
-    "binary": binary,
+CLEAN: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
+    "normal": Gaussian().draw,
+    "lognormal": lambda n, d, rng: rng.lognormal(size=(n, d)),
+    "exponential": lambda n, d, rng: rng.exponential(size=(n, d)),
+    "t3": StudentT(3).draw,
+    "multivariate t3": StudentT(3, joint=True).draw,
+    "Poisson(1)": lambda n, d, rng: rng.poisson(1, (n, d)).astype(float),
+    # Each column with its own frequency of 1.
+    "binary": lambda n, d, rng: (rng.random((n, d)) < rng.uniform(0.05, 0.95, d)).astype(float),
     "one-hot": one_hot,
     **{f"{k} classes": partial(mixture, k) for k in (2, 3, 4, 5)},
 }
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Draws of one kind and size. `suspected` is -1 for a rule that does not suspect."""
-
-    kind: str
-    n: int
-    d: int
-    draws: int
-    lost_any: int  # draws that lost a row
-    fences_lost_any: int  # draws that lost a row to Tukey's fences
-    rows_lost: float  # share of all rows
-    suspected: int  # draws that show a suspect
-    seconds: float  # of a fit, on average
-
-
-def measure(rule: Rule, kind: str, n: int, d: int, draws: int) -> Cell:
+def measure(rule: common.Rule, kind: str, n: int, d: int, draws: int) -> dict[str, object]:
     """Fit each draw; seeds depend on the kind, the size and the number of the draw only."""
-    lost, suspected, fences_lost = [], [], 0
-    start = time.perf_counter()
+    common.print_progress(f"{kind}, {n} x {d}")
+    lost, suspected, fenced = [], 0, 0
+    start = perf_counter()
     for seed in range(draws):
-        rng = np.random.default_rng([list(CLEAN).index(kind), n, d, seed])
-        X = CLEAN[kind](rng, n, d)
-        answer, fenced = rule(X), tukey_3(X)
-        assert answer.kept is not None and fenced.kept is not None
-        fences_lost += not fenced.kept.all()
+        X = CLEAN[kind](n, d, np.random.default_rng([list(CLEAN).index(kind), n, d, seed]))
+        answer = rule(X)
         lost.append(int((~answer.kept).sum()))
-        suspected.append(-1 if answer.suspects is None else bool(answer.suspects))
-    return Cell(
-        kind,
-        n,
-        d,
-        draws,
-        lost_any=sum(count > 0 for count in lost),
-        fences_lost_any=fences_lost,
-        rows_lost=sum(lost) / (n * draws),
-        suspected=sum(suspected) if min(suspected) >= 0 else -1,
-        seconds=(time.perf_counter() - start) / draws,
-    )
+        suspected += len(answer.suspects) > 0
+        fenced += not tukey_3(X).kept.all()
+    return {
+        "kind": kind,
+        "n": n,
+        "d": d,
+        "draws": draws,
+        "lost_any": sum(count > 0 for count in lost),
+        "fences_lost_any": fenced,
+        "rows_lost": sum(lost) / (n * draws),
+        "suspected": suspected,
+        "seconds": (perf_counter() - start) / draws,
+    }
 
 
-def all_cells(rule: Rule, kinds: Iterable[str], most_rows: int, draws: int) -> Iterator[Cell]:
-    """Every kind, every size."""
-    for kind in kinds:
-        for n in SIZES:
-            for d in COLUMNS:
-                # One code alone is a constant.
-                if n <= most_rows and not (kind == "one-hot" and d == 1):
-                    print_progress(f"{kind}, {n} x {d}")
-                    yield measure(rule, kind, n, d, draws if n < MANY else max(1, draws // 10))
-
-
-def share(cells: list[Cell]) -> str:
+def share(cells: pd.DataFrame) -> str:
     """Of all draws of these cells, those that lose a row; bold if too many."""
-    if not cells:
+    if cells.empty:
         return "-"
-    lost = sum(cell.lost_any for cell in cells) / sum(cell.draws for cell in cells)
-    return f"**{percent(lost)}**" if lost > ALLOWED else percent(lost)
+    lost = cells.lost_any.sum() / cells.draws.sum()
+    return common.bold(common.percent(lost), lost > ALLOWED)
 
 
-def table_of_kinds(cells: list[Cell]) -> str:
-    """One line for each kind: all sizes together, then by rows, then by columns."""
-    lines = []
-    kinds = list(dict.fromkeys(cell.kind for cell in cells))
-    for kind in (*kinds, "all"):
-        own = [cell for cell in cells if kind in (cell.kind, "all")]
-        draws = sum(cell.draws for cell in own)
-        suspects = [cell.suspected for cell in own]
-        worst = max(own, key=lambda cell: cell.lost_any / cell.draws)
-        lines.append(
-            (
-                kind,
-                draws,
-                share(own),
-                *(share([cell for cell in own if cell.n == n]) for n in SIZES),
-                *(share([cell for cell in own if cell.d == d]) for d in COLUMNS),
-                f"{percent(worst.lost_any / worst.draws)} at {worst.n} x {worst.d}"
-                if worst.lost_any
-                else "-",
-                percent(max(cell.rows_lost for cell in own)),
-                percent(sum(suspects) / draws) if min(suspects) >= 0 else "-",
-                percent(sum(cell.fences_lost_any for cell in own) / draws),
-            )
-        )
-    header = ["clean rows", "draws", "lose a row", *(f"n = {n}" for n in SIZES)]
-    header += [*(f"d = {d}" for d in COLUMNS), "worst size", "most rows lost", "show a suspect"]
-    header += ["lose a row to Tukey's fences"]
-    return markdown(" | ".join(header), lines)
+def line_of(kind: str, cells: pd.DataFrame) -> dict[str, object]:
+    """One kind: all sizes together, then by rows, then by columns."""
+    draws = cells.draws.sum()
+    worst = cells.loc[(cells.lost_any / cells.draws).idxmax()]
+    size = f"{common.percent(worst.lost_any / worst.draws)} at {worst.n} x {worst.d}"
+    return {
+        "clean rows": kind,
+        "draws": draws,
+        "lose a row": share(cells),
+        **{f"n = {n}": share(cells[cells.n == n]) for n in SIZES},
+        **{f"d = {d}": share(cells[cells.d == d]) for d in COLUMNS},
+        "worst size": size if worst.lost_any else "-",
+        "most rows lost": common.percent(cells.rows_lost.max()),
+        "show a suspect": common.percent(cells.suspected.sum() / draws),
+        "lose a row to Tukey's fences": common.percent(cells.fences_lost_any.sum() / draws),
+    }
 
 
-# Small tables with gross errors -------------------------------------------------------------------
+def table_of_kinds(rule: common.Rule, kinds: list[str], most_rows: int, draws: int) -> str:
+    """One line for each kind, and one for all."""
+    cells = pd.DataFrame(
+        measure(rule, kind, n, d, draws if n < MANY else max(1, draws // 10))
+        for kind in kinds
+        for n in SIZES
+        for d in COLUMNS
+        # One code alone is a constant.
+        if n <= most_rows and not (kind == "one-hot" and d == 1)
+    )
+    common.save_records("clean", cells)
+    lines = [line_of(kind, cells[cells.kind == kind]) for kind in kinds]
+    return common.markdown([*lines, line_of("all", cells)])
+
 
 Spoiled = tuple[np.ndarray, list[int]]
 
 
-def measurements(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    """Positive figures in different units, ten standard deviations from zero."""
-    return (10 + rng.standard_normal((n, d))) * 10.0 ** np.arange(d)
+def rows_off(n: int, d: int, rows: list[int], shift: float, rng: np.random.Generator) -> Spoiled:
+    """Gaussian rows, some of which are shifted in all columns."""
+    X = rng.standard_normal((n, d))
+    X[rows] += shift
+    return X, rows
 
 
-def one_row_off(rng: np.random.Generator) -> Spoiled:
-    """20 x 3, one row + 100 standard deviations."""
-    X = rng.standard_normal((20, 3))
-    X[4] += 100
-    return X, [4]
-
-
-def two_cells_times_ten(rng: np.random.Generator) -> Spoiled:
-    """20 x 3, one column of 2 rows times 10."""
-    X = measurements(rng, 20, 3)
-    X[[4, 11], rng.integers(3)] *= 10
-    return X, [4, 11]
-
-
-def one_unit_error(rng: np.random.Generator) -> Spoiled:
-    """50 x 4, one cell times 1000."""
-    X = measurements(rng, 50, 4)
-    X[4, rng.integers(4)] *= 1000
-    return X, [4]
-
-
-def three_rows_off(rng: np.random.Generator) -> Spoiled:
-    """40 x 2, three rows + 30 standard deviations."""
-    X = rng.standard_normal((40, 2))
-    X[[4, 11, 30]] += 30
-    return X, [4, 11, 30]
+def times(n: int, d: int, rows: list[int], factor: float, rng: np.random.Generator) -> Spoiled:
+    """Positive figures in different units, ten deviations from zero; a column times a factor."""
+    X = (10 + rng.standard_normal((n, d))) * 10.0 ** np.arange(d)
+    X[rows, rng.integers(d)] *= factor
+    return X, rows
 
 
 def iris_with_typos(rng: np.random.Generator) -> Spoiled:
-    """Iris, 150 x 4, the decimal point moved in five cells.
-
-    Each ends beyond twice the largest value of its column.
-    """
-    from sklearn.datasets import load_iris
-
+    """Each typo ends beyond twice the largest value of its column."""
     X = load_iris().data.copy()
     most = 2 * X.max(axis=0)
     rows = rng.choice(len(X), 5, replace=False)
@@ -237,104 +151,78 @@ def iris_with_typos(rng: np.random.Generator) -> Spoiled:
     return X, sorted(rows.tolist())
 
 
-SMALL = (one_row_off, two_cells_times_ten, one_unit_error, three_rows_off, iris_with_typos)
+SMALL: dict[str, Callable[[np.random.Generator], Spoiled]] = {
+    "20 x 3, one row + 100 standard deviations": partial(rows_off, 20, 3, [4], 100),
+    "20 x 3, one column of 2 rows times 10": partial(times, 20, 3, [4, 11], 10),
+    "50 x 4, one cell times 1000": partial(times, 50, 4, [4], 1000),
+    "40 x 2, three rows + 30 standard deviations": partial(rows_off, 40, 2, [4, 11, 30], 30),
+    "Iris, 150 x 4, the decimal point moved in five cells": iris_with_typos,
+}
 
 
-def table_of_small(rule: Rule, draws: int) -> str:
+def table_of_small(rule: common.Rule, draws: int) -> str:
     """Whether all errors are found, and nothing else."""
     lines = []
-    for spoil in SMALL:
-        name = str(spoil.__doc__).split("\n")[0].rstrip(".")
-        print_progress(name)
-        found, some, exact, good = 0, 0.0, 0, 0.0
+    for name, spoil in SMALL.items():
+        common.print_progress(name)
+        shares = np.zeros(4)
         for seed in range(draws):
             X, bad = spoil(np.random.default_rng(seed))
-            kept = rule(X).kept
-            assert kept is not None
-            removed = np.flatnonzero(~kept).tolist()
-            found += set(bad) <= set(removed)
-            some += len(set(bad) & set(removed)) / len(bad)
-            exact += removed == bad
-            good += len(set(removed) - set(bad)) / (len(X) - len(bad))
-        lines.append((name, *(percent(count / draws) for count in (found, some, exact, good))))
-    return markdown(
-        "table | all found | of the errors found | exactly these | good rows removed", lines
-    )
+            removed, errors = set(np.flatnonzero(~rule(X).kept).tolist()), set(bad)
+            found = len(errors & removed) / len(errors)
+            good = len(removed - errors) / (len(X) - len(errors))
+            shares += np.array([errors <= removed, found, removed == errors, good]) / draws
+        heads = ("all found", "of the errors found", "exactly these", "good rows removed")
+        cells = map(common.percent, shares.round(12))
+        lines.append({"table": name} | dict(zip(heads, cells, strict=True)))
+    return common.markdown(lines)
 
 
-# Cost ---------------------------------------------------------------------------------------------
-
-
-def seconds_of(rule: Rule, X: np.ndarray, repeats: int) -> float:
-    """Processor time, the best of several."""
-    taken = []
-    for _ in range(repeats):
-        start = time.process_time()
-        rule(X)
-        taken.append(time.process_time() - start)
-    return min(taken)
-
-
-def table_of_cost(rule: Rule, repeats: int = 3) -> str:
-    """Against the rule that assumes symmetric rows, in the same run, if it can be asked for."""
-    symmetric = partial(robust_mean, assume="symmetric") if can_assume() else None
+def table_of_cost(rule: common.Rule, repeats: int = 3) -> str:
+    """Against the rule that assumes symmetric rows, in the same run."""
+    symmetric = partial(common.robust_mean, assume="symmetric")
     lines = []
     for n, d in TIMED:
         for name, X in (
             ("Setting A, alpha 0.1", SettingA(n, d, 0.1).sample(0).X),
             ("clean lognormal", np.random.default_rng(0).lognormal(size=(n, d))),
         ):
-            print_progress(f"cost, {n} x {d}, {name}")
-            ours = seconds_of(rule, X, repeats)
-            line = [f"{name}, {n:,} x {d:,}", f"{ours:.3f}"]
-            if symmetric:
-                theirs = seconds_of(symmetric, X, repeats)
-                line += [f"{theirs:.3f}", f"{ours / max(theirs, 1e-9):.2f}"]
+            common.print_progress(f"cost, {n} x {d}, {name}")
+            ours, theirs = common.fastest(partial(rule, X), partial(symmetric, X), repeats=repeats)
+            line = {"data": f"{name}, {n:,} x {d:,}", "nothing given, s": f"{ours.seconds:.3f}"}
+            line['assume="symmetric", s'] = f"{theirs.seconds:.3f}"
+            line["times"] = f"{ours.seconds / max(theirs.seconds, 1e-9):.2f}"
             lines.append(line)
-    header = "data | nothing given, s"
-    return markdown(header + (' | assume="symmetric", s | times' if symmetric else ""), lines)
+    return common.markdown(lines)
 
 
-# The page -----------------------------------------------------------------------------------------
-
-
-def main(options: Sequence[str] | None = None) -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--draws", type=int, default=200, help=f"a tenth for {MANY} rows")
-    parser.add_argument("--only", help="kinds separated by commas; also: small, cost")
-    parser.add_argument("--most-rows", type=int, default=max(SIZES), help="leave out larger tables")
-    add_options(parser, WRITTEN)
-    arguments = parser.parse_args(options)
-    rule = chosen_rule(arguments)
-    warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
-    chosen = arguments.only.split(",") if arguments.only else [*CLEAN, "small", "cost"]
-    unknown = set(chosen) - {*CLEAN, "small", "cost"}
-    if unknown:
-        raise SystemExit(f"no kind {sorted(unknown)}; there are {','.join(CLEAN)}, small, cost.")
+    arguments = common.options(
+        __doc__,
+        "clean.md",
+        given,
+        draws=(200, f"a tenth for {MANY} rows"),
+        only=(None, "kinds separated by commas; also: small, cost"),
+        most_rows=(max(SIZES), "leave out larger tables"),
+        rule=common.RULE,
+    )
+    rule, draws = common.rule_named(arguments.rule), arguments.draws
+    wanted = common.chosen(arguments.only, (*CLEAN, "small", "cost"))
     sections = {}
-    kinds = [kind for kind in CLEAN if kind in chosen]
-    if kinds:
-        cells = list(all_cells(rule, kinds, arguments.most_rows, arguments.draws))
-        save_records(RECORD, cells)
-        sections["Clean tables"] = table_of_kinds(cells)
-    if "small" in chosen:
-        sections["Small tables with gross errors"] = table_of_small(rule, arguments.draws)
-    if "cost" in chosen:
+    if kinds := [kind for kind in CLEAN if kind in wanted]:
+        sections["Clean tables"] = table_of_kinds(rule, kinds, arguments.most_rows, draws)
+    if "small" in wanted:
+        sections["Small tables with extreme errors"] = table_of_small(rule, draws)
+    if "cost" in wanted:
         sections["Cost"] = table_of_cost(rule)
-    print_progress("")
-    text = "\n\n".join(f"## {title}\n\n{lines}" for title, lines in sections.items())
-    print(text)
-    if arguments.write:
-        about = __doc__.split("\n\n")[1].strip()
-        note = (
-            f"{about}\n\nShares of {arguments.draws} draws of each size ({arguments.draws // 10} "
-            f"at {MANY} rows); bold: more than {ALLOWED:.0%}. Columns of a table are drawn alike, "
-            "codes and classes as benchmarks/clean.py says. Seconds are processor time on one "
-            f"thread, the best of three. numpy {np.__version__}, scipy {scipy.__version__}.\n\n"
-            "    make bench-clean\n"
-        )
-        write_page(WRITTEN, "Clean tables", note, text)
+    note = (
+        f"{common.about(__doc__)}\n\nShares of {draws} draws of each size ({draws // 10} at {MANY} "
+        f"rows); bold: more than {ALLOWED:.0%}. Columns of a table are drawn alike, codes and "
+        "classes as benchmarks/clean.py says. Seconds are processor time on one thread, the best "
+        f"of three. {common.versions()}."
+    )
+    common.publish(arguments, "Clean tables", note, "make bench-clean", sections)
 
 
 if __name__ == "__main__":

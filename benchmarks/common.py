@@ -1,0 +1,312 @@
+"""What the benchmarks share: options, the rule that is judged, real data, timing, pages."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+import sys
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg  # noqa: F401  # loads libraries whose threads are limited below
+from joblib import Memory
+from threadpoolctl import threadpool_limits
+
+import inlier
+from inlier._internal.atomic import replacing
+from inlier.research.datasets import Sample, Shuffled, digits, faces
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+# An option of the benchmarks on real tables.
+DATA = (Path("..") / "shared" / "data" / "real", "folder of .npz files with X and y")
+# Errors below it are what summing the rows in another order leaves.
+ROUNDING = 1e-9
+# Of the other processes: above the spare cores, times are not to be trusted.
+LOAD_BEFORE = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else "unknown"
+
+
+def options(
+    about: str | None, page: str, given: Sequence[str] | None, **asked: tuple[Any, str]
+) -> argparse.Namespace:
+    """Read the command line: what a script asks for (default, help), `--write` and `--page`.
+
+    Linear algebra has one thread from here on, or those of `--threads` where a script asks for
+    that, also in processes started later.
+    """
+    parser = argparse.ArgumentParser(description=str(about).split("\n\n")[0])
+    for name, (default, text) in asked.items():
+        flag = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(flag, action="store_true", help=text)
+        else:
+            kind = str if default is None else type(default)
+            parser.add_argument(flag, type=kind, default=default, help=f"{text} ({default})")
+    parser.add_argument("--write", action="store_true", help=f"write {page}")
+    parser.add_argument("--page", type=Path, default=RESULTS / page, help="write it there instead")
+    arguments = parser.parse_args(given)
+    threads = getattr(arguments, "threads", 1)
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ[f"{library}_NUM_THREADS"] = str(threads)
+    threadpool_limits(threads)
+    warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
+    return arguments
+
+
+def chosen(names: str | None, known: Iterable[str], separator: str = ",") -> list[str]:
+    """Return the names of an option such as `--only`, or all that are known."""
+    known = list(known)
+    wanted = [name.strip() for name in names.split(separator)] if names else known
+    if unknown := [name for name in wanted if name not in known]:
+        raise SystemExit(f"no {unknown[0]!r}; there are {f'{separator} '.join(known)}.")
+    return wanted
+
+
+def cached(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what a function returns in out/joblib, below the current folder."""
+    return Memory("out", verbose=0).cache(function)
+
+
+def print_progress(text: str) -> None:
+    """On a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A location, which rows it kept (None for a median), and groups of rows only suspected."""
+
+    location: np.ndarray
+    kept: Any = None
+    suspects: Sequence[np.ndarray] = ()
+
+    @classmethod
+    def of_rows(cls, X: np.ndarray, kept: Any) -> Answer:
+        """The mean of the kept rows."""
+        kept = np.asarray(kept, dtype=bool)
+        return cls(X[kept].mean(axis=0) if kept.any() else np.full(X.shape[1], np.nan), kept)
+
+
+Rule = Callable[[np.ndarray], Answer]
+RULE = (None, "judge MODULE:FUNCTION, from a table to which rows are kept, not robust_mean")
+
+
+def robust_mean(X: np.ndarray, **given: Any) -> Answer:
+    """`inlier.robust_mean(X)`."""
+    result = inlier.robust_mean(X, **given)
+    return Answer(result.location, result.support, [group.rows for group in result.suspects])
+
+
+def rule_named(text: str | None) -> Rule:
+    """The function behind "module:function", of the current folder first; ours without a name."""
+    if not text:
+        return robust_mean
+    module, _, name = text.partition(":")
+    if not name:
+        raise SystemExit(f"--rule must be module:function, but is {text!r}.")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        function = getattr(importlib.import_module(module), name)
+    finally:
+        sys.path.pop(0)
+    return lambda X: Answer.of_rows(X, function(X))
+
+
+def of_others(module: str) -> Any:
+    """A module of another package, which must not find our scripts under the names of its own.
+
+    Parts of PyOD import a package with the name of coverage.py.
+    """
+    here, before = Path(__file__).parent.resolve(), sys.path[:]
+    sys.path[:] = [entry for entry in before if Path(entry).resolve() != here]
+    try:
+        return importlib.import_module(module)
+    finally:
+        sys.path[:] = before
+
+
+def folder_data(folder: str | Path, only: str | None = None) -> Iterator[tuple[str, Sample]]:
+    """The .npz files (`X`, `y`) of a folder, their rows in random order."""
+    paths = {path.stem: path for path in sorted(Path(folder).glob("*.npz"))}
+    if not paths:
+        raise SystemExit(f"no .npz files to judge by in {folder}; name a folder: --data")
+    for name in chosen(only, paths):
+        print_progress(name)
+        with np.load(paths[name]) as content:
+            yield name, Shuffled(content["X"], content["y"]).sample(0)
+
+
+def real_data(folder: str | None) -> Iterator[tuple[str, Sample]]:
+    """Scikit-image's faces, the .npz files (`X`, `y`) of a folder, scikit-learn's digits."""
+    try:
+        yield "lfw_subset", faces().sample(0)
+    except ImportError as error:
+        print(error, file=sys.stderr)
+    if folder:
+        yield from folder_data(folder)
+    for good, bad in ((0, 1), (3, 7), (6, 4), (8, 1)):
+        model = digits(good, bad)
+        yield model.name, model.sample(0)
+
+
+def robust_units(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each column's median, and its median distance from it in units of a standard deviation.
+
+    A column of which half is one value has the standard deviation itself.
+    """
+    median = np.median(X, axis=0)
+    unit = 1.4826 * np.median(abs(X - median), axis=0)
+    return median, np.where(unit > 0, unit, X.std(axis=0))
+
+
+def geometric_mean(ratios: Iterable[float]) -> float:
+    """Of errors over those of the plain mean; a perfect answer counts as .01."""
+    logs = np.log(np.maximum(list(ratios), 0.01))
+    return float(np.exp(logs.mean())) if logs.size else float("nan")
+
+
+class Run(NamedTuple):
+    """The shortest time that a call took, and what it returned."""
+
+    seconds: float
+    answer: Any
+
+
+def fastest(
+    *calls: Callable[[], Any],
+    repeats: int = 5,
+    clock: Callable[[], float] = process_time,
+    most_seconds: float = np.inf,
+    before: Callable[[], Any] = lambda: None,
+) -> list[Run]:
+    """Time calls in turn, so that a slow moment of the machine affects all of them.
+
+    Processor time on one thread is the time on the wall unless other processes want the core.
+    """
+    runs = [Run(np.inf, None)] * len(calls)
+    begin = perf_counter()
+    for repeat in range(1, repeats + 1):
+        for i, call in enumerate(calls):
+            runs[i] = Run(runs[i].seconds, None)  # frees the answer before the next one is made
+            before()
+            start = clock()
+            answer = call()
+            runs[i] = Run(min(runs[i].seconds, clock() - start), answer)
+        if (perf_counter() - begin) * (repeat + 1) / repeat > most_seconds:
+            break
+    return runs
+
+
+def extra_memory(call: Callable[[], Any]) -> int:
+    """Bytes of arrays that a call has at most, beside its data."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def figure(error: float) -> str:
+    """Three digits; 0 for what is rounding."""
+    return "-" if np.isnan(error) else "0" if error < ROUNDING else f"{error:.3g}"
+
+
+def percent(share: float) -> str:
+    """With one digit behind the point; "0" only for none."""
+    if np.isnan(share):
+        return "-"
+    return "0" if share == 0 else f"{100 * share:.1f}%" if share >= 5e-4 else "<0.1%"
+
+
+def verdict(holds: bool) -> str:
+    """In one word."""
+    return "yes" if holds else "NO"
+
+
+def bold(text: str, condition: bool) -> str:
+    """Mark a cell of a table."""
+    return f"**{text}**" if condition else text
+
+
+def wrong_rows(kept: np.ndarray, good: np.ndarray, exact: str = "exact") -> str:
+    """What is wrong with a set of kept rows, in words."""
+    counts = {"bad kept": (kept & ~good).sum(), "good lost": (~kept & good).sum()}
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or exact
+
+
+def markdown(records: Iterable[Mapping[str, object]], text: Sequence[str] = ()) -> str:
+    """A table of records with the same keys: figures, but for the first column and `text`."""
+    records = list(records)
+    if not records:
+        return ""
+    left = (next(iter(records[0])), *text)
+    rule = "|" + "".join("---|" if key in left else "---:|" for key in records[0])
+    head, *lines = (
+        "| " + " | ".join(map(str, cells)) + " |"
+        for cells in (records[0].keys(), *(record.values() for record in records))
+    )
+    return "\n".join([head, rule, *lines])
+
+
+def save_records(name: str, records: Any) -> None:
+    """The figures behind a page, as out/NAME.csv."""
+    import pandas as pd
+
+    Path("out").mkdir(exist_ok=True)
+    pd.DataFrame(records).to_csv(Path("out") / f"{name}.csv", index=False)
+
+
+def save_figure(drawn: Any, path: Path) -> None:
+    """The same file from the same figures."""
+    from matplotlib import rc_context
+
+    with replacing(path) as unfinished, rc_context({"svg.hashsalt": path.name}):
+        drawn.savefig(unfinished, format=path.suffix[1:], metadata={"Date": None})
+
+
+def about(doc: str | None, paragraphs: slice = slice(1, 2)) -> str:
+    """Paragraphs of the docstring of a script."""
+    return "\n\n".join(str(doc).strip().split("\n\n")[paragraphs])
+
+
+def versions(*packages: str) -> str:
+    """Of numpy, scipy and other packages."""
+    return ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", *packages))
+
+
+def processor() -> str:
+    """As the system calls it."""
+    if (info := Path("/proc/cpuinfo")).exists():
+        for line in info.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def publish(
+    arguments: argparse.Namespace,
+    title: str,
+    note: str,
+    command: str,
+    sections: Mapping[str, str] | str,
+) -> None:
+    """Print the sections of a page and, with `--write`, write it; an old one stays until then."""
+    print_progress("")
+    if not isinstance(sections, str):
+        sections = "\n\n".join(f"## {name}\n\n{text}" for name, text in sections.items())
+    print(sections)
+    if arguments.write:
+        arguments.page.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(arguments.page) as unfinished:
+            page = f"# {title}\n\n{note}\n\n    {command}\n\n{sections}\n"
+            unfinished.write_text(page, encoding="utf-8")
