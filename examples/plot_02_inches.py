@@ -25,7 +25,7 @@ print("removed:", result.outliers)
 # No cell is called gross. The score of a row is split by columns; a column below zero speaks for
 # the row.
 
-print("gross cells:", result.cells)
+print("extreme cells:", result.cells)
 print(result.explain(10))
 
 # %%

@@ -322,7 +322,7 @@ def feasible(told: Told) -> Lies:
         yield Lie("converged", "but not feasible")
 
 
-# -- how many rows had to go ----------------------------------------------------------------------
+# -- how many rows had to be removed ----------------------------------------------------------------------
 
 
 def bound_on_rows(told: Told) -> Lies:
@@ -680,7 +680,7 @@ def message(told: Told) -> Lies:
     said = re.search(r"Kept (\d+) of (\d+) rows|Kept all (\d+) rows", text)
     if said and tuple(int(x) for x in said.groups() if x) not in ((m, n), (m,)):
         yield Lie("message: kept", f"{m} of {n}, but: {text}")
-    said = re.search(r"at least (\d+) had to go", text)
+    said = re.search(r"at least (\d+) had to be removed", text)
     if said and int(said[1]) != certificate.l0_lower_bound:
         yield Lie("message: had to go", f"{certificate.l0_lower_bound}, but: {text}")
     said = re.search(r"exceed the budget by (\S+) of it", text)

@@ -37,7 +37,7 @@ def test_it_says_what_the_result_says(result, html):
     assert result.certificate.statement() in said
     for group in result.groups:
         assert str(group) in said
-    assert f"at least {result.certificate.l0_lower_bound} rows had to go" in said
+    assert f"at least {result.certificate.l0_lower_bound} rows had to be removed" in said
     assert "Dropped 3 rows." in said
     plain = sample().mean(axis=0)
     offset = float(np.linalg.norm(plain - result.location))

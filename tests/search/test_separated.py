@@ -85,7 +85,7 @@ def test_too_few_rows_are_kept():
     X[0] = 100.0
     result = fitted(X)
     assert result.support.all()
-    assert "So few rows do not tell" in result.message
+    assert "Too few rows to judge" in result.message
 
 
 def test_natural_classes_are_kept():

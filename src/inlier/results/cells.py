@@ -1,4 +1,4 @@
-"""Gross cells in words: how far out a cell is for its column, and which slip would explain it."""
+"""Extreme cells in words: how far out for their column, and which slip would explain them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ MOST_ROWS = 1000
 USUAL = 6.0
 # Powers of ten by which a number may be misplaced.
 POWERS = (1, 2, 3, -1, -2, -3)
-# A value that occurs so often among the gross cells of a column looks like a code.
+# A value that occurs this often among the extreme cells of a column looks like a code.
 REPEATED = 3
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A gross cell."""
+    """An extreme cell."""
 
     row: int
     column: int
@@ -58,8 +58,8 @@ class Cell:
         return f"{self.name}{self.words}"
 
 
-def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
-    """List the gross cells of the rows that left for them, by row."""
+def extreme_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
+    """List the extreme cells of the rows that were removed for them, by row."""
     cells: list[Cell] = []
     for group in groups:
         fences = group.measure
@@ -68,36 +68,36 @@ def gross_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
         rows = np.sort(on_host(group.rows))[:MOST_ROWS]
         values = data.table.fetch(rows).astype(np.float64)
         off = values - fences.center
-        gross = (off > fences.above) | (-off > fences.below)
+        extreme = (off > fences.above) | (-off > fences.below)
         if data.table.missing is not None:
-            gross &= ~data.table.missing[rows]
-        for i, j in np.argwhere(gross).tolist():
+            extreme &= ~data.table.missing[rows]
+        for i, j in np.argwhere(extreme).tolist():
             value, median = float(values[i, j]), float(fences.center[j])
             with np.errstate(divide="ignore"):
                 times = float(abs(off[i, j]) / fences.unit[j])
-            name, slip = named(data.columns, j), _slip(values, gross, i, j, fences, data.columns)
+            name, slip = named(data.columns, j), _slip(values, extreme, i, j, fences, data.columns)
             cells.append(Cell(int(rows[i]), j, name, value, median, times, slip))
     return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
 
 
 def cells_of(cells: Iterable[Cell], row: int) -> tuple[Cell, ...]:
-    """Return the gross cells of one row, the farthest out first."""
+    """Return the extreme cells of one row, the farthest out first."""
     return tuple(sorted((c for c in cells if c.row == row), key=lambda cell: -cell.times))
 
 
 def _slip(
-    values: Array, gross: Mask, i: int, j: int, fences: Fences, columns: tuple[str, ...] | None
+    values: Array, extreme: Mask, i: int, j: int, fences: Fences, columns: tuple[str, ...] | None
 ) -> str:
-    """Return the simplest slip that would explain a gross cell."""
+    """Return the simplest slip that would explain an extreme cell."""
 
     def usual(value: float, column: int) -> bool:
         return bool(abs(value - fences.center[column]) <= USUAL * fences.unit[column])
 
     value = float(values[i, j])
-    same = int(((values[:, j] == value) & gross[:, j]).sum())
+    same = int(((values[:, j] == value) & extreme[:, j]).sum())
     if same >= REPEATED:
         return f"it occurs {same} times, like a code for a missing value"
-    for other in np.flatnonzero(gross[i]):
+    for other in np.flatnonzero(extreme[i]):
         if other != j and usual(value, int(other)) and usual(float(values[i, other]), j):
             return f"it would be usual in {named(columns, int(other))}: the two look swapped"
     if usual(-value, j):

@@ -60,7 +60,7 @@ class Explanation:
         Whether the row was removed: its score is above the threshold, unless it was put on the
         other side by choice.
     cells : tuple of str
-        Its gross cells, in words.
+        Its extreme cells, in words.
     suspected : str
         The suspect that a row that was kept belongs to, in words; empty if there is none.
     missing : int array

@@ -16,7 +16,7 @@ from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
 from inlier.data import Frame, Gaps, as_table
 from inlier.results import choosing, wording
-from inlier.results.cells import Cell, cells_of, gross_cells
+from inlier.results.cells import Cell, cells_of, extreme_cells
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, explain, of_cells
 from inlier.results.named_table import NamedTable
@@ -210,7 +210,7 @@ class RobustMeanResult:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The extreme cells of the rows that were removed for them; of at most a thousand rows."""
-        return gross_cells(self.groups, self._known_data())
+        return extreme_cells(self.groups, self._known_data())
 
     @property
     def details(self) -> Details:

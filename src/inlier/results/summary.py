@@ -88,7 +88,7 @@ class Summary:
     suspect_of: Array = field(repr=False)
     """Which of the suspects each row belongs to; -1 for none."""
     cells: tuple[Cell, ...] = field(repr=False)
-    """The gross cells of the rows that left for them, by row."""
+    """The extreme cells of the rows that were removed for them, by row."""
     path: tuple[PathPoint, ...] = field(repr=False)
     chosen: int
     """The point of the path that is the answer."""
@@ -123,7 +123,7 @@ class Summary:
         return f"{said} {wording.IN_UNITS}" if self.in_metric else said
 
     def cells_of(self, row: int) -> tuple[Cell, ...]:
-        """Return the gross cells of a row, the farthest out first."""
+        """Return the extreme cells of a row, the farthest out first."""
         return cells_of(self.cells, row)
 
     def column_name(self, j: int) -> str:

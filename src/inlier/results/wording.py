@@ -42,7 +42,7 @@ def message(result: RobustMeanResult) -> str:
         return _joined(counts, said, about, result.certificate.statement(), doubts, units)
     certificate = result.certificate
     n, least = certificate.n, certificate.l0_lower_bound
-    counts = f"Kept {n - certificate.n_removed} of {n} rows; at least {least} had to go."
+    counts = f"Kept {n - certificate.n_removed} of {n} rows; at least {least} had to be removed."
     return _joined(counts, _sentences(others, PYTHON), about, units)
 
 
@@ -60,7 +60,7 @@ def remarks(result: RobustMeanResult, words: Remedies = PYTHON) -> str:
 def removed(result: RobustMeanResult) -> str:
     """Return what was kept and what was removed.
 
-    Suspects are left out: nothing shows that they are mostly bad (docs/no-knobs.md).
+    Suspects are not mentioned: nothing shows that they are mostly bad (docs/no-knobs.md).
     """
     certificate = result.certificate
     n, gone = certificate.n, certificate.n_removed
@@ -69,7 +69,7 @@ def removed(result: RobustMeanResult) -> str:
     listed = "; ".join(str(group) for group in result.groups)
     said = f"Kept {n - gone} of {n} rows. Removed: {listed}."
     if certificate.l0_lower_bound:
-        said += f" At this sigma at least {certificate.l0_lower_bound} had to go."
+        said += f" At this sigma at least {certificate.l0_lower_bound} had to be removed."
     return said
 
 
@@ -103,46 +103,44 @@ def certified_mean(certificate: Certificate) -> str:
 
 
 SENTENCES = {
-    Kind.TOO_FEW_ROWS: "So few rows do not tell which of them are bad: it takes {count}.",
+    Kind.TOO_FEW_ROWS: "Too few rows to judge: at least {count} are needed.",
     Kind.SEVERAL_GROUPS: (
-        "The rows fall into several groups, of which none is more suspect than another; they were "
-        "kept."
+        "The rows form several groups, none of them more suspect than another; all were kept."
     ),
-    Kind.NOTHING_FOUND: "No row is gross, and no group is clear of the others.",
-    Kind.NO_GROUP: "No group of them shows more than chance would.",
+    Kind.NOTHING_FOUND: "No row is extreme, and no group is well separated.",
+    Kind.NO_GROUP: "No group is statistically significant.",
     Kind.TAIL_KEPT: (
-        "There is a surplus on one side, {count} rows, that looks like the tail of skewed data; it "
-        "was kept."
+        "A surplus of {count} rows on one side looks like the tail of skewed data; it was kept."
     ),
-    Kind.WEAK_SIGNS: "There are weak signs (chance {value:.1g}) of one more group; it was kept.",
-    Kind.NO_CUT: "There are signs of one more group, but no cut that tells it from the others.",
+    Kind.WEAK_SIGNS: (
+        "There is weak evidence of one more group (chance {value:.1g}); it was kept."
+    ),
+    Kind.NO_CUT: "There is evidence of one more group, but no cut separates it from the others.",
     Kind.REFUSED: (
         "The evidence is contradictory: there are {group}, but hardly fewer than the others, so "
-        "nothing says which of them are good. All were kept. {sigma}"
+        "nothing shows which of them are good. All were kept. {sigma}"
     ),
     Kind.REFUSED_FURTHER: (
-        "The evidence is contradictory: a further group, {group}, shows as well, but without it "
-        "hardly more than half of the rows would be left. The rows fall into several groups; look "
-        "at {words.groups}, and put one back with {words.keep} if it is good."
+        "The evidence is contradictory: there is a further group, {group}, but without it hardly "
+        "more than half of the rows would be left. The rows form several groups; inspect "
+        "{words.groups}, and put one back with {words.keep} if it is good."
     ),
     Kind.MANY_GROUPS: (
         "The search ended after {count} groups, and there may be more. The rows do not have one "
         "majority."
     ),
     Kind.UNCLEAR_GROUP: (
-        "A further group of {count} rows shows, but it is large and not clear of the others, so "
-        "nothing says which of them are good. It was kept. {sigma}"
+        "There is a further group of {count} rows, but it is large and not well separated, so "
+        "nothing shows which of them are good. It was kept. {sigma}"
     ),
-    Kind.COINCIDING_ROWS: (
-        "So many rows coincide that there is no scale to judge the others by. {sigma}"
-    ),
+    Kind.COINCIDING_ROWS: ("Too many rows coincide for a scale to judge the others by. {sigma}"),
     Kind.LARGE_MINORITY: (
         "{count} of {value:.0f} rows were removed. They are called bad only because they are the "
-        "minority: look at {words.groups}; {words.keep} puts one back."
+        "minority: inspect {words.groups}; {words.keep} puts one back."
     ),
     Kind.TAIL_REMOVED: (
         "{count} of the removed rows lie at the end of a long tail, in one direction. They may be "
-        "bad; skewed data look like that too. Compare with {words.keep}."
+        "bad, or the tail of skewed data. Compare with {words.keep}."
     ),
     Kind.UNDECIDED_BUDGET: (
         "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "
@@ -163,7 +161,7 @@ SENTENCES = {
     ),
     Kind.NOT_SOLVED: (
         "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol, or use "
-        'algorithm="continuation", which needs no such precision.'
+        'algorithm="continuation", which does not need it.'
     ),
     Kind.NOT_CONVERGED: (
         "Stopped after max_iter={count} iterations while the number of removed rows was still "
