@@ -208,7 +208,8 @@ def _fit(
     callback: Callback | None,
 ) -> tuple[Frame, Verdict]:
     """Put the rows into their metric, find a center, and fit."""
-    metric = metric_of(scatter, original, random)
+    as_given = isinstance(scatter, str) and scatter in ("auto", "identity")
+    metric = None if as_given else metric_of(scatter, original, random)
     table = original if metric is None else original.in_metric(metric)
     if options.published:  # its convex problems are solved on the host
         table = table.with_rows_on_host()

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from inlier.data.imputed import ImputedTable, find_missing, listed_columns
+from inlier.data.checks import find_missing
+from inlier.data.imputed import ImputedTable, listed_columns
 
 
 def table():

@@ -3,9 +3,8 @@
 from inlier._internal.validation import check_finite
 from inlier.data.arrays import is_wide
 from inlier.data.base import Metric, Moment, Table
-from inlier.data.frame import Frame, Place
-from inlier.data.gram import Rotation, central_row
-from inlier.data.imputed import Gaps, ImputedTable, find_missing, imputed
+from inlier.data.frame import Frame, Place, Rotation, central_row
+from inlier.data.imputed import Gaps, ImputedTable, imputed
 from inlier.data.measures import Ellipsoid, Fences, Measure, TailLength
 from inlier.data.opening import as_table, is_external, open_table
 
@@ -25,7 +24,6 @@ __all__ = [
     "as_table",
     "central_row",
     "check_finite",
-    "find_missing",
     "imputed",
     "is_external",
     "is_wide",

@@ -8,7 +8,7 @@ from array_api_compat import is_torch_array
 from scipy.sparse import issparse
 
 from inlier._internal.arrays import blocks_of, dtype_name, highest, is_real, median, pieces
-from inlier._internal.typing import Array, Rows
+from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import (
     are_times,
     as_array,
@@ -18,7 +18,7 @@ from inlier._internal.validation import (
 )
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Table
-from inlier.data.imputed import find_missing, imputed
+from inlier.data.imputed import imputed
 from inlier.data.opening import is_external, open_table
 
 NONE = np.empty(0, np.intp)
@@ -237,3 +237,21 @@ def check_range(table: Table, center: Array, distances: Rows, reach: float = 0.0
             "distances underflow. Measure X in other units."
         )
     return typical
+
+
+def find_missing(X: Array, name: str) -> Mask | None:
+    """Return the mask of NaN cells, or None if there are none; raise for infinity."""
+    if X.dtype.kind != "f":
+        return None
+    found: Mask | None = None
+    for part in blocks_of(*X.shape):
+        block = X[part]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(block.sum()):  # cheap and sufficient
+                continue
+        empty = np.isnan(block)
+        check_finite(np.where(empty, 0.0, block), name, part.start)
+        if empty.any():
+            found = np.zeros(X.shape, np.bool_) if found is None else found
+            found[part] = empty
+    return found

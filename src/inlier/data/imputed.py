@@ -8,7 +8,6 @@ import numpy as np
 
 from inlier._internal.arrays import blocks_of, median
 from inlier._internal.typing import Array, Mask
-from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable
 from inlier.data.base import ColumnSums
 
@@ -128,24 +127,6 @@ class ImputedTable(DenseTable):
             observed = self._Y[~self.missing[:, j], j].astype(np.float64)
             scales[j] = median(np.abs(observed - self.fill[j])) or scales[j]
         return scales
-
-
-def find_missing(X: Array, name: str) -> Mask | None:
-    """Return the mask of NaN cells, or None if there are none; raise for infinity."""
-    if X.dtype.kind != "f":
-        return None
-    found: Mask | None = None
-    for part in blocks_of(*X.shape):
-        block = X[part]
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(block.sum()):  # cheap and sufficient
-                continue
-        empty = np.isnan(block)
-        check_finite(np.where(empty, 0.0, block), name, part.start)
-        if empty.any():
-            found = np.zeros(X.shape, np.bool_) if found is None else found
-            found[part] = empty
-    return found
 
 
 def imputed(
