@@ -1,8 +1,8 @@
 """Real tables with known bad rows: how well does the outlyingness of rows rank them?
 
 Each .npz file of a folder holds `X` (rows) and `y` (1 for a bad row). Rows are ranked by
-`RobustMean().fit(X).score_samples(X)`, by the detectors of PyOD with their defaults (seed 0 where there is
-one), and by the plain robust z-distance: the norm of a row in the columns' median absolute
+`RobustMean().fit(X).score_samples(X)`, by the detectors of PyOD with their defaults (seed 0 where
+there is one), and by the plain robust z-distance: the norm of a row in the columns' median absolute
 deviations from their medians. KNN, LOF and OCSVM depend on the units of the columns; they are given
 the table as it is, and in robust units too. A ranking is judged by its ROC-AUC and by its average
 precision, each averaged over all sets. Halves: every second name in alphabetical order, a table and

@@ -83,8 +83,8 @@ def main() -> None:
     print(f"\n{result.message}\n")
     print(
         f"removed: {(removed & is_one).sum()} of {is_one.sum()} ones, "
-        f"{(removed & ~is_one).sum()} of {(~is_one).sum()} zeros, in {result.details.n_passes} passes over "
-        "the data"
+        f"{(removed & ~is_one).sum()} of {(~is_one).sum()} zeros, "
+        f"in {result.details.n_passes} passes over the data"
     )
     draw(X, is_one, result, OUTPUT)
     result.to_html(REPORT, title="Zeros, and some ones", image=(8, 8))

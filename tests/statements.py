@@ -322,7 +322,7 @@ def feasible(told: Told) -> Lies:
         yield Lie("converged", "but not feasible")
 
 
-# -- how many rows had to be removed ----------------------------------------------------------------------
+# -- how many rows had to be removed --------------------------------------------------------------
 
 
 def bound_on_rows(told: Told) -> Lies:

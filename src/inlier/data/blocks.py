@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import double, on_host
+from inlier._internal.arrays import column_medians, double, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import passes
 from inlier.data.base import Moment, Table, Weights
 from inlier.data.measures import Measure
-from inlier.data.medians import column_medians
-from inlier.data.passes import BlockView, Pass
-from inlier.data.products import MOST_ROWS
+from inlier.data.passes import MOST_ROWS, BlockView, Pass
 
 
 def kept_among(before: Mask | None, rows: Any) -> Mask:

@@ -23,7 +23,7 @@ from inlier.data.measures import FARTHEST, MEDIAN_SIZE, Fences, Measure, TailLen
 FEWEST_ROWS = 1 << 12
 # Directions in a tile: the fewest that the tensor cores multiply.
 WIDTH = 16
-# Rows whose sum is held in single precision: as in `inlier.data.products`.
+# Rows whose sum is held in single precision: as in `inlier.data.passes`.
 LEAST_ROWS, MOST_ROWS = 1024, 8192
 # Programs for each multiprocessor and tile of columns, so that all have work until the end.
 PROGRAMS = 2

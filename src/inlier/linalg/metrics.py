@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from inlier._internal.arrays import column_medians
 from inlier._internal.typing import Array
 from inlier.data import Metric, Table
-from inlier.data.medians import column_medians
 
 # Ratio of column scales above which distances depend on little but the largest columns.
 UNEVEN = 100.0

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.arrays import evenly_spaced, namespace, on_host, pieces
+from inlier._internal.arrays import column_medians, evenly_spaced, namespace, on_host, pieces
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Ellipsoid, Metric, Table
 from inlier.data.measures import FARTHEST
-from inlier.data.medians import column_medians
 from inlier.linalg.concentration import concentrated
 from inlier.verdict.rules import GroupRule, Multiplier
 

@@ -16,12 +16,21 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._internal.arrays import highest, like, namespace, of_columns, on_host
+from inlier._internal.arrays import (
+    ascending_columns,
+    column_medians,
+    highest,
+    like,
+    median_distances,
+    middles,
+    namespace,
+    of_columns,
+    on_host,
+)
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Fences, Measure, Table, TailLength, as_table
 from inlier.data.measures import MEDIAN_SIZE
-from inlier.data.medians import ascending_columns, column_medians, median_distances, middles
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
 from inlier.search.sample import RowSample, quantile_of_last, rounding_steps

@@ -21,7 +21,7 @@ from inlier.search.separated import Separated, separated_groups, separation_rati
 from inlier.search.state import Candidate, SearchState, Task, spectrum_of
 from inlier.search.symmetric import is_noise, tested_rows
 from inlier.search.tests import Cut
-from inlier.verdict.rules import Group, Suspect
+from inlier.verdict.rules import Group, Multiplier, Suspect
 from inlier.verdict.verdict import Finding, Kind, Outcome, Step, Verdict
 
 
@@ -65,10 +65,12 @@ def fit_without_sigma(
     tighten_bound(oracle, found)
 
     n, m, spectrum = whole.shape[0], count(found.kept), found.spectrum
-    directions = [group.direction for group in found.groups]
-    subspace = subspace_of(oracle, state.mean, np.reshape(directions, (-1, len(found.mean))))
     needed = max(spectrum.bound * found.kept.shape[0] / m, TINY)
-    dual = dual_in(subspace, found.mean, needed, oracle.draw)
+    dual, most_kept = Multiplier.of_budget(found.mean, needed), float(found.kept.shape[0])
+    if found.groups:
+        directions = np.stack([group.direction for group in found.groups])
+        subspace = subspace_of(oracle, state.mean, directions)
+        dual, most_kept, _ = dual_in(subspace, found.mean, needed, oracle.draw)
     findings = _findings(found, early, cautious, n, assume)
     return frame, Verdict(
         kept=found.kept,
@@ -78,8 +80,8 @@ def fit_without_sigma(
         failure=spectrum.failure,
         sigma=float(np.sqrt(spectrum.bound / m)),
         budget=max(spectrum.bound * n / m, TINY),
-        dual=dual.multiplier,
-        most_kept=dual.most_kept,
+        dual=dual,
+        most_kept=most_kept,
         outcome=Outcome(searched=True, findings=tuple(findings)),
         steps=tuple(steps),
         n_iter=len(found.groups) + 1,

@@ -19,10 +19,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bdtr
 
-from inlier._internal.arrays import like, namespace, of_columns, on_host
+from inlier._internal.arrays import (
+    ascending_columns,
+    like,
+    median_distances,
+    middles,
+    namespace,
+    of_columns,
+    on_host,
+)
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data.medians import ascending_columns, median_distances, middles
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
 from inlier.search.pursuit import climb, windows

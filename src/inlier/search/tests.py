@@ -25,6 +25,7 @@ from scipy.special import ndtri
 
 from inlier._internal.arrays import (
     any_true,
+    ascending_columns,
     count,
     counting,
     double,
@@ -38,7 +39,6 @@ from inlier._internal.arrays import (
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data.medians import ascending_columns
 from inlier.search import thresholds
 from inlier.search.sample import quantile_of_last
 

@@ -217,7 +217,7 @@ class Group:
         how = {
             "cells": "with extreme values",
             "length": "extreme overall, by the units and tails of their columns",
-            "clear": f"well separated: the nearest lies {self.ratio:.3g} times as far out as any other",
+            "clear": f"well separated: {self.ratio:.3g} times as far out as any other row",
             "apart": "far from every other row",
             "distance": "far out, in the same direction",
             "tail": "far out, in the same direction, at the end of a tail",
