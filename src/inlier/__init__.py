@@ -13,7 +13,7 @@ _lazy, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 # Names that go with the next release, and where their objects are now.
 _OLD = {
     "Comparison": "research.Comparison",
-    "MeanResult": "research.baselines.MeanResult",
+    "MeanResult": "research.baselines.base.MeanResult",
     "Method": "research.Method",
     "PathPoint": "results.path.PathPoint",
     "Solution": "l0.Solution",
