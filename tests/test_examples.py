@@ -11,11 +11,11 @@ import warnings
 
 import numpy as np
 import pytest
+from inlier.research.comparison.fits import run_here
 
 import inlier
 from cases import cases
 from inlier.research.comparison import run
-from inlier.research.comparison.workers import run_in_process
 from snippets import ROOT, commands, pages, snippets
 
 FOUND = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]
@@ -93,7 +93,7 @@ def with_a_suspect():
 @pytest.mark.parametrize("page", [page for page in pages() if snippets(page)], ids=lambda p: p.name)
 def test_snippets_of_pages(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run, "run_in_workers", lambda jobs, n_jobs, timeout: run_in_process(jobs))
+    monkeypatch.setattr(run, "run_in_workers", lambda fits, n_jobs, timeout: run_here(fits))
     known = {"inlier": inlier, **GIVEN.get(page.name, dict)()}
     try:
         for snippet in snippets(page):
@@ -202,7 +202,7 @@ SAID = {
     "plot_08_torch": "the same rows: True",
     "plot_09_dask": "chunk 10: 100.0% of its rows removed",
     "plot_10_federated_round": "14 of 20 updates count. Rejected: 0, 1, 2, 3, 4, 5.",
-    "plot_11_rivals": "| inlier, symmetric   |     0 |",
+    "plot_11_rivals": "| inlier, symmetric   |       0 |",
     "plot_12_certificate": "10 rows removed, 10 of them bad",
 }
 SLOW = ("plot_07", "plot_08", "plot_09")  # more than three seconds, torch and Dask included

@@ -1,9 +1,8 @@
 """The results of a comparison: a record for each fit, and summaries."""
 
-import importlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from scipy.linalg import norm  # does not overflow
 
 from inlier._internal.csv_text import writing
+from inlier._internal.optional import optional
 from inlier._internal.typing import Array
 
 Status = Literal["ok", "timeout", "failed"]
@@ -202,13 +202,8 @@ class Comparison:
 
     def to_pandas(self) -> Any:
         """Return a data frame of pandas with one line for each fit, without the locations."""
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError:
-            raise ImportError(
-                "to_pandas needs pandas: pip install pandas. to_csv needs nothing."
-            ) from None
-        frame = pandas.DataFrame(list(self._lines()), columns=list(COLUMNS))
+        pandas = optional("pandas", "To make a data frame", "research")
+        frame = pandas.DataFrame(self._lines(), columns=list(COLUMNS))
         whole = dict.fromkeys(("seed", "removed", "passes"), "Int64")
         return frame.astype({**whole, "exact": "boolean"})
 
@@ -237,22 +232,19 @@ class Comparison:
 
         return draw(self, path)
 
-    def _lines(self) -> Iterator[tuple[Any, ...]]:
-        for record in self.records:
-            yield (self.data, *(getattr(record, column) for column in COLUMNS[1:]))
+    def _lines(self) -> list[tuple[Any, ...]]:
+        return [(self.data, *(getattr(r, name) for name in COLUMNS[1:])) for r in self.records]
 
     def __str__(self) -> str:
-        lines = [self._cells(row) for row in self.summary()]
-        # Show the column of failures only if there are any.
-        head = [name for name in lines[0] if name != "failures" or any(c[name] for c in lines)]
-        table = _markdown(head, [[cells[name] for name in head] for cells in lines])
+        cells = [self._cells(row) for row in self.summary()]
+        table = markdown(list(cells[0]), (row.values() for row in cells))
         about = "" if self.truth_known else TO_OTHERS
         parts = [self.title, table, about, self._remarks(), self.note]
         return "\n\n".join(part for part in parts if part)
 
     def _cells(self, row: ComparisonRow) -> dict[str, str]:
         """Return the cells of a row by column."""
-        cells = {"method": " ".join(row.method.replace("|", "/").split())}
+        cells = {"method": row.method}
         if self.truth_known:
             answered = row.trials - row.failures
             cells["error"] = _number(row.error)
@@ -264,7 +256,8 @@ class Comparison:
         cells["seconds"] = _number(row.seconds)
         cells["passes"] = _number(row.passes, "g")
         cells["removed"] = _number(row.removed, "g")
-        cells["failures"] = f"{row.failures}/{row.trials}" if row.failures else ""
+        if any(record.status != "ok" for record in self.records):
+            cells["failures"] = f"{row.failures}/{row.trials}" if row.failures else ""
         return cells
 
     def _remarks(self) -> str:
@@ -313,14 +306,11 @@ def _nanmedian(values: Any) -> float:
     return float(np.median(numbers)) if len(numbers) else math.nan
 
 
-def _markdown(head: list[str], lines: list[list[str]]) -> str:
-    columns = list(zip(head, *lines, strict=True))
-    widths = [max(3, *map(len, column)) for column in columns]
-
-    def line(cells: list[str]) -> str:
-        first, *others = zip(cells, widths, strict=True)
-        texts = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
-        return f"| {' | '.join(texts)} |"
-
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join([line(head), line(rule), *map(line, lines)])
+def markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown, the first column left and the others right."""
+    tabulate = optional("tabulate", "To print a table", "research").tabulate
+    # tabulate does not escape the pipe.
+    lines = [[" ".join(cell.replace("|", "\\|").split()) for cell in row] for row in (head, *rows)]
+    align = ("left", *("right" for _ in head[1:]))
+    options = {"tablefmt": "pipe", "disable_numparse": True, "colalign": align}
+    return str(tabulate(lines[1:], lines[0], **options))
