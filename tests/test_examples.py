@@ -11,11 +11,11 @@ import warnings
 
 import numpy as np
 import pytest
-from inlier.research.comparison.fits import run_here
 
 import inlier
 from cases import cases
 from inlier.research.comparison import run
+from inlier.research.comparison.fits import run_here
 from snippets import ROOT, commands, pages, snippets
 
 FOUND = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]

@@ -184,7 +184,7 @@ def test_each_keeps_the_order_and_reports_progress(tmp_path):
 
 def test_a_wrong_sigma_reaches_the_method(tmp_path, monkeypatch):
     monkeypatch.setattr(chapter, "TIMEOUT", None)
-    setup = Setup(1, True, 1, tmp_path / "fits.sqlite", lambda *_: None)
+    setup = Setup(1, True, 1, tmp_path / "fits", lambda *_: None)
     models = [sweeps.Misjudged(SettingB(50, 4, 0.2), factor) for factor in (0.4, 1.0)]
     assert repr(models[0]) != repr(models[1])  # a store tells models apart by their repr
     for model, found in zip(models, setup.compare("a", models, ("paper-lp",), 1), strict=True):

@@ -56,9 +56,9 @@ class NearestRows(Baseline):
 class Krum(NearestRows):
     """Select the row nearest to its n - f - 2 nearest neighbours, with f = alpha n.
 
-    Two passes. A row's score is the sum of the squared distances to them, and the smallest wins.
-    The estimate is a row, so its error is that of one row, sigma sqrt(d), even without outliers;
-    Proposition 4.2 bounds its angle to the mean. An n x n matrix is formed.
+    Two passes, and an n x n matrix. A row's score is the sum of the squared distances to them, and
+    the smallest wins. The estimate is a row, so its error is that of one row, sigma sqrt(d), even
+    without outliers. It needs n >= 2 alpha n + 3.
 
     References
     ----------
@@ -83,13 +83,11 @@ class MultiKrum(Krum):
     """Average the (1 - alpha) n rows with the smallest scores of Krum. Two passes.
 
     Without outliers it is nearly as efficient as the mean. Outliers as near to their neighbours as
-    good rows are not detected and can move it by the order of sigma alpha sqrt(d). An n x n matrix
-    is formed.
+    good rows are not detected and can move it by the order of sigma alpha sqrt(d).
 
     References
     ----------
-    Blanchard, El Mhamdi, Guerraoui and Stainer (2017), Machine learning with adversaries: Byzantine
-    tolerant gradient descent, the variant of its experiments.
+    Blanchard, El Mhamdi, Guerraoui and Stainer (2017), the variant of its experiments.
     """
 
     name = "multi-krum"
@@ -102,13 +100,9 @@ class Bulyan(NearestRows):
     """Average the middle values of each column over n - 2 f rows selected by Krum, f = alpha n.
 
     Two passes. Krum selects and removes a row n - 2 f times; in each column the n - 4 f values
-    nearest to the median of the selected rows are averaged. The first step bounds the distance of a
-    bad row, the second its distance in a single column. An n x n matrix is formed, and time grows
-    as n^2 log n.
-
-    Selected rows have weight 1, the others 0; the estimate is not quite their mean. Scores are
-    those of Krum on all rows. Where fewer than f + 3 rows are left (f = 1, the last selection) the
-    nearest neighbour decides: the publication leaves this open.
+    nearest to the median of the selected rows are averaged. An n x n matrix is formed, and time
+    grows as n^2 log n. It needs n >= 4 alpha n + 3. Where fewer than f + 3 rows are left (f = 1,
+    the last selection) the nearest neighbour decides: the publication leaves this open.
 
     References
     ----------
@@ -176,12 +170,9 @@ class MDA(Baseline):
 
     Two passes, an n x n matrix, and a search that is exponential in f in the worst case. A subset
     of n - f rows with diameter at most D exists if and only if f rows cover all pairs farther apart
-    than D. D is bisected over the distances, and covers are found by a bounded search tree. More
-    than half of the subset is good, so each of its rows is within the diameter of the good rows, of
-    the order of sigma sqrt(d), of a good one.
-
-    The subset need not be unique; the first one found is returned. Where distances are equal it may
-    hold more than n - f rows. Rows are scored by the distance to the farthest row of the subset.
+    than D. D is bisected over the distances, and covers are found by a bounded search tree. The
+    first such subset is returned; where distances are equal it may hold more than n - f rows. Rows
+    are scored by the distance to the farthest row of the subset.
 
     Parameters
     ----------
@@ -192,9 +183,8 @@ class MDA(Baseline):
     References
     ----------
     Rousseeuw (1985), Multivariate estimation with high breakdown point, for the minimal volume.
-    El Mhamdi, Guerraoui and Rouault (2018), The hidden vulnerability of distributed learning in
-    Byzantium, describe the minimal diameter as Brute. The rule for rows of high degree is that of
-    Buss and Goldsmith (1993), Nondeterminism within P.
+    El Mhamdi, Guerraoui and Rouault (2018) describe the minimal diameter as Brute. The rule for
+    rows of high degree is that of Buss and Goldsmith (1993), Nondeterminism within P.
     """
 
     name = "mda"
@@ -302,9 +292,8 @@ class CenteredClipping(Baseline):
     estimate by at most radius / n a step. The estimate is the mean of the rows with these weights.
 
     The method was published for a server that knows its last aggregate and the scale of updates.
-    Two choices are therefore ours: it is iterated to convergence, where the authors take few steps,
-    and the default radius is the median distance of the rows from v, at each step, so that the
-    estimate does not depend on units.
+    Here it is iterated to convergence, where the authors take few steps, and the default radius is
+    the median distance of the rows from v, at each step, so that it does not depend on units.
 
     Parameters
     ----------

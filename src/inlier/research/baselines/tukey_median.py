@@ -64,7 +64,7 @@ class TukeyMedian(Baseline):
         if run.d == 1:
             return run.location_only(median)
         if unit == 0.0:  # half of the rows are there, so nothing is deeper
-            return run.location_only(median, message="At least half of the rows coincide.")
+            return run.location_only(median, 1, True, "At least half of the rows coincide.")
         n_directions = self.n_directions or (500 if run.d <= 100 else run.d // 2)
         directions = run.random.standard_normal((n_directions, run.d))
         directions /= np.linalg.norm(directions, axis=1)[:, None]

@@ -7,9 +7,9 @@ import pickle
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,49 +30,67 @@ IGNORED = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, Resourc
 LENGTH_ROWS = 1000
 
 
+class FitError(Exception):
+    """A fit that failed; an exception, so that no store keeps it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """One fit: the method, its parameters, and the rows of the trial."""
+    """One fit of a plan: the place of its record, and the arguments of `measure`."""
 
-    plan: int  # index of the comparison
-    method: NamedMethod
+    plan: int
     trial: int
     seed: int | None
-    known: dict[str, float | None]
-    X: Any = field(repr=False)
-    mean: Array | None = field(repr=False)
-    is_outlier: Mask | None = field(repr=False)
+    method: NamedMethod
+    arguments: tuple[Any, ...]
+    measure: Callable[..., Trial]  # or what caches it
+
+    def run(self) -> Trial:
+        """Measure the fit, or find it in the store."""
+        begin = time.perf_counter()
+        try:
+            found = self.measure(*self.arguments)
+        except FitError as error:
+            return self.unanswered("failed", time.perf_counter() - begin, str(error))
+        return replace(found, trial=self.trial, seed=self.seed)
 
     def unanswered(self, status: Any, seconds: float, message: str) -> Trial:
         """Return the record of a fit without an estimate."""
         name = self.method.name
         return Trial(name, self.trial, self.seed, status, seconds=seconds, message=message)
 
-    def run(self) -> Trial:
-        """Fit on one thread, or the seconds of parallel trials would not compare."""
-        X = _read_only(self.X)
-        with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+
+def measure(method: NamedMethod, known: dict[str, Any], key: str, drawn: Any) -> Trial:
+    """Fit a method on one thread: the seconds of parallel fits would not compare otherwise.
+
+    `drawn` has the rows X and, if they are known, their mean and is_outlier; `key` identifies them,
+    and the version of inlier, for a store.
+    """
+    X, labels = _read_only(drawn.X), drawn.is_outlier
+    with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            estimator = method.estimator(known)
             begin = time.perf_counter()
-            try:
-                estimator = self.method.estimator(self.known)
-                begin = time.perf_counter()
-                estimator.fit(X)
-                seconds = time.perf_counter() - begin
-                location, removed, passes = _attributes(estimator, X)
-            except (Exception, SystemExit) as error:
-                return self.unanswered("failed", time.perf_counter() - begin, describe(error))
-        texts = [str(w.message) for w in caught if not issubclass(w.category, IGNORED)]
-        labels: Any = self.is_outlier
-        labelled = labels is not None and removed is not None
-        return replace(
-            self.unanswered("ok", seconds, " ".join(dict.fromkeys(texts))),
-            error=math.nan if self.mean is None else _error(location, self.mean, X),
-            exact=bool((removed == labels).all()) if labelled else None,
-            removed=None if removed is None else int(removed.sum()),
-            passes=passes,
-            location=location,
-        )
+            estimator.fit(X)
+            seconds = time.perf_counter() - begin
+            location, removed, passes = _attributes(estimator, X)
+        except (Exception, SystemExit) as error:
+            raise FitError(f"{type(error).__name__}: {error}") from None
+    texts = [str(w.message) for w in caught if not issubclass(w.category, IGNORED)]
+    return Trial(
+        method.name,
+        0,
+        None,
+        "ok",
+        error=math.nan if drawn.mean is None else _error(location, drawn.mean, X),
+        exact=None if labels is None or removed is None else bool((removed == labels).all()),
+        removed=None if removed is None else int(removed.sum()),
+        passes=passes,
+        seconds=seconds,
+        message=" ".join(dict.fromkeys(texts)),
+        location=location,
+    )
 
 
 def _read_only(X: Any) -> Any:
@@ -88,16 +106,13 @@ def _read_only(X: Any) -> Any:
 def _attributes(estimator: Any, X: Any) -> tuple[Array, Mask | None, int | None]:
     """Return location, removed rows and passes of a fitted estimator."""
     n, d = X.shape
-    if not hasattr(estimator, "location_"):
-        raise ValueError("location_ is missing: after fit it should be a point.")
     location = np.asarray(estimator.location_)
-    if location.shape != (d,) or location.dtype.kind not in "buif":
+    is_point = location.shape == (d,) and location.dtype.kind in "buif"
+    if not is_point or not np.isfinite(location).all():
         raise ValueError(
-            f"location_ has shape {location.shape} and dtype {location.dtype}: after fit it should "
-            f"be a point with {d} coordinates."
+            f"location_ should be a point with {d} finite coordinates after fit, but has shape "
+            f"{location.shape} and dtype {location.dtype}, or NaN or infinity."
         )
-    if not np.isfinite(location).all():
-        raise ValueError("location_ has NaN or infinity: after fit it should be a point.")
     support: Any = getattr(estimator, "support_", None)
     is_mask = isinstance(support, np.ndarray) and support.dtype == np.bool_
     judged = is_mask and support.shape == (n,) and getattr(estimator, "judges_rows", True)
@@ -113,14 +128,6 @@ def _error(location: Array, mean: Array, X: Any) -> float:
     typical = np.median([norm(row) for row in rows])
     error = float(norm(location - mean))
     return 0.0 if error <= ROUNDING * float(typical) else error
-
-
-def describe(error: BaseException) -> str:
-    """Return type and message of an exception."""
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # its __str__ fails
-        return type(error).__name__
 
 
 def run_here(fits: Iterable[Fit]) -> Generator[tuple[Fit, Trial], None, None]:
@@ -140,32 +147,29 @@ def run_in_workers(
         n_jobs, initializer=_start_worker, initargs=(os.getpid(),), context=get_context("loky")
     )
     running: dict[Future[Trial], Fit] = {}
+
+    def finished() -> Generator[tuple[Fit, Trial], None, None]:
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            fit = running.pop(future)
+            try:
+                yield fit, future.result()
+            except TimeoutError:
+                seconds = timeout or math.nan
+                yield fit, fit.unanswered("timeout", seconds, f"stopped after {seconds:g} seconds")
+            except pebble.ProcessExpired as error:
+                message = f"The process ended during the fit (exit code {error.exitcode})."
+                yield fit, fit.unanswered("failed", math.nan, message)
+
     try:
         for fit in fits:
             running[pool.schedule(_run_pickled, (_pickled(fit),), timeout=timeout)] = fit
             if len(running) > n_jobs:  # one more than workers, so that none waits
-                yield from _finished(running, pebble, timeout)
+                yield from finished()
         while running:
-            yield from _finished(running, pebble, timeout)
+            yield from finished()
     finally:  # also after Ctrl-C
         pool.stop()
         pool.join()
-
-
-def _finished(
-    running: dict[Future[Trial], Fit], pebble: Any, timeout: float | None
-) -> Generator[tuple[Fit, Trial], None, None]:
-    """Wait until a fit has ended; remove and yield those that have."""
-    for future in wait(running, return_when=FIRST_COMPLETED).done:
-        fit = running.pop(future)
-        try:
-            yield fit, future.result()
-        except TimeoutError:
-            assert timeout is not None
-            yield fit, fit.unanswered("timeout", timeout, f"stopped after {timeout:g} seconds")
-        except pebble.ProcessExpired as error:
-            message = f"The process ended during the fit (exit code {error.exitcode})."
-            yield fit, fit.unanswered("failed", math.nan, message)
 
 
 def _pickled(fit: Fit) -> bytes:
@@ -174,8 +178,8 @@ def _pickled(fit: Fit) -> bytes:
         return bytes(dumps(fit))
     except Exception as error:
         raise ValueError(
-            f"A method or the data cannot be sent to another process ({describe(error)}): "
-            "pass n_jobs=1 and timeout=None, which needs none."
+            f"A method or the data cannot be sent to another process ({error}): pass n_jobs=1 and "
+            "timeout=None, which needs none."
         ) from error
 
 

@@ -2,14 +2,12 @@
 
 import copy
 import difflib
-import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-import joblib  # type: ignore[import-untyped]
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
@@ -18,12 +16,9 @@ from inlier._internal.validation import check_number, check_random_state, check_
 from inlier.api import robust_mean
 from inlier.data.checks import check_table
 from inlier.datasets import Sample
-from inlier.linalg.metrics import UNEVEN, unevenness
 from inlier.research.comparison.registry import Method
 from inlier.research.comparison.registry import methods as registered
 
-# Enough rows to estimate the scale of columns.
-SCALE_ROWS = 10_000
 # Methods require alpha < 1/2.
 MAX_ALPHA = 0.49
 
@@ -62,35 +57,15 @@ class TrialData:
         return self.is_model or self.source.mean is not None
 
     def draw(self, seed: int | None) -> Any:
-        """Return the rows of a trial, whose mean and labels fit them."""
+        """Return the rows of a trial."""
         if not self.is_model:
             return self.source
         try:
-            drawn = self.source.sample(seed)
-            n, d = drawn.X.shape
-            for name, shape in (("mean", (d,)), ("is_outlier", (n,))):
-                value = getattr(drawn, name)
-                if value is not None and np.shape(value) != shape:
-                    raise ValueError(f"{name} has shape {np.shape(value)}, not {shape}.")
+            return self.source.sample(seed)
         except Exception as error:
             raise RuntimeError(
                 f"{self} cannot be drawn with seed {seed}: {type(error).__name__}: {error}"
             ) from error
-        return drawn
-
-    def identity(self) -> str:
-        """Return the same text for the same rows and labels, or the same model."""
-        source = self.source
-        if not self.is_model:
-            return str(joblib.hash((source.X, source.mean, source.is_outlier)))
-        kind: Any = type(source)
-        if kind.__repr__ is object.__repr__:
-            raise ValueError(
-                f"{kind.__name__} cannot be kept in a store: its repr does not state which model "
-                "it is. Make it a dataclass, or give it a __repr__ with all parameters."
-            )
-        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-            return f"{kind.__module__}.{source!r}"
 
     def __str__(self) -> str:
         if self.is_model:
@@ -153,8 +128,6 @@ def plan(
         first = int(check_random_state(random_state).integers(2**31))
     seeds = tuple(first + i if source.is_model else None for i in range(trials))
     known, note = _known_parameters(source, named, alpha, sigma)
-    if not source.truth_known:
-        note += _scale_note(source.draw(None).X)
     if trials > 1 and not source.is_model:
         note.append(f"The rows are the same in all {trials} trials: only seconds vary.")
     return Plan(source, named, seeds, known, " ".join(note))
@@ -226,15 +199,3 @@ def _known_parameters(
         )
         note += dict.fromkeys(str(warning.message) for warning in caught)
     return known, note
-
-
-def _scale_note(X: Any) -> list[str]:
-    """Return a warning if the scales of columns differ greatly."""
-    ratio = 0.0 if issparse(X) else unevenness(X[:SCALE_ROWS].astype(np.float64))
-    if ratio < UNEVEN:
-        return []
-    return [
-        f"Some columns vary {ratio:.0e} times as much as others: they dominate the distances, and "
-        "most methods. Measure columns in similar units, for example by "
-        "sklearn.preprocessing.RobustScaler, before you compare."
-    ]

@@ -9,12 +9,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from inlier._internal.atomic import replacing
 from inlier._internal.optional import optional
-from inlier._internal.typing import Array
 from inlier.research.comparison.table import Comparison, ComparisonRow
 
 if TYPE_CHECKING:
@@ -107,24 +104,12 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _neighbours(matrix: Array) -> list[int]:
-    """Order methods so that similar estimates are adjacent; those without an estimate last."""
-    answered = np.flatnonzero(~np.isnan(np.diag(matrix)))
-    missing = np.flatnonzero(np.isnan(np.diag(matrix))).tolist()
-    apart = matrix[np.ix_(answered, answered)]
-    if len(answered) < 3 or np.isnan(apart).any():
-        return [*answered.tolist(), *missing]
-    # Compare orders of magnitude.
-    apart = np.log1p(apart / max(float(np.median(apart)), 1e-300))
-    tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
-    return [*answered[leaves_list(tree)].tolist(), *missing]
-
-
 def _distances(comparison: Comparison, figure: Figure) -> None:
     from matplotlib.colors import LogNorm
 
     names, matrix = comparison.distances()
-    order = _neighbours(matrix)
+    # Those near the others first.
+    order = [names.index(row.method) for row in comparison.summary()]
     labels, matrix = [_plain(names[i]) for i in order], matrix[np.ix_(order, order)]
     k = len(labels)
     figure.set_size_inches(3.0 + 0.52 * k, 2.4 + 0.4 * k)

@@ -3,8 +3,10 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import replace
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import joblib  # type: ignore[import-untyped]
@@ -12,9 +14,8 @@ import numpy as np
 
 from inlier._internal.optional import optional
 from inlier._internal.validation import check_number, check_whole
-from inlier.research.comparison.fits import Fit, run_here, run_in_workers
+from inlier.research.comparison.fits import Fit, measure, run_here, run_in_workers
 from inlier.research.comparison.plan import Plan, plan
-from inlier.research.comparison.store import Store, key_of
 from inlier.research.comparison.table import Comparison, Trial
 
 # Called with the number of fits done, their total number, and the method of the last one.
@@ -63,10 +64,10 @@ def compare(
     timeout : float or None, default=60
         Seconds for one fit. With None and ``n_jobs=1`` everything runs in this process.
     store : path, optional
-        A file that keeps each finished fit. With the same store only missing fits are run: new
-        data, parameters or versions of inlier, failures, and timeouts with a shorter limit. It does
-        not detect changes in the code of your own estimators or models: use another store then.
-        Stored seconds are those of the original run.
+        A folder that keeps each finished fit (`joblib.Memory`). With the same store only missing
+        fits are run: new rows, parameters or versions of inlier, failures and timeouts. It does not
+        detect changes in the code of your own estimators: use another store then. Stored seconds
+        are those of the original run.
     random_state : int, Generator or None, default=0
         Trial i is drawn with the seed ``random_state + i``. A generator or None draws the first
         seed at random. Methods have their own seeds.
@@ -129,23 +130,26 @@ def carry_out(
         for method in p.methods
     ]
     records: dict[Place, Trial] = {}
-    with ExitStack() as stack:
-        kept = None if store is None else stack.enter_context(closing(Store(store)))
-        keys = {} if kept is None else _keys(plans)
-        for place, key in keys.items():
-            if kept is not None and (done := kept.get(key, timeout)) is not None:
-                records[place] = replace(done, trial=place[1])
-        watch(len(records), len(places), "")
-        missing = _missing(plans, set(records))
-        here = timeout is None and n_jobs == 1
-        fits = run_here(missing) if here else run_in_workers(missing, n_jobs, timeout)
-        # Closing ends the workers, also after Ctrl-C.
-        for fit, trial in stack.enter_context(closing(fits)):
-            place = (fit.plan, fit.trial, trial.method)
-            records[place] = trial
-            if kept is not None:
-                kept.put(keys[place], trial, timeout)
-            watch(len(records), len(places), trial.method)
+
+    def missing() -> Iterator[Fit]:
+        """Yield the fits that the store does not have."""
+        for fit in _fits(plans, _stored(store)):
+            stored = getattr(fit.measure, "check_call_in_cache", None)
+            if stored is None or not stored(*fit.arguments):
+                yield fit
+                continue
+            keep(fit, fit.run())
+
+    def keep(fit: Fit, trial: Trial) -> None:
+        records[fit.plan, fit.trial, trial.method] = trial
+        watch(len(records), len(places), trial.method)
+
+    watch(0, len(places), "")
+    here = timeout is None and n_jobs == 1
+    fits = run_here(missing()) if here else run_in_workers(missing(), n_jobs, timeout)
+    with closing(fits):  # ends the workers, also after Ctrl-C
+        for fit, trial in fits:
+            keep(fit, trial)
     found: list[list[Trial]] = [[] for _ in plans]
     for place in places:
         found[place[0]].append(records[place])
@@ -153,6 +157,31 @@ def carry_out(
         Comparison(tuple(of_plan), str(p.data), p.note, p.data.truth_known)
         for p, of_plan in zip(plans, found, strict=True)
     ]
+
+
+def _stored(store: str | os.PathLike[str] | None) -> Callable[..., Trial]:
+    """Return `measure` or, with a store, what looks there first."""
+    if store is None:
+        return measure
+    if Path(store).is_file():
+        raise ValueError(f"store={str(store)!r} is a file: give the name of a folder.")
+    cached: Callable[..., Trial] = joblib.Memory(store, verbose=0).cache(measure, ignore=["drawn"])
+    return cached
+
+
+def _fits(plans: Sequence[Plan], measure: Callable[..., Trial]) -> Iterator[Fit]:
+    """Draw the rows of each trial, and yield its fits."""
+    for i, p in enumerate(plans):
+        for trial, seed in enumerate(p.seeds):
+            drawn = p.data.draw(seed)
+            rows = SimpleNamespace(X=drawn.X, mean=drawn.mean, is_outlier=drawn.is_outlier)
+            # Trials of a fixed table differ in seconds alone.
+            key = joblib.hash((vars(rows), None if p.data.is_model else trial, version("inlier")))
+            needed = {name for method in p.methods for name in method.needs}
+            truth = {n: getattr(drawn, n) for n in needed if p.known[n] is None}
+            for method in p.methods:
+                known = {name: {**p.known, **truth}[name] for name in method.needs}
+                yield Fit(i, trial, seed, method, (method, known, key, rows), measure)
 
 
 def check_n_jobs(n_jobs: Any) -> int:
@@ -163,29 +192,3 @@ def check_n_jobs(n_jobs: Any) -> int:
         return check_whole(n_jobs, "n_jobs")
     except ValueError as error:
         raise ValueError(f"{error} -1 stands for all cores.") from None
-
-
-def _keys(plans: Sequence[Plan]) -> dict[Place, str]:
-    """Return the key of each fit in a store."""
-    found = {}
-    for i, p in enumerate(plans):
-        identity = p.data.identity()
-        for trial in range(len(p.seeds)):
-            for method in p.methods:
-                found[i, trial, method.name] = key_of(identity, p, trial, method)
-    return found
-
-
-def _missing(plans: Sequence[Plan], done: set[Place]) -> Iterator[Fit]:
-    """Draw the rows of each trial that is not done, and yield its fits."""
-    for i, p in enumerate(plans):
-        for trial, seed in enumerate(p.seeds):
-            left = [method for method in p.methods if (i, trial, method.name) not in done]
-            if not left:
-                continue
-            drawn = p.data.draw(seed)
-            needed = {name for method in left for name in method.needs}
-            truth = {n: getattr(drawn, n) for n in needed if p.known[n] is None}
-            known = {**p.known, **truth}
-            for method in left:
-                yield Fit(i, method, trial, seed, known, drawn.X, drawn.mean, drawn.is_outlier)

@@ -138,13 +138,7 @@ class Comparison:
         return f"{self.data}, {trials} trials" if trials > 1 else self.data
 
     def of(self, method: str) -> list[Trial]:
-        """Return the records of one method.
-
-        Parameters
-        ----------
-        method : str
-            Its name.
-        """
+        """Return the records of one method."""
         return [record for record in self.records if record.method == method]
 
     def summary(self) -> list[ComparisonRow]:
@@ -208,13 +202,7 @@ class Comparison:
         return frame.astype({**whole, "exact": "boolean"})
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one line for each fit, without the locations.
-
-        Parameters
-        ----------
-        path : path
-            A file that is there is replaced at the end.
-        """
+        """Write one line for each fit, without the locations."""
         with writing(path) as out:
             out.writerow(COLUMNS)
             out.writerows(self._lines())
@@ -222,11 +210,8 @@ class Comparison:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot errors and seconds of each method or, if unknown, distances between estimates.
 
-        Parameters
-        ----------
-        path : path, optional
-            Where the figure of matplotlib is saved; the ending determines the format (png, svg,
-            pdf). Without one it belongs to pyplot.
+        The figure of matplotlib is saved under `path`, whose ending determines the format (png,
+        svg, pdf); without a path it belongs to pyplot.
         """
         from inlier.research.comparison.plot import draw
 

@@ -61,7 +61,7 @@ class Setup:
     trials: int  # draws of each cell of the paper's tables
     quick: bool  # run every experiment on less data
     n_jobs: int
-    store: Path  # the file of finished fits
+    store: Path  # the folder of finished fits
     watch: Watch = field(repr=False)
     pictures: Images | None = None  # the user's faces
 

@@ -3,6 +3,7 @@
 import os
 import platform
 import shlex
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from inlier._internal.csv_text import writing
 from inlier._internal.optional import optional
 from inlier._internal.validation import check_whole
 from inlier.research.comparison.run import check_n_jobs
-from inlier.research.comparison.store import Store
 from inlier.research.datasets import read_images
 from inlier.research.reproduce import figures, optimality, pictures, price, sweeps, tables
 from inlier.research.reproduce.chapter import RESULT_COLUMNS, Chapter, Setup, Watch
@@ -32,7 +32,6 @@ EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {
     "dimension": sweeps.over_dimension,
     "price": price.run,
 }
-STORE = "fits.sqlite"
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def reproduce(
 ) -> Reproduction:
     """Run the paper's experiments, and others, and write a page with all tables and figures.
 
-    Finished fits are kept in the folder, in ``fits.sqlite``: after an interruption only missing
+    Finished fits are kept in the folder, in ``fits``: after an interruption only missing
     fits are run, and the half minute of "figures", "l0" and "price". Pass `fresh` after a change
     of the code.
 
@@ -99,11 +98,10 @@ def reproduce(
             raise ValueError("faces is given, but only leaves them out: name faces in only, too.")
         pictures_of_user = read_images(faces)
     folder.mkdir(parents=True, exist_ok=True)
-    store = folder / STORE
+    store = folder / "fits"
     setup = Setup(trials, quick, check_n_jobs(n_jobs), store, watch, pictures_of_user)
     if fresh:
-        Store(store).close()  # refuses any other file
-        store.unlink()
+        shutil.rmtree(store, ignore_errors=True)
     resumed = store.exists()
     begin = time.monotonic()
     chapters = [run(setup) for run in chosen.values()]
