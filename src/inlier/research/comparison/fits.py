@@ -60,11 +60,11 @@ class Fit:
         return Trial(name, self.trial, self.seed, status, seconds=seconds, message=message)
 
 
-def measure(method: NamedMethod, known: dict[str, Any], key: str, drawn: Any) -> Trial:
+def measure(key: str, method: NamedMethod, known: dict[str, Any], drawn: Any) -> Trial:
     """Fit a method on one thread: the seconds of parallel fits would not compare otherwise.
 
-    `drawn` has the rows X and, if they are known, their mean and is_outlier; `key` identifies them,
-    and the version of inlier, for a store.
+    `drawn` has the rows X and, if they are known, their mean and is_outlier; `key` identifies all
+    arguments and the version of inlier for a store.
     """
     X, labels = _read_only(drawn.X), drawn.is_outlier
     with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:

@@ -86,6 +86,14 @@ class NamedMethod:
         """Required parameters, of "alpha" and "sigma"."""
         return self.method.needs if isinstance(self.method, Method) else ()
 
+    def identity(self) -> Any:
+        """Return what tells methods apart in a store: the class and its parameters."""
+        if isinstance(self.method, Method):
+            return self.method
+        own = self.method
+        parameters = own.get_params(deep=False) if hasattr(own, "get_params") else vars(own)
+        return type(own).__module__, type(own).__qualname__, parameters
+
     def estimator(self, known: Mapping[str, float | None]) -> Any:
         """Make a new estimator with the parameters that it needs."""
         if isinstance(self.method, Method):

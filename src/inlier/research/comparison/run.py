@@ -20,6 +20,8 @@ from inlier.research.comparison.table import Comparison, Trial
 
 # Called with the number of fits done, their total number, and the method of the last one.
 Watch = Callable[[int, int, str], object]
+# Arguments of `measure` that its key identifies.
+IGNORED = ["method", "known", "drawn"]
 # A fit of a plan: the index of the plan, the trial, and the name of the method.
 Place = tuple[int, int, str]
 
@@ -165,7 +167,7 @@ def _stored(store: str | os.PathLike[str] | None) -> Callable[..., Trial]:
         return measure
     if Path(store).is_file():
         raise ValueError(f"store={str(store)!r} is a file: give the name of a folder.")
-    cached: Callable[..., Trial] = joblib.Memory(store, verbose=0).cache(measure, ignore=["drawn"])
+    cached: Callable[..., Trial] = joblib.Memory(store, verbose=0).cache(measure, ignore=IGNORED)
     return cached
 
 
@@ -176,12 +178,13 @@ def _fits(plans: Sequence[Plan], measure: Callable[..., Trial]) -> Iterator[Fit]
             drawn = p.data.draw(seed)
             rows = SimpleNamespace(X=drawn.X, mean=drawn.mean, is_outlier=drawn.is_outlier)
             # Trials of a fixed table differ in seconds alone.
-            key = joblib.hash((vars(rows), None if p.data.is_model else trial, version("inlier")))
+            about = joblib.hash((vars(rows), None if p.data.is_model else trial, version("inlier")))
             needed = {name for method in p.methods for name in method.needs}
             truth = {n: getattr(drawn, n) for n in needed if p.known[n] is None}
             for method in p.methods:
                 known = {name: {**p.known, **truth}[name] for name in method.needs}
-                yield Fit(i, trial, seed, method, (method, known, key, rows), measure)
+                key = joblib.hash((about, method.name, method.identity(), known))
+                yield Fit(i, trial, seed, method, (key, method, known, rows), measure)
 
 
 def check_n_jobs(n_jobs: Any) -> int:
