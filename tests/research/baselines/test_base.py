@@ -94,6 +94,7 @@ def with_one_bad_row(method, shape):
     return X, 1.05 * deviation(X[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", BASELINES, ids=lambda method: method.name)
 def test_scikit_learn_checks(method):
     # scikit-learn's tables have features up to a hundred apart, and all rows are good there.
@@ -161,6 +162,7 @@ def test_rotated_rows_have_a_rotated_answer(method, shape):
     np.testing.assert_allclose(rotated.location_, plain.location_ @ Q, atol=tolerance)
 
 
+@pytest.mark.slow
 @choice([told(m) for m in (IterativeFiltering, LaiRaoVempala, ProjectedGradient)])
 def test_any_number_of_threads_gives_the_same_answer(method):
     X = contaminated(400, 270, 40, far=1.0)
@@ -173,6 +175,7 @@ def test_any_number_of_threads_gives_the_same_answer(method):
     np.testing.assert_array_equal(two.support_, one.support_)
 
 
+@pytest.mark.slow
 @each
 @shapes([(60, 4), (12, 40)])
 def test_sparse_is_dense(method, shape):
@@ -183,6 +186,7 @@ def test_sparse_is_dense(method, shape):
     np.testing.assert_array_equal(sparse.support_, dense.support_)
 
 
+@pytest.mark.slow
 @each
 @shapes([(60, 4), (12, 40)])
 def test_single_precision(method, shape):
@@ -417,6 +421,7 @@ class CountedTable(DenseTable):
         return super()._products(center)
 
 
+@pytest.mark.slow
 @each
 @shapes([(100, 5), (20, 60), (400, 300), (700, 5)])
 def test_all_passes_are_counted(method, shape, monkeypatch):
@@ -498,6 +503,7 @@ BOUNDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", BOUNDED, ids=lambda method: method.name)
 @settings(max_examples=40)
 @given(
@@ -552,6 +558,7 @@ def test_scales_from_one_to_ten(method):
     assert spectral_error(method, X, 90) <= 0.55 * spectral_error(SampleMean(), X, 90)
 
 
+@pytest.mark.slow
 @choice(WITH_HISTORY)
 def test_krylov_and_dense_see_the_same(method):
     # A few more columns than the dense path takes: zeros change nothing but the path.

@@ -144,14 +144,6 @@ def test_false_discovery_filter_leaves_clean_rows_alone(shape):
     assert max(removed) <= 3
 
 
-@cases("seed", range(3))
-def test_false_discovery_filter_bears_heavy_tails(seed):
-    # The authors' code has an error of 9.7 on such rows; the sample mean's is sqrt(3 d / n) = .39.
-    X = np.random.default_rng(seed).standard_t(3, (2000, 100))
-    found = FalseDiscoveryFilter().fit(X)
-    assert np.linalg.norm(found.location_) <= 0.45
-
-
 def test_false_discovery_filter_says_that_tails_are_too_heavy():
     X = np.random.default_rng(0).standard_t(1.1, (200, 20))
     with pytest.warns(ConvergenceWarning, match=r"none is rejected.* Lower fdr"):
@@ -197,12 +189,6 @@ def test_fraction_agnostic_filter_measures_from_the_median_of_all_rows(seed):
     found = OutlierFractionAgnostic(sigma).fit(X)
     assert found.n_iter_ >= 2
     np.testing.assert_array_equal(found.support_, fraction_agnostic_by_hand(X, sigma))
-
-
-def test_fraction_agnostic_filter_removes_duplicates_together():
-    X = np.repeat(contaminated(40, 2, 4), 3, axis=0)
-    found = OutlierFractionAgnostic(1.05 * deviation(X[12:])).fit(X)
-    np.testing.assert_array_equal(np.ptp(found.support_.reshape(40, 3).astype(int), axis=1), 0)
 
 
 def corruption_agnostic_by_hand(X, sigmas, constant):

@@ -53,6 +53,7 @@ def whole(tmp_path_factory):
     return made, watched, {path.name: path.read_bytes() for path in made.files}
 
 
+@pytest.mark.slow
 def test_all_files_are_there(whole):
     made, _, contents = whole
     assert list(contents) == [*FIGURES, "README.md", "results.csv"] and all(contents.values())
@@ -63,6 +64,7 @@ def test_all_files_are_there(whole):
         assert ElementTree.fromstring(contents[name]).tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_the_page_shows_everything(whole):
     page = whole[2]["README.md"].decode()
     assert re.findall(r"\]\(([^)]*\.svg)\)", page) == FIGURES
@@ -73,6 +75,7 @@ def test_the_page_shows_everything(whole):
         assert len({line.count("|") for line in block.splitlines()}) == 1
 
 
+@pytest.mark.slow
 def test_results_have_a_line_for_each_fit(whole):
     made, watched, _ = whole
     frame = pd.read_csv(made.folder / "results.csv")
@@ -86,6 +89,7 @@ def test_results_have_a_line_for_each_fit(whole):
     assert number(chosen["error"].mean()) in (made.folder / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_every_stage_comes_to_its_end(whole):
     _, watched, _ = whole
     assert len(watched.total) == 9

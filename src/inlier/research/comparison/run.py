@@ -20,8 +20,6 @@ from inlier.research.comparison.table import Comparison, Trial
 
 # Called with the number of fits done, their total number, and the method of the last one.
 Watch = Callable[[int, int, str], object]
-# Arguments of `measure` that its key identifies.
-IGNORED = ["method", "known", "drawn"]
 # A fit of a plan: the index of the plan, the trial, and the name of the method.
 Place = tuple[int, int, str]
 
@@ -135,17 +133,17 @@ def carry_out(
 
     def missing() -> Iterator[Fit]:
         """Yield the fits that the store does not have."""
-        for fit in _fits(plans, _stored(store)):
-            stored = getattr(fit.measure, "check_call_in_cache", None)
-            if stored is None or not stored(*fit.arguments):
+        for fit in _fits(plans, stored):
+            if stored is None or not stored.check_call_in_cache(*fit.arguments):
                 yield fit
-                continue
-            keep(fit, fit.run())
+            else:
+                keep(fit, fit.run())
 
     def keep(fit: Fit, trial: Trial) -> None:
         records[fit.plan, fit.trial, trial.method] = trial
         watch(len(records), len(places), trial.method)
 
+    stored = None if store is None else _stored(store)
     watch(0, len(places), "")
     here = timeout is None and n_jobs == 1
     fits = run_here(missing()) if here else run_in_workers(missing(), n_jobs, timeout)
@@ -161,30 +159,30 @@ def carry_out(
     ]
 
 
-def _stored(store: str | os.PathLike[str] | None) -> Callable[..., Trial]:
-    """Return `measure` or, with a store, what looks there first."""
-    if store is None:
-        return measure
+def _stored(store: str | os.PathLike[str]) -> Any:
+    """Return `measure` as it is kept in a store."""
     if Path(store).is_file():
         raise ValueError(f"store={str(store)!r} is a file: give the name of a folder.")
-    cached: Callable[..., Trial] = joblib.Memory(store, verbose=0).cache(measure, ignore=IGNORED)
-    return cached
+    return joblib.Memory(store, verbose=0).cache(measure, ignore=["method", "known", "drawn"])
 
 
-def _fits(plans: Sequence[Plan], measure: Callable[..., Trial]) -> Iterator[Fit]:
-    """Draw the rows of each trial, and yield its fits."""
+def _fits(plans: Sequence[Plan], stored: Any) -> Iterator[Fit]:
+    """Draw the rows of each trial, and yield its fits, with keys for a store if there is one."""
+    key = ""
     for i, p in enumerate(plans):
         for trial, seed in enumerate(p.seeds):
             drawn = p.data.draw(seed)
             rows = SimpleNamespace(X=drawn.X, mean=drawn.mean, is_outlier=drawn.is_outlier)
             # Trials of a fixed table differ in seconds alone.
-            about = joblib.hash((vars(rows), None if p.data.is_model else trial, version("inlier")))
+            about = (vars(rows), None if p.data.is_model else trial, version("inlier"))
+            digest = "" if stored is None else joblib.hash(about)
             needed = {name for method in p.methods for name in method.needs}
             truth = {n: getattr(drawn, n) for n in needed if p.known[n] is None}
             for method in p.methods:
                 known = {name: {**p.known, **truth}[name] for name in method.needs}
-                key = joblib.hash((about, method.name, method.identity(), known))
-                yield Fit(i, trial, seed, method, (key, method, known, rows), measure)
+                if stored is not None:
+                    key = joblib.hash((digest, method.name, method.identity(), known))
+                yield Fit(i, trial, seed, method, (key, method, known, rows), stored or measure)
 
 
 def check_n_jobs(n_jobs: Any) -> int:

@@ -29,80 +29,37 @@ COLUMNS = ("data", "method", "trial", "seed", *MEASURED)
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One fit of one method.
-
-    Attributes
-    ----------
-    method : str
-    trial : int
-        Counted from 0; all methods of a trial have the same rows.
-    seed : int or None
-        Seed of the draw; None for a fixed table.
-    status : {"ok", "timeout", "failed"}
-    error : float
-        Distance to the true mean, 0 if it is rounding error; nan if unknown or without an estimate.
-    exact : bool or None
-        Whether exactly the bad rows were removed; None if unknown.
-    removed : int or None
-        Number of removed rows; None if the method does not classify rows.
-    passes : int or None
-        Number of passes over the data, if the method counts them.
-    seconds : float
-        Time of `fit` on one thread, also if it timed out or failed.
-    message : str
-        The exception, or the warnings of the fit.
-    location : array of shape (d,) or None
-        The estimate.
-    """
+    """One fit of one method."""
 
     method: str
-    trial: int
-    seed: int | None
+    trial: int  # counted from 0; all methods of a trial have the same rows
+    seed: int | None  # of the draw; None for a fixed table
     status: Status
-    error: float = math.nan
-    exact: bool | None = None
-    removed: int | None = None
-    passes: int | None = None
-    seconds: float = math.nan
-    message: str = ""
-    location: Array | None = field(default=None, repr=False)
+    error: float = math.nan  # distance to the true mean, 0 if it is rounding error; nan if unknown
+    exact: bool | None = None  # whether exactly the bad rows were removed; None if unknown
+    removed: int | None = None  # number of rows; None if the method does not classify rows
+    passes: int | None = None  # passes over the data, if the method counts them
+    seconds: float = math.nan  # of `fit` on one thread, also if it timed out or failed
+    message: str = ""  # the exception, or the warnings of the fit
+    location: Array | None = field(default=None, repr=False)  # the estimate
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One method over all trials; means and medians are over trials with an estimate.
-
-    Attributes
-    ----------
-    method : str
-    error : float
-        Mean distance to the true mean; nan if unknown.
-    error_se : float
-        Standard error of that mean; nan for a single trial.
-    worst : float
-        Largest error.
-    exact : int or None
-        Number of trials in which exactly the bad rows were removed; None if unknown.
-    distance : float
-        Median distance to the estimates of the other methods.
-    seconds, passes, removed : float
-        Medians.
-    trials, failures, timeouts : int
-        All trials, those without an estimate, and those of them that timed out.
-    """
+    """One method over all trials; means and medians are over trials with an estimate."""
 
     method: str
-    error: float
-    error_se: float
-    worst: float
-    exact: int | None
-    distance: float
-    seconds: float
+    error: float  # mean distance to the true mean; nan if unknown
+    error_se: float  # standard error of that mean; nan for a single trial
+    worst: float  # largest error
+    exact: int | None  # number of trials in which exactly the bad rows were removed
+    distance: float  # median distance to the estimates of the other methods
+    seconds: float  # these three are medians
     passes: float
     removed: float
     trials: int
-    failures: int
-    timeouts: int
+    failures: int  # trials without an estimate
+    timeouts: int  # those of them that timed out
 
 
 @dataclass(frozen=True, eq=False)

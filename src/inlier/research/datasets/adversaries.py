@@ -40,12 +40,10 @@ def direction_of(rows: Array, which: str, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class Directed(Contamination):
-    """Contamination along one direction.
+    """Contamination along one direction: what `AlphaCorruption`, `Mirrored`, `Subtractive` share.
 
     Parameters
     ----------
-    n, d, alpha
-        See `Contamination`.
     inliers : Inliers
         Distribution of the good rows.
     direction : {"top", "random", "bottom"}
@@ -67,8 +65,6 @@ class AlphaCorruption(Directed):
 
     Parameters
     ----------
-    n, d, alpha, inliers, direction
-        See `Contamination` and `Mirrored`.
     reach : float
         Component of a bad row in the direction, as a fraction of its distance, in (0, 1].
     """
@@ -99,15 +95,6 @@ class Mirrored(Directed):
     eigenvalue see nothing; only the imbalance of the two tails remains. The target, `Sample.mean`,
     is the mean of the rows before. The mean moves by 2 alpha times the mean of the tail, about the
     most that can go undetected.
-
-    Parameters
-    ----------
-    n, d, alpha
-        See `Contamination`.
-    inliers : Inliers
-        Distribution of the good rows.
-    direction : {"top", "random", "bottom"}
-        Direction of largest variance of the good rows, a random one, or that of least variance.
     """
 
     def _draw(self, random_state: Seed) -> Sample:
@@ -133,11 +120,6 @@ class Subtractive(Directed):
 
     Here alpha is the fraction of the drawn rows that is removed: n rows are left of
     n / (1 - alpha). No row of a sample is an outlier: `Sample.alpha` is 0.
-
-    Parameters
-    ----------
-    n, d, alpha, inliers, direction
-        See `Contamination` and `Mirrored`.
     """
 
     @property
@@ -168,8 +150,6 @@ class BelowThreshold(Contamination):
 
     Parameters
     ----------
-    n, d, alpha
-        See `Contamination`.
     threshold : float
         Where the filter stops, as a multiple of the good rows' largest eigenvalue; at least 1.
     inliers : Inliers
@@ -252,8 +232,6 @@ class Attack(Contamination):
 
     Parameters
     ----------
-    n, d, alpha
-        See `Contamination`.
     method : estimator
         Anything with ``fit(X)`` that sets ``location_``. It is copied, never fitted itself. Its
         parameters, such as alpha or sigma, must be set.

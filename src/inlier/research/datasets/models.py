@@ -158,8 +158,6 @@ class TwoClusters(TwoHalves):
 
     Parameters
     ----------
-    n, d, alpha
-        See `Contamination`.
     angle : float
         Angle between the two centers as seen from zero, in degrees, in [0, 180).
     spread : float
@@ -189,8 +187,6 @@ class Clean(Contamination):
 
     Parameters
     ----------
-    n, d : int
-        Number of rows and of columns.
     inliers : Inliers
         Distribution of the rows.
     """
@@ -213,8 +209,6 @@ class Huber(Contamination):
 
     Parameters
     ----------
-    n, d, alpha
-        See `Contamination`.
     inliers : Inliers
         Distribution of the good rows.
     outliers : Inliers
@@ -253,8 +247,6 @@ class Cluster(Contamination):
 
     Parameters
     ----------
-    n, d, alpha
-        See `Contamination`.
     distance : float
         Distance of the center to the true mean, in sigma; hard between 2 and 10.
     spread : float
@@ -283,8 +275,6 @@ class HeavyTails(Contamination):
 
     Parameters
     ----------
-    n, d, alpha
-        See `Contamination`.
     inliers : Inliers
         Distribution of the good rows, for example ``StudentT(5, joint=True)`` or ``Laplace()``.
     """
@@ -305,11 +295,6 @@ class ObviousAndSubtle(Contamination):
     A quarter of the outliers form a cluster 10 sqrt(d) away, a quarter lie in all directions at
     20 sqrt(d), the others are unchanged. The obvious ones mask the subtle ones: they inflate any
     scale or covariance that includes them, and use up a limited number of removals or iterations.
-
-    Parameters
-    ----------
-    n, d, alpha
-        See `Contamination`.
     """
 
     def _draw(self, random_state: Seed) -> Sample:
@@ -337,8 +322,6 @@ class QuietDirections(Contamination):
 
     Parameters
     ----------
-    n, d, alpha
-        See `Contamination`.
     inliers : Spiked or Rotated
         Distribution of the good rows.
     where : {"both", "one each"}
