@@ -88,7 +88,8 @@ RECORDS = (
     "Aggregate", "Certificate", "Comparison", "Explanation", "Group", "MeanResult", "Method",
     "PathPoint", "PrintedTable", "Record", "RobustMeanResult", "Sample", "Solution", "Step",
 )  # fmt: skip
-numpydoc_validation_exclude = {rf"\.{name}$" for name in RECORDS}
+# Methods and models of research document what they share once, in their base classes.
+numpydoc_validation_exclude = {r"^inlier\.research\.", *(rf"\.{name}$" for name in RECORDS)}
 
 # -- Gallery --------------------------------------------------------------------------------------
 

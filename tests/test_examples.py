@@ -15,7 +15,7 @@ import pytest
 import inlier
 from cases import cases
 from inlier.research.comparison import run
-from inlier.research.comparison.workers import run_in_process
+from inlier.research.comparison.fits import run_here
 from snippets import ROOT, commands, pages, snippets
 
 FOUND = [found.name for found in pkgutil.walk_packages(inlier.__path__, "inlier.")]
@@ -82,7 +82,7 @@ def with_a_suspect():
 @pytest.mark.parametrize("page", [page for page in pages() if snippets(page)], ids=lambda p: p.name)
 def test_snippets_of_pages(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run, "run_in_workers", lambda jobs, n_jobs, timeout: run_in_process(jobs))
+    monkeypatch.setattr(run, "run_in_workers", lambda fits, n_jobs, timeout: run_here(fits))
     known = {"inlier": inlier, **GIVEN.get(page.name, dict)()}
     try:
         for snippet in snippets(page):
@@ -182,7 +182,7 @@ SAID = {
     "plot_08_torch": "the same rows: True",
     "plot_09_dask": "chunk 10: 100.0% of its rows removed",
     "plot_10_federated_round": "14 of 20 updates count. Rejected: 0, 1, 2, 3, 4, 5.",
-    "plot_11_rivals": "| inlier, symmetric   |     0 |",
+    "plot_11_rivals": "| inlier, symmetric   |       0 |",
     "plot_12_certificate": "10 rows removed, 10 of them bad",
     "plot_13_nearest_centroid": "40 rows removed, 40 of them bad",
     "plot_14_kmeans": "8 rows removed, 8 of them in millimeters",

@@ -64,19 +64,19 @@ class Sample:
 
     def __post_init__(self) -> None:
         set_fields(self, X=np.asarray(self.X), is_outlier=np.asarray(self.is_outlier))
-        if self.X.ndim != 2 or 0 in self.X.shape:
-            raise ValueError(f"X has shape {self.X.shape}: give a table with one row per point.")
-        if self.is_outlier.dtype != np.bool_ or self.is_outlier.shape != self.X.shape[:1]:
+        X, flags, target = self.X, self.is_outlier, self.target
+        if X.ndim != 2 or 0 in X.shape:
+            raise ValueError(f"X has shape {X.shape}: give a table with one row per point.")
+        if flags.dtype != np.bool_ or flags.shape != X.shape[:1]:
             raise ValueError(
-                f"is_outlier has dtype {self.is_outlier.dtype} and shape {self.is_outlier.shape}: "
-                f"give one bool for each of the {len(self.X)} rows of X."
+                f"is_outlier has dtype {flags.dtype} and shape {flags.shape}: give one bool for "
+                f"each of the {len(X)} rows of X."
             )
-        if self.is_outlier.all():
+        if flags.all():
             raise ValueError("is_outlier is True for every row: leave at least one good row.")
-        if self.target is not None and self.target.shape != self.X.shape[1:]:
+        if target is not None and target.shape != X.shape[1:]:
             raise ValueError(
-                f"target has shape {self.target.shape}: "
-                f"give one number for each of the {self.X.shape[1]} columns of X."
+                f"target has shape {target.shape}: give one number for each column of X."
             )
 
     def __repr__(self) -> str:
@@ -121,7 +121,7 @@ class Contamination(ABC):
     n, d : int
         Number of rows and of columns.
     alpha : float
-        Fraction of outliers, ``0 <= alpha < 1/2``; `alpha n` is rounded, halves to the even number.
+        Fraction of outliers, ``0 <= alpha < 1/2``; `alpha n` is rounded, halves to even numbers.
     """
 
     n: int
@@ -171,9 +171,7 @@ class Contamination(ABC):
 
     def _flags(self, rows: Array) -> Mask:
         """Return a mask of the given rows."""
-        is_outlier = np.zeros(self.n, dtype=np.bool_)
-        is_outlier[rows] = True
-        return is_outlier
+        return np.isin(np.arange(self.n), rows)
 
 
 def seed_of(random_state: object) -> int | None:

@@ -16,10 +16,13 @@ from cases import cases
 from inlier.data.arrays import DenseTable
 from inlier.research.baselines import (
     BASELINES,
+    MDA,
     Bulyan,
+    CenteredClipping,
     ChengDiakonikolasGe,
     CorruptionLevelAgnostic,
     FalseDiscoveryFilter,
+    GeometricMedian,
     IterativeFiltering,
     Krum,
     LaiRaoVempala,
@@ -36,9 +39,6 @@ from inlier.research.baselines import (
     TukeyMedian,
     base,
 )
-from inlier.research.baselines.centered_clipping import CenteredClipping
-from inlier.research.baselines.geometric_median import GeometricMedian
-from inlier.research.baselines.mda import MDA
 from reference import contaminated
 from rivals import ALPHA, choice, deviation, fitted, shapes, told
 
@@ -64,9 +64,7 @@ NEEDS_ROWS = (MCD,)
 # Each method, and the options that are methods of their own.
 ALL = [
     *(told(method) for method in BASELINES),
-    told(MedianOfMeans, median="coordinate"),
     MCD(support_fraction=1.0 - ALPHA),
-    told(IterativeFiltering, removal="random"),
 ]
 
 
@@ -96,6 +94,7 @@ def with_one_bad_row(method, shape):
     return X, 1.05 * deviation(X[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", BASELINES, ids=lambda method: method.name)
 def test_scikit_learn_checks(method):
     # scikit-learn's tables have features up to a hundred apart, and all rows are good there.
@@ -134,8 +133,8 @@ def test_the_order_of_columns_does_not_matter(method):
     )
 
 
-# Means of blocks depend on which rows share one, and of removal at random the rows that go.
-@choice([m for m in ALL if not isinstance(m, MedianOfMeans) and "random" not in str(m)])
+# Means of blocks depend on which rows share one.
+@choice([m for m in ALL if not isinstance(m, MedianOfMeans)])
 def test_the_order_of_rows_does_not_matter(method):
     X = contaminated()
     order = np.random.default_rng(1).permutation(len(X))
@@ -163,15 +162,7 @@ def test_rotated_rows_have_a_rotated_answer(method, shape):
     np.testing.assert_allclose(rotated.location_, plain.location_ @ Q, atol=tolerance)
 
 
-@each
-def test_the_same_random_state_gives_the_same_answer(method):
-    X = contaminated(d=3)
-    sigma = 1.05 * deviation(X[6:])
-    first, second = fitted(method, X, sigma), fitted(method, X, sigma)
-    np.testing.assert_array_equal(first.location_, second.location_)
-    np.testing.assert_array_equal(first.result_.scores, second.result_.scores)
-
-
+@pytest.mark.slow
 @choice([told(m) for m in (IterativeFiltering, LaiRaoVempala, ProjectedGradient)])
 def test_any_number_of_threads_gives_the_same_answer(method):
     X = contaminated(400, 270, 40, far=1.0)
@@ -184,6 +175,7 @@ def test_any_number_of_threads_gives_the_same_answer(method):
     np.testing.assert_array_equal(two.support_, one.support_)
 
 
+@pytest.mark.slow
 @each
 @shapes([(60, 4), (12, 40)])
 def test_sparse_is_dense(method, shape):
@@ -194,6 +186,7 @@ def test_sparse_is_dense(method, shape):
     np.testing.assert_array_equal(sparse.support_, dense.support_)
 
 
+@pytest.mark.slow
 @each
 @shapes([(60, 4), (12, 40)])
 def test_single_precision(method, shape):
@@ -203,15 +196,6 @@ def test_single_precision(method, shape):
     assert single.location_.dtype == np.float32
     np.testing.assert_allclose(single.location_, double.location_, atol=1e-4)
     assert single.result_.converged
-
-
-@each
-def test_the_table_is_not_changed(method):
-    X = contaminated()
-    before = X.copy()
-    X.flags.writeable = False
-    fitted(method, X, sigma=2.0)
-    np.testing.assert_array_equal(X, before)
 
 
 @each_robust
@@ -369,8 +353,6 @@ def test_a_sigma_that_is_too_small_is_said(method):
 @cases(
     ("method", "message"),
     [
-        (told(IterativeFiltering, factor=0.0), "factor must be"),
-        (told(IterativeFiltering, removal="hard"), "removal must be one of 'soft', 'random'"),
         (told(QuantumEntropy, beta=0.0), "beta must be"),
         (told(QuantumEntropy, beta=101.0), "beta must be .* at most 100"),
         (told(QuantumEntropy, batch=0.5), "batch must be .* below 0.5"),
@@ -386,6 +368,16 @@ def test_a_sigma_that_is_too_small_is_said(method):
         (told(SpectralReweighting, patience=0), "patience must be"),
         (FalseDiscoveryFilter(fdr=1.0), "fdr must be"),
         (FalseDiscoveryFilter(random_state=-1), "random_state must be a whole number"),
+        (GeometricMedian(tol=0.0), "tol must be"),
+        (GeometricMedian(max_iter=0), "max_iter must be"),
+        (TukeyMedian(n_directions=0), "n_directions must be"),
+        (Krum(alpha=0.49), r"at least 2 f \+ 3 = 61 rows where f = 29 .* but X has 60"),
+        (Bulyan(alpha=0.25), r"at least 4 f \+ 3 = 63 rows where f = 15 .* but X has 60"),
+        (CenteredClipping(radius=0.0), "radius must be"),
+        (CenteredClipping(max_iter=0), "max_iter must be"),
+        (CenteredClipping(tol=2.0), "tol must be"),
+        (MDA(alpha=0.1, max_nodes=0), "max_nodes must be"),
+        (MCD(support_fraction=0.4), "support_fraction must be"),
     ],
 )
 def test_wrong_parameters(method, message):
@@ -393,8 +385,6 @@ def test_wrong_parameters(method, message):
         method.fit(contaminated())
 
 
-# Removal at random, from no seed, sometimes gives up.
-@pytest.mark.filterwarnings("ignore:IterativeFiltering")
 @choice([m for m in ALL if "random_state" in m.get_params()])
 def test_every_random_state_of_numpy_is_taken(method):
     X = contaminated()
@@ -431,6 +421,7 @@ class CountedTable(DenseTable):
         return super()._products(center)
 
 
+@pytest.mark.slow
 @each
 @shapes([(100, 5), (20, 60), (400, 300), (700, 5)])
 def test_all_passes_are_counted(method, shape, monkeypatch):
@@ -512,6 +503,7 @@ BOUNDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", BOUNDED, ids=lambda method: method.name)
 @settings(max_examples=40)
 @given(
@@ -554,13 +546,10 @@ def spectral_error(method, X, n_bad, room=1.0):
     return np.linalg.norm(found.location_ - good.mean(axis=0)) / sigma
 
 
-# Removal at random may give up; see above.
-each_repeatable = choice(
-    [m for m in ALL if isinstance(m, SPECTRAL) and getattr(m, "removal", "soft") == "soft"]
-)
+each_spectral = choice([m for m in ALL if isinstance(m, SPECTRAL)])
 
 
-@each_repeatable
+@each_spectral
 def test_scales_from_one_to_ten(method):
     rng = np.random.default_rng(6)
     scales = np.linspace(1.0, 10.0, 20)
@@ -569,7 +558,8 @@ def test_scales_from_one_to_ten(method):
     assert spectral_error(method, X, 90) <= 0.55 * spectral_error(SampleMean(), X, 90)
 
 
-@choice([m for m in WITH_HISTORY if getattr(m, "removal", "soft") == "soft"])
+@pytest.mark.slow
+@choice(WITH_HISTORY)
 def test_krylov_and_dense_see_the_same(method):
     # A few more columns than the dense path takes: zeros change nothing but the path.
     X = contaminated(500, 250, 50, far=1.0)
@@ -578,7 +568,7 @@ def test_krylov_and_dense_see_the_same(method):
     assert krylov == pytest.approx(dense, abs=0.05)
 
 
-@each_repeatable
+@each_spectral
 @cases("far", [3.0, 1e300])
 def test_fewer_rows_than_columns(method, far):
     X = contaminated(30, 200, 3, far=far)
@@ -587,7 +577,7 @@ def test_fewer_rows_than_columns(method, far):
     assert spectral_error(method, X, 3, room=1.1) <= 0.6
 
 
-@each_repeatable
+@each_spectral
 @cases("far", [1e2, 1e5])
 def test_a_far_row_does_not_hide_the_others(method, far):
     X = contaminated(400, 20, 50, far=2.0)
@@ -596,7 +586,7 @@ def test_a_far_row_does_not_hide_the_others(method, far):
     assert spectral_error(method, X, 50) <= 0.25
 
 
-@each_repeatable
+@each_spectral
 def test_absurd_and_subtle_outliers_together(method):
     X = contaminated(400, 20, 60, far=2.0)
     X[:10] = 10.0 ** np.linspace(8, 300, 10)[:, None]
@@ -609,28 +599,3 @@ def test_nearly_half_of_the_rows(method):
     n_bad = 148 if isinstance(method, LaiRaoVempala) else 196
     X = contaminated(400, 5, n_bad, far=1e3)
     assert spectral_error(method, X, n_bad) <= 1.5
-
-
-@cases(
-    ("method", "message"),
-    [
-        (GeometricMedian(tol=0.0), "tol must be"),
-        (GeometricMedian(max_iter=0), "max_iter must be"),
-        (TukeyMedian(n_directions=0), "n_directions must be"),
-        (MedianOfMeans(alpha=0.1, n_blocks=12), "n_blocks must be above 2 alpha n = 12"),
-        (MedianOfMeans(alpha=0.1, n_blocks=61), "at most n = 60, but is 61"),
-        (MedianOfMeans(alpha=0.1, n_blocks=2.5), "n_blocks must be a whole number"),
-        (MedianOfMeans(alpha=0.1, median="mean"), "median must be one of"),
-        (Krum(alpha=0.49), r"at least 2 f \+ 3 = 61 rows where f = 29 .* but X has 60"),
-        (MultiKrum(alpha=0.1, n_selected=61), "n_selected must be at most"),
-        (Bulyan(alpha=0.25), r"at least 4 f \+ 3 = 63 rows where f = 15 .* but X has 60"),
-        (CenteredClipping(radius=0.0), "radius must be"),
-        (CenteredClipping(max_iter=0), "max_iter must be"),
-        (CenteredClipping(tol=2.0), "tol must be"),
-        (MDA(alpha=0.1, max_nodes=0), "max_nodes must be"),
-        (MCD(support_fraction=0.4), "support_fraction must be"),
-    ],
-)
-def test_wrong_parameters_of_medians_and_aggregators(method, message):
-    with pytest.raises(ValueError, match=message):
-        method.fit(contaminated())

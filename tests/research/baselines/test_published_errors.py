@@ -19,6 +19,8 @@ from inlier.research.baselines import (
 from inlier.research.datasets import SettingA, SettingB, printed_tables
 from rivals import told
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {
     "A400": (SettingA, 800, 400),
     "A100": (SettingA, 2000, 100),
@@ -44,11 +46,9 @@ def mean_error(method, setting, n, d, alpha, n_seeds=5, **parameters):
     return float(np.mean(errors))
 
 
-def quick(cell, alpha, *others):
-    """One column of each table in the fast set, in the order in which draws are kept."""
-    marks = () if alpha == 0.2 and cell != "B2000" else (pytest.mark.slow,)
-    names = [getattr(other, "name", "") for other in others if isinstance(other, type)]
-    return pytest.param(cell, alpha, *others, marks=marks, id="-".join([cell, str(alpha), *names]))
+def case(cell, alpha, *others):
+    names = [other.name for other in others if isinstance(other, type)]
+    return pytest.param(cell, alpha, *others, id="-".join([cell, str(alpha), *names]))
 
 
 COLUMNS = {
@@ -67,7 +67,7 @@ TABLES = {"A400": "table1", "A100": "table2", "B100": "table3", "B2000": "table6
 @pytest.mark.parametrize(
     ("cell", "alpha", "method", "printed"),
     [
-        quick(cell, alpha, COLUMNS[column], printed)
+        case(cell, alpha, COLUMNS[column], printed)
         for cell, table in TABLES.items()
         for alpha in ALPHAS
         for column, printed in printed_tables()[table].errors[alpha].items()
@@ -80,7 +80,6 @@ def test_errors_are_at_most_those_printed_in_the_paper(cell, alpha, method, prin
     assert error <= NOISE.get(method, 1.0) * printed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("n", [100, 200, 500, 1000, 5000])
 def test_errors_are_at_most_those_printed_for_other_numbers_of_rows(column, n):
@@ -168,7 +167,7 @@ SHORT = {
 @pytest.mark.parametrize(
     ("cell", "alpha", "method", "theirs"),
     [
-        quick(cell, alpha, method, theirs)
+        case(cell, alpha, method, theirs)
         for cell in SETTINGS
         for column, alpha in enumerate(ALPHAS)
         for method, (_, cells) in ORIGINALS.items()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import cases
 from commands import invoke, shell
 from inlier.research.reproduce import reproduction
 from inlier.research.reproduce.reproduction import EXPERIMENTS, Reproduction
@@ -37,7 +38,7 @@ def test_version():
     assert (answer.exit_code, answer.stdout) == (0, f"inlier {version('inlier')}\n")
 
 
-@pytest.mark.parametrize("option", ["--help", "-h"])
+@cases("option", ["--help", "-h"])
 def test_help_names_everything(option):
     assert "reproduce" in invoke(option).stdout
     answer = invoke("reproduce", option)
@@ -87,17 +88,6 @@ def test_the_page_is_named(fake, tmp_path):
     assert answer.stderr == ""
 
 
-def test_progress_is_for_terminals(fake, tmp_path):
-    def watched(folder, watch, **arguments):
-        for stage in ("one", "other"):
-            for done in range(4):
-                watch(stage, done, 3)
-        return made(folder)
-
-    fake(watched)
-    assert invoke("reproduce", "--out", tmp_path).stderr == ""
-
-
 def test_worse_cells_are_told_by_the_exit_code(fake, tmp_path):
     fake(lambda folder, **arguments: made(folder, ["lp in Table 1: 2, printed 1", "another"]))
     answer = invoke("reproduce", "--out", tmp_path)
@@ -107,7 +97,7 @@ def test_worse_cells_are_told_by_the_exit_code(fake, tmp_path):
     assert cells == ["  lp in Table 1: 2, printed 1", "  another"]
 
 
-@pytest.mark.parametrize("error", [ValueError, OSError, ImportError])
+@cases("error", [ValueError, OSError, ImportError])
 def test_errors_are_one_line(fake, tmp_path, error):
     def fail(folder, **arguments):
         raise error("[bold]no[/bold] such luck")  # it is no markup
@@ -162,14 +152,16 @@ def test_wrong_arguments_are_named(tmp_path):
     assert file.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_real_run(tmp_path):
     out = tmp_path / "new" / "folder"
     done = shell("reproduce", "--only", "figures", "--quick", "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{out / 'README.md'}: 8 files in ")
+    assert done.stdout.startswith(f"{out / 'README.md'}: 4 files in ")
     assert done.stdout.count("\n") == 1 and (out / "README.md").is_file()
 
 
+@pytest.mark.slow
 def test_a_real_error_has_one_line_and_no_traceback(tmp_path):
     out = tmp_path / ("a-long-name-" * 8)
     out.write_text("mine")
@@ -191,6 +183,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["typer", "rich"])
 def test_what_the_command_line_needs_is_named(name):
     done = shell("--version", code=WITHOUT.format(name=name))
@@ -198,6 +191,7 @@ def test_what_the_command_line_needs_is_named(name):
     assert done.stderr == f'The command line needs {name}: pip install "inlier[cli]".\n'
 
 
+@pytest.mark.slow
 def test_what_the_experiments_need_is_named(tmp_path, monkeypatch):
     words = ["reproduce", "--only", "figures", "--quick", "--out", tmp_path]
     done = shell(*words, code=WITHOUT.format(name="matplotlib"))
@@ -215,6 +209,7 @@ def test_what_the_experiments_need_is_named(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_what_breaks_inside_is_not_called_missing():
     # Another module that is missing is a fault of the installation, and is told as it is.
     done = shell("--version", code=WITHOUT.format(name="shutil"))

@@ -28,6 +28,7 @@ from inlier.verdict.verdict import Step
 MAX_DISTANCE_RATIO = 1e6
 # Below it, or above its inverse, the square of sigma is out of range.
 MIN_SIGMA = 1e-150
+TOO_SMALL = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean."
 # What a method may need: its meaning, and its limits.
 NEEDS: dict[str, tuple[str, dict[str, Any]]] = {
     "alpha": ("the fraction of rows that may be bad", {"at_least": 0.0, "below": 0.5}),
@@ -98,15 +99,9 @@ class Answer:
     message: str = ""
 
     @classmethod
-    def gave_up(
-        cls,
-        weights: Array,
-        scores: Array,
-        n_iter: int,
-        why: str = "before no variance exceeds sigma^2. Raise sigma, or use RobustMean.",
-    ) -> Self:
+    def gave_up(cls, weights: Array, scores: Array, n_iter: int, why: str = TOO_SMALL) -> Self:
         """Return the answer of a filter that would have to remove half of the rows."""
-        message = f"Gave up: half of the rows would have to leave {why}"
+        message = f"Gave up: half of the rows would have to be removed {why}"
         return cls(weights, scores, n_iter=n_iter, converged=False, message=message)
 
 
@@ -160,12 +155,10 @@ class Run:
         variance = float(spectrum.values[0]) / float(weights.sum())
         return Spread(mean, variance, spectrum.projections[0])
 
-    def location_only(
-        self, location: Array, n_iter: int = 1, converged: bool = True, message: str = ""
-    ) -> Answer:
+    def location_only(self, location: Array, *others: Any) -> Answer:
         """Return an answer with equal weights, rows scored by their distance; one pass."""
         distances = np.sqrt(self.table.sq_distances(location))
-        return Answer(np.ones(self.n), distances, location, n_iter, converged, message)
+        return Answer(np.ones(self.n), distances, location, *others)
 
     def dense(self) -> Array:
         """Return the rows relative to the center, n x d, in double precision; one pass."""
@@ -177,16 +170,10 @@ class Run:
     def record(self, stage: str, weights: Array, variance: float, limit: float = np.nan) -> None:
         """Append a step to the history; `limit` is the bound on the variance."""
         total, top = float(weights.sum()), float(weights.max())
+        h_sum = max(0.0, len(weights) - total / top) if top > 0.0 else float(len(weights))
+        n_removed, passes = float((weights < top / 2.0).sum()), self.frame.whole.n_passes
         self.history.append(
-            Step(
-                stage=stage,
-                budget=limit * total,
-                n_removed=float((weights < top / 2.0).sum()),
-                h_sum=max(0.0, len(weights) - total / top) if top > 0.0 else float(len(weights)),
-                rank=1,
-                lambda_max=variance * total,
-                n_passes=self.frame.whole.n_passes,
-            )
+            Step(stage, limit * total, n_removed, h_sum, 1, variance * total, passes)
         )
 
 
@@ -199,19 +186,18 @@ def is_minority(weights: Array) -> bool:
 class Baseline(MeanEstimator, ABC):
     """Base class of published methods. Each subclass becomes a dataclass of its parameters.
 
-    Class attributes: `name` in the registry; `needs`, those of "alpha" (fraction of bad rows) and
-    "sigma" (largest standard deviation of the good rows in any direction) that are parameters, and
-    must be given; `paper`; `rotates`, whether the method is rotation equivariant, so that it may
-    run in fewer coordinates; `sets_aside`, whether extremely distant rows are left out;
-    `judges_rows`, whether its weights classify rows.
+    Parameters of many methods are `alpha`, the fraction of rows that may be bad (0 <= alpha < 1/2),
+    and `sigma`, a bound on the standard deviation of the good rows in any direction, which must be
+    given where they are needed, and `random_state`, the seed of random choices and of the
+    eigensolver's starting vectors.
     """
 
-    name: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]]
+    name: ClassVar[str]  # in the registry
+    needs: ClassVar[tuple[str, ...]]  # those of alpha and sigma that are parameters
     paper: ClassVar[str]
-    rotates: ClassVar[bool] = True
-    sets_aside: ClassVar[bool] = True
-    judges_rows: ClassVar[bool] = True
+    rotates: ClassVar[bool] = True  # rotation equivariant: it may run in fewer coordinates
+    sets_aside: ClassVar[bool] = True  # whether extremely distant rows are left out
+    judges_rows: ClassVar[bool] = True  # whether its weights classify rows
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -228,17 +214,8 @@ class Baseline(MeanEstimator, ABC):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Estimate the mean, and return the estimator.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Single precision stays single precision.
-        y : ignored
-            As in all of scikit-learn's outlier detectors.
-
-        Warns
-        -----
-        sklearn.exceptions.ConvergenceWarning
-            If the method did not converge; the message says what to try.
+        Single precision stays single precision; `y` is ignored. A `ConvergenceWarning` names what
+        to try if the method did not converge.
         """
         table = as_table(self._validated(X, fitting=True)).with_rows_on_host()
         n, d = table.shape

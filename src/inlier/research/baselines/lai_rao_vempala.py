@@ -59,11 +59,6 @@ class LaiRaoVempala(_Halving):
     moments, with an error of O(sqrt(alpha log d)). Two passes, and a copy of the data; d x d
     matrices are formed. The authors keep (1 - alpha)^2 n rows in each round, which costs good rows.
 
-    Parameters
-    ----------
-    alpha : float
-        The fraction of rows that may be bad, 0 <= alpha < 1/2.
-
     References
     ----------
     Lai, Rao and Vempala (2016), Agnostic estimation of mean and covariance, FOCS, arXiv:1604.06968,

@@ -1,12 +1,11 @@
 """The minimum covariance determinant (MCD) mean, by scikit-learn."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.covariance import MinCovDet
 
-from inlier._internal.typing import Array, Seed
+from inlier._internal.typing import Seed
 from inlier._internal.validation import check_number
 from inlier.research.baselines.base import Answer, Baseline, Run, parameter
 
@@ -26,8 +25,6 @@ class MinimumCovarianceDeterminant(Baseline):
     support_fraction : float, optional
         Fraction of the rows in the best half, above 1/2. By default (n + d + 1) / 2 rows, which
         maximises the breakdown point.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of the random starts.
 
     References
     ----------
@@ -60,29 +57,18 @@ class MinimumCovarianceDeterminant(Baseline):
         # scikit-learn does not accept a Generator.
         seed = int(run.random.integers(np.iinfo(np.int32).max))
         estimator = MinCovDet(support_fraction=self.support_fraction, random_state=seed)
-        fit, warning = _fitted(estimator, rows / unit)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit = estimator.fit(rows / unit)
+        first = next((str(w.message) for w in caught), "")
         message = (
-            f"scikit-learn warns: {warning} Likely causes are too few rows, and columns that follow"
-            " from others: drop these."
+            f"scikit-learn warns: {first.split('. ')[0].rstrip('.')}. Likely causes are too few "
+            "rows, and columns that follow from others: drop these."
         )
         return Answer(
             fit.support_.astype(np.float64),
             np.sqrt(np.maximum(fit.dist_, 0.0)),
             run.center + unit * fit.location_,
-            converged=not warning,
-            message=message if warning else "",
+            converged=not first,
+            message=message if first else "",
         )
-
-
-def _fitted(estimator: Any, rows: Array) -> tuple[Any, str]:
-    """Fit, and return the estimator and scikit-learn's first warning."""
-    with warnings.catch_warnings(record=True) as caught:
-        for category in (RuntimeWarning, UserWarning):
-            warnings.simplefilter("always", category)
-        estimator.fit(rows)
-    about_rows = [w for w in caught if issubclass(w.category, RuntimeWarning | UserWarning)]
-    for other in caught:
-        if other not in about_rows:
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    first = str(about_rows[0].message).split(". ")[0] if about_rows else ""
-    return estimator, f"{first.rstrip('.')}." if first else ""

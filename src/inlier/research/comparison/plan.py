@@ -1,15 +1,13 @@
-"""The data of a comparison, and the plan of its fits."""
+"""The plan of a comparison: its data, its methods, and what the methods are given."""
 
 import copy
 import difflib
-import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-import joblib  # type: ignore[import-untyped]
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
@@ -17,103 +15,63 @@ from sklearn.base import clone
 from inlier._internal.validation import check_number, check_random_state, check_whole
 from inlier.api import robust_mean
 from inlier.data.checks import check_table
-from inlier.linalg.metrics import UNEVEN, unevenness
+from inlier.datasets import Sample
 from inlier.research.comparison.registry import Method
 from inlier.research.comparison.registry import methods as registered
-from inlier.research.datasets import Sample
+
+# Methods require alpha < 1/2.
+MAX_ALPHA = 0.49
 
 
 @dataclass(frozen=True, eq=False)
-class FixedRows:
-    """The same rows in every trial; `mean` and `is_outlier` are None without labels."""
+class TrialData:
+    """What each trial is fitted to: a new draw of a model, or always the same rows.
 
-    sample: Any
+    The mean and the labels of rows without truth are None.
+    """
 
-    trials = 1
+    source: Any
+    is_model: bool
+
+    @classmethod
+    def of(cls, data: Any) -> "TrialData":
+        """Interpret the first argument of `compare`."""
+        if isinstance(data, Sample):
+            check_table(data.X, "data.X")
+            return cls(data, False)
+        # A data frame has a method `sample` as well.
+        is_table = issparse(data) or hasattr(data, "to_numpy") or hasattr(data, "__array__")
+        if not is_table and callable(getattr(data, "sample", None)):
+            if isinstance(data, type):
+                raise ValueError(
+                    f"data is the class {data.__name__}: give a model with its parameters, such as "
+                    "SettingA(n=1000, d=50, alpha=0.1)."
+                )
+            return cls(data, True)
+        rows = SimpleNamespace(X=check_table(data, "data"), mean=None, is_outlier=None)
+        return cls(rows, False)
 
     @property
     def truth_known(self) -> bool:
-        """Whether the rows have labels."""
-        return self.sample.mean is not None
+        """Whether the true mean is known."""
+        return self.is_model or self.source.mean is not None
 
     def draw(self, seed: int | None) -> Any:
-        """Return the rows."""
-        return self.sample
-
-    def identity(self) -> str:
-        """Return the same text for the same rows and labels."""
-        s = self.sample
-        return str(joblib.hash((s.X, s.mean, s.is_outlier) if self.truth_known else s.X))
-
-    def __str__(self) -> str:
-        n, d = self.sample.X.shape
-        return repr(self.sample) if self.truth_known else f"a table of {n} x {d}"
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """New rows in every trial."""
-
-    model: Any
-
-    trials = 20
-    truth_known = True
-
-    def draw(self, seed: int | None) -> Any:
-        """Draw the sample of a seed."""
-        return self.model.sample(seed)
-
-    def identity(self) -> str:
-        """Return all parameters."""
-        kind = type(self.model)
-        if "__repr__" not in {name for base in kind.__mro__[:-1] for name in vars(base)}:
-            raise ValueError(
-                f"{kind.__name__} cannot be kept in a store: its repr does not say which model it "
-                "is. Make it a dataclass, or give it a __repr__ with all parameters."
-            )
-        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-            return f"{kind.__module__}.{self.model!r}"
+        """Return the rows of a trial."""
+        if not self.is_model:
+            return self.source
+        try:
+            return self.source.sample(seed)
+        except Exception as error:
+            raise RuntimeError(
+                f"{self} cannot be drawn with seed {seed}: {type(error).__name__}: {error}"
+            ) from error
 
     def __str__(self) -> str:
-        return f"{self.model}"
-
-
-TrialData = FixedRows | Model
-
-
-def check_sample(drawn: Any) -> Any:
-    """Return a draw whose mean and labels fit its rows."""
-    n, d = drawn.X.shape
-    for name, shape in (("mean", (d,)), ("is_outlier", (n,))):
-        value = getattr(drawn, name)
-        if value is not None and np.shape(value) != shape:
-            raise ValueError(f"{name} of the sample has shape {np.shape(value)}, not {shape}.")
-    return drawn
-
-
-def as_trial_data(data: Any) -> TrialData:
-    """Interpret the first argument of `compare`."""
-    if isinstance(data, Sample):
-        check_table(data.X, "data.X")
-        return FixedRows(data)
-    # A data frame has a method `sample` as well.
-    is_table = issparse(data) or hasattr(data, "to_numpy") or hasattr(data, "__array__")
-    if not is_table and callable(getattr(data, "sample", None)):
-        if isinstance(data, type):
-            raise ValueError(
-                f"data is the class {data.__name__}: give a model with its parameters, such as "
-                "SettingA(n=1000, d=50, alpha=0.1)."
-            )
-        return Model(data)
-    return FixedRows(SimpleNamespace(X=check_table(data, "data"), mean=None, is_outlier=None))
-
-
-# Enough rows to estimate the scale of columns.
-SCALE_ROWS = 10_000
-# The largest integer of SQLite.
-MAX_SEED = 2**63 - 1
-# Methods require alpha < 1/2.
-MAX_ALPHA = 0.49
+        if self.is_model:
+            return f"{self.source}"
+        n, d = self.source.X.shape
+        return repr(self.source) if self.truth_known else f"a table of {n} x {d}"
 
 
 @dataclass(frozen=True)
@@ -128,7 +86,15 @@ class NamedMethod:
         """Required parameters, of "alpha" and "sigma"."""
         return self.method.needs if isinstance(self.method, Method) else ()
 
-    def estimator(self, known: dict[str, float | None]) -> Any:
+    def identity(self) -> Any:
+        """Return what tells methods apart in a store: the class and its parameters."""
+        if isinstance(self.method, Method):
+            return self.method
+        own = self.method
+        parameters = own.get_params(deep=False) if hasattr(own, "get_params") else vars(own)
+        return type(own).__module__, type(own).__qualname__, parameters
+
+    def estimator(self, known: Mapping[str, float | None]) -> Any:
         """Make a new estimator with the parameters that it needs."""
         if isinstance(self.method, Method):
             return self.method.make(**known)
@@ -143,8 +109,7 @@ class Plan:
     data: TrialData
     methods: tuple[NamedMethod, ...]
     seeds: tuple[int | None, ...]  # one for each trial
-    alpha: float | None  # None stands for the truth of each trial
-    sigma: float | None  # likewise
+    known: Mapping[str, float | None]  # alpha and sigma; None stands for the truth of each trial
     note: str
 
 
@@ -158,20 +123,22 @@ def plan(
     random_state: int | np.random.Generator | None = 0,
 ) -> Plan:
     """Plan a comparison; see `compare` for the parameters."""
-    source, named = as_trial_data(data), _named(methods)
-    trials = source.trials if trials is None else check_whole(trials, "trials")
+    source, named = TrialData.of(data), _named(methods)
+    default = 20 if source.is_model else 1
+    trials = default if trials is None else check_whole(trials, "trials")
     if alpha is not None:
         alpha = check_number(alpha, "alpha", at_least=0.0, below=0.5)
     if sigma is not None:
         sigma = check_number(sigma, "sigma")
-    first = _first_seed(random_state, trials)
-    seeds = tuple(first + i if isinstance(source, Model) else None for i in range(trials))
-    alpha, sigma, note = _known_parameters(source, named, alpha, sigma)
-    if not source.truth_known:
-        note += _scale_note(source.draw(None).X)
-    if trials > 1 and not isinstance(source, Model):
+    if isinstance(random_state, int | np.integer):
+        first = check_whole(random_state, "random_state", 0)
+    else:
+        first = int(check_random_state(random_state).integers(2**31))
+    seeds = tuple(first + i if source.is_model else None for i in range(trials))
+    known, note = _known_parameters(source, named, alpha, sigma)
+    if trials > 1 and not source.is_model:
         note.append(f"The rows are the same in all {trials} trials: only seconds vary.")
-    return Plan(source, named, seeds, alpha, sigma, " ".join(note))
+    return Plan(source, named, seeds, known, " ".join(note))
 
 
 def _named(methods: Any) -> tuple[NamedMethod, ...]:
@@ -196,8 +163,6 @@ def _named(methods: Any) -> tuple[NamedMethod, ...]:
 
 
 def _check_method(value: Any, known: dict[str, Method]) -> Any:
-    if isinstance(value, Method):
-        return value
     if isinstance(value, str):
         if value in known:
             return known[value]
@@ -210,7 +175,7 @@ def _check_method(value: Any, known: dict[str, Method]) -> Any:
         raise ValueError(
             f"methods has the class {value.__name__}: give an instance, {value.__name__}(...)."
         )
-    if not callable(getattr(value, "fit", None)):
+    if not isinstance(value, Method) and not callable(getattr(value, "fit", None)):
         raise ValueError(
             f"methods has {value!r}, which is neither a name in inlier.research.methods(), nor a "
             "Method, nor an estimator with fit and location_."
@@ -220,7 +185,7 @@ def _check_method(value: Any, known: dict[str, Method]) -> Any:
 
 def _known_parameters(
     data: TrialData, methods: tuple[NamedMethod, ...], alpha: float | None, sigma: float | None
-) -> tuple[float | None, float | None, list[str]]:
+) -> tuple[Mapping[str, float | None], list[str]]:
     """Return alpha and sigma, None for the truth of each trial, and notes about them."""
     needed = sorted({name for method in methods for name in method.needs})
     known = {"alpha": alpha, "sigma": sigma}
@@ -241,42 +206,4 @@ def _known_parameters(
             "pass your own if you know them."
         )
         note += dict.fromkeys(str(warning.message) for warning in caught)
-    return known["alpha"], known["sigma"], note
-
-
-def _scale_note(X: Any) -> list[str]:
-    """Return a warning if the scales of columns differ greatly."""
-    ratio = 0.0 if issparse(X) else unevenness(X[:SCALE_ROWS].astype(np.float64))
-    if ratio < UNEVEN:
-        return []
-    return [
-        f"Some columns vary {ratio:.0e} times as much as others: distances, and most methods, see "
-        "little but those. Measure columns in like units, for example by "
-        "sklearn.preprocessing.RobustScaler, before you compare."
-    ]
-
-
-def check_n_jobs(n_jobs: Any) -> int:
-    """Return a number of processes."""
-    if n_jobs == -1 and not isinstance(n_jobs, bool):
-        return int(joblib.cpu_count())
-    try:
-        return check_whole(n_jobs, "n_jobs")
-    except ValueError as error:
-        raise ValueError(f"{error} -1 stands for all cores.") from None
-
-
-def check_timeout(timeout: Any) -> float | None:
-    """Return seconds, or None for no limit."""
-    if timeout is None:
-        return None
-    return check_number(timeout, "timeout", hint=" Give None for no limit.")
-
-
-def _first_seed(random_state: Any, trials: int) -> int:
-    if isinstance(random_state, int | np.integer):
-        first = check_whole(random_state, "random_state", 0)
-        if first + trials > MAX_SEED:
-            raise ValueError(f"random_state must be below 2**63 - trials, but is {random_state}.")
-        return first
-    return int(check_random_state(random_state).integers(2**31))
+    return known, note

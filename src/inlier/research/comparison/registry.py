@@ -13,42 +13,20 @@ PAPER = "Liu, Deshmukh and Veeravalli (2020)"
 
 @dataclass(frozen=True)
 class Method:
-    """An entry of the registry.
-
-    Attributes
-    ----------
-    name : str
-    needs : tuple of str
-        Required parameters: "alpha", the fraction of bad rows; "sigma", the largest standard
-        deviation of the good rows in any direction.
-    paper : str
-    summary : str
-        One sentence.
-    estimator : callable
-        The scikit-learn class.
-    fixed : dict
-        Parameters of the class that the name implies.
-    """
+    """An entry of the registry."""
 
     name: str
-    needs: tuple[str, ...]
+    needs: tuple[str, ...]  # required parameters, of "alpha" and "sigma"; see `Baseline`
     paper: str
-    summary: str
-    estimator: Callable[..., MeanEstimator] = field(repr=False)
+    summary: str  # one sentence
+    estimator: Callable[..., MeanEstimator] = field(repr=False)  # the scikit-learn class
+    # Parameters of the class that the name implies.
     fixed: dict[str, Any] = field(default_factory=dict, repr=False, hash=False)
 
     def make(
         self, *, alpha: float | None = None, sigma: float | None = None, **parameters: Any
     ) -> MeanEstimator:
-        """Make an estimator.
-
-        Parameters
-        ----------
-        alpha, sigma : float, optional
-            Passed on if the method needs them.
-        **parameters
-            Other parameters of the estimator.
-        """
+        """Make an estimator; alpha and sigma are passed on if the method needs them."""
         known = {"alpha": alpha, "sigma": sigma}
         needed = {name: known[name] for name in self.needs}
         return self.estimator(**{**self.fixed, **needed, **parameters})
@@ -60,11 +38,6 @@ class Method:
 
 def methods() -> dict[str, Method]:
     """Return all methods by name: ours first, then published ones.
-
-    Returns
-    -------
-    dict of str to Method
-        A new object at each call.
 
     Examples
     --------

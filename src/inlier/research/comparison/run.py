@@ -1,26 +1,27 @@
-"""`compare`: run methods on the same data.
-
-`plan` and `carry_out` are its two halves, for many comparisons with the same workers.
-"""
+"""`compare`: run methods on the same data."""
 
 import os
-import shutil
 import sys
-import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import joblib  # type: ignore[import-untyped]
 import numpy as np
 
-from inlier.research.comparison.plan import Plan, check_n_jobs, check_timeout, plan
-from inlier.research.comparison.store import Store, key_of
+from inlier._internal.optional import optional
+from inlier._internal.validation import check_number, check_whole
+from inlier.research.comparison.fits import Fit, measure, run_here, run_in_workers
+from inlier.research.comparison.plan import Plan, plan
 from inlier.research.comparison.table import Comparison, Trial
-from inlier.research.comparison.workers import Job, JobError, run_in_process, run_in_workers
 
-# Called with the number of fits done, their total number, and the method being fitted.
+# Called with the number of fits done, their total number, and the method of the last one.
 Watch = Callable[[int, int, str], object]
+# A fit of a plan: the index of the plan, the trial, and the name of the method.
+Place = tuple[int, int, str]
 
 
 def compare(
@@ -58,18 +59,18 @@ def compare(
         Largest standard deviation of the good rows in any direction, for methods that need it. By
         default the true one or, if unknown, the estimate of `robust_mean`.
     n_jobs : int, default=1
-        Number of parallel trials, each in its own process; -1 for one on each core. Only seconds
+        Number of parallel fits, each in its own process; -1 for one on each core. Only seconds
         depend on it.
     timeout : float or None, default=60
         Seconds for one fit. With None and ``n_jobs=1`` everything runs in this process.
     store : path, optional
-        A file that keeps each finished fit. With the same store only missing fits are run: new
-        data, parameters or versions of inlier, failures, and timeouts with a shorter limit. It does
-        not detect changes in the code of your own estimators or models: use another store then.
-        Stored seconds are those of the original run.
+        A folder that keeps each finished fit (`joblib.Memory`). With the same store only missing
+        fits are run: new rows, parameters or versions of inlier, failures and timeouts. It does not
+        detect changes in the code of your own estimators: use another store then. Stored seconds
+        are those of the original run.
     random_state : int, Generator or None, default=0
-        Trial i is drawn with the seed ``random_state + i``, whatever `n_jobs` is. A generator or
-        None draws the first seed at random. Methods have their own seeds.
+        Trial i is drawn with the seed ``random_state + i``. A generator or None draws the first
+        seed at random. Methods have their own seeds.
     progress : bool, optional
         Whether to show progress on the standard error; by default on a terminal only.
 
@@ -81,30 +82,33 @@ def compare(
 
     Notes
     -----
-    Seconds are those of `fit` alone, on one thread. All methods of a trial run in the same process,
-    one after the other, except after a fit that was killed.
+    Seconds are those of `fit` alone, on one thread.
 
     Examples
     --------
     >>> import inlier
-    >>> model = inlier.research.datasets.SettingB(n=500, d=100, alpha=0.2)
+    >>> model = inlier.datasets.SettingB(n=500, d=100, alpha=0.2)
     >>> comparison = inlier.research.compare(model, ["mean", "inlier"], trials=3, timeout=None)
     >>> [row.method for row in comparison.summary()]
     ['inlier', 'mean']
     >>> comparison.summary()[0].exact
     3
     """
-    # Check everything before the first fit.
-    n_jobs, timeout = check_n_jobs(n_jobs), check_timeout(timeout)
-    if store is not None:
-        with Store(store):
-            pass
     planned = plan(
         data, methods, trials=trials, alpha=alpha, sigma=sigma, random_state=random_state
     )
-    with closing(Progress(progress)) as shown:
-        (found,) = carry_out([planned], n_jobs=n_jobs, timeout=timeout, store=store, watch=shown)
-    return found
+    options: dict[str, Any] = {"n_jobs": n_jobs, "timeout": timeout, "store": store}
+    if not (sys.stderr.isatty() if progress is None else progress):
+        return carry_out([planned], **options)[0]
+    rich = optional("rich.progress", "To show progress", "research")
+    console = optional("rich.console", "To show progress", "research").Console(stderr=True)
+    with rich.Progress(*rich.Progress.get_default_columns(), console=console) as shown:
+        task = shown.add_task("compare")
+
+        def watch(done: int, total: int, method: str) -> None:
+            shown.update(task, completed=done, total=total, description=f"compare {method}")
+
+        return carry_out([planned], **options, watch=watch)[0]
 
 
 def carry_out(
@@ -116,87 +120,76 @@ def carry_out(
     watch: Watch = lambda done, total, method: None,
 ) -> list[Comparison]:
     """Run planned comparisons, and return them in this order; see `compare` for the parameters."""
-    n_jobs, timeout = check_n_jobs(n_jobs), check_timeout(timeout)
-    jobs = [
-        Job(i, p.data, trial, seed, p.methods, p.alpha, p.sigma)
+    n_jobs = check_n_jobs(n_jobs)
+    if timeout is not None:
+        timeout = check_number(timeout, "timeout", hint=" Give None for no limit.")
+    places = [
+        (i, trial, method.name)
         for i, p in enumerate(plans)
-        for trial, seed in enumerate(p.seeds)
+        for trial in range(len(p.seeds))
+        for method in p.methods
     ]
-    fits = [(job, method) for job in jobs for method in job.methods]
-    # By index of the plan, trial and name of the method.
-    records: dict[tuple[int, int, str], Trial] = {}
-    keys: dict[tuple[int, int, str], str] = {}
-    with ExitStack() as stack:
-        kept = None if store is None else stack.enter_context(Store(store))
-        if kept is not None:
-            identities = [p.data.identity() for p in plans]
-            for job, method in fits:
-                place = (job.plan, job.trial, method.name)
-                keys[place] = key_of(identities[job.plan], job, method)
-                done = kept.get(keys[place], method, job, timeout)
-                if done is not None:
-                    records[place] = done
-        missing = []
-        for job in jobs:
-            left = [m for m in job.methods if (job.plan, job.trial, m.name) not in records]
-            if left:
-                missing.append(replace(job, methods=tuple(left)))
-        watch(len(records), len(fits), "")
-        if timeout is None and n_jobs == 1:
-            events = run_in_process(missing)
-        else:
-            events = run_in_workers(missing, n_jobs, timeout)
-        # Closing ends the workers, also after Ctrl-C.
-        for its_job, event in stack.enter_context(closing(events)):
-            if isinstance(event, JobError):
-                raise RuntimeError(event.message)
-            assert its_job is not None
-            if isinstance(event, Trial):
-                place = (its_job.plan, event.trial, event.method)
-                records[place] = event
-                if kept is not None:
-                    kept.put(keys[place], str(its_job.data), event, timeout)
-            watch(len(records), len(fits), event.method)
-    found = []
+    records: dict[Place, Trial] = {}
+
+    def missing() -> Iterator[Fit]:
+        """Yield the fits that the store does not have."""
+        for fit in _fits(plans, stored):
+            if stored is None or not stored.check_call_in_cache(*fit.arguments):
+                yield fit
+            else:
+                keep(fit, fit.run())
+
+    def keep(fit: Fit, trial: Trial) -> None:
+        records[fit.plan, fit.trial, trial.method] = trial
+        watch(len(records), len(places), trial.method)
+
+    stored = None if store is None else _stored(store)
+    watch(0, len(places), "")
+    here = timeout is None and n_jobs == 1
+    fits = run_here(missing()) if here else run_in_workers(missing(), n_jobs, timeout)
+    with closing(fits):  # ends the workers, also after Ctrl-C
+        for fit, trial in fits:
+            keep(fit, trial)
+    found: list[list[Trial]] = [[] for _ in plans]
+    for place in places:
+        found[place[0]].append(records[place])
+    return [
+        Comparison(tuple(of_plan), str(p.data), p.note, p.data.truth_known)
+        for p, of_plan in zip(plans, found, strict=True)
+    ]
+
+
+def _stored(store: str | os.PathLike[str]) -> Any:
+    """Return `measure` as it is kept in a store."""
+    if Path(store).is_file():
+        raise ValueError(f"store={str(store)!r} is a file: give the name of a folder.")
+    return joblib.Memory(store, verbose=0).cache(measure, ignore=["method", "known", "drawn"])
+
+
+def _fits(plans: Sequence[Plan], stored: Any) -> Iterator[Fit]:
+    """Draw the rows of each trial, and yield its fits, with keys for a store if there is one."""
+    key = ""
     for i, p in enumerate(plans):
-        of_plan = (records[i, trial, m.name] for trial in range(len(p.seeds)) for m in p.methods)
-        found.append(Comparison(tuple(of_plan), str(p.data), p.note, p.data.truth_known))
-    return found
+        for trial, seed in enumerate(p.seeds):
+            drawn = p.data.draw(seed)
+            rows = SimpleNamespace(X=drawn.X, mean=drawn.mean, is_outlier=drawn.is_outlier)
+            # Trials of a fixed table differ in seconds alone.
+            about = (vars(rows), None if p.data.is_model else trial, version("inlier"))
+            digest = "" if stored is None else joblib.hash(about)
+            needed = {name for method in p.methods for name in method.needs}
+            truth = {n: getattr(drawn, n) for n in needed if p.known[n] is None}
+            for method in p.methods:
+                known = {name: {**p.known, **truth}[name] for name in method.needs}
+                if stored is not None:
+                    key = joblib.hash((digest, method.name, method.identity(), known))
+                yield Fit(i, trial, seed, method, (key, method, known, rows), stored or measure)
 
 
-class Progress:
-    """Progress of a comparison in one line on the standard error; None: on a terminal only."""
-
-    def __init__(self, shown: bool | None) -> None:
-        self.shown = sys.stderr.isatty() if shown is None else shown
-        self.begin = time.monotonic()
-        self.found: int | None = None
-        self.width = 0
-
-    def __call__(self, done: int, total: int, method: str) -> None:
-        """Show the number of fits done and the current method."""
-        if self.found is None:  # fits from the store
-            self.found = done
-        self._write(f"compare {done}/{total}  {method}{self._remaining(done, total)}")
-
-    def close(self) -> None:
-        """Clear the line."""
-        self._write("")
-
-    def _remaining(self, done: int, total: int) -> str:
-        fitted = done - (self.found or 0)
-        if not fitted:
-            return ""
-        left = (time.monotonic() - self.begin) / fitted * (total - done)
-        if left < 100.0:
-            return f"  about {left:.0f} s left"
-        return f"  about {left / 60.0:.0f} min left"
-
-    def _write(self, text: str) -> None:
-        if not self.shown:
-            return
-        text = text[: shutil.get_terminal_size().columns - 1]
-        end = "" if text else "\r"
-        sys.stderr.write(f"\r{text.ljust(self.width)}{end}")
-        sys.stderr.flush()
-        self.width = len(text)
+def check_n_jobs(n_jobs: Any) -> int:
+    """Return a number of processes."""
+    if n_jobs == -1 and not isinstance(n_jobs, bool):
+        return int(joblib.cpu_count())
+    try:
+        return check_whole(n_jobs, "n_jobs")
+    except ValueError as error:
+        raise ValueError(f"{error} -1 stands for all cores.") from None

@@ -1,9 +1,8 @@
 """The results of a comparison: a record for each fit, and summaries."""
 
-import importlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from scipy.linalg import norm  # does not overflow
 
 from inlier._internal.csv_text import writing
+from inlier._internal.optional import optional
 from inlier._internal.typing import Array
 
 Status = Literal["ok", "timeout", "failed"]
@@ -29,80 +29,37 @@ COLUMNS = ("data", "method", "trial", "seed", *MEASURED)
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One fit of one method.
-
-    Attributes
-    ----------
-    method : str
-    trial : int
-        Counted from 0; all methods of a trial have the same rows.
-    seed : int or None
-        Seed of the draw; None for a fixed table.
-    status : {"ok", "timeout", "failed"}
-    error : float
-        Distance to the true mean, 0 if it is rounding error; nan if unknown or without an estimate.
-    exact : bool or None
-        Whether exactly the bad rows were removed; None if unknown.
-    removed : int or None
-        Number of removed rows; None if the method does not classify rows.
-    passes : int or None
-        Number of passes over the data, if the method counts them.
-    seconds : float
-        Time of `fit` on one thread, also if it timed out or failed.
-    message : str
-        The exception, or the warnings of the fit.
-    location : array of shape (d,) or None
-        The estimate.
-    """
+    """One fit of one method."""
 
     method: str
-    trial: int
-    seed: int | None
+    trial: int  # counted from 0; all methods of a trial have the same rows
+    seed: int | None  # of the draw; None for a fixed table
     status: Status
-    error: float = math.nan
-    exact: bool | None = None
-    removed: int | None = None
-    passes: int | None = None
-    seconds: float = math.nan
-    message: str = ""
-    location: Array | None = field(default=None, repr=False)
+    error: float = math.nan  # distance to the true mean, 0 if it is rounding error; nan if unknown
+    exact: bool | None = None  # whether exactly the bad rows were removed; None if unknown
+    removed: int | None = None  # number of rows; None if the method does not classify rows
+    passes: int | None = None  # passes over the data, if the method counts them
+    seconds: float = math.nan  # of `fit` on one thread, also if it timed out or failed
+    message: str = ""  # the exception, or the warnings of the fit
+    location: Array | None = field(default=None, repr=False)  # the estimate
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One method over all trials; means and medians are over trials with an estimate.
-
-    Attributes
-    ----------
-    method : str
-    error : float
-        Mean distance to the true mean; nan if unknown.
-    error_se : float
-        Standard error of that mean; nan for a single trial.
-    worst : float
-        Largest error.
-    exact : int or None
-        Number of trials in which exactly the bad rows were removed; None if unknown.
-    distance : float
-        Median distance to the estimates of the other methods.
-    seconds, passes, removed : float
-        Medians.
-    trials, failures, timeouts : int
-        All trials, those without an estimate, and those of them that timed out.
-    """
+    """One method over all trials; means and medians are over trials with an estimate."""
 
     method: str
-    error: float
-    error_se: float
-    worst: float
-    exact: int | None
-    distance: float
-    seconds: float
+    error: float  # mean distance to the true mean; nan if unknown
+    error_se: float  # standard error of that mean; nan for a single trial
+    worst: float  # largest error
+    exact: int | None  # number of trials in which exactly the bad rows were removed
+    distance: float  # median distance to the estimates of the other methods
+    seconds: float  # these three are medians
     passes: float
     removed: float
     trials: int
-    failures: int
-    timeouts: int
+    failures: int  # trials without an estimate
+    timeouts: int  # those of them that timed out
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +95,7 @@ class Comparison:
         return f"{self.data}, {trials} trials" if trials > 1 else self.data
 
     def of(self, method: str) -> list[Trial]:
-        """Return the records of one method.
-
-        Parameters
-        ----------
-        method : str
-            Its name.
-        """
+        """Return the records of one method."""
         return [record for record in self.records if record.method == method]
 
     def summary(self) -> list[ComparisonRow]:
@@ -202,24 +153,13 @@ class Comparison:
 
     def to_pandas(self) -> Any:
         """Return a data frame of pandas with one line for each fit, without the locations."""
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError:
-            raise ImportError(
-                "to_pandas needs pandas: pip install pandas. to_csv needs nothing."
-            ) from None
-        frame = pandas.DataFrame(list(self._lines()), columns=list(COLUMNS))
+        pandas = optional("pandas", "To make a data frame", "research")
+        frame = pandas.DataFrame(self._lines(), columns=list(COLUMNS))
         whole = dict.fromkeys(("seed", "removed", "passes"), "Int64")
         return frame.astype({**whole, "exact": "boolean"})
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one line for each fit, without the locations.
-
-        Parameters
-        ----------
-        path : path
-            A file that is there is replaced at the end.
-        """
+        """Write one line for each fit, without the locations."""
         with writing(path) as out:
             out.writerow(COLUMNS)
             out.writerows(self._lines())
@@ -227,32 +167,26 @@ class Comparison:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot errors and seconds of each method or, if unknown, distances between estimates.
 
-        Parameters
-        ----------
-        path : path, optional
-            Where the figure of matplotlib is saved; the ending determines the format (png, svg,
-            pdf). Without one it belongs to pyplot.
+        The figure of matplotlib is saved under `path`, whose ending determines the format (png,
+        svg, pdf); without a path it belongs to pyplot.
         """
         from inlier.research.comparison.plot import draw
 
         return draw(self, path)
 
-    def _lines(self) -> Iterator[tuple[Any, ...]]:
-        for record in self.records:
-            yield (self.data, *(getattr(record, column) for column in COLUMNS[1:]))
+    def _lines(self) -> list[tuple[Any, ...]]:
+        return [(self.data, *(getattr(r, name) for name in COLUMNS[1:])) for r in self.records]
 
     def __str__(self) -> str:
-        lines = [self._cells(row) for row in self.summary()]
-        # Show the column of failures only if there are any.
-        head = [name for name in lines[0] if name != "failures" or any(c[name] for c in lines)]
-        table = _markdown(head, [[cells[name] for name in head] for cells in lines])
+        cells = [self._cells(row) for row in self.summary()]
+        table = markdown(list(cells[0]), (row.values() for row in cells))
         about = "" if self.truth_known else TO_OTHERS
         parts = [self.title, table, about, self._remarks(), self.note]
         return "\n\n".join(part for part in parts if part)
 
     def _cells(self, row: ComparisonRow) -> dict[str, str]:
         """Return the cells of a row by column."""
-        cells = {"method": " ".join(row.method.replace("|", "/").split())}
+        cells = {"method": row.method}
         if self.truth_known:
             answered = row.trials - row.failures
             cells["error"] = _number(row.error)
@@ -264,7 +198,8 @@ class Comparison:
         cells["seconds"] = _number(row.seconds)
         cells["passes"] = _number(row.passes, "g")
         cells["removed"] = _number(row.removed, "g")
-        cells["failures"] = f"{row.failures}/{row.trials}" if row.failures else ""
+        if any(record.status != "ok" for record in self.records):
+            cells["failures"] = f"{row.failures}/{row.trials}" if row.failures else ""
         return cells
 
     def _remarks(self) -> str:
@@ -313,14 +248,11 @@ def _nanmedian(values: Any) -> float:
     return float(np.median(numbers)) if len(numbers) else math.nan
 
 
-def _markdown(head: list[str], lines: list[list[str]]) -> str:
-    columns = list(zip(head, *lines, strict=True))
-    widths = [max(3, *map(len, column)) for column in columns]
-
-    def line(cells: list[str]) -> str:
-        first, *others = zip(cells, widths, strict=True)
-        texts = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
-        return f"| {' | '.join(texts)} |"
-
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join([line(head), line(rule), *map(line, lines)])
+def markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown, the first column left and the others right."""
+    tabulate = optional("tabulate", "To print a table", "research").tabulate
+    # tabulate does not escape the pipe.
+    lines = [[" ".join(cell.replace("|", "\\|").split()) for cell in row] for row in (head, *rows)]
+    align = ("left", *("right" for _ in head[1:]))
+    options = {"tablefmt": "pipe", "disable_numparse": True, "colalign": align}
+    return str(tabulate(lines[1:], lines[0], **options))

@@ -13,24 +13,12 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """One table of the paper.
+    """One table of the paper."""
 
-    Attributes
-    ----------
-    setting : str
-        The data: "A" or "B" (see `SettingA`, `SettingB`), or "faces".
-    fixed : mapping of str to float
-        Parameters common to all rows, for example ``{"d": 400, "n": 800}``.
-    vary : str
-        The parameter of the rows: "alpha" or "n".
-    errors : mapping of float to mapping of str to float
-        ``errors[value][method]``, with the value of `vary`. Methods without a printed figure are
-        omitted.
-    """
-
-    setting: str
-    fixed: Mapping[str, float]
-    vary: str
+    setting: str  # "A" or "B" (see `SettingA`, `SettingB`), or "faces"
+    fixed: Mapping[str, float]  # parameters common to all rows, for example {"d": 400, "n": 800}
+    vary: str  # the parameter of the rows: "alpha" or "n"
+    # errors[value][method], with the value of `vary`; only what is printed.
     errors: Mapping[float, Mapping[str, float]]
 
 
@@ -39,11 +27,6 @@ def printed_tables() -> dict[str, PrintedTable]:
 
     Figures are as printed. One is probably a misprint: 0.069 for lp in table 3 at alpha = 0.1,
     where the text says that lp performs best (0.0069?). Table 5, faces, has a single row: n = 140.
-
-    Returns
-    -------
-    dict of str to PrintedTable
-        A new object at each call.
 
     Examples
     --------

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
+from inlier.datasets import Images
 from inlier.research.comparison import Comparison
 from inlier.research.comparison.plan import plan
 from inlier.research.comparison.run import carry_out
-from inlier.research.comparison.table import COLUMNS
-from inlier.research.datasets import Images
+from inlier.research.comparison.table import COLUMNS, markdown
 from inlier.research.reproduce.methods import COLUMNS as METHODS
 
 if TYPE_CHECKING:
@@ -30,47 +29,6 @@ TIMEOUT = 120.0
 
 
 @dataclass(frozen=True)
-class PrintableTable:
-    """A table in Markdown, HTML or LaTeX."""
-
-    caption: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    @classmethod
-    def by_method(
-        cls, caption: str, head: Sequence[str], cells: Mapping[str, Iterable[str]]
-    ) -> PrintableTable:
-        """Make a table with a row for each method."""
-        return cls(caption, head, [[METHODS[name].label, *row] for name, row in cells.items()])
-
-    def markdown(self) -> str:
-        """Return the table in Markdown."""
-        return f"**{self.caption}**\n\n{self._formatted('pipe')}"
-
-    def html(self) -> str:
-        """Return the table in HTML."""
-        body = self._formatted("html").removeprefix("<table>")
-        return f"<table>\n<caption>{escape(self.caption)}</caption>{body}"
-
-    def latex(self) -> str:
-        """Return the table in LaTeX, for the package booktabs."""
-        caption = rf"\caption{{{self.caption.translate(_LATEX_ESCAPES)}}}"
-        body = self._formatted("latex_booktabs")
-        return "\n".join((r"\begin{table}", r"\centering", caption, body, r"\end{table}"))
-
-    def _formatted(self, form: str) -> str:
-        from tabulate import tabulate  # an optional dependency, checked at the start
-
-        rows, head = self.rows, self.head
-        if form == "pipe":  # tabulate does not escape the pipe
-            rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-            head = [cell.replace("|", "\\|") for cell in head]
-        align = ("left", *("right" for _ in self.head[1:]))
-        return tabulate(rows, headers=head, tablefmt=form, disable_numparse=True, colalign=align)
-
-
-@dataclass(frozen=True)
 class Drawing:
     """A figure with the name of its file and its caption."""
 
@@ -81,14 +39,19 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter of the reproduction, with title and text in Markdown."""
+    """A chapter of the reproduction, with title, text and tables in Markdown."""
 
     title: str
     text: str
-    tables: Sequence[PrintableTable] = ()
+    tables: Sequence[str] = ()
     drawings: Sequence[Drawing] = ()
     lines: Sequence[dict[str, Any]] = ()  # tidy records, one for each fit
     worse: Sequence[str] = ()  # cells of our own methods that are worse than printed
+
+    def markdown(self) -> str:
+        """Return the chapter as it stands on the page."""
+        drawings = (f"![{drawing.caption}]({drawing.name}.svg)" for drawing in self.drawings)
+        return "\n\n".join((f"## {self.title}", self.text, *drawings, *self.tables))
 
 
 @dataclass(frozen=True)
@@ -98,34 +61,20 @@ class Setup:
     trials: int  # draws of each cell of the paper's tables
     quick: bool  # run every experiment on less data
     n_jobs: int
-    store: Path  # the file of finished fits
+    store: Path  # the folder of finished fits
     watch: Watch = field(repr=False)
     pictures: Images | None = None  # the user's faces
 
-    @property
-    def timed_store(self) -> Path:
-        """The file of fits that ran one at a time."""
-        return self.store.with_stem(f"{self.store.stem}-timed")
-
     def compare(
-        self,
-        stage: str,
-        models: Sequence[Any],
-        names: tuple[str, ...],
-        trials: int,
-        timed: bool = False,
+        self, stage: str, models: Sequence[Any], names: tuple[str, ...], trials: int
     ) -> list[Comparison]:
-        """Compare methods on models, each with the true alpha or sigma if it needs it.
-
-        Timed fits run one at a time, since they would share the memory bandwidth, and have a store
-        of their own.
-        """
+        """Compare methods on models, each with the true alpha or sigma if it needs it."""
         methods = {name: METHODS[name].method for name in names}
         return carry_out(
             [plan(model, methods, trials=trials) for model in models],
-            n_jobs=1 if timed else self.n_jobs,
+            n_jobs=self.n_jobs,
             timeout=TIMEOUT,
-            store=self.timed_store if timed else self.store,
+            store=self.store,
             watch=lambda done, total, method: self.watch(stage, done, total),
         )
 
@@ -140,6 +89,16 @@ class Setup:
             found.append(answer)
             self.watch(stage, len(found), len(arguments))
         return found
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table with its caption, in Markdown."""
+    return f"**{caption}**\n\n{markdown(head, rows)}"
+
+
+def table_by_method(caption: str, head: Sequence[str], cells: Mapping[str, Iterable[str]]) -> str:
+    """Return a table with a row for each method, in Markdown."""
+    return table(caption, head, ([METHODS[name].label, *row] for name, row in cells.items()))
 
 
 # Columns of the tidy records: the experiment, and all fields of a fit except messages.
@@ -171,8 +130,3 @@ def number(value: float | None) -> str:
     if value is None or value != value:
         return "-"
     return f"{value:.0f}" if value >= 1000.0 else f"{value:.3g}"
-
-
-_LATEX: dict[str, str | int | None] = {sign: f"\\{sign}" for sign in "&%#_${}"}
-_LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-_LATEX_ESCAPES = str.maketrans(_LATEX)

@@ -22,7 +22,7 @@ def reproduce(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only one of tables, figures, faces, l0, alpha, sigma, dimension, price, cost. "
+            help="Only one of tables, figures, faces, l0, alpha, sigma, dimension, price. "
             "Repeatable."
         ),
     ] = None,
@@ -39,9 +39,8 @@ def reproduce(
 ) -> None:
     """Regenerate the tables and figures of the paper, beside the printed figures.
 
-    Writes a page (README.md), tables (Markdown, HTML, LaTeX), figures (PNG, SVG) and tidy results
-    (CSV). After an interruption the same command resumes. The exit code is 1 if a cell of ours is
-    worse than the printed one.
+    Writes a page (README.md), figures (SVG) and tidy results (CSV). After an interruption the same
+    command resumes. The exit code is 1 if a cell of ours is worse than the printed one.
     """
     console = Console(stderr=True)
     with reporting_errors(console, "The same command, without --fresh, goes on from here."):

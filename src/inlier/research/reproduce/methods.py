@@ -53,28 +53,24 @@ _REWEIGHTED_L1 = Method(
     {"algorithm": "paper", "surrogate": "reweighted-l1"},
 )
 
-COLUMNS = {
-    column.name: column
-    for column in (
-        MethodColumn(_KNOWN["mean"], "mean", "#000000", "x", "mean"),
-        MethodColumn(
-            _KNOWN["coordinate-median"], "coordinate median", "#777777", "+", "coordinate_median"
-        ),
-        MethodColumn(
-            _KNOWN["iterative-filtering"], "iter. filter", "#DDCC77", "v", "iterative_filtering"
-        ),
-        MethodColumn(_KNOWN["que"], "QUE", "#88CCEE", "^", "que"),
-        MethodColumn(_KNOWN["lrv"], "LRV", "#999933", "<", "lrv"),
-        MethodColumn(_KNOWN["cdg"], "CDG", "#44AA99", ">", "cdg"),
-        MethodColumn(_KNOWN["paper-l1"], "l1", "#AA4499", "P", "l1"),
-        MethodColumn(_KNOWN["paper-lp"], "lp", "#332288", "s", "lp"),
-        MethodColumn(_REWEIGHTED_L1, "lp by re-weighted l1", "#117733", "D", against="lp"),
-        MethodColumn(
-            _KNOWN["inlier-sigma"], "inlier, sigma given", "#882255", "o", None, "lp", True
-        ),
-        MethodColumn(_KNOWN["inlier"], "inlier, no parameters", "#CC6677", "*", None, "lp", True),
-    )
-}
+_ALL = (
+    MethodColumn(_KNOWN["mean"], "mean", "#000000", "x", "mean"),
+    MethodColumn(
+        _KNOWN["coordinate-median"], "coordinate median", "#777777", "+", "coordinate_median"
+    ),
+    MethodColumn(
+        _KNOWN["iterative-filtering"], "iter. filter", "#DDCC77", "v", "iterative_filtering"
+    ),
+    MethodColumn(_KNOWN["que"], "QUE", "#88CCEE", "^", "que"),
+    MethodColumn(_KNOWN["lrv"], "LRV", "#999933", "<", "lrv"),
+    MethodColumn(_KNOWN["cdg"], "CDG", "#44AA99", ">", "cdg"),
+    MethodColumn(_KNOWN["paper-l1"], "l1", "#AA4499", "P", "l1"),
+    MethodColumn(_KNOWN["paper-lp"], "lp", "#332288", "s", "lp"),
+    MethodColumn(_REWEIGHTED_L1, "lp by re-weighted l1", "#117733", "D", None, "lp"),
+    MethodColumn(_KNOWN["inlier-sigma"], "inlier, sigma given", "#882255", "o", None, "lp", True),
+    MethodColumn(_KNOWN["inlier"], "inlier, no parameters", "#CC6677", "*", None, "lp", True),
+)
+COLUMNS = {column.name: column for column in _ALL}
 
 # The paper has the mean and the median for pictures only.
 IN_TABLES = tuple(name for name in COLUMNS if name not in ("mean", "coordinate-median"))
@@ -87,7 +83,6 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "inlier",  # reproducible files
 }  # fmt: skip
 GOOD, BAD = "#4477AA", "#CC3311"
-DPI = 200
 
 
 @contextmanager
@@ -100,67 +95,40 @@ def styled(width: float, height: float) -> Iterator[Figure]:
         yield Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: Figure, stem: Path) -> list[Path]:
-    """Save as PNG and as SVG."""
+def save(figure: Figure, path: Path) -> Path:
+    """Save as SVG, the same bytes each time."""
     from matplotlib import rc_context
 
-    paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
-    with rc_context(STYLE):
-        for path in paths:
-            metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            with replacing(path) as unfinished:
-                figure.savefig(unfinished, format=path.suffix[1:], dpi=DPI, metadata=metadata)
-    return paths
+    with rc_context(STYLE), replacing(path) as unfinished:
+        figure.savefig(unfinished, format="svg", metadata={"Date": None})
+    return path
 
 
-def lines(
-    axes: Axes,
-    places: Sequence[float],
-    values: Mapping[str, Sequence[float]],
-    zero: float | None = None,
-) -> None:
-    """Plot a line for each method over `places`; values of 0 are drawn at the height `zero`."""
+def lines(axes: Axes, places: Sequence[float], values: Mapping[str, Sequence[float]]) -> None:
+    """Plot a line for each method over `places`."""
     for name, of_method in values.items():
         column = COLUMNS[name]
-        shown = [zero if zero is not None and value <= zero else value for value in of_method]
         axes.plot(
-            places, shown, color=column.color, marker=column.marker, label=column.label,
+            places, of_method, color=column.color, marker=column.marker, label=column.label,
             mew=1.2 if column.marker in "x+" else 0.0, ms=8.0 if column.marker == "*" else None,
             lw=2.0 if column.is_ours else None, zorder=3 if column.is_ours else 2, clip_on=False,
         )  # fmt: skip
 
 
-def floor_of(values: Iterable[float]) -> float:
-    """Return the position of 0 on a logarithmic axis: half a decade below all other values."""
+def log_with_zero(axes: Axes, values: Iterable[float]) -> None:
+    """Make the y axis logarithmic, but linear below the first full decade, with 0 at the bottom."""
     positive = [value for value in values if 0.0 < value < math.inf]
-    return 10.0 ** (math.floor(math.log10(min(positive)) * 2.0) / 2.0 - 0.5) if positive else 0.1
-
-
-def zero_tick(panels: Sequence[Axes], zero: float) -> None:
-    """Set plain ticks on the logarithmic axis of all panels, with 0 below a break."""
-    from matplotlib.ticker import FuncFormatter, NullLocator
-
-    axes = panels[0]
-    axes.set_yscale("log")
-    top = axes.get_ylim()[1]
-    first, last = math.ceil(math.log10(zero) + 0.1), math.floor(math.log10(top))
-    axes.set_yticks([zero, *(10.0**k for k in range(first, last + 1))])
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(
-        FuncFormatter(lambda y, _: "0" if y <= 1.01 * zero else f"{y:g}")
-    )
-    axes.set_ylim(bottom=zero)
-    for each in panels:
-        each.axhline(zero * 10.0**0.25, color="0.6", lw=0.8, ls=":")
+    first = 10.0 ** math.floor(math.log10(min(positive, default=1.0)))
+    axes.set_yscale("symlog", linthresh=first, linscale=0.5)
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_ylim(bottom=0.0)
 
 
 def log_ticks(axes: Axes, ticks: Sequence[float]) -> None:
     """Make the x axis logarithmic, with plain labels at the given ticks only."""
-    from matplotlib.ticker import NullLocator
-
     axes.set_xscale("log")
-    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
 
 
 def legend_beside(figure: Figure, axes: Any) -> None:

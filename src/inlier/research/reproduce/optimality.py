@@ -10,7 +10,7 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier.l0.solvers import solve_l1
 from inlier.research.datasets import Contamination, SettingA, SettingB
-from inlier.research.reproduce.chapter import Chapter, PrintableTable, Setup, draws, number
+from inlier.research.reproduce.chapter import Chapter, Setup, draws, number, table_by_method
 from inlier.research.reproduce.methods import COLUMNS, IN_TABLES
 
 # Few enough rows to try all subsets.
@@ -96,7 +96,7 @@ def _fewest_of_all(X: Array, budget: float) -> int:
     raise AssertionError("a single row is within any budget")
 
 
-def _table(caption: str, found: list[Judged]) -> PrintableTable:
+def _table(caption: str, found: list[Judged]) -> str:
     cells = {name: ["-"] * len(HEAD) for name in IN_TABLES}
     for name in IN_TABLES:
         of_method = [judged for judged in found if judged.method == name]
@@ -106,4 +106,4 @@ def _table(caption: str, found: list[Judged]) -> PrintableTable:
                 number(fmean(judged.removed for judged in of_method)),
                 number(fmean(judged.fewest for judged in of_method)),
             ]
-    return PrintableTable.by_method(caption, ["method", *HEAD], cells)
+    return table_by_method(caption, ["method", *HEAD], cells)

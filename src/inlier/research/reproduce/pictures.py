@@ -6,7 +6,7 @@ import numpy as np
 
 from inlier.research.comparison import Comparison, ComparisonRow
 from inlier.research.datasets import Images, digits, faces, printed_tables
-from inlier.research.reproduce.chapter import Chapter, Drawing, PrintableTable, Setup, number, tidy
+from inlier.research.reproduce.chapter import Chapter, Drawing, Setup, number, table_by_method, tidy
 from inlier.research.reproduce.methods import COLUMNS, styled
 
 ALL = tuple(COLUMNS)
@@ -45,14 +45,14 @@ def run(setup: Setup) -> Chapter:
     return Chapter("Mean faces", text, tables, drawings, lines)
 
 
-def _table(model: Images, comparison: Comparison) -> PrintableTable:
+def _table(model: Images, comparison: Comparison) -> str:
     def cells(row: ComparisonRow) -> tuple[str, str, str]:
         exact = "-" if row.exact is None else ("yes" if row.exact else "no")
         return number(row.error), number(row.removed), exact
 
     height, width = model.shape
     rows = comparison.by_method()
-    return PrintableTable.by_method(
+    return table_by_method(
         f"{model.name}: {model.n} pictures of {height} x {width}, {model.n_outliers} of them bad",
         ["method", "error", "removed", "exact"],
         {name: cells(rows[name]) for name in ALL},

@@ -9,7 +9,7 @@ from inlier._internal.typing import Array
 from inlier.api import robust_mean
 from inlier.l0.solvers import solve_l1
 from inlier.research.datasets import Contamination, SettingA, SettingB
-from inlier.research.reproduce.chapter import Chapter, Drawing, PrintableTable, Setup, number
+from inlier.research.reproduce.chapter import Chapter, Drawing, Setup, number, table
 from inlier.research.reproduce.methods import log_ticks, styled
 
 N, D = 1000, 50
@@ -52,9 +52,8 @@ def run(setup: Setup) -> Chapter:
     ]
     head = ["data", "budget of the kept rows", "price there", f"price at {TO:g}"]
     caption = "The price at the budget of the rows that were kept, and below"
-    table = PrintableTable(caption, head, rows)
     drawing = Drawing("price", "The price path", _draw(paths))
-    return Chapter("The price of the budget", TEXT, [table], [drawing])
+    return Chapter("The price of the budget", TEXT, [table(caption, head, rows)], [drawing])
 
 
 def _path(model: Contamination, steps: int) -> PricePath:

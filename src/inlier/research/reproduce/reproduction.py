@@ -3,10 +3,10 @@
 import os
 import platform
 import shlex
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,9 @@ from inlier._internal.atomic import replacing
 from inlier._internal.csv_text import writing
 from inlier._internal.optional import optional
 from inlier._internal.validation import check_whole
-from inlier.research.comparison.plan import check_n_jobs
-from inlier.research.comparison.store import Store
+from inlier.research.comparison.run import check_n_jobs
 from inlier.research.datasets import read_images
-from inlier.research.reproduce import cost, figures, optimality, pictures, price, sweeps, tables
+from inlier.research.reproduce import figures, optimality, pictures, price, sweeps, tables
 from inlier.research.reproduce.chapter import RESULT_COLUMNS, Chapter, Setup, Watch
 from inlier.research.reproduce.methods import save
 
@@ -32,9 +31,7 @@ EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {
     "sigma": sweeps.over_sigma,
     "dimension": sweeps.over_dimension,
     "price": price.run,
-    "cost": cost.run,
 }
-STORE = "fits.sqlite"
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ def reproduce(
 ) -> Reproduction:
     """Run the paper's experiments, and others, and write a page with all tables and figures.
 
-    Finished fits are kept in the folder, in ``fits.sqlite`` and, if timed, ``fits-timed.sqlite``:
-    after an interruption only missing fits are run, and the half minute of "figures", "l0" and
-    "price". Pass `fresh` after a change of the code.
+    Finished fits are kept in the folder, in ``fits``: after an interruption only missing
+    fits are run, and the half minute of "figures", "l0" and "price". Pass `fresh` after a change
+    of the code.
 
     Parameters
     ----------
@@ -73,7 +70,7 @@ def reproduce(
     quick : bool, default=False
         Single draws, few cells, and no Table 6, in less than a minute.
     only : iterable of str, optional
-        Some of "tables", "figures", "faces", "l0", "alpha", "sigma", "dimension", "price", "cost".
+        Some of "tables", "figures", "faces", "l0", "alpha", "sigma", "dimension", "price".
     faces : path, optional
         A folder of pictures or an .npz file, in place of scikit-image's faces; see
         `inlier.research.datasets.read_images`.
@@ -101,13 +98,11 @@ def reproduce(
             raise ValueError("faces is given, but only leaves them out: name faces in only, too.")
         pictures_of_user = read_images(faces)
     folder.mkdir(parents=True, exist_ok=True)
-    store = folder / STORE
+    store = folder / "fits"
     setup = Setup(trials, quick, check_n_jobs(n_jobs), store, watch, pictures_of_user)
     if fresh:
-        for path in (store, setup.timed_store):
-            with Store(path):  # refuses any other file
-                path.unlink()
-    resumed = store.exists() or setup.timed_store.exists()
+        shutil.rmtree(store, ignore_errors=True)
+    resumed = store.exists()
     begin = time.monotonic()
     chapters = [run(setup) for run in chosen.values()]
     seconds = time.monotonic() - begin
@@ -142,68 +137,22 @@ def _command(trials: int, quick: bool, only: list[str] | None, faces: Any) -> st
 
 
 VERSIONS = ("inlier", "numpy", "scipy", "scikit-learn", "matplotlib", "scikit-image")
-PAGE, TABLES, RESULTS = "README.md", "tables", "results.csv"
-MARKS = "Behind a figure: + better than printed, = in the same band, - worse."
-CSS = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 2rem 0 .5rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid #8884; vertical-align: bottom; }
-td { white-space: nowrap; }
-.wide { overflow-x: auto; }
-:root { color-scheme: light dark; }
-"""
 
 
 def write(folder: Path, chapters: Sequence[Chapter], how: str) -> list[Path]:
-    """Write page, figures, tables in HTML and LaTeX, and records; `how` is the command."""
-    files = []
-    for chapter in chapters:
-        for drawing in chapter.drawings:
-            files += save(drawing.figure, folder / drawing.name)
+    """Write figures, page and records; `how` is the command."""
+    drawings = [drawing for chapter in chapters for drawing in chapter.drawings]
+    files = [save(drawing.figure, folder / f"{drawing.name}.svg") for drawing in drawings]
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in VERSIONS)
     about = (
         f"{how}, with Python {platform.python_version()}, {versions}. Draws have the seeds 0, 1, "
         "2, ... in all experiments."
     )
-    every = [table for chapter in chapters for table in chapter.tables]
-    page = "\n\n".join(["# The paper, reproduced", about, *map(_markdown, chapters)])
-    contents = {
-        PAGE: page + "\n",
-        f"{TABLES}.html": _html([table.html() for table in every], about),
-        f"{TABLES}.tex": "\n\n".join(table.latex() for table in every) + "\n",
-    }
-    for name, content in contents.items():
-        with replacing(folder / name) as unfinished:
-            unfinished.write_text(content, encoding="utf-8")
-        files.append(folder / name)
-    lines = [line for chapter in chapters for line in chapter.lines]
-    return [*files, _write_lines(folder / RESULTS, lines)]
-
-
-def _markdown(chapter: Chapter) -> str:
-    pieces = [f"## {chapter.title}", chapter.text]
-    pieces += [f"![{drawing.caption}]({drawing.name}.svg)" for drawing in chapter.drawings]
-    pieces += [table.markdown() for table in chapter.tables]
-    return "\n\n".join(pieces)
-
-
-def _html(tables_in_html: Sequence[str], about: str) -> str:
-    return "\n".join(
-        (
-            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
-            "<title>The paper, reproduced</title>",
-            f"<style>{CSS}</style>",
-            f"<h1>The paper, reproduced</h1>\n<p>{escape(about.replace('`', ''))} {MARKS}</p>",
-            *(f'<div class="wide">{table}</div>' for table in tables_in_html),
-            "</html>\n",
-        )
-    )
-
-
-def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
-    """Write tidy records: a line for each fit."""
-    with writing(path) as out:
+    parts = ["# The paper, reproduced", about, *(chapter.markdown() for chapter in chapters)]
+    page, results = folder / "README.md", folder / "results.csv"
+    with replacing(page) as unfinished:
+        unfinished.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    with writing(results) as out:
         out.writerow(RESULT_COLUMNS)
-        out.writerows([line.get(column, "") for column in RESULT_COLUMNS] for line in lines)
-    return path
+        out.writerows(line.values() for chapter in chapters for line in chapter.lines)
+    return [*files, page, results]

@@ -3,50 +3,19 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
+from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.research.comparison import Comparison, ComparisonRow
-from inlier.research.datasets import Contamination, SettingA, SettingB, printed_tables
-from inlier.research.reproduce.chapter import Chapter, PrintableTable, Setup, draws, number, tidy
+from inlier.research.datasets import printed_tables
+from inlier.research.reproduce.chapter import Chapter, Setup, draws, number, table, tidy
 from inlier.research.reproduce.methods import COLUMNS, IN_TABLES, MethodColumn
-
-# Half-width of the band in standard errors: twice that of the difference of two means, assuming
-# that the printed mean, whose standard error is not printed, varies as much as ours.
-CHANCE = 2.0 * math.sqrt(2.0)
-# Smallest half-width, relative to the printed figure, which is rounded.
-ROUNDED = 0.05
-# Largest half-width: a method that fails now and then has a large standard error.
-WIDEST = 0.5
-
-
-class Verdict(StrEnum):
-    """How a cell compares with the printed figure."""
-
-    BETTER = "better"
-    SAME = "same"
-    WORSE = "worse"
-
-    @property
-    def mark(self) -> str:
-        """The sign behind a figure in a table."""
-        return {"better": "+", "same": "=", "worse": "-"}[self.value]
-
-
-def judge(error: float, error_se: float, printed: float) -> Verdict:
-    """Judge a mean error with its standard error, nan for a single draw."""
-    if math.isnan(error):
-        return Verdict.WORSE
-    chance = math.inf if math.isnan(error_se) else CHANCE * error_se
-    band = min(max(chance, ROUNDED * printed), WIDEST * printed)
-    if abs(error - printed) <= band:
-        return Verdict.SAME
-    return Verdict.BETTER if error < printed else Verdict.WORSE
-
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 NUMBERS = (1, 2, 3, 4, 6)
 # A draw of Table 6 takes as long as one of all others together.
-QUICK_NUMBERS, QUICK_TRIALS = (1, 2, 3, 4), 1
+QUICK_NUMBERS = (1, 2, 3, 4)
+# The sign behind a figure.
+MARKS = {"better": "+", "same": "=", "worse": "-"}
 
 TEXT = """\
 Distance from the estimate to the mean of the good rows; mean over {draws}. Methods that need sigma
@@ -62,67 +31,16 @@ least 5% and at most 50% of it. Our own columns, and lp by re-weighted l1, are c
 printed lp or, where there is none, with l1. A worse cell of the last two columns is a failure;
 there {failures}."""
 
-
 INEXACT = """\
 The last table lists where lp and ours, sigma given, did not remove exactly the bad rows, and in how
 many of these draws they removed fewer, with the rest within the budget: there the truth is not the
 minimum of the l0 problem."""
 
-
-@dataclass(frozen=True)
-class PrintedCell:
-    """A row of a printed table."""
-
-    value: float
-    model: Contamination
-    printed: Mapping[str, float]
-
-
-def cells(number_of_table: int) -> list[PrintedCell]:
-    """Return the rows of a table with their models."""
-    table = printed_tables()[f"table{number_of_table}"]
-    found = []
-    for value, printed in table.errors.items():
-        of = {**table.fixed, table.vary: value}
-        model = SETTINGS[table.setting](int(of["n"]), int(of["d"]), float(of["alpha"]))
-        found.append(PrintedCell(value, model, printed))
-    return found
-
-
-def run(setup: Setup) -> Chapter:
-    """Reproduce all tables."""
-    trials = min(setup.trials, QUICK_TRIALS) if setup.quick else setup.trials
-    tables, lines, worse, inexact = [], [], [], []
-    verdicts: dict[str, list[Verdict | None]] = {name: [] for name in IN_TABLES}
-    for i in QUICK_NUMBERS if setup.quick else NUMBERS:
-        chosen = cells(i)
-        found = setup.compare(f"Table {i}", [cell.model for cell in chosen], IN_TABLES, trials)
-        tables.append(_table(i, chosen, found))
-        lines += tidy(f"table{i}", [cell.model for cell in chosen], found)
-        for cell, comparison in zip(chosen, found, strict=True):
-            worse += _worse(i, cell, comparison)
-            inexact += _inexact(i, cell, comparison)
-            for name, row in comparison.by_method().items():
-                verdicts[name].append(_verdict(COLUMNS[name], row, cell))
-    text = TEXT.format(
-        draws=draws(trials),
-        failures=f"are {len(worse)}: {'; '.join(worse)}" if worse else "is none",
-    )
-    if inexact:
-        text += f"\n\n{INEXACT}"
-        head = ["table", "data", "column", "draws", "not exact", "fewer removed"]
-        tables.append(
-            PrintableTable("Where lp and ours, sigma given, are not exact", head, inexact)
-        )
-    text += f"\n\n{_mismatches(verdicts)}"
-    return Chapter("The paper's tables", text, tables, (), lines, worse)
-
-
 MISMATCHES = """\
 What does not match the paper:
 
 - **QUE's column.** The printed errors, 0.41 to 1.7, are beside LRV's the largest of the tables.
-  Here rows leave until the true sigma is reached, and QUE is {que}.
+  Here rows are removed until the true sigma is reached, and QUE is {que}.
 - **0.069 in Table 3**, for lp at alpha = 0.1, is larger than the 0.0123 of l1 beside it, though the
   text says that lp performs best, and than the errors at larger alpha. It is probably a misprint
   for 0.0069. Cells are judged by the figure as printed.
@@ -137,16 +55,76 @@ What does not match the paper:
 - **Other methods**: iterative filtering is {iterative_filtering}, CDG {cdg}, LRV {lrv}."""
 
 
-def _mismatches(verdicts: dict[str, list[Verdict | None]]) -> str:
-    def counts(name: str) -> str:
-        found = [verdict for verdict in verdicts.get(name, []) if verdict is not None]
-        texts = [f"{found.count(v)} {v.value}" for v in Verdict if v in found]
-        return f"judged {', '.join(texts)} in {len(found)} cells" if texts else "not judged"
+def judge(error: float, error_se: float, printed: float) -> str:
+    """Judge a mean error with its standard error, nan for a single draw, by the printed error.
 
-    return MISMATCHES.format(**{name.replace("-", "_"): counts(name) for name in COLUMNS})
+    The band is twice the standard error of the difference of two means, assuming that the printed
+    mean, whose standard error is not printed, varies as much as ours; at least 5% of the printed
+    figure, which is rounded, and at most half of it, since a method that fails now and then has a
+    large standard error.
+    """
+    if math.isnan(error):
+        return "worse"
+    chance = math.inf if math.isnan(error_se) else 2.0 * math.sqrt(2.0) * error_se
+    band = min(max(chance, 0.05 * printed), 0.5 * printed)
+    if abs(error - printed) <= band:
+        return "same"
+    return "better" if error < printed else "worse"
 
 
-def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> PrintableTable:
+@dataclass(frozen=True)
+class PrintedCell:
+    """A row of a printed table."""
+
+    value: float
+    model: Contamination
+    printed: Mapping[str, float]
+
+
+def cells(number_of_table: int) -> list[PrintedCell]:
+    """Return the rows of a table with their models."""
+    printed = printed_tables()[f"table{number_of_table}"]
+    found = []
+    for value, errors in printed.errors.items():
+        of = {**printed.fixed, printed.vary: value}
+        model = SETTINGS[printed.setting](int(of["n"]), int(of["d"]), float(of["alpha"]))
+        found.append(PrintedCell(value, model, errors))
+    return found
+
+
+def run(setup: Setup) -> Chapter:
+    """Reproduce all tables."""
+    trials = 1 if setup.quick else setup.trials
+    tables, lines, worse, inexact = [], [], [], []
+    verdicts: dict[str, list[str]] = {name: [] for name in COLUMNS}
+    for i in QUICK_NUMBERS if setup.quick else NUMBERS:
+        chosen = cells(i)
+        models = [cell.model for cell in chosen]
+        found = setup.compare(f"Table {i}", models, IN_TABLES, trials)
+        tables.append(_table(i, chosen, found))
+        lines += tidy(f"table{i}", models, found)
+        for cell, comparison in zip(chosen, found, strict=True):
+            worse += _worse(i, cell, comparison)
+            inexact += _inexact(i, cell, comparison)
+            for name, row in comparison.by_method().items():
+                verdicts[name] += filter(None, [_verdict(COLUMNS[name], row, cell)])
+    failures = f"are {len(worse)}: {'; '.join(worse)}" if worse else "is none"
+    text = TEXT.format(draws=draws(trials), failures=failures)
+    if inexact:
+        text += f"\n\n{INEXACT}"
+        head = ["table", "data", "column", "draws", "not exact", "fewer removed"]
+        tables.append(table("Where lp and ours, sigma given, are not exact", head, inexact))
+    counts = {name.replace("-", "_"): _counts(of_method) for name, of_method in verdicts.items()}
+    text += f"\n\n{MISMATCHES.format(**counts)}"
+    return Chapter("The paper's tables", text, tables, (), lines, worse)
+
+
+def _counts(verdicts: list[str]) -> str:
+    texts = [f"{verdicts.count(v)} {v}" for v in MARKS if v in verdicts]
+    return f"judged {', '.join(texts)} in {len(verdicts)} cells" if texts else "not judged"
+
+
+def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> str:
     printed = printed_tables()[f"table{i}"]
     fixed = ", ".join(f"{name} = {value:g}" for name, value in printed.fixed.items())
     rows = []
@@ -157,33 +135,30 @@ def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> Printa
             column, row = COLUMNS[name], measured[name]
             printed_here = cell.printed.get(column.printed or "")
             theirs.append("-" if printed_here is None else f"{printed_here:g}")
-            verdict = _verdict(column, row, cell)
             answered = f" ({row.trials - row.failures} of {row.trials})" if row.failures else ""
-            mark = "" if verdict is None else f" {verdict.mark}"
-            ours.append(number(row.error) + answered + mark)
+            verdict = _verdict(column, row, cell)
+            ours.append(number(row.error) + answered + (f" {MARKS[verdict]}" if verdict else ""))
         rows += [theirs, ours]
-    return PrintableTable(
-        f"Table {i}: Setting {printed.setting}, {fixed}",
-        [printed.vary, "", *(COLUMNS[name].label for name in IN_TABLES)],
-        rows,
-    )
+    head = [printed.vary, "", *(COLUMNS[name].label for name in IN_TABLES)]
+    return table(f"Table {i}: Setting {printed.setting}, {fixed}", head, rows)
 
 
-def _verdict(column: MethodColumn, row: ComparisonRow, cell: PrintedCell) -> Verdict | None:
+def _verdict(column: MethodColumn, row: ComparisonRow, cell: PrintedCell) -> str | None:
     """Judge a measured cell; for our own methods a failed draw is a worse one."""
     against = column.held_against(cell.printed)
     if against is None:
         return None
     if column.is_ours and row.failures:
-        return Verdict.WORSE
+        return "worse"
     return judge(row.error, row.error_se, against)
 
 
 def _worse(i: int, cell: PrintedCell, comparison: Comparison) -> list[str]:
+    """Describe the results of our own methods that are worse than printed."""
     found = []
     for row in comparison.summary():
         column = COLUMNS[row.method]
-        if column.is_ours and _verdict(column, row, cell) is Verdict.WORSE:
+        if column.is_ours and _verdict(column, row, cell) == "worse":
             failures = f" and {row.failures} draws without an answer" if row.failures else ""
             found.append(
                 f"{column.label} in Table {i}, {cell.model}: {number(row.error)}{failures}, "

@@ -1,0 +1,208 @@
+"""Means and medians: of all rows, of columns, of blocks, and of the rows nearest to a median."""
+
+import numpy as np
+from scipy.stats import trim_mean
+
+from inlier._internal.typing import Array, Seed
+from inlier._internal.validation import check_number, check_whole
+from inlier.data import as_table
+from inlier.linalg.centers import geometric_median
+from inlier.research.baselines.base import Answer, Baseline, Run, parameter
+
+
+class SampleMean(Baseline):
+    """Average all rows: the reference, which one bad row can move anywhere. Two passes.
+
+    Rows are scored by their distance from the mean.
+    """
+
+    name = "mean"
+    paper = "-"
+    rotates = False
+    sets_aside = False
+
+    def _estimate(self, run: Run) -> Answer:
+        return run.location_only(run.mean(np.ones(run.n)))
+
+
+class CoordinateMedian(Baseline):
+    """Take the median of each column separately. Two passes.
+
+    The breakdown point is 1/2, but bad rows on one side move each column by the order of
+    sigma alpha, and the whole point by sqrt(d) times as much. All rows have weight 1 and are
+    scored by their distance from the median.
+
+    References
+    ----------
+    Yin, Chen, Ramchandran and Bartlett (2018), Byzantine-robust distributed learning, Definition 1,
+    use it to aggregate gradients; Theorem 1 bounds its error.
+    """
+
+    name = "coordinate-median"
+    paper = "folklore"
+    rotates = False
+    # A median does not depend on how distant the other rows are.
+    sets_aside = False
+    judges_rows = False
+
+    def _estimate(self, run: Run) -> Answer:
+        return run.location_only(run.table.median())
+
+
+class GeometricMedian(Baseline):
+    """Minimise the sum of the distances to the rows. About 12 passes.
+
+    Weiszfeld's iteration with the correction of Vardi and Zhang for iterates at a row, two passes
+    each. Because convergence can be slow near a row, nearby rows are tested for optimality, and
+    steps are extrapolated or lengthened where that helps.
+
+    The breakdown point is 1/2; for Gaussian rows with a fraction alpha of outliers the error grows
+    as sigma alpha sqrt(d). All rows have weight 1 and are scored by their distance from the median.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Bound on the norm of the smallest subgradient of the mean distance, which is at most 1; not
+        below the precision of the data, about 1e-6 in single precision. The mean distance is then
+        optimal up to tol times the distance from the exact median.
+    max_iter : int, default=1000
+        Most steps.
+
+    References
+    ----------
+    Weiszfeld (1937), Sur le point pour lequel la somme des distances de n points donnés est
+    minimum. Vardi and Zhang (2000), The multivariate L1-median and associated data depth, section
+    2. The acceleration is that of Anderson (1965).
+    """
+
+    name = "geometric-median"
+    paper = "Weiszfeld (1937), Vardi and Zhang (2000)"
+    sets_aside = False
+    judges_rows = False
+
+    tol: float = parameter(1e-08, check_number, below=1.0)
+    max_iter: int = parameter(1000, check_whole)
+
+    def _estimate(self, run: Run) -> Answer:
+        found = geometric_median(run.table, self.tol, self.max_iter)
+        message = ""
+        if not found.converged:
+            message = (
+                f"After {found.n_iter} iterations the subgradient of the mean distance is "
+                f"{found.residual:.2g} long, above tol={self.tol:g}: raise max_iter or tol."
+            )
+        weights = np.ones(run.n)
+        return Answer(
+            weights, found.distances, found.location, found.n_iter, found.converged, message
+        )
+
+
+class TrimmedMean(Baseline):
+    """Average each column without its alpha n smallest and alpha n largest values. Two passes.
+
+    It tolerates a fraction alpha of bad rows; as for the coordinate-wise median, the error grows as
+    sqrt(d). A row may be trimmed in some columns only, so all rows have weight 1 and are scored by
+    their distance from the estimate. A dense copy of the rows is made.
+
+    References
+    ----------
+    Yin, Chen, Ramchandran and Bartlett (2018), Byzantine-robust distributed learning, Definition 2;
+    Theorem 4 bounds its error.
+    """
+
+    name = "trimmed-mean"
+    paper = "Yin, Chen, Ramchandran and Bartlett (2018)"
+    rotates = False
+    sets_aside = False
+    judges_rows = False
+
+    alpha: float | None = None
+
+    def _estimate(self, run: Run) -> Answer:
+        rows = run.dense()
+        # With few rows alpha n may round up to n / 2, which would trim everything.
+        cut = min(run.n_bad, (run.n - 1) // 2)
+        # scipy rounds the fraction times n down; the half guards against rounding error.
+        inner = np.asarray(trim_mean(rows, (cut + 0.5) / run.n if cut else 0.0, axis=0))
+        return run.location_only(run.center + inner)
+
+
+class NormTrimmedMean(Baseline):
+    """Average the (1 - alpha) n rows nearest to the coordinate-wise median. Three passes.
+
+    Federated learning calls this norm trimming. Here distances are measured from the median, not
+    from the origin, so that the estimate is shift-equivariant. Outliers no farther out than good
+    rows, whose distance grows as sqrt(d), are not detected.
+
+    References
+    ----------
+    Sun, Kairouz, Suresh and McMahan (2019), Can you really backdoor federated learning?, bound
+    norms by clipping.
+    """
+
+    name = "norm-trimmed-mean"
+    paper = "folklore"
+    rotates = False
+
+    alpha: float | None = None
+
+    def _estimate(self, run: Run) -> Answer:
+        distances = run.table.sq_distances(run.table.median())
+        weights = np.ones(run.n)
+        weights[np.argsort(distances, kind="stable")[run.n - run.n_bad :]] = 0.0
+        return Answer(weights, np.sqrt(distances))
+
+
+# Entries of the blocks x rows matrix in one pass: 128 MB.
+MAX_COEFFICIENTS = 1 << 24
+# Minsker (2015), Corollary 4.1: the largest fraction of bad blocks.
+BAD_BLOCKS = 7.0 / 18.0
+
+
+class MedianOfMeans(Baseline):
+    """Take the median of the means of random blocks of rows. Two passes.
+
+    The rows are split at random into blocks, of which less than 7/18 can hold a bad row (without
+    bad rows a single one). The estimate is the geometric median of the block means. It is designed
+    for heavy tails: its deviation is sub-Gaussian if only the variance exists. It tolerates alpha n
+    bad rows, but with small blocks the error is sigma sqrt(alpha d), no better than that of a
+    median of rows. All rows have weight 1 and are scored by their distance. Above 2^24 blocks times
+    rows it takes further passes.
+
+    References
+    ----------
+    Minsker (2015), Geometric median and robust estimation in Banach spaces, section 4.1 and
+    Corollary 4.1. Nemirovsky and Yudin (1983) have the idea, for numbers.
+    """
+
+    name = "median-of-means"
+    paper = "Minsker (2015)"
+    rotates = False
+    sets_aside = False
+    judges_rows = False
+
+    alpha: float | None = None
+    random_state: Seed = 0
+
+    def _estimate(self, run: Run) -> Answer:
+        means = self._means(run, min(int(run.n_bad / BAD_BLOCKS) + 1, run.n))
+        found = geometric_median(as_table(means))
+        message = f"{len(means)} blocks."
+        if not found.converged:
+            message += " Their geometric median was not reached."
+        return run.location_only(
+            run.center + found.location, found.n_iter, found.converged, message
+        )
+
+    def _means(self, run: Run, n_blocks: int) -> Array:
+        """Return the block means relative to the center."""
+        blocks = np.array_split(run.random.permutation(run.n), n_blocks)
+        at_once = max(1, MAX_COEFFICIENTS // run.n)
+        means = []
+        for start in range(0, n_blocks, at_once):
+            part = blocks[start : start + at_once]
+            coefficients = np.zeros((len(part), run.n))
+            for k, rows in enumerate(part):
+                coefficients[k, rows] = 1.0 / len(rows)
+            means.append(run.table.combine(run.center, coefficients))
+        return np.concatenate(means)

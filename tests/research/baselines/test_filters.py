@@ -1,0 +1,263 @@
+"""Filters against the same steps by hand."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from scipy.stats import median_abs_deviation
+from sklearn.exceptions import ConvergenceWarning
+
+from cases import cases
+from inlier.research.baselines import (
+    CoordinateMedian,
+    CorruptionLevelAgnostic,
+    FalseDiscoveryFilter,
+    IterativeFiltering,
+    LaiRaoVempala,
+    LaiRaoVempalaGaussian,
+    OutlierFractionAgnostic,
+    QuantumEntropy,
+)
+from reference import contaminated
+from rivals import choice, deviation, fitted, shapes, told
+
+
+def test_weights_after_one_round():
+    X = np.random.default_rng(5).standard_normal((31, 2)) * [2.0, 1.0]
+    X[0] = [8.0, 0.0]
+    soft = IterativeFiltering(1.05 * deviation(X[1:])).fit(X).result_
+    # By hand: along the top eigenvector, from the median, relative to the largest.
+    seen = (X - X.mean(axis=0)) @ np.linalg.eigh(np.cov(X.T))[1][:, -1]
+    tau = (seen - np.median(seen)) ** 2
+    assert soft.n_iter == 1
+    np.testing.assert_allclose(soft.weights, 1.0 - tau / tau.max(), atol=1e-9)
+
+
+@choice([told(IterativeFiltering), told(QuantumEntropy)])
+def test_rows_that_left_do_not_come_back(method):
+    X = contaminated(300, 10, 60, far=0.8)
+    removed = [step.h_sum for step in fitted(method, X, deviation(X[60:])).result_.history]
+    assert len(removed) > 1 and np.all(np.diff(removed) > 0)
+
+
+def test_que_stops_at_the_first_variance_within_the_limit():
+    X = contaminated(200, 5, 20, far=1.5)
+    sigma = deviation(X[20:])
+    result = QuantumEntropy(sigma).fit(X).result_
+    # The weights are 0 or 1, so the rows that are left are known from the history.
+    n_left = np.array([len(X) - step.h_sum for step in result.history])
+    assert n_left[0] == 200 and n_left[-1] == result.support.sum() and np.all(np.diff(n_left) < 0)
+    np.testing.assert_allclose([step.budget for step in result.history], n_left * sigma**2)
+    over = [step.lambda_max > step.budget for step in result.history]
+    assert over == [True] * result.n_iter + [False]
+    first, last = result.history[0].lambda_max, result.history[-1].lambda_max
+    assert first == pytest.approx(200 * deviation(X) ** 2)
+    assert last == pytest.approx(n_left[-1] * deviation(X[result.support]) ** 2)
+
+
+def entropy_scores(X, beta):
+    """Equation (3) as printed, with a covariance of norm 1."""
+    away = X - X.mean(axis=0)
+    covariance = away.T @ away
+    U = scipy.linalg.expm(beta * covariance / np.linalg.norm(covariance, 2))
+    return np.einsum("ij,jk,ik->i", away, U / np.trace(U), away)
+
+
+def after_one_round(X, n_bad, **parameters):
+    """The scores of the first round: after it just the good rows are left."""
+    sigma = 1.01 * deviation(X[n_bad:])
+    found = QuantumEntropy(sigma, batch=n_bad / len(X), **parameters).fit(X)
+    assert found.n_iter_ == 1 and not found.support_[:n_bad].any()
+    return found.result_.scores
+
+
+@cases("beta", [0.1, 1.0, 4.0, 30.0])
+@cases("d", [1, 3, 40])
+def test_que_scores(beta, d):
+    X = contaminated(100, d, 10, far=5.0) + 3.0
+    np.testing.assert_allclose(
+        after_one_round(X, 10, beta=beta), entropy_scores(X, beta), rtol=1e-8
+    )
+
+
+def test_que_goes_from_the_distance_to_the_top_eigenvector():
+    X = contaminated(100, 6, 10, far=5.0)
+    away = X - X.mean(axis=0)
+    np.testing.assert_allclose(
+        after_one_round(X, 10, beta=1e-9), (away**2).sum(axis=1) / 6, rtol=1e-6
+    )
+    top = np.linalg.svd(away, full_matrices=False)[2][0]
+    np.testing.assert_allclose(
+        after_one_round(X, 10, beta=100.0), (away @ top) ** 2, rtol=1e-6, atol=1e-9
+    )
+
+
+@cases("beta", [0.5, 4.0, 20.0])
+def test_que_sketches_are_near_the_formula(beta):
+    # Not with the seed of the sketches: these would then be the rows themselves.
+    X = contaminated(400, 280, 40, seed=1, far=2.0)
+    exact = entropy_scores(X, beta)
+    sketched = after_one_round(X, 40, beta=beta, n_sketches=1000)
+    # Each is a sum of a thousand squares: a standard error of sqrt(2 / 1000) = .045.
+    assert np.abs(sketched / exact - 1.0).max() <= 5.0 * 0.045
+    few = after_one_round(X, 40, beta=beta)
+    assert np.corrcoef(few, exact)[0, 1] > 0.95
+
+
+def benjamini_hochberg(p_values, rate):
+    """Which are rejected, straight from the step-up definition."""
+    order = np.argsort(p_values)
+    n = len(p_values)
+    below = [k for k in range(1, n + 1) if p_values[order[k - 1]] <= k * rate / n]
+    rejected = np.zeros(n, dtype=bool)
+    rejected[order[: max(below, default=0)]] = True
+    return rejected
+
+
+def false_discovery_filter_by_hand(X, rate):
+    kept = np.arange(len(X))
+    while True:
+        away = X[kept] - X[kept].mean(axis=0)
+        seen = away @ np.linalg.svd(away, full_matrices=False)[2][0]
+        T = (seen - np.median(seen)) / median_abs_deviation(seen, scale="normal")
+        rejected = benjamini_hochberg(np.minimum(1.0, 8.0 * np.exp(-(T**2) / 2.0)), rate)
+        if not rejected.any():
+            return kept
+        kept = kept[~rejected]
+
+
+@cases("seed", range(8))
+def test_false_discovery_filter(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((150, 1 + seed % 4)) * 7.0 + 100.0
+    X[: rng.integers(0, 40)] += rng.uniform(20.0, 60.0)
+    found = FalseDiscoveryFilter(fdr=0.1 + 0.1 * (seed % 2)).fit(X)
+    expected = false_discovery_filter_by_hand(X, found.fdr)
+    np.testing.assert_array_equal(np.flatnonzero(found.support_), expected)
+
+
+@shapes([(2000, 50), (500, 300), (500, 1), (50, 100)])
+def test_false_discovery_filter_leaves_clean_rows_alone(shape):
+    rng = np.random.default_rng(4)
+    removed = [
+        (~FalseDiscoveryFilter().fit(rng.standard_normal(shape)).support_).sum() for _ in range(5)
+    ]
+    assert max(removed) <= 3
+
+
+def test_false_discovery_filter_says_that_tails_are_too_heavy():
+    X = np.random.default_rng(0).standard_t(1.1, (200, 20))
+    with pytest.warns(ConvergenceWarning, match=r"none is rejected.* Lower fdr"):
+        FalseDiscoveryFilter().fit(X)
+
+
+def fraction_agnostic_by_hand(X, sigma):
+    n, kept = len(X), np.ones(len(X), dtype=bool)
+    while True:
+        away = X[kept] - X[kept].mean(axis=0)
+        values, vectors = np.linalg.eigh(away.T @ away)
+        if values[-1] <= n * sigma**2 * (1.0 + 1e-9):
+            return kept
+        seen = X @ vectors[:, -1]
+        deviations = (seen - np.median(seen)) ** 2
+        order = np.argsort(deviations)
+        fits = np.zeros(n, dtype=bool)
+        fits[order[np.cumsum(deviations[order]) <= n * sigma**2]] = True
+        kept &= fits
+
+
+@cases("seed", range(12))
+def test_fraction_agnostic_filter(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(4, (80, 1 + seed % 5)) + 10.0
+    n_bad = int(rng.integers(0, 20))
+    X[:n_bad] += rng.standard_normal(X.shape[1]) * rng.uniform(1.0, 10.0)
+    sigma = rng.uniform(0.9, 1.1) * deviation(X[n_bad:])
+    expected = fraction_agnostic_by_hand(X, sigma)
+    assert expected.sum() >= 40
+    found = OutlierFractionAgnostic(sigma).fit(X)
+    np.testing.assert_array_equal(found.support_, expected)
+    np.testing.assert_allclose(found.location_, X[expected].mean(axis=0), atol=1e-12)
+
+
+@cases("seed", range(4))
+def test_fraction_agnostic_filter_measures_from_the_median_of_all_rows(seed):
+    # Two groups on two axes: when the second is looked at, the first has left and counts still.
+    X = np.random.default_rng(seed).standard_normal((200, 3))
+    X[:40] += [9.0, 3.0, 0.0]
+    X[40:80] += [0.0, 6.0, 0.0]
+    sigma = 1.1 * deviation(X[80:])
+    found = OutlierFractionAgnostic(sigma).fit(X)
+    assert found.n_iter_ >= 2
+    np.testing.assert_array_equal(found.support_, fraction_agnostic_by_hand(X, sigma))
+
+
+def corruption_agnostic_by_hand(X, sigmas, constant):
+    """The smallest sigma whose answer all larger ones confirm, straight from Lemma 3."""
+    answers = [X[fraction_agnostic_by_hand(X, sigma)].mean(axis=0) for sigma in sigmas]
+    confirmed = [
+        (sigma, mean)
+        for sigma, mean in zip(sigmas, answers, strict=True)
+        if all(
+            np.linalg.norm(other - mean) <= constant * (s + sigma)
+            for s, other in zip(sigmas, answers, strict=True)
+            if s >= sigma
+        )
+    ]
+    return min(confirmed, key=lambda entry: entry[0])
+
+
+@cases("constant", [0.05, 0.5, 4.0])
+def test_corruption_agnostic_choice(constant):
+    X = contaminated(101, 3, 20, far=4.0)
+    first = deviation(X)
+    least = np.sqrt(np.median(((X - np.median(X, axis=0)) ** 2).sum(axis=1)) / 3)
+    sigmas = first / 1.1 ** np.arange(100)
+    sigmas = [
+        sigma
+        for sigma in sigmas[sigmas >= least]
+        if fraction_agnostic_by_hand(X, sigma).sum() >= 50.5
+    ]
+    sigma, mean = corruption_agnostic_by_hand(X, sigmas, constant)
+    found = CorruptionLevelAgnostic(constant=constant).fit(X)
+    assert f"Sigma {sigma:.3g} was chosen." in found.result_.message
+    np.testing.assert_allclose(found.location_, mean, atol=1e-9)
+
+
+@cases("seed", range(5))
+def test_halving_of_rows_that_mirror_each_other(seed):
+    half = np.random.default_rng(seed).standard_t(3, (100, 12))
+    X = np.concatenate([half, -half]) + 5.0
+    # Each step keeps pairs, and their mean is the center. The median in the last direction is too;
+    # the shortest interval there need not be.
+    np.testing.assert_allclose(LaiRaoVempalaGaussian().fit(X).location_, 5.0, atol=1e-9)
+    assert np.linalg.norm(LaiRaoVempala(alpha=0.2).fit(X).location_ - 5.0) <= 0.7
+
+
+@cases("method", [LaiRaoVempala, LaiRaoVempalaGaussian])
+@shapes([(1000, 1), (1000, 7), (2000, 64), (40, 100)])
+def test_halving_of_clean_rows(method, shape):
+    n, d = shape
+    X = np.random.default_rng(1).standard_normal(shape)
+    error = np.linalg.norm(told(method, 0.1).fit(X).location_)
+    # In the last direction the shortest interval converges with the cube root of n.
+    assert error <= 1.6 * np.sqrt(d / n) + n ** (-1 / 3)
+
+
+@cases("method", [LaiRaoVempala, LaiRaoVempalaGaussian])
+def test_halving_is_far_better_than_the_coordinate_median(method):
+    # In each coordinate the outliers are within the noise, together they are sqrt(d) away.
+    X = contaminated(2000, 256, 400, far=1.0)
+    truth = X[400:].mean(axis=0)
+    ours = np.linalg.norm(told(method, 0.2).fit(X).location_ - truth)
+    median = np.linalg.norm(CoordinateMedian().fit(X).location_ - truth)
+    assert ours <= 0.25 * median
+
+
+def test_halving_in_one_direction_is_the_shortest_interval():
+    x = np.random.default_rng(2).standard_normal(101)
+    width = int(0.8**2 * 101)
+    intervals = np.lib.stride_tricks.sliding_window_view(np.sort(x), width)
+    shortest = min(intervals, key=lambda interval: interval[-1] - interval[0])
+    found = LaiRaoVempala(alpha=0.2).fit(x[:, None])
+    np.testing.assert_allclose(found.location_, shortest.mean())
+    np.testing.assert_allclose(LaiRaoVempalaGaussian().fit(x[:, None]).location_, np.median(x))

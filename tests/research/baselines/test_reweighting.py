@@ -1,0 +1,148 @@
+"""Weights of least variance against cvxpy, and projections onto the capped simplex."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from cases import cases
+from inlier.research.baselines import ChengDiakonikolasGe, ProjectedGradient, SpectralReweighting
+from inlier.research.baselines.reweighting import nearest_distribution, nearest_point
+from reference import contaminated
+from rivals import deviation, shapes, told
+
+
+@st.composite
+def points(draw):
+    n = draw(st.integers(2, 12))
+    # Whole numbers: many ties.
+    values = draw(
+        st.one_of(
+            st.lists(st.integers(-2, 3), min_size=n, max_size=n),
+            st.lists(st.floats(-2.0, 3.0), min_size=n, max_size=n),
+        )
+    )
+    return np.array(values, dtype=float), draw(st.floats(1.0, n)) / n
+
+
+@settings(max_examples=60)
+@given(points())
+def test_nearest_point(drawn):
+    w, cap = drawn
+    found = nearest_point(w, cap)
+    assert found.sum() == pytest.approx(1.0, abs=1e-9)
+    assert found.min() >= 0.0 and found.max() <= cap
+    # It is nearest if and only if all entries inside the bounds moved by the same, those at 0 by
+    # less and those at the cap by more.
+    moved, near = w - found, 1e-9
+    at_most = moved[found < cap - near].max(initial=-np.inf)
+    assert at_most <= moved[found > near].min() + near
+
+
+def test_nearest_point_is_that_of_cvxpy():
+    w, cap = np.array([-0.5, 0.1, 0.1, 0.4, 2.0]), 0.3
+    x = cp.Variable(5)
+    nearest = cp.Minimize(cp.sum_squares(x - w))
+    cp.Problem(nearest, [cp.sum(x) == 1, x >= 0, x <= cap]).solve(solver="CLARABEL")
+    np.testing.assert_allclose(nearest_point(w, cap), x.value, atol=1e-5)
+
+
+@settings(max_examples=60)
+@given(points())
+def test_nearest_distribution(drawn):
+    w, cap = np.exp(drawn[0]), drawn[1]
+    found = nearest_distribution(w, cap)
+    assert found.sum() == pytest.approx(1.0, abs=1e-9)
+    assert found.min() >= 0.0 and found.max() <= cap * (1.0 + 1e-12)
+    # It is nearest if and only if all entries below the cap grew by the same factor, and those at
+    # the cap by no more.
+    grown = found / w
+    below = grown[found < cap * (1.0 - 1e-9)]
+    if below.size:
+        np.testing.assert_allclose(below, below[0], rtol=1e-9)
+        assert grown.max() <= below[0] * (1.0 + 1e-9)
+
+
+def test_nearest_distribution_is_that_of_cvxpy():
+    w, cap = np.exp([-0.5, 0.1, 0.1, 0.4, 2.0]), 0.3
+    x = cp.Variable(5)
+    nearest = cp.Minimize(cp.sum(cp.kl_div(x, w)))
+    cp.Problem(nearest, [cp.sum(x) == 1, x <= cap]).solve(solver="CLARABEL")
+    np.testing.assert_allclose(nearest_distribution(w, cap), x.value, atol=1e-4)
+
+
+def smallest_variance(X, center, mass):
+    """min lambda_max( sum_i w_i a_i a_i^T ) / mass over 0 <= w <= 1 that sum to the mass."""
+    w, away = cp.Variable(len(X), nonneg=True), X - center
+    moment = away.T @ cp.diag(w) @ away
+    problem = cp.Problem(
+        cp.Minimize(cp.lambda_max((moment + moment.T) / 2.0) / mass), [cp.sum(w) == mass, w <= 1.0]
+    )
+    return problem.solve(solver="CLARABEL")
+
+
+@cases("seed", range(6))
+def test_cdg_minimises_the_variance(seed):
+    X = contaminated(40, 3, 6, seed, far=(1.0, 2.0, 5.0)[seed % 3])
+    result = ChengDiakonikolasGe(alpha=0.15).fit(X).result_
+    last = result.history[-1]
+    mass = len(X) - last.h_sum
+    assert result.converged and mass == pytest.approx(34.0, abs=1.0)
+    best = smallest_variance(X, result.location, mass)
+    # The weights are nearly optimal, and the center is nearly that of the answer.
+    assert 0.97 * best <= last.lambda_max / mass <= 1.08 * best
+    # The rows that hold most of their weight are no worse than the best weights by much.
+    assert deviation(X[result.support]) ** 2 <= 1.4 * smallest_variance(X, result.location, 34.0)
+
+
+def test_cdg_says_that_it_has_not_converged():
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter, or tol"):
+        ChengDiakonikolasGe(alpha=0.2, max_iter=1).fit(contaminated(100, 5, 20))
+
+
+@cases("method", [ProjectedGradient, SpectralReweighting])
+@shapes([(200, 5), (400, 300), (30, 80)])
+@cases("alpha", [0.05, 0.2, 0.4])
+def test_weights_are_in_the_capped_simplex(method, shape, alpha):
+    n = shape[0]
+    X = contaminated(*shape, round(alpha * n), far=1.5)
+    result = told(method, alpha).fit(X).result_
+    w = result.weights / result.weights.sum()
+    assert w.min() >= 0.0
+    assert w.max() <= (1.0 + 1e-6) / (n - round(alpha * n))
+    np.testing.assert_allclose(result.location, w @ X, atol=1e-9)
+
+
+@shapes([(200, 5), (400, 300), (30, 80)])
+def test_projected_gradient_never_raises_the_variance(shape):
+    n_bad = shape[0] // 5
+    X = contaminated(*shape, n_bad, far=1.0)
+    result = ProjectedGradient(alpha=0.2).fit(X).result_
+    variances = [step.lambda_max for step in result.history]
+    assert len(variances) >= 3 and np.all(np.diff(variances) < 0.0)
+    assert variances[0] < deviation(X) ** 2
+    assert variances[-1] == pytest.approx(deviation(X, result.weights) ** 2, rel=2e-3)
+    # Stationary points are about as good as the good rows.
+    assert variances[-1] <= 1.2 * deviation(X[n_bad:]) ** 2
+
+
+def test_projected_gradient_says_that_it_has_not_converged():
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+        ProjectedGradient(alpha=0.2, max_iter=2).fit(contaminated(100, 5, 20))
+
+
+@cases("far", [0.5, 1.0, 3.0, 30.0])
+@cases("step", [0.5, 1.0])
+def test_spectral_reweighting_is_as_quiet_as_the_good_rows(far, step):
+    X = contaminated(300, 20, 60, far=far)
+    result = SpectralReweighting(alpha=0.2, step=step).fit(X).result_
+    best = min(step.lambda_max for step in result.history)
+    assert deviation(X, result.weights) ** 2 == pytest.approx(best, rel=1e-6)
+    assert best <= 1.1 * deviation(X[60:]) ** 2
+
+
+def test_spectral_reweighting_says_that_it_has_not_converged():
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+        SpectralReweighting(alpha=0.2, max_iter=1).fit(contaminated(100, 5, 20))

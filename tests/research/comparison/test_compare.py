@@ -1,0 +1,236 @@
+"""`compare` against the estimators themselves, its stores, its faults, and what it refuses."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.covariance import EmpiricalCovariance
+
+import inlier
+from cases import cases
+from contestants import (
+    CHEAP,
+    MODEL,
+    SEVERAL,
+    Exits,
+    Fail,
+    Impossible,
+    Mean,
+    Odd,
+    Warns,
+    Writes,
+    WritesSparse,
+    Wrong,
+    without_seconds,
+)
+from inlier.datasets import Sample, SettingB
+from inlier.research import compare
+from inlier.research.comparison.run import carry_out, plan
+
+
+def test_errors_are_those_of_the_estimators():
+    known = compare(MODEL, CHEAP, trials=3, timeout=None, random_state=7)
+    assert len(known.records) == 9 and known.truth_known
+    for record in known.records:
+        assert record.seed == 7 + record.trial
+        sample = MODEL.sample(record.seed)
+        given = {"alpha": sample.is_outlier.mean(), "sigma": sample.sigma}
+        estimator = inlier.research.methods()[record.method].make(**given).fit(sample.X)
+        good = sample.X[~sample.is_outlier].mean(axis=0)
+        assert record.status == "ok"
+        assert record.error == pytest.approx(np.linalg.norm(estimator.location_ - good), abs=1e-14)
+        assert record.removed == (~estimator.support_).sum()
+        assert record.exact == np.array_equal(~estimator.support_, sample.is_outlier)
+        assert record.passes == estimator.result_.n_passes
+        assert record.seconds > 0.0
+
+
+def test_tables_of_all_kinds_and_methods_of_others():
+    pandas = pytest.importorskip("pandas")
+    X = MODEL.sample(0).X
+    expected = X.mean(axis=0)
+    for table in (X, X.tolist(), pandas.DataFrame(X), sparse.csr_array(X)):
+        (record,) = compare(table, "mean", timeout=None).records
+        np.testing.assert_allclose(record.location, expected, atol=1e-12)
+    (record,) = compare(X, EmpiricalCovariance(), timeout=None).records
+    np.testing.assert_allclose(record.location, expected, atol=1e-12)
+    assert (record.passes, record.removed, record.exact, record.seed) == (None,) * 4
+    sample = Sample(np.vstack([np.eye(3), np.full((1, 3), 50.0)]), np.array([False] * 3 + [True]))
+    (record,) = compare(sample, "norm-trimmed-mean", timeout=None).records
+    assert record.exact and record.error < 1e-12
+    assert compare(MODEL, trials=1, timeout=None).methods == tuple(inlier.research.methods())
+
+
+@cases(
+    ("data", "arguments", "message"),
+    [
+        (MODEL, {"methods": ["inlier-sigmo"]}, "Did you mean 'inlier-sigma'"),
+        (MODEL, {"methods": "zzz"}, "There are inlier"),
+        (MODEL, {"methods": []}, "methods is empty"),
+        (MODEL, {"methods": [Mean(), Mean()]}, "'Mean' more than once"),
+        (MODEL, {"methods": [Mean]}, r"give an instance, Mean\(...\)"),
+        (MODEL, {"methods": [3]}, "neither a name"),
+        (MODEL, {"trials": 0}, "trials must be a whole number >= 1"),
+        (MODEL, {"n_jobs": 0}, "n_jobs must be .* -1 stands for all cores"),
+        (MODEL, {"timeout": -1.0}, "timeout must be .* None for no limit"),
+        (MODEL, {"alpha": 0.6}, "alpha must be"),
+        (MODEL, {"sigma": 0.0}, "sigma must be"),
+        (MODEL, {"random_state": -1}, "random_state must be"),
+        (SettingB, {}, "data is the class SettingB"),
+        ([1.0, 2.0], {}, "data must be a table"),
+        (np.array([[np.nan, 1.0], [0.0, 1.0]]), {}, "data contains NaN"),
+    ],
+)
+def test_bad_input(data, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        compare(data, **{"timeout": None, "methods": "mean", **arguments})
+
+
+def test_models_that_cannot_be_used():
+    plans = [plan(MODEL, "mean", trials=1), plan(Impossible(), "mean", trials=1)]
+    with pytest.raises(RuntimeError, match=r"Impossible\(\) cannot be drawn .* no rows left"):
+        carry_out(plans, timeout=None)
+
+
+def test_progress_is_shown_if_asked_for(capfd):
+    compare(MODEL, "mean", trials=1, timeout=None)
+    assert capfd.readouterr() == ("", "")
+    compare(MODEL, ["mean", Mean()], trials=2, timeout=None, progress=True)
+    out, err = capfd.readouterr()
+    assert out == "" and "compare Mean" in err and "100%" in err
+
+
+# -- Several plans --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "timeout"), [(1, None), pytest.param(2, 60.0, marks=pytest.mark.slow)]
+)
+def test_several_plans_give_what_each_gives_alone(n_jobs, timeout):
+    plans = [plan(data, methods, **more) for data, methods, more in SEVERAL]
+    seen = []
+    found = carry_out(plans, n_jobs=n_jobs, timeout=timeout, watch=lambda *e: seen.append(e))
+    for (data, methods, more), together in zip(SEVERAL, found, strict=True):
+        alone = compare(data, methods, timeout=None, **more)
+        assert without_seconds(together) == without_seconds(alone)
+        assert (together.data, together.note) == (alone.data, alone.note)
+        assert together.truth_known == alone.truth_known
+    total = sum(len(comparison.records) for comparison in found)
+    assert [event[0] for event in seen] == list(range(total + 1))
+    assert {event[1] for event in seen} == {total}
+    assert {event[2] for event in seen} - {""} == {r.method for c in found for r in c.records}
+
+
+def test_plans_state_what_is_to_be_done():
+    planned = plan(MODEL, CHEAP, trials=4, random_state=3)
+    assert planned.seeds == (3, 4, 5, 6)
+    assert [method.name for method in planned.methods] == CHEAP
+    assert len(plan(MODEL, "mean").seeds) == 20 and plan(MODEL.sample(0), "mean").seeds == (None,)
+    assert plan(MODEL, "mean", random_state=None).seeds[0] >= 0
+    assert carry_out([]) == []
+
+
+# -- Stores ---------------------------------------------------------------------------------------
+
+
+def test_store_refits_nothing(tmp_path):
+    log, store = tmp_path / "log", tmp_path / "fits"
+    methods = {"counted": Mean(log=str(log)), "fail": Fail(), "given": "norm-trimmed-mean"}
+    first = compare(MODEL, methods, trials=2, timeout=None, store=store)
+    assert log.read_text() == "xx"
+    again = compare(MODEL, methods, trials=2, timeout=None, store=store)
+    assert log.read_text() == "xx"
+    assert without_seconds(again) == without_seconds(first)
+    # What failed is tried again; the rest comes from the store.
+    assert [r.seconds for r in again.of("given")] == [r.seconds for r in first.of("given")]
+    assert [r.seconds for r in again.of("fail")] != [r.seconds for r in first.of("fail")]
+    more = compare(MODEL, methods, trials=3, timeout=None, store=store)
+    assert log.read_text() == "xxx"
+    assert without_seconds(more)[:6] == without_seconds(first)
+    # The same draws under other numbers of the trial.
+    later = compare(MODEL, methods, trials=2, timeout=None, store=store, random_state=1)
+    assert [r.trial for r in later.of("counted")] == [0, 1] and log.read_text() == "xxx"
+    # What is given belongs to the fit, as do the parameters and the data.
+    compare(MODEL, methods, trials=2, timeout=None, store=store, alpha=0.3)
+    assert log.read_text() == "xxx"
+    other = {"counted": Mean(log=str(log), shift=1.0)}
+    for data, trials in ((MODEL, 1), (MODEL.sample(0), 1), (MODEL.sample(1), 1)):
+        compare(data, other, timeout=None, store=store, trials=trials)
+    compare(MODEL.sample(1).X, other, timeout=None, store=store)
+    compare(MODEL.sample(1).X, other, timeout=None, store=store, trials=2)
+    assert log.read_text() == "x" * 8
+
+
+def test_interruption_leaves_a_store_to_resume_from(tmp_path):
+    log, store = tmp_path / "log", tmp_path / "fits"
+    methods = [Mean(log=str(log), stop_at=3)]
+    with pytest.raises(KeyboardInterrupt):
+        compare(MODEL, methods, trials=4, timeout=None, store=store)
+    compare(MODEL, methods, trials=4, timeout=None, store=store)
+    assert log.read_text() == "x" * (2 + 1 + 2)
+
+
+def test_a_file_is_no_store(tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    with pytest.raises(ValueError, match="is a file: give the name of a folder"):
+        compare(MODEL, "mean", trials=1, timeout=None, store=file)
+    assert file.read_text() == "mine"
+
+
+# -- Methods that misbehave -----------------------------------------------------------------------
+
+
+def test_faults_are_recorded_and_the_others_continue():
+    methods = {"a": Mean(), "fail": Fail(), "wrong": Wrong(), "warns": Warns(), "exits": Exits()}
+    comparison = compare(MODEL, methods, trials=2, timeout=None)
+    for name, status, text in (
+        ("a", "ok", ""),
+        ("fail", "failed", "ArithmeticError: no such luck"),
+        ("wrong", "failed", "but has shape (6,)"),
+        ("warns", "ok", "beware"),
+        ("exits", "failed", "SystemExit: 2"),
+    ):
+        assert [(r.trial, r.status) for r in comparison.of(name)] == [(0, status), (1, status)]
+        for record in comparison.of(name):
+            assert text in record.message and (record.location is None) == (status != "ok")
+    assert {r.method for r in comparison.summary()[-3:]} == {"fail", "wrong", "exits"}
+    shown = str(comparison)
+    assert "2/2" in shown and "fail: no answer in 2 of 2 trials: Arith" in shown
+    assert "warns: warning in 2 of 2 trials: beware" in shown
+
+
+@cases(
+    ("location", "said"),
+    [
+        (None, "location_"),
+        ("abc", "shape"),
+        (3.0, "shape"),
+        (np.full(5, 1j), "complex"),
+        (np.full(5, np.nan), "NaN"),
+        ([[1.0], [1.0, 2.0]], "inhomogeneous"),
+    ],
+)
+def test_answers_that_are_none(location, said):
+    (odd,) = compare(MODEL.sample(0), {"odd": Odd(location)}, timeout=None).records
+    assert odd.status == "failed" and said in odd.message
+
+
+def test_no_method_can_change_the_rows_of_the_next():
+    X = MODEL.sample(0).X
+    before = X.copy()
+    writes, mean = compare(X, {"writes": Writes(), "mean": Mean()}, timeout=None).records
+    assert writes.status == "failed" and "read-only" in writes.message
+    np.testing.assert_allclose(mean.location, before.mean(axis=0))
+    table = sparse.csr_array(X)
+    compare(table, {"writes": WritesSparse(), "mean": "mean"}, timeout=None)
+    assert np.array_equal(table.toarray(), before) and np.array_equal(X, before)
+
+
+def test_zero_is_rounding_error_wherever_the_rows_lie():
+    sample = MODEL.sample(0)
+    for shift in (0.0, 1e6):
+        clean = Sample(sample.inliers + shift, np.zeros(48, dtype=bool))
+        methods = {"near": Mean(shift=1e-6), "exact": "inlier-sigma"}
+        near, exact = compare(clean, methods, timeout=None).records
+        assert near.error == pytest.approx(1e-6 * np.sqrt(5.0), rel=1e-2)
+        assert exact.error == 0.0

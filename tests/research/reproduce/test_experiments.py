@@ -1,0 +1,255 @@
+"""The experiments: verdicts, a wrong sigma, answers beside the best of all subsets, prices."""
+
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cases import cases
+from inlier import robust_mean, solve_l1
+from inlier.datasets import SettingA, SettingB, digits
+from inlier.research.comparison import Comparison, Trial
+from inlier.research.datasets import printed_tables
+from inlier.research.reproduce import chapter, optimality, price, sweeps, tables
+from inlier.research.reproduce.chapter import RESULT_COLUMNS, Setup, number, tidy
+from inlier.research.reproduce.methods import COLUMNS, IN_TABLES
+from inlier.research.reproduce.tables import judge
+
+NAN = math.nan
+
+
+def made_up(model, names, errors, **more):
+    """A comparison that was not run; errors of each method, by trial."""
+    records = [
+        Trial(name, i, i, "ok", error=errors[name][i], seconds=1.0, **more)
+        for i in range(len(errors[names[0]]))
+        for name in names
+    ]
+    return Comparison(tuple(records), str(model))
+
+
+def rows_of(table):
+    """The cells of a table in Markdown, with its head."""
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in [lines[0], *lines[2:]]]
+
+
+def shown(i, error=1.0):
+    """Table i, with this error in all cells of ours."""
+    errors = {name: [error, error] for name in IN_TABLES}
+    cells = tables.cells(i)
+    found = [made_up(c.model, IN_TABLES, errors) for c in cells]
+    return rows_of(tables._table(i, cells, found))
+
+
+# -- Verdicts -------------------------------------------------------------------------------------
+
+
+@cases(
+    ("error", "se", "printed", "verdict"),
+    [
+        (0.1, 0.01, 0.2, "better"),
+        (0.3, 0.01, 0.2, "worse"),
+        (0.21, 0.01, 0.2, "same"),
+        (0.21, 0.0, 0.2, "same"),  # 5% are rounding
+        (0.2101, 0.0, 0.2, "worse"),
+        (0.1899, 0.0, 0.2, "better"),
+        (0.0, 0.0, 0.0, "same"),
+        (1e-9, 0.0, 0.0, "worse"),
+        (NAN, 0.1, 0.2, "worse"),
+        # A single draw is weak evidence: only half the printed figure is better.
+        (0.09, NAN, 0.2, "better"),
+        (0.11, NAN, 0.2, "same"),
+        (0.3, NAN, 0.2, "same"),
+    ],
+)
+def test_verdicts(error, se, printed, verdict):
+    assert judge(error, se, printed) == verdict
+
+
+@given(st.floats(0, 10), st.floats(0, 1), st.floats(0, 10), st.floats(0, 10))
+def test_smaller_errors_are_never_judged_worse(error, se, printed, less):
+    order = list(tables.MARKS)
+    lower, higher = sorted((error, less))
+    assert order.index(judge(lower, se, printed)) <= order.index(judge(higher, se, printed))
+    assert judge(8.0 * error, 8.0 * se, 8.0 * printed) == judge(error, se, printed)
+
+
+def test_the_band_is_what_chance_does():
+    # Two means of 20 draws from the same: they differ by more than the band in about 5% of cases.
+    rng = np.random.default_rng(0)
+    ours, theirs = rng.normal(1.0, 0.5, (2, 4000, 20)).mean(axis=2)
+    se = 0.5 / np.sqrt(20)
+    apart = [judge(a, se, b) != "same" for a, b in zip(ours, theirs, strict=True)]
+    assert 0.03 < np.mean(apart) < 0.08
+
+
+@cases("i", tables.NUMBERS)
+def test_tables_show_the_printed_figures_and_ours(i):
+    printed, (head, *rows) = printed_tables()[f"table{i}"], shown(i)
+    labels = {column.printed: column.label for column in COLUMNS.values()}
+    cells = tables.cells(i)
+    assert len(rows) == 2 * len(printed.errors) == 2 * len(cells)
+    for line, cell, (value, errors) in zip(rows[::2], cells, printed.errors.items(), strict=True):
+        expected = {**printed.fixed, printed.vary: value}
+        assert {name: getattr(cell.model, name) for name in ("n", "d", "alpha")} == expected
+        assert isinstance(cell.model, {"A": SettingA, "B": SettingB}[printed.setting])
+        by_head = dict(zip(head, line, strict=True))
+        assert float(by_head[printed.vary]) == value
+        for name, error in errors.items():
+            assert by_head.pop(labels[name]) == f"{error:g}"
+        # What is not printed is not made up.
+        assert set(by_head.values()) == {f"{value:g}", "paper", "-"}
+    for error, mark in ((0.0, "+"), (100.0, "-")):
+        for line in shown(1, error)[2::2]:
+            assert line[:2] == ["", "here"] and set(line[2:]) == {f"{error:g} {mark}"}
+
+
+def test_cells_of_ours_that_are_worse():
+    cell = replace(tables.cells(1)[0], printed={"lp": 0.1, "l1": 0.1, "que": 0.1})
+
+    def worse(error):
+        errors = {name: [error, error] for name in IN_TABLES}
+        return tables._worse(1, cell, made_up(cell.model, IN_TABLES, errors))
+
+    assert sorted(text.partition(" in Table 1")[0] for text in worse(1.0)) == [
+        "inlier, no parameters",
+        "inlier, sigma given",
+    ]
+    assert all("1, printed 0.1" in text and str(cell.model) in text for text in worse(1.0))
+    assert "-, printed 0.1" in worse(NAN)[0] and worse(0.05) == []
+    # An answer to some draws only is worse.
+    found = made_up(cell.model, ("inlier",), {"inlier": [0.05, 0.06, 0.05]})
+    failed = Trial("inlier", 3, 3, "failed", message="no such luck")
+    (text,) = tables._worse(1, cell, replace(found, records=(*found.records, failed)))
+    assert "1 draws without an answer" in text
+
+
+def test_sets_that_are_not_exact():
+    (cell,) = [c for c in tables.cells(1) if c.value == 0.2]
+    errors = {name: [0.1, 0.1] for name in IN_TABLES}
+    found = made_up(cell.model, IN_TABLES, errors, exact=False, removed=159)
+    assert tables._inexact(1, cell, found) == [
+        ["1", str(cell.model), label, "2", "2", "2"] for label in ("lp", "inlier, sigma given")
+    ]
+    exact = made_up(cell.model, IN_TABLES, errors, exact=True, removed=160)
+    assert tables._inexact(1, cell, exact) == []
+
+
+def test_what_columns_are_held_against():
+    printed = {"mean": 1.0, "lp": 2.0, "l1": 3.0, "que": 4.0}
+    against = {name: column.held_against(printed) for name, column in COLUMNS.items()}
+    for name in ("paper-lp", "inlier-sigma", "inlier", "paper-lp-reweighted-l1"):
+        assert against[name] == 2.0
+        # Table 6 has no lp.
+        assert COLUMNS[name].held_against({"l1": 3.0}) == 3.0
+        assert COLUMNS[name].held_against({"que": 4.0}) is None
+    assert against["paper-l1"] == 3.0 and against["que"] == 4.0 and against["lrv"] is None
+    named = {name for t in printed_tables().values() for row in t.errors.values() for name in row}
+    assert named <= {column.printed for column in COLUMNS.values()}
+
+
+# -- Records --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (NAN, "-"), (0.0, "0"), (0.12345, "0.123"), (999.6, "1e+03"), (12345.6, "12346")],
+)
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+def test_tidy_records_have_all_columns():
+    models = [SettingB(20, 3, 0.1), sweeps.Misjudged(SettingB(20, 3, 0.1), 2.0), digits()]
+    found = tidy("x", models, [made_up(m, ("mean",), {"mean": [0.5]}) for m in models])
+    assert all(tuple(line) == RESULT_COLUMNS for line in found)
+    assert [line["data"] for line in found] == ["SettingB", "SettingB", "digits 0 and 1"]
+    assert [line["sigma_factor"] for line in found] == [1.0, 2.0, 1.0]
+
+
+def test_each_keeps_the_order_and_reports_progress(tmp_path):
+    seen = []
+    setup = Setup(1, True, 1, tmp_path / "fits", lambda *event: seen.append(event))
+    assert setup.each("squares", pow, [(i, 2) for i in range(4)]) == [0, 1, 4, 9]
+    assert seen == [("squares", i, 4) for i in range(5)]
+
+
+# -- A wrong sigma --------------------------------------------------------------------------------
+
+
+def test_a_wrong_sigma_reaches_the_method(tmp_path, monkeypatch):
+    monkeypatch.setattr(chapter, "TIMEOUT", None)
+    setup = Setup(1, True, 1, tmp_path / "fits", lambda *_: None)
+    models = [sweeps.Misjudged(SettingB(50, 4, 0.2), factor) for factor in (0.4, 1.0)]
+    assert repr(models[0]) != repr(models[1])  # a store tells models apart by their repr
+    for model, found in zip(models, setup.compare("a", models, ("paper-lp",), 1), strict=True):
+        drawn, sample = model.sample(0), model.model.sample(0)
+        assert drawn.sigma == model.factor * sample.sigma
+        for name in ("X", "is_outlier", "mean", "alpha"):
+            np.testing.assert_array_equal(getattr(drawn, name), getattr(sample, name))
+        estimator = COLUMNS["paper-lp"].method.make(sigma=model.factor * sample.sigma)
+        np.testing.assert_array_equal(found.records[0].location, estimator.fit(sample.X).location_)
+
+
+# -- Beside the best of all subsets ---------------------------------------------------------------
+
+
+def fewest(X, budget):
+    """The same by a list of all subsets, one at a time, without a table of them."""
+    best = len(X)
+    for mask in range(1, 2 ** len(X)):
+        kept = X[[i for i in range(len(X)) if mask >> i & 1]]
+        # Not np.cov: before numpy 2.2 it takes a single row for a column.
+        centered = kept - kept.mean(axis=0)
+        if np.linalg.eigvalsh(centered.T @ centered).max() <= budget * (1.0 + 1e-9):
+            best = min(best, len(X) - len(kept))
+    return best
+
+
+@cases("seed", range(6))
+@cases("share", [0.05, 0.3, 0.7, 1.0])
+def test_brute_force_is_brute_force(seed, share):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((8, 2)) * rng.choice([1.0, 5.0], (8, 1))
+    all_of_them = np.linalg.norm(X - X.mean(axis=0), 2) ** 2
+    found = optimality._fewest_of_all(X, share * all_of_them)
+    assert found == fewest(X, share * all_of_them)
+    assert (found == 0) == (share == 1.0) == optimality._within(X, share * all_of_them)
+
+
+def test_answers_are_judged_as_solutions():
+    model = SettingB(12, 2, 0.2)
+    sample = model.sample(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        judged = {answer.method: answer for answer in optimality._judged(model, 0)}
+    assert set(judged) == set(IN_TABLES) - {"lrv"}
+    for name in ("paper-lp", "inlier-sigma"):
+        estimator = COLUMNS[name].method.make(alpha=sample.alpha, sigma=sample.sigma)
+        estimator.fit(sample.X)
+        assert judged[name].removed == (~estimator.support_).sum()
+        assert judged[name].within
+    # Lower bounds are below what brute force finds.
+    optimum = optimality._fewest_of_all(sample.X, 12 * sample.sigma**2)
+    assert all(a.fewest <= optimum <= a.removed for a in judged.values() if a.within)
+
+
+def test_a_path_holds_the_prices_of_the_l1_problem():
+    model = SettingB(60, 4, 0.2)
+    path = price._path(model, steps=4)
+    sample = model.sample(0)
+    found = robust_mean(sample.X)
+    unit = 60 * sample.sigma**2
+    assert len(path.budgets) == len(path.prices) == 5
+    assert (np.diff(path.budgets) < 0.0).all() and path.chosen in path.budgets
+    assert path.chosen == pytest.approx(found.certificate.lambda_max / unit)
+    for budget, expected in zip(path.budgets, path.prices, strict=True):
+        solution = solve_l1(sample.X, found.location, budget * unit, tol=1e-5)
+        assert expected == pytest.approx(solution.multiplier.sum() / 60)
+    assert path.at_chosen == path.prices[path.budgets == path.chosen][0]
+    assert path.prices[-1] > 2.0 * path.at_chosen
