@@ -9,7 +9,7 @@ from scipy.stats import false_discovery_control, norm, poisson
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_number, check_whole
-from inlier.linalg.eigenpairs import SETTINGS
+from inlier.linalg.eigenpairs import DENSE
 from inlier.research.baselines.base import (
     MIN_SIGMA,
     Answer,
@@ -179,7 +179,7 @@ class QuantumEntropy(Baseline):
         weights, scores = np.ones(run.n), np.zeros(run.n)
         n_iter = 0
         while True:
-            if run.d <= SETTINGS.dense:
+            if run.d <= DENSE:
                 spread, tau = self._exact_scores(run, weights)
             else:
                 spread, tau = run.spread(weights), None
@@ -198,7 +198,7 @@ class QuantumEntropy(Baseline):
     def _exact_scores(self, run: Run, weights: Array) -> tuple[Spread, Array]:
         """Return the direction of largest variance, and tau from the whole spectrum."""
         mean = run.mean(weights)
-        spectrum = run.oracle.densely(mean, weights, run.d)
+        spectrum = run.oracle.top_dense(mean, weights, run.d)
         values, projected = spectrum.values, spectrum.projections
         largest = max(values[0], np.finfo(np.float64).tiny)
         exponential = np.exp(self.beta * (values / largest - 1.0))

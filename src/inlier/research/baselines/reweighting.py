@@ -99,7 +99,7 @@ class ChengDiakonikolasGe(Baseline):
     def _estimate(self, run: Run) -> Answer:
         n, oracle, center = run.n, run.oracle, run.center
         target = float(n - run.n_bad)
-        spectrum = oracle.closely(center, np.ones(n))
+        spectrum = oracle.top_rough(center, np.ones(n))
         budget = float(spectrum.values[0]) / MAX_FACTOR
         if target == n or budget == 0.0:
             return Answer(np.ones(n), run.distances)
