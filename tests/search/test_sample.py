@@ -5,8 +5,7 @@ import pytest
 
 from inlier.data import as_table
 from inlier.search import thresholds
-from inlier.search.extremes import extreme_rules
-from inlier.search.sample import RowSample, rounding_steps
+from inlier.search.extremes import RowSample, extreme_rules, rounding_steps
 from inlier.search.symmetric import is_noise
 from ordinary_tables import fitted
 

@@ -13,21 +13,24 @@ of the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import bdtr
 
-from inlier._internal.arrays import like, namespace, of_columns, on_host
+from inlier._internal.arrays import count, double, like, namespace, of_columns, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data.medians import ascending_columns, median_distances, middles
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
+from inlier.search.extremes import rounding_steps
 from inlier.search.pursuit import climb, windows
-from inlier.search.sample import rounding_steps
-from inlier.search.tests import bimodality_ratio, skewness_ratio
+from inlier.search.state import Candidate, SearchState, Task, remove
+from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
+from inlier.verdict.rules import Group, Suspect
 
 # Cells are clipped to this distance, in units of their column, so that squares do not overflow.
 FARTHEST = 1e100
@@ -43,24 +46,84 @@ class Separated(NamedTuple):
     log_p: float
 
 
-class SeparatedGroups(NamedTuple):
-    """Groups to remove, suspected groups, and whether there are several modes."""
+def separated(task: Task, first: SearchState) -> SearchState:
+    """Remove the groups that are well separated, with nothing assumed of the good rows."""
+    found, frame = first.copy(), task.frame
+    if task.sample is None:
+        return found
+    near = on_host(frame.near)
+    rows, values, _ = task.sample.among(near, thresholds.SEPARATED_ROWS)
+    numbers = np.cumsum(near) - 1  # of the rows in the frame
+    whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
+    removed, suspected, found.several = separated_groups(
+        numbers[rows], values, whole_in_proportion, frame.whole.to_gpu
+    )
+    for group, among in removed:
+        candidate = _extended(task, found, group, among)
+        if candidate is None or remove(task, found, candidate) is None:
+            return found
+    aside = replace(found, groups=[], candidates=[])
+    silent = task._replace(notify=lambda step: None)
+    for group, among in suspected:
+        candidate = _extended(task, aside, group, among)
+        record = None if candidate is None else remove(silent, aside, candidate)
+        if record is None:
+            break
+        shift = _shift(task, found, record)
+        found.suspects.append(Suspect(record, shift, "the other rows are skewed"))
+    return found
 
-    removed: list[tuple[Separated, Array]]
-    """Each with the indices of the rows in which it was found."""
-    suspected: list[tuple[Separated, Array]]
-    several: bool
+
+def _extended(task: Task, found: SearchState, group: Separated, rows: Array) -> Candidate | None:
+    """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
+    direction = group.direction[None]
+    direction = task.frame.directions(direction) if task.axes is None else direction @ task.axes
+    length = float(np.linalg.norm(direction))
+    if not 0.0 < length < np.inf:
+        return None
+    direction = direction[0] / length
+    along = task.oracle.table.project(found.mean, direction[None])[0, :]
+    t, kept = on_host(along), on_host(found.kept)
+    low, high = float(t[rows[~group.members]].max()), float(t[rows[group.members]].min())
+    if low >= high:
+        return None
+    between = np.sort(t[kept & (t >= low) & (t <= high)])
+    widest = int(np.argmax(np.diff(between)))
+    cut = float(between[widest] + between[widest + 1]) / 2.0
+    members = kept & (t > cut)
+    if _extent(t[kept], members[kept])[0] <= 1.0 and len(rows) != kept.sum():
+        return None
+    middle = float(np.median(t[kept & ~members]))
+    beyond = Cut(group.log_p, cut - middle, 1, 0.0)
+    return found.candidate("clear", direction, along, middle, beyond, group.ratio)
+
+
+def _shift(task: Task, found: SearchState, group: Group) -> float:
+    """Return how far the mean moves without a group, in standard errors."""
+    kept, mean = found.kept, found.mean
+    m = count(kept)
+    offset = (mean - group.mean) * (group.size / (m - group.size))
+    length = float(np.linalg.norm(offset))
+    if length == 0.0:
+        return 0.0
+    along = task.oracle.table.project(mean, offset[None] / length)[0, :]
+    deviation = float(np.sqrt(total(double(kept) * along**2) / m))
+    return length * float(np.sqrt(m)) / max(deviation, TINY)
+
+
+# -- groups of a sample ---------------------------------------------------------------------------
 
 
 def separated_groups(
     rows: Array, values: Array, n: int, to_gpu: Callable[[Array], Rows] = np.asarray
-) -> SeparatedGroups:
-    """Find the groups that are well separated from the rest.
+) -> tuple[list[tuple[Separated, Array]], list[tuple[Separated, Array]], bool]:
+    """Find the groups to remove, suspected groups, and whether there are several modes.
 
-    All of them are removed only if the rest is symmetric and has one mode; otherwise only a few
+    All groups are removed only if the rest is symmetric and has one mode; otherwise only a few
     obvious rows. The others are suspected, unless the rows fall into several groups, of which none
     is more suspect than another. `rows` are the indices of some rows and `values` their cells; n is
-    the number of rows before extreme ones were removed, in proportion to these.
+    the number of rows before extreme ones were removed, in proportion to these. Each group comes
+    with the indices of the rows in which it was found.
     """
     found: list[tuple[Separated, Array]] = []
     several = False
@@ -82,17 +145,25 @@ def separated_groups(
             found.append((group._replace(direction=direction), rows))
             rows, values = rows[~members], values[~members]
         if not found:
-            return SeparatedGroups([], [], several)
+            return [], [], several
         n_found = sum(int(group.members.sum()) for group, _ in found)
         projected = project_on_axes(to_gpu(values[:, np.ptp(values, axis=0) > 0.0]))
         if n_found > thresholds.FEW_SHARE * n:
             several |= bimodality_ratio(projected, thresholds.REST_LEVEL) > 1.0
         if not several and skewness_ratio(projected, strict=False) <= 1.0:
-            return SeparatedGroups(found, [], several)
+            return found, [], several
+
+    def is_obvious(pair: tuple[Separated, Array]) -> bool:
+        few = pair[0].members.sum() <= thresholds.OBVIOUS_SHARE * n
+        return bool(few and pair[0].ratio >= thresholds.OBVIOUS_RATIO)
+
+    def is_suspect(pair: tuple[Separated, Array]) -> bool:
+        return pair[0].ratio >= thresholds.LARGE_RATIO and pair[0].log_p <= thresholds.LARGE_LOG_P
+
     # Each group is separated only from what remains without the ones before.
-    obvious = list(takewhile(lambda pair: _is_obvious(pair[0], n), found))
-    suspected = list(takewhile(lambda pair: _is_suspect(pair[0]), found[len(obvious) :]))
-    return SeparatedGroups(obvious, [] if several else suspected, several)
+    obvious = list(takewhile(is_obvious, found))
+    suspected = [] if several else list(takewhile(is_suspect, found[len(obvious) :]))
+    return obvious, suspected, several
 
 
 def is_class(group: Array, rest: Array) -> bool:
@@ -102,17 +173,6 @@ def is_class(group: Array, rest: Array) -> bool:
         return False
     ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
     return bool(np.median(np.abs(np.log(ratios))) < np.log(thresholds.CLASS_FACTOR))
-
-
-def _is_obvious(group: Separated, n: int) -> bool:
-    """Return whether a group may be removed regardless of the shape of the other rows."""
-    few = group.members.sum() <= thresholds.OBVIOUS_SHARE * n
-    return bool(few and group.ratio >= thresholds.OBVIOUS_RATIO)
-
-
-def _is_suspect(group: Separated) -> bool:
-    """Return whether a kept group is as well separated as a large one has to be."""
-    return group.ratio >= thresholds.LARGE_RATIO and group.log_p <= thresholds.LARGE_LOG_P
 
 
 def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
@@ -144,11 +204,6 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
                 merit = k * np.log(ratio) ** 2
                 best = Separated(members, space.of_data(way[None])[0], ratio, log_p)
     return best, blocked
-
-
-def separation_ratio(along: Array, members: Mask) -> float:
-    """Divide the distance of the nearest member by the one of the farthest other row."""
-    return _extent(along, members)[0]
 
 
 def _extent(along: Array, members: Mask) -> tuple[float, float]:

@@ -40,7 +40,6 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data.medians import ascending_columns
 from inlier.search import thresholds
-from inlier.search.sample import quantile_of_last
 
 # Standard deviation of a Gaussian over the one of its middle half.
 GAUSSIAN_HALF = 2.65
@@ -418,3 +417,14 @@ def bimodality_ratio(T: Rows, level: float) -> float:
 
 def _positive(x: Array) -> Array:
     return np.where(x > 0.0, x, np.inf)
+
+
+def quantile_of_last(ascending: Rows, number: Array, q: float) -> Array:
+    """Return a quantile of the last `number` values of each sorted column."""
+    n = ascending.shape[0]
+    at = np.maximum(number - 1, 0) * q
+    low = np.floor(at).astype(np.intp)
+    first = n - np.maximum(number, 1) + low
+    places = like(np.stack([first, np.minimum(first + 1, n - 1)]), ascending)
+    inner, outer = on_host(namespace(ascending).take_along_axis(ascending, places, axis=0))
+    return np.asarray(inner + (at - low) * (outer - inner))

@@ -15,8 +15,6 @@ SAMPLE_CELLS = 1 << 20  # of larger tables a sample of this many cells is tested
 SAMPLE_ROWS = 500  # but no fewer rows: fewer do not show the tails of the columns
 MOST_SAMPLE_CELLS = 1 << 25  # a sample that would need more cells is not drawn
 MOST_BEYOND = 2000  # rows beyond the reach of the sample that are tested as well
-TESTED_ROWS = 4000  # most rows of a test of symmetry, ...
-TESTED_CELLS = 1 << 20  # and about how many cells
 SEPARATED_ROWS = 1000  # rows in which separated groups are searched for
 
 # -- extreme and separated rows
@@ -128,7 +126,3 @@ SCREENED_ROWS = 1 << 17  # from which on directions are screened by histograms .
 SCREENING_SAMPLE = 1 << 17  # about the center of a sample of this size
 AT_ONCE = 1 << 20  # entries that are tested together
 COUNTED_AT_ONCE = 1 << 24  # on a device, which the host then waits for once
-ROUND_PASSES = 4  # of a round, where the whole spectrum would be too expensive
-BELOW = 0.7  # how far the path continues below the budget of the kept rows
-PATH_GAP = 1e-2  # of the l1 problems of the path, which are solved for their prices
-NEGLIGIBLE = 1e-6  # relative error of second moments about a point that is off the mean
