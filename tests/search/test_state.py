@@ -5,7 +5,7 @@ import pytest
 
 from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
-from inlier.search.state import Near, spectrum_of, unit
+from inlier.search.state import Near, spectrum_of
 from inlier.search.tests import Cut
 from reference import contaminated, largest_eigenvalue
 from symmetric_fits import started
@@ -55,8 +55,3 @@ def test_the_spectrum_is_that_of_the_kept_rows(shape):
     top = largest_eigenvalue(X[kept] - mean, np.ones(kept.sum()))
     assert 0.9 * top <= found.values[0] <= top * (1.0 + 1e-9)
     assert found.bound >= top * (1.0 - 1e-9)
-
-
-def test_units():
-    np.testing.assert_allclose(unit(np.array([3.0, 4.0])), [0.6, 0.8])
-    assert unit(np.zeros(2)).tolist() == [0.0, 0.0]

@@ -157,11 +157,6 @@ def test_the_spread_is_that_of_the_half_with_the_least_variance(kind, n):
     assert spread == pytest.approx(GAUSSIAN_HALF * np.sqrt(least), rel=1e-9)
 
 
-def test_the_spread_of_gaussian_values_is_their_standard_deviation():
-    values = 3.0 * np.random.default_rng(0).standard_normal(20_000)
-    assert center_of(values)[1] == pytest.approx(3.0, rel=0.05)
-
-
 @cases("n", [400, 4 * thresholds.CENTER_VALUES])
 @cases("kind", SYMMETRIC)
 @cases("seed", range(5))
@@ -206,12 +201,6 @@ def test_two_fifths_of_the_values_elsewhere_hardly_move_the_center(at, seed):
     assert spread < 3.0
 
 
-def test_many_rows_at_once_are_the_rows_one_by_one():
-    rows = np.sort([numbers(seed, kind, 80) for kind in SYMMETRIC for seed in range(3)], axis=1)
-    together = np.stack(centers(rows))
-    np.testing.assert_allclose(together.T, [center_of(row) for row in rows], rtol=1e-5, atol=1e-5)
-
-
 @pytest.mark.parametrize("n_equal", [25, 40, 60, 90])
 def test_a_spread_of_zero_where_a_quarter_of_the_values_coincide(n_equal):
     values = np.concatenate([np.full(n_equal + 1, 0.3), numbers(0, "normal", 99 - n_equal)])
@@ -251,12 +240,6 @@ def test_symmetric_values_show_no_group(kind, n):
     assert np.mean(found < np.log(1e-2)) < 0.02
 
 
-@cases("largest", [1, 3, 10])
-def test_whole_numbers_show_no_group(largest):
-    found = chances(lambda rng: 1.0 * rng.integers(-largest, largest + 1, 1000), 200)
-    assert found.min() > thresholds.LOG_LEVEL
-
-
 def test_values_with_sharp_ends_hardly_ever_show_a_group():
     # The standard error of the center of flat values is too small, so there are a few alarms.
     found = chances(lambda rng: rng.uniform(-1.0, 1.0, 1000), 200)
@@ -293,25 +276,17 @@ def test_mirror_is_its_definition(seed):
     assert mirror_test(values, center, error, sides=(-1,)).log_p == min(0.0, expected[-1])
 
 
-@cases("n_bad", [20, 60, 200])
-@cases("seed", range(5))
-def test_a_planted_group_is_cut_off(n_bad, seed):
-    values = planted(seed, n_bad=n_bad)
-    center, cut = excess_test(values)
-    assert cut.log_p < thresholds.LOG_LEVEL and cut.side == 1
-    assert 0.0 < cut.share <= thresholds.GOOD_SHARE
-    np.testing.assert_array_equal(values - center > cut.cut, np.arange(500) >= 500 - n_bad)
-
-
 @given(seeds, scales, shifts)
 @settings(max_examples=40)
 def test_a_cut_moves_with_the_values(seed, scale, shift):
     values = planted(seed, n=200, n_bad=40)
     center, cut = excess_test(values)
+    assert cut.log_p < thresholds.LOG_LEVEL and cut.share <= thresholds.GOOD_SHARE
     moved_center, moved = excess_test(scale * (values + shift))
     assert moved.log_p == pytest.approx(cut.log_p, rel=1e-6)
     assert moved.share == pytest.approx(cut.share)
     bad = values - center > cut.cut
+    np.testing.assert_array_equal(bad, np.arange(200) >= 160)
     np.testing.assert_array_equal(scale * (values + shift) - moved_center > moved.cut, bad)
     other_center, other = excess_test(-values)
     assert other.side == -1

@@ -153,10 +153,12 @@ def _early(
     """Find the extreme rows, and those too far away to compute with; return the others too."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
-    far = min(thresholds.HOPELESS * typical, largest) if typical > 0.0 else largest
+    # The squares of such distances would cost the other rows their precision.
+    far = min(1e6 * typical, largest) if typical > 0.0 else largest
     if assume == "symmetric" and typical > 0.0:
-        absurd = min(thresholds.ABSURD * typical, largest)
-        if count(distances > absurd**2) <= thresholds.ABSURD_SHARE * n:
+        # By Chebyshev's inequality one row in a million is so far out.
+        absurd = min(1e3 * typical, largest)
+        if count(distances > absurd**2) <= 0.05 * n:
             far = absurd
     groups: list[Group] = []
     near = distances >= 0.0

@@ -167,12 +167,12 @@ def separated_groups(
 
 
 def is_class(group: Array, rest: Array) -> bool:
-    """Return whether a group varies as the rest does in most columns: then it is a class."""
+    """Return whether a group varies as the rest does, within a factor of 2: then it is a class."""
     varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
     if len(group) < thresholds.FEWEST_ROWS or not varies.any():
         return False
     ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
-    return bool(np.median(np.abs(np.log(ratios))) < np.log(thresholds.CLASS_FACTOR))
+    return bool(np.median(np.abs(np.log(ratios))) < np.log(2.0))
 
 
 def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
@@ -188,8 +188,7 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
             few = k <= thresholds.FEW_SHARE * n
             if ratio < (thresholds.FEW_RATIO if few else thresholds.LARGE_RATIO):
                 continue
-            charge = thresholds.DIRECTION_CHARGE * n_tested
-            log_p = charge - thresholds.TAIL_INDEX * k * np.log(ratio)
+            log_p = n_tested - thresholds.TAIL_INDEX * k * np.log(ratio)
             obvious = ratio >= thresholds.OBVIOUS_RATIO
             # A group that spreads wider than the gap before it is the tail of skewed rows.
             lenient = obvious or (few and spread <= ratio)
@@ -297,7 +296,7 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
     if not usable.all():
         space = _Space.of(of_columns(Y, usable), usable, unit, rounding)
     deviations = space.lengths / np.sqrt(n)
-    most = min(thresholds.WHITE_AXES, max(2, n // thresholds.ROWS_PER_AXIS))
+    most = min(thresholds.WHITE_AXES, max(2, n // 8))
     good = deviations > 1e-6 * deviations[0]
     # An axis has length 1, so its noise is at most that of the roughest column.
     roughest = (rounding[usable] / unit[usable]).max() / np.sqrt(12.0)
@@ -322,7 +321,7 @@ def project_and_divide(X: Rows) -> tuple[Array, Array]:
     first = [space.rows[:, :k] for space, k, _ in coordinate_systems(X)]
     # In the units of the columns, along few axes: along many, noise falls apart into two parts.
     T = first[0].T
-    least = np.full(len(T), max(4, int(thresholds.CLASS_LEAST * X.shape[0])))
+    least = np.full(len(T), max(4, int(0.1 * X.shape[0])))
     for _ in range(thresholds.SPLIT_TURNS):
         T = _along(first[0], _split(T, least)[0])[0]
     return np.concatenate(first, axis=1), T.T
@@ -352,7 +351,7 @@ def _candidates(
     """Find the groups that some direction shows, each with its extent and direction."""
     rows = space.rows
     m = len(rows)
-    least = sorted({3, max(4, int(thresholds.SPLIT_SHARE * m))})
+    least = sorted({3, max(4, int(0.04 * m))})
     starts = np.concatenate([_skewed(rows), rows.T]) if white else rows[:, :n_tested].T
     fewest = [np.full(len(starts), k) for k in least]
     split, found = _split(starts, *fewest)
@@ -372,7 +371,7 @@ def _candidates(
         along = _along(rows, G)[0]
         if turn:  # only groups that stand out already are worth another turn
             foremost = np.argsort(-_standardized_distance(along, G), kind="stable")
-            foremost = foremost[: thresholds.SPLIT_FOLLOWED]
+            foremost = foremost[:16]
             along, G, k_least = along[foremost], G[foremost], k_least[foremost]
         split, found = _split(along, k_least)
         G, k_least = _distinct(np.where(found[:, None], split, G), k_least)

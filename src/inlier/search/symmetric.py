@@ -237,7 +237,7 @@ def _refined(
         group, before = turned, members
         members = group.among(kept)
         # A group found in the metric is cut once more, along the discriminant of all rows.
-        few = thresholds.MOVED * count(before) if white is not None else 0.0
+        few = 0.02 * count(before) if white is not None else 0.0
         if count(members != before) <= few:
             break
     sizes, cut = group.sizes[kept], group.cut
@@ -332,8 +332,8 @@ def is_uneven(found: SearchState) -> bool:
     """Return whether whitening could show more, and is affordable."""
     d, m, near = len(found.mean), count(found.kept), found.near
     # With many columns, whitening costs more than passes over few rows.
-    affordable = d <= thresholds.FEW_COLUMNS or m >= thresholds.ROWS_PER_COLUMN * d
-    if not 2 <= d <= thresholds.MOST_COLUMNS or m < thresholds.FEWEST_WHITENED or not affordable:
+    affordable = d <= 1024 or (d <= 4096 and m >= thresholds.ROWS_PER_COLUMN * d)
+    if d < 2 or m < 5 * thresholds.WINDOW or not affordable:
         return False
     offset = found.mean - near.center
     squares = total(namespace(found.kept).where(found.kept, near.distances, 0.0))
@@ -362,7 +362,7 @@ def may_show_groups(projected: Rows) -> Mask:
     spreads = np.where(spreads > 0.0, spreads, 1.0)
     # In pieces, because the bins of all values take several times their memory.
     on_device = not isinstance(projected, np.ndarray)
-    at_once = thresholds.COUNTED_AT_ONCE if on_device else thresholds.AT_ONCE
+    at_once = 1 << 24 if on_device else thresholds.AT_ONCE  # a device waits once for each piece
     parts = pieces(k, max(1, at_once // n))
     counts = np.concatenate([_counts(projected[p, :], middles[p], spreads[p]) for p in parts])
     return np.asarray(odd | _may_be_skewed(counts, n) | _may_have_a_gap(counts.sum(axis=1)))
@@ -422,7 +422,7 @@ def is_noise(
     groups = list(groups)
     varies = np.ptp(values, axis=0) > 0.0
     d = int(varies.sum())
-    if not d or n_kept < max(thresholds.NOISE_ROWS, thresholds.NOISE_CELLS / d):
+    if not d or n_kept < max(60, 1000 / d):
         return False
     natural = n - n_kept > thresholds.MINORITY_SHARE * n
     if natural and d < thresholds.MINORITY_COLUMNS:
