@@ -217,8 +217,8 @@ def _findings(
         if found.refused is not None:
             kind = Kind.REFUSED_FURTHER if groups else Kind.REFUSED
             doubts = [Finding(kind, group=found.refused)]
-        elif len(found.candidates) >= thresholds.MOST_GROUPS:
-            doubts = [Finding(Kind.MANY_GROUPS, len(found.candidates))]
+        elif len(found.groups) >= thresholds.MOST_GROUPS:
+            doubts = [Finding(Kind.MANY_GROUPS, len(found.groups))]
         elif found.unclear:
             doubts = [Finding(Kind.UNCLEAR_GROUP, found.unclear)]
         elif found.coincide:

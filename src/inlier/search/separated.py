@@ -32,9 +32,6 @@ from inlier.search.state import Candidate, SearchState, Task, remove
 from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
 from inlier.verdict.rules import Group, Suspect
 
-# Cells are clipped to this distance, in units of their column, so that squares do not overflow.
-FARTHEST = 1e100
-
 
 class Separated(NamedTuple):
     """A group that is well separated from the rest."""
@@ -283,7 +280,7 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
         other = np.abs(values[values != 0.0])
         unit[j] = np.median(other) if len(other) else np.inf
     Y /= like(unit, Y)
-    Y = xp.clip(Y, -FARTHEST, FARTHEST)
+    Y = xp.clip(Y, -1e100, 1e100)  # squares must not overflow
     Y -= xp.mean(Y, axis=0)
     rounding = rounding_steps(ascending.T)
     space = _Space.of(Y, np.ones(d, dtype=np.bool_), unit, rounding)

@@ -259,9 +259,9 @@ def is_no_tail(sizes: Rows, cut: float) -> bool:
     """
     excess = sizes[sizes > cut] - cut
     longest = 1.0 - thresholds.LEVEL_QUANTILE / np.sqrt(excess.shape[0])
-    mean, deviation = _mean_and_deviation(excess)
-    short = bool(deviation < min(thresholds.SHORT_TAIL, longest) * mean)
-    return short or _has_mode(sizes, cut)
+    xp = namespace(excess)
+    short = float(xp.std(excess)) < min(thresholds.SHORT_TAIL, longest) * float(xp.mean(excess))
+    return bool(short) or _has_mode(sizes, cut)
 
 
 def is_well_separated(sizes: Rows, cut: float) -> bool:
@@ -275,14 +275,9 @@ def is_well_separated(sizes: Rows, cut: float) -> bool:
 def separation(sizes: Rows, cut: float) -> float:
     """Return the distance between the means of both sides of a cut, in standard deviations."""
     beyond = sizes > cut
-    outer, outer_deviation = _mean_and_deviation(sizes[beyond])
-    inner, inner_deviation = _mean_and_deviation(sizes[~beyond])
-    return (outer - inner) / max(outer_deviation + inner_deviation, TINY)
-
-
-def _mean_and_deviation(x: Rows) -> tuple[float, float]:
-    xp = namespace(x)
-    return float(xp.mean(x)), float(xp.std(x))
+    xp, outer, inner = namespace(sizes), sizes[beyond], sizes[~beyond]
+    distance = float(xp.mean(outer)) - float(xp.mean(inner))
+    return distance / max(float(xp.std(outer)) + float(xp.std(inner)), TINY)
 
 
 def _has_mode(sizes: Rows, cut: float) -> bool:
