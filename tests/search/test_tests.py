@@ -201,6 +201,12 @@ def test_two_fifths_of_the_values_elsewhere_hardly_move_the_center(at, seed):
     assert spread < 3.0
 
 
+def test_many_rows_at_once_are_the_rows_one_by_one():
+    rows = np.sort([numbers(seed, kind, 80) for kind in SYMMETRIC for seed in range(3)], axis=1)
+    together = np.stack(centers(rows))
+    np.testing.assert_allclose(together.T, [center_of(row) for row in rows], rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("n_equal", [25, 40, 60, 90])
 def test_a_spread_of_zero_where_a_quarter_of_the_values_coincide(n_equal):
     values = np.concatenate([np.full(n_equal + 1, 0.3), numbers(0, "normal", 99 - n_equal)])
@@ -238,6 +244,12 @@ def test_symmetric_values_show_no_group(kind, n):
     assert found.min() > thresholds.LOG_LEVEL
     # A level of 1e-2 is not the one of each test, but clean data should hardly reach it either.
     assert np.mean(found < np.log(1e-2)) < 0.02
+
+
+@cases("largest", [1, 3, 10])
+def test_whole_numbers_show_no_group(largest):
+    found = chances(lambda rng: 1.0 * rng.integers(-largest, largest + 1, 1000), 200)
+    assert found.min() > thresholds.LOG_LEVEL
 
 
 def test_values_with_sharp_ends_hardly_ever_show_a_group():
