@@ -54,9 +54,6 @@ def test_options_of_the_published_algorithm_by_their_old_names():
         old = inlier.robust_mean(X, sigma=1.5, p=0.3)
     new = inlier.robust_mean(X, sigma=1.5, l0=inlier.l0.Options(p=0.3))
     np.testing.assert_array_equal(old.details.indicator, new.details.indicator)
-    with pytest.warns(FutureWarning, match=r"Options\(p=\.\.\.\)"):
-        model = inlier.RobustMean(sigma=1.5, p=0.3)
-    np.testing.assert_array_equal(model.fit(X).indicator_, new.details.indicator)
     with pytest.raises(TypeError, match="unexpected keyword argument 'sgima'"):
         inlier.robust_mean(X, sgima=1.0)
     with pytest.raises(ValueError, match=r"l0 must be inlier\.l0\.Options"):

@@ -23,8 +23,7 @@ from inlier.research.datasets import (
     Spiked,
     StudentT,
 )
-from inlier.search.search import start_search
-from inlier.search.state import Task
+from inlier.search.state import Task, start_search
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 FEW = range(2)

@@ -9,8 +9,8 @@ from sklearn.covariance import LedoitWolf
 
 from cases import cases
 from inlier.data import as_table
-from inlier.datasets import QuietDirections
 from inlier.linalg.eigenpairs import Oracle
+from inlier.research.datasets import QuietDirections
 from inlier.search import symmetric, thresholds
 from inlier.search.pursuit import chosen_rows, pursue, whitened
 from inlier.search.tests import excess_test

@@ -5,7 +5,7 @@ import pytest
 
 from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
-from inlier.search.state import Candidate, Line, Near, spectrum_of, unit
+from inlier.search.state import Near, spectrum_of
 from inlier.search.tests import Cut
 from reference import contaminated, largest_eigenvalue
 from symmetric_fits import started
@@ -26,17 +26,15 @@ def test_no_row_has_a_part_in_its_own_center():
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.01)
 
 
-def test_sizes_along_a_line():
-    line = Line(np.eye(2)[0], np.array([-2.0, 1.0, 4.0]), center=1.0)
-    assert line.sizes(1).tolist() == [-3.0, 0.0, 3.0]
-    assert line.sizes(-1).tolist() == [3.0, 0.0, -3.0]
-    assert line.sizes(0).tolist() == [3.0, 0.0, 3.0]
-
-
-def test_a_candidate_is_what_lies_beyond_its_cut():
-    found = Candidate("direction", Cut(cut=1.0), np.array([0.5, 1.0, 2.0, 3.0]), np.zeros(2))
-    kept = np.array([True, True, True, False])
-    assert found.among(kept).tolist() == [False, False, True, False]
+@pytest.mark.parametrize(("side", "sizes"), [(1, [-3, 0, 3]), (-1, [3, 0, -3]), (0, [3, 0, 3])])
+def test_a_candidate_is_what_lies_beyond_its_cut_along_a_line(side, sizes):
+    _, state = started(contaminated(3, 2))
+    rows = np.array([-2.0, 1.0, 4.0])
+    found = state.candidate("direction", np.eye(2)[0], rows, 1.0, Cut(cut=2.0, side=side))
+    assert found.sizes.tolist() == sizes
+    kept = np.array([False, True, True])
+    np.testing.assert_array_equal(found.among(kept), kept & (found.sizes > 2.0))
+    np.testing.assert_allclose(found.center, state.mean + np.eye(2)[0])
 
 
 def test_the_clearest_doubt_is_remembered():
@@ -57,8 +55,3 @@ def test_the_spectrum_is_that_of_the_kept_rows(shape):
     top = largest_eigenvalue(X[kept] - mean, np.ones(kept.sum()))
     assert 0.9 * top <= found.values[0] <= top * (1.0 + 1e-9)
     assert found.bound >= top * (1.0 - 1e-9)
-
-
-def test_units():
-    np.testing.assert_allclose(unit(np.array([3.0, 4.0])), [0.6, 0.8])
-    assert unit(np.zeros(2)).tolist() == [0.0, 0.0]

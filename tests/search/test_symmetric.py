@@ -22,12 +22,6 @@ from ordinary_tables import fitted, iris_with_typos
 from symmetric_fits import started
 
 
-def searched(X):
-    """The oracle, the state before any group is removed, and the rows about the nearest half."""
-    task, state = started(X)
-    return task.oracle, state, state.near
-
-
 def planted(n_bad, n=400, d=10, **changes):
     X = np.random.default_rng(1).standard_normal((n, d))
     X[:, -1] *= changes.get("scale", 1.0)
@@ -37,16 +31,16 @@ def planted(n_bad, n=400, d=10, **changes):
 
 
 def test_rows_far_out_are_found_by_distance():
-    oracle, state, near = searched(planted(3, by=1e4))
-    found = by_distance(oracle, state, near)
+    task, state = started(planted(3, by=1e4))
+    found = by_distance(task, state)
     assert found.kind == "apart" and found.cut.log_p < thresholds.LOG_LEVEL
     np.testing.assert_array_equal(np.flatnonzero(found.among(state.kept)), [0, 1, 2])
 
 
 def test_a_group_to_one_side_is_found_by_direction():
     X = planted(80, by=9.0 * np.eye(10)[0], shrunk=0.5)
-    oracle, state, _ = searched(X)
-    found = by_direction(oracle, state)
+    task, state = started(X)
+    found = by_direction(task, state)
     assert found.kind == "direction"
     np.testing.assert_array_equal(found.among(state.kept), np.arange(400) < 80)
     assert abs(found.direction[0]) > 0.99
@@ -54,9 +48,9 @@ def test_a_group_to_one_side_is_found_by_direction():
 
 def test_a_group_in_a_low_variance_direction_is_found_in_the_metric_only():
     X = planted(80, scale=0.01, by=0.2 * np.eye(10)[-1])
-    oracle, state, near = searched(X)
-    assert by_distance(oracle, state, near) is None and by_direction(oracle, state) is None
-    found = by_metric(oracle, state, np.random.default_rng(0))
+    task, state = started(X)
+    assert by_distance(task, state) is None and by_direction(task, state) is None
+    found = by_metric(task, state)
     assert found.kind == "metric"
     assert (found.among(state.kept) != (np.arange(400) < 80)).sum() <= 2
 
@@ -64,23 +58,23 @@ def test_a_group_in_a_low_variance_direction_is_found_in_the_metric_only():
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_is_found_among_clean_rows(seed):
     X = np.random.default_rng(seed).standard_normal((300, 8))
-    oracle, state, near = searched(X)
-    assert by_distance(oracle, state, near) is None
-    assert by_direction(oracle, state) is None
-    assert by_metric(oracle, state, np.random.default_rng(seed)) is None
-    assert not is_uneven(state, near)
+    task, state = started(X)
+    assert by_distance(task, state) is None
+    assert by_direction(task, state) is None
+    assert by_metric(task, state) is None
+    assert not is_uneven(state)
 
 
 def test_whether_rows_are_uneven_is_known_without_a_pass():
     X = planted(80, by=9.0, scale=0.1) + 100.0
-    oracle, state, near = searched(X)
+    task, state = started(X)
     squares = np.square(X - X.mean(axis=0)).sum()
     # What the test compares: the largest eigenvalue, and that of white noise as large.
     noise = squares / 10 * (1.0 + np.sqrt(10 / 400)) ** 2
-    passes = oracle.table.n_passes
+    passes = task.oracle.table.n_passes
     assert state.spectrum.values[0] > thresholds.ANISOTROPIC * noise
-    assert is_uneven(state, near)
-    assert oracle.table.n_passes == passes
+    assert is_uneven(state)
+    assert task.oracle.table.n_passes == passes
 
 
 # -- screening of directions ----------------------------------------------------------------------

@@ -157,11 +157,6 @@ def test_the_spread_is_that_of_the_half_with_the_least_variance(kind, n):
     assert spread == pytest.approx(GAUSSIAN_HALF * np.sqrt(least), rel=1e-9)
 
 
-def test_the_spread_of_gaussian_values_is_their_standard_deviation():
-    values = 3.0 * np.random.default_rng(0).standard_normal(20_000)
-    assert center_of(values)[1] == pytest.approx(3.0, rel=0.05)
-
-
 @cases("n", [400, 4 * thresholds.CENTER_VALUES])
 @cases("kind", SYMMETRIC)
 @cases("seed", range(5))
@@ -293,25 +288,17 @@ def test_mirror_is_its_definition(seed):
     assert mirror_test(values, center, error, sides=(-1,)).log_p == min(0.0, expected[-1])
 
 
-@cases("n_bad", [20, 60, 200])
-@cases("seed", range(5))
-def test_a_planted_group_is_cut_off(n_bad, seed):
-    values = planted(seed, n_bad=n_bad)
-    center, cut = excess_test(values)
-    assert cut.log_p < thresholds.LOG_LEVEL and cut.side == 1
-    assert 0.0 < cut.share <= thresholds.GOOD_SHARE
-    np.testing.assert_array_equal(values - center > cut.cut, np.arange(500) >= 500 - n_bad)
-
-
 @given(seeds, scales, shifts)
 @settings(max_examples=40)
 def test_a_cut_moves_with_the_values(seed, scale, shift):
     values = planted(seed, n=200, n_bad=40)
     center, cut = excess_test(values)
+    assert cut.log_p < thresholds.LOG_LEVEL and cut.share <= thresholds.GOOD_SHARE
     moved_center, moved = excess_test(scale * (values + shift))
     assert moved.log_p == pytest.approx(cut.log_p, rel=1e-6)
     assert moved.share == pytest.approx(cut.share)
     bad = values - center > cut.cut
+    np.testing.assert_array_equal(bad, np.arange(200) >= 160)
     np.testing.assert_array_equal(scale * (values + shift) - moved_center > moved.cut, bad)
     other_center, other = excess_test(-values)
     assert other.side == -1

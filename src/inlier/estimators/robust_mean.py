@@ -8,7 +8,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inlier._internal.typing import Array
-from inlier.api import Assumption, MissingName, ScatterName, options_of, robust_mean
+from inlier.api import Assumption, MissingName, ScatterName, robust_mean
 from inlier.data import Table, as_table
 from inlier.data.checks import check_table
 from inlier.estimators.base import MeanEstimator, in_signs
@@ -42,8 +42,6 @@ class RobustMean(OutlierMixin, MeanEstimator):
         Seed of the fit.
     l0 : inlier.l0.Options, optional
         Options of the published algorithm.
-    **deprecated
-        These options by their names: give them to `inlier.l0.Options`.
 
     Attributes
     ----------
@@ -100,11 +98,10 @@ class RobustMean(OutlierMixin, MeanEstimator):
         missing: MissingName = "auto",
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         l0: Options | None = None,
-        **deprecated: Any,
     ) -> None:
         self.sigma, self.assume, self.scatter, self.missing = sigma, assume, scatter, missing
         self.random_state = random_state
-        self.l0 = options_of(l0, deprecated) if deprecated else l0
+        self.l0 = l0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the mean of the good rows of X, and its bad rows; warn as `robust_mean` does.

@@ -19,8 +19,10 @@ from scipy.special import ndtri
 from inlier._internal.arrays import (
     ascending_columns,
     column_medians,
+    evenly_spaced,
     highest,
     like,
+    median,
     median_distances,
     middles,
     namespace,
@@ -29,11 +31,59 @@ from inlier._internal.arrays import (
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
+from inlier._internal.validation import fit_generator
 from inlier.data import Fences, Measure, Table, TailLength, as_table
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
-from inlier.search.sample import RowSample, quantile_of_last, rounding_steps
+from inlier.search.tests import quantile_of_last
+
+
+class RowSample(NamedTuple):
+    """Some rows of a table on the host, in an order that does not depend on the table's."""
+
+    rows: Array
+    """Their indices."""
+    values: Array
+    """m x d, in double precision."""
+    missing: Mask | None = None
+    """m x d: which cells are filled, if some are."""
+
+    @classmethod
+    def of(cls, table: Table) -> RowSample | None:
+        """Sample all rows, or as many as fit; None if these are too few to know the columns."""
+        n, d = table.shape
+        m = min(n, max(thresholds.SAMPLE_ROWS, thresholds.SAMPLE_CELLS // d))
+        if n * d <= thresholds.WHOLE_CELLS:
+            m = n
+        if n < thresholds.FEWEST_ROWS or m * d > thresholds.MOST_SAMPLE_CELLS:
+            return None
+        # In the order in which the fit samples rows, if it has one already.
+        order = table.order(fit_generator(0))
+        rows = on_host(order) if m == n else evenly_spaced(order, m)
+        missing = None if table.missing is None else table.missing[rows]
+        return cls(rows, table.fetch(rows).astype(np.float64), missing)
+
+    def among(self, kept: Rows, most: int) -> RowSample:
+        """Return the kept rows of the sample, or `most` of them."""
+        inside = np.flatnonzero(on_host(namespace(kept).take(kept, like(self.rows, kept))))
+        if len(inside) > most:
+            inside = inside[np.linspace(0, len(inside) - 1, most).astype(np.intp)]
+        missing = None if self.missing is None else self.missing[inside]
+        return RowSample(self.rows[inside], self.values[inside], missing)
+
+    def refilled(self) -> Array:
+        """Return the values, with missing cells filled with the medians of these rows.
+
+        The median of other rows is not their middle: a spike beside it looks like skewness.
+        """
+        values = self.values.copy()
+        if self.missing is not None:
+            some_missing = self.missing.any(axis=0) & ~self.missing.all(axis=0)
+            for j in np.flatnonzero(some_missing):
+                filled = self.missing[:, j]
+                values[filled, j] = median(values[~filled, j])
+        return values
 
 
 class Rule(NamedTuple):
@@ -49,13 +99,13 @@ def extreme_rules(table: Table, sample: RowSample) -> list[Rule]:
     n, m = table.shape[0], len(sample.rows)
     with np.errstate(all="ignore"):
         if m == n:
-            return find_extremes(sample.values, n)[0]
+            return find_extremes(sample.values)[0]
         factor = (n / m) ** (1.0 / thresholds.TAIL_INDEX)
         # To sort thousands of columns takes the host longer than a pass takes a GPU.
         values = table.to_gpu(sample.values)
         reach = _reach(values, factor)
         values = namespace(values).concat([values, table.to_gpu(_rows_beyond(table, reach))])
-        rules, kept = find_extremes(values, values.shape[0])
+        rules, kept = find_extremes(values)
         rest = _of_rows(values, kept)
         return [_widened(rule, reach, rest, factor) for rule in rules]
 
@@ -70,13 +120,12 @@ def _reach(values: Rows, factor: float) -> Fences:
 
 
 def _rows_beyond(table: Table, reach: Fences) -> Array:
-    """Return the rows that lie farther out in some column, or the farthest of them."""
+    """Return the rows that lie farther out in some column, or the 2,000 farthest of them."""
     far = table.measured(reach)
     xp = namespace(far)
     beyond = xp.nonzero(far > 1.0)[0]
     rows, far = on_host(beyond), on_host(xp.take(far, beyond))
-    if len(rows) > thresholds.MOST_BEYOND:
-        rows = rows[np.argsort(-far, kind="stable")[: thresholds.MOST_BEYOND]]
+    rows = rows[np.argsort(-far, kind="stable")[:2000]]
     return table.fetch(np.sort(rows)).astype(np.float64)
 
 
@@ -96,14 +145,14 @@ def _widened(rule: Rule, reach: Fences, kept: Rows, factor: float) -> Rule:
     return rule._replace(measure=replace(measure, above=above, below=below))
 
 
-def find_extremes(X: Rows, n: int) -> tuple[list[Rule], Mask]:
+def find_extremes(X: Rows) -> tuple[list[Rule], Mask]:
     """Find rules that separate extreme rows from the others, and the mask of the rows to keep.
 
-    X holds all rows, or a sample with all rows that may be extreme; shares are of n rows. The rules
-    are in the order in which they apply: one for cells, if any, and some for lengths.
+    X holds all rows, or a sample with all rows that may be extreme. The rules are in the order in
+    which they apply: one for cells, if any, and some for lengths.
     """
-    m, d = X.shape
-    kept = np.ones(m, dtype=np.bool_)
+    n, d = X.shape
+    kept = np.ones(n, dtype=np.bool_)
     high, low = np.full(d, np.inf), np.full(d, -np.inf)
     cells_log_p = 0.0
     length_rules: list[Rule] = []
@@ -118,16 +167,18 @@ def find_extremes(X: Rows, n: int) -> tuple[list[Rule], Mask]:
             break
         R = of_columns(R, varies)
         view = _View.of(R)
-        cells = _extreme_cells(view, most)
-        lengths = _extreme_lengths(R, view, varies, most, not len(cells.fenced))
-        removed = cells.beyond(R)
+        top, bottom, log_p = _extreme_cells(view, most)
+        fenced = np.flatnonzero(np.isfinite(top) | np.isfinite(bottom))
+        lengths = _extreme_lengths(R, view, varies, most, not len(fenced))
+        cells = on_host(of_columns(R, fenced))
+        removed = ((top[fenced] < cells) | (bottom[fenced] > cells)).any(axis=1)
         for _, members in lengths:
             removed |= members
         if not removed.any() or kept.sum() - removed.sum() < thresholds.KEPT_SHARE * n:
             break
-        high[varies] = np.minimum(high[varies], cells.high)
-        low[varies] = np.maximum(low[varies], cells.low)
-        cells_log_p = min(cells_log_p, cells.log_p)
+        high[varies] = np.minimum(high[varies], top)
+        low[varies] = np.maximum(low[varies], bottom)
+        cells_log_p = min(cells_log_p, log_p)
         length_rules += [rule for rule, _ in lengths]
         kept[kept] = ~removed
     rules = []
@@ -192,12 +243,30 @@ class _View(NamedTuple):
         return a if side == 0 else -a[::-1]
 
 
+def rounding_steps(ascending: Rows) -> Array:
+    """Return the smallest step between the values of each sorted column; 0 if all are equal.
+
+    Steps below 1e-9 of the column's spread are arithmetic, not rounding. The spread is the one of
+    the middle values: a single huge value must not make the others look like copies.
+    """
+    xp, n = namespace(ascending), ascending.shape[0]
+    steps = ascending[1:, :] - ascending[:-1, :]
+    spread = ascending[n - 1 - n // 10, :] - ascending[n // 10, :]
+    spread = xp.where(spread > 0.0, spread, ascending[-1, :] - ascending[0, :])
+    least, smallest = 1e-9 * on_host(spread), on_host(xp.min(steps, axis=0)).copy()
+    tied = np.flatnonzero(~(smallest > least))
+    if len(tied):
+        among = on_host(of_columns(steps, tied))
+        smallest[tied] = np.where(among > least[tied], among, np.inf).min(axis=0)
+    return np.where(np.isfinite(smallest), smallest, 0.0)
+
+
 def _unit_and_power(ascending: Rows, number: Array) -> tuple[Array, Array]:
     """Return the median m of the positive values of sorted columns, and the power h <= 1.
 
     (a / m)^h is half-normal at the median and at the upper quantile.
     """
-    q = thresholds.EXTREME_QUANTILE
+    q = 0.75  # a quarter of a side may be bad
     unit, upper = (quantile_of_last(ascending, number, level) for level in (0.5, q))
     gaussian = np.log(ndtri(0.5 + q / 2.0) / MEDIAN_SIZE)
     with np.errstate(all="ignore"):
@@ -205,46 +274,32 @@ def _unit_and_power(ascending: Rows, number: Array) -> tuple[Array, Array]:
     return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
 
 
-class _Conditions(NamedTuple):
-    """When the largest values are extreme."""
-
-    n_tests: int
-    most: int
-    """At most this number of values is extreme."""
-    size: float
-    """Their smallest Gaussian size."""
-    ratio: float
-    """Their smallest ratio to the others."""
-    prior: float
-    """The number of spacings that the expected tail index counts for."""
-
-
-class _Extremes(NamedTuple):
-    """How many of the largest values are extreme, where to cut, and the chance of it."""
-
-    number: Array
-    cut: Array
-    nearest: Array
-    """The smallest of the extreme values."""
-    log_p: Array
-
-
 def _tail_test(
-    a: Array, size: Array, number: Array, step: Array, conditions: _Conditions
-) -> _Extremes:
-    """Find the largest values that the tail of the others cannot reach.
+    a: Array,
+    size: Array,
+    number: Array,
+    step: Array,
+    n_tests: int,
+    most: int,
+    least_size: float,
+    least_ratio: float,
+    prior: float,
+) -> tuple[Array, Array, Array, Array]:
+    """Find the largest values that the tail of the others cannot reach: at most `most`.
 
     `a` and `size` (t x v) are the largest values of each of v views, ascending, and their Gaussian
     sizes; a view has `number` values above 0, rounded to its `step`, so that values may be nearer
     by half of it. The cut is the least likely gap: a good value may lie next to many extreme ones.
-    """
+    The expected tail index counts for `prior` spacings. Return for each view the number of extreme
+    values, the cut, the smallest of them, and the logarithm of the chance.
+    """  # fmt: skip
     t, v = a.shape
-    k = np.arange(1, max(1, min(conditions.most, t - 8)) + 1)[:, None]
+    k = np.arange(1, max(1, min(most, t - 8)) + 1)[:, None]
     edge, column = t - k, np.arange(v)[None, :]
     logs = np.log(np.maximum(a, TINY))
     sums = np.concatenate([np.zeros((1, v)), np.cumsum(logs, axis=0)])
     # Hill's estimate of the tail index from the sqrt(n) values just inside the cut.
-    fewest, prior = thresholds.FEWEST_VALUES, conditions.prior
+    fewest = thresholds.FEWEST_VALUES
     inside = np.maximum(np.sqrt(np.maximum(number - k, 1)).astype(np.intp), fewest)
     inside = np.minimum(inside, np.minimum(number - k - 1, edge - 1))
     enough = inside >= fewest
@@ -254,8 +309,8 @@ def _tail_test(
     index = (inside + prior) / (np.maximum(hill, 0.0) + prior / thresholds.TAIL_INDEX)
     inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
     r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
-    log_p = np.log(conditions.n_tests * k * (k + 1.0)) - k * index * np.log(r)
-    extreme = enough & (size[edge, column] >= conditions.size) & (r >= conditions.ratio)
+    log_p = np.log(n_tests * k * (k + 1.0)) - k * index * np.log(r)
+    extreme = enough & (size[edge, column] >= least_size) & (r >= least_ratio)
     extreme &= log_p < np.log(thresholds.EXTREME_LEVEL)
     least_likely = 1 + np.argmin(np.where(extreme, log_p, np.inf), axis=0)
     found = np.where(extreme.any(axis=0), least_likely, 0)
@@ -263,55 +318,36 @@ def _tail_test(
     column = column[0]
     inner, nearest = (np.maximum(a[t - at - i, column], TINY) for i in (1, 0))
     cut = np.where(found > 0, np.sqrt(inner * nearest), np.inf)
-    return _Extremes(found, cut, nearest, log_p[at - 1, column])
+    return found, cut, nearest, log_p[at - 1, column]
 
 
-class _Cells(NamedTuple):
-    """The fences of the columns; infinite where nothing is extreme."""
-
-    high: Array
-    low: Array
-    log_p: float
-
-    @property
-    def fenced(self) -> Array:
-        """The columns with extreme cells."""
-        return np.flatnonzero(np.isfinite(self.high) | np.isfinite(self.low))
-
-    def beyond(self, R: Rows) -> Mask:
-        """Return the rows with a cell beyond its fence."""
-        fenced = self.fenced
-        R = on_host(of_columns(R, fenced))
-        return np.asarray(((self.high[fenced] < R) | (self.low[fenced] > R)).any(axis=1))
-
-
-def _extreme_cells(view: _View, most: int) -> _Cells:
+def _extreme_cells(view: _View, most: int) -> tuple[Array, Array, float]:
+    """Return the fences of the columns, infinite where nothing is extreme, and the least chance."""
     m, d = view.ascending.shape
     tail = min(m, 2 * most + 80 + 2 * int(np.sqrt(m)))
     # Among many cells the largest good one has this size by chance.
-    least = max(thresholds.EXTREME_SIZE, -float(ndtri(0.5 / (m * d))))
-    conditions = _Conditions(
-        2 * d + 4, most, least, thresholds.EXTREME_RATIO, thresholds.EXTREME_PRIOR
-    )
+    least_size, *weakest = thresholds.EXTREME
+    least = max(least_size, -float(ndtri(0.5 / (m * d))))
     cuts, nearest, log_p = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
-    ends = on_host(view.ascending[-1, :]), -on_host(view.ascending[0, :])
-    for side, farthest in enumerate(ends):
-        unit, power = view.unit[side], view.power[side]
+    for side, unit, power in zip((0, 1), view.unit, view.power, strict=True):
+        farthest = view.end(side, 1, np.arange(d))[0]
         size = MEDIAN_SIZE * (np.maximum(farthest, 0.0) / unit) ** power
         far = np.flatnonzero(size >= least)
         if not len(far):
             continue
         a = np.maximum(view.end(side, tail, far), 0.0)
         size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
-        found = _tail_test(a, size, view.number[side, far], view.step[far], conditions)
-        cuts[side, far], nearest[side, far] = found.cut, found.nearest
-        log_p = min(log_p, float(np.min(found.log_p[found.number > 0], initial=0.0)))
+        number, cuts[side, far], nearest[side, far], chances = _tail_test(
+            a, size, view.number[side, far], view.step[far], 2 * d + 4, most,
+            least, *weakest,
+        )  # fmt: skip
+        log_p = min(log_p, float(np.min(chances[number > 0], initial=0.0)))
     # No value is removed on one side that is nearer than a kept one on the other.
     extreme = np.flatnonzero(np.isfinite(cuts).any(axis=0))
     tails = np.stack([view.end(side, tail, extreme) for side in (1, 0)])
     kept = np.where(tails < cuts[::-1, None, extreme], tails, 0.0).max(axis=1)
     cuts[:, extreme] = np.where(nearest[:, extreme] < kept, np.inf, cuts[:, extreme])
-    return _Cells(view.center + cuts[0], view.center - cuts[1], log_p)
+    return view.center + cuts[0], view.center - cuts[1], log_p
 
 
 def _extreme_lengths(
@@ -331,13 +367,6 @@ def _extreme_lengths(
         measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
     else:
         measured = [(plain, on_host(as_table(R).measured(plain)))]
-    few, many = (
-        _Conditions(2 * d + 4, most, *weakest)
-        for weakest in (
-            (thresholds.EXTREME_SIZE, thresholds.EXTREME_RATIO, thresholds.EXTREME_PRIOR),
-            (thresholds.LONG_SIZE, thresholds.LONG_RATIO, thresholds.LONG_PRIOR),
-        )
-    )
     extreme = []
     for measure, lengths in measured:
         a = np.sort(lengths)[:, None]
@@ -347,16 +376,16 @@ def _extreme_lengths(
         if number[0] < thresholds.FEWEST_VALUES or distinct < 2.0 * np.sqrt(len(a)):
             continue  # a few codes have no tail
         scale, power = _unit_and_power(off, number)
-        counted = np.array([len(a)]), np.zeros(1)  # all values, not rounded
-        found = _tail_test(a, MEDIAN_SIZE * (off / scale) ** power, *counted, few)
-        if not found.number[0] and no_cells and d < thresholds.WIDE_COLUMNS:
-            found = _tail_test(a, MEDIAN_SIZE * off / scale, *counted, many)
-            if found.number[0] < thresholds.LONG_SHARE * m:
+        counted = np.array([len(a)]), np.zeros(1), 2 * d + 4, most  # all values, not rounded
+        found = _tail_test(a, MEDIAN_SIZE * (off / scale) ** power, *counted, *thresholds.EXTREME)
+        if not found[0] and no_cells and d < thresholds.WIDE_COLUMNS:
+            found = _tail_test(a, MEDIAN_SIZE * off / scale, *counted, *thresholds.LONG)
+            if found[0] < thresholds.LONG_SHARE * m:
                 continue
-        if found.number[0]:
-            measure = _of_all_columns(measure, columns)
-            rule = Rule(measure, float(found.cut[0]), float(found.log_p[0]))
-            extreme.append((rule, lengths > rule.cut))
+        number, cut, _, log_p = (x.item() for x in found)
+        if number:
+            rule = Rule(_of_all_columns(measure, columns), cut, log_p)
+            extreme.append((rule, lengths > cut))
     return extreme
 
 

@@ -5,23 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from inlier._internal.arrays import any_true, count, double, mask_of, namespace, on_host, total
+from inlier._internal.arrays import any_true, count, double, mask_of, namespace, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Fences, Frame, Measure, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
 from inlier.l0.dual import dual_in, subspace_of
 from inlier.linalg.centers import central_point
-from inlier.linalg.eigenpairs import DENSE, Oracle
+from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle
 from inlier.search import thresholds
-from inlier.search.extremes import extreme_rules
-from inlier.search.sample import RowSample
-from inlier.search.search import remove, start_search, symmetric, tighten_bound
-from inlier.search.separated import Separated, separated_groups, separation_ratio
-from inlier.search.state import Candidate, SearchState, Task, spectrum_of
-from inlier.search.symmetric import is_noise, tested_rows
-from inlier.search.tests import Cut
-from inlier.verdict.rules import Group, Multiplier, Suspect
+from inlier.search.extremes import RowSample, extreme_rules
+from inlier.search.separated import separated
+from inlier.search.state import SearchState, Task, spectrum_of, start_search
+from inlier.search.symmetric import is_noise, symmetric
+from inlier.verdict.rules import Group, Multiplier
 from inlier.verdict.verdict import Finding, Kind, Outcome, Step, Verdict
 
 
@@ -62,9 +59,9 @@ def fit_without_sigma(
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
     state = start_search(task, first, distances, noise)
     found, cautious = search(task, state, assume)
-    tighten_bound(oracle, found)
-
     n, m, spectrum = whole.shape[0], count(found.kept), found.spectrum
+    if spectrum.bound > (1.0 + EXCESS) * float(spectrum.values[0]) and len(found.mean) > DENSE:
+        spectrum = oracle.bound_top(found.mean, double(found.kept))
     needed = max(spectrum.bound * found.kept.shape[0] / m, TINY)
     dual, most_kept = Multiplier.of_budget(found.mean, needed), float(found.kept.shape[0])
     if found.groups:
@@ -111,87 +108,16 @@ def search(task: Task, first: SearchState, assume: str) -> tuple[SearchState, bo
     return separated(task, first), True
 
 
-def separated(task: Task, first: SearchState) -> SearchState:
-    """Remove the groups that are well separated, with nothing assumed of the good rows."""
-    found, frame = first.copy(), task.frame
-    if task.sample is None:
-        return found
-    near = on_host(frame.near)
-    rows, values, _ = task.sample.among(near, thresholds.SEPARATED_ROWS)
-    numbers = np.cumsum(near) - 1  # of the rows in the frame
-    whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
-    judged = separated_groups(numbers[rows], values, whole_in_proportion, frame.whole.to_gpu)
-    found.several = judged.several
-    for group, among in judged.removed:
-        candidate = _extended(task, found, group, among)
-        if candidate is None or remove(task, found, candidate) is None:
-            return found
-    aside = replace(found, groups=[], candidates=[])
-    silent = task._replace(notify=lambda step: None)
-    for group, among in judged.suspected:
-        candidate = _extended(task, aside, group, among)
-        record = None if candidate is None else remove(silent, aside, candidate)
-        if record is None:
-            break
-        shift = _shift(task, found, record)
-        found.suspects.append(Suspect(record, shift, "the other rows are skewed"))
-    return found
-
-
-def _extended(task: Task, found: SearchState, group: Separated, rows: Array) -> Candidate | None:
-    """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
-    direction = group.direction[None]
-    if task.axes is None:
-        direction = task.frame.directions(direction)
-    else:
-        direction = direction @ task.axes
-    length = float(np.linalg.norm(direction))
-    if not 0.0 < length < np.inf:
-        return None
-    direction = direction[0] / length
-    along = task.oracle.table.project(found.mean, direction[None])[0, :]
-    t, kept = on_host(along), on_host(found.kept)
-    inner, outer = t[rows[~group.members]], t[rows[group.members]]
-    low, high = float(inner.max()), float(outer.min())
-    if low >= high:
-        return None
-    between = np.sort(t[kept & (t >= low) & (t <= high)])
-    widest = int(np.argmax(np.diff(between)))
-    cut = float(between[widest] + between[widest + 1]) / 2.0
-    members = kept & (t > cut)
-    ratio = separation_ratio(t[kept], members[kept])
-    if ratio <= 1.0 and len(rows) != kept.sum():
-        return None
-    middle = float(np.median(t[kept & ~members]))
-    point = found.mean + middle * direction
-    return Candidate(
-        "clear", Cut(group.log_p, cut - middle, 1, 0.0), along - middle, point, direction,
-        group.ratio,
-    )  # fmt: skip
-
-
-def _shift(task: Task, found: SearchState, group: Group) -> float:
-    """Return how far the mean moves without a group, in standard errors."""
-    kept, mean = found.kept, found.mean
-    m = count(kept)
-    offset = (mean - group.mean) * (group.size / (m - group.size))
-    length = float(np.linalg.norm(offset))
-    if length == 0.0:
-        return 0.0
-    along = task.oracle.table.project(mean, offset[None] / length)[0, :]
-    deviation = float(np.sqrt(total(double(kept) * along**2) / m))
-    return length * float(np.sqrt(m)) / max(deviation, TINY)
-
-
 def _is_noise(task: Task, found: SearchState) -> bool:
     """Return whether the rows beside the groups that were found are noise about one center."""
     frame, sample = task.frame, task.sample
     if not found.groups or sample is None:
         return False
-    most = tested_rows(sample.values.shape[1])
+    cells_per_row, fewest, most = sample.values.shape[1], thresholds.SEPARATED_ROWS, 4000
+    n_tested = int(np.clip((1 << 20) // cells_per_row, fewest, most))
 
     def some_of(rows: Rows) -> Array:
-        return sample.among(frame.of_all_rows(rows, False), most).refilled()
+        return sample.among(frame.of_all_rows(rows, False), n_tested).refilled()
 
     m = found.kept.shape[0]
     groups = [(group.size, some_of(mask_of(group.rows, m))) for group in found.groups]
@@ -229,10 +155,12 @@ def _early(
     """Find the extreme rows, and those too far away to compute with; return the others too."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
-    far = min(thresholds.HOPELESS * typical, largest) if typical > 0.0 else largest
+    # The squares of such distances would cost the other rows their precision.
+    far = min(1e6 * typical, largest) if typical > 0.0 else largest
     if assume == "symmetric" and typical > 0.0:
-        absurd = min(thresholds.ABSURD * typical, largest)
-        if count(distances > absurd**2) <= thresholds.ABSURD_SHARE * n:
+        # By Chebyshev's inequality one row in a million is so far out.
+        absurd = min(1e3 * typical, largest)
+        if count(distances > absurd**2) <= 0.05 * n:
             far = absurd
     groups: list[Group] = []
     near = distances >= 0.0
@@ -291,8 +219,8 @@ def _findings(
         if found.refused is not None:
             kind = Kind.REFUSED_FURTHER if groups else Kind.REFUSED
             doubts = [Finding(kind, group=found.refused)]
-        elif len(found.candidates) >= thresholds.MOST_GROUPS:
-            doubts = [Finding(Kind.MANY_GROUPS, len(found.candidates))]
+        elif len(found.groups) >= thresholds.MOST_GROUPS:
+            doubts = [Finding(Kind.MANY_GROUPS, len(found.groups))]
         elif found.unclear:
             doubts = [Finding(Kind.UNCLEAR_GROUP, found.unclear)]
         elif found.coincide:

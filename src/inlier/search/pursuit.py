@@ -39,11 +39,6 @@ from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
 from inlier.search.tests import NOTHING, Cut, centers, mirror_test
 
-# Directions below this fraction of the largest variance hold rounding, or nothing.
-RELATIVE = 1e-10
-# Smallest variance whose square does not underflow.
-LEAST = 1e-100
-
 
 class White(NamedTuple):
     """Kept rows in coordinates in which they vary alike in all directions.
@@ -91,7 +86,8 @@ def whitened(
     R = centered_rows(table, chosen, mean)
     xp = namespace(R)
     axes = PrincipalAxes.of(R.T @ R / R.shape[0])
-    held = axes.variances > max(RELATIVE * axes.variances[0], least_variance)
+    # Directions below this fraction of the largest variance hold rounding, or nothing.
+    held = axes.variances > max(1e-10 * axes.variances[0], least_variance)
     axes = axes.first(max(1, int(held.sum())))
     axes = axes._replace(variances=np.maximum(axes.variances, TINY))
     shrinkage = axes.variances / _shrunk(axes.variances, R)
@@ -101,7 +97,7 @@ def whitened(
         order = xp.argsort(R @ like(random.standard_normal(d), R))
         R = xp.take(R, like(evenly_spaced(order, pursued), R), axis=0)
     whitener = axes.whitener
-    if sampled:  # of many: single precision is enough for directions above `RELATIVE`
+    if sampled:  # of many: single precision is enough for these directions
         rows = double(xp.astype(whitener, xp.float32) @ xp.astype(R, xp.float32).T)
     else:
         rows = whitener @ R.T
@@ -180,10 +176,10 @@ def _charge(white: Rows, best: float, random: np.random.Generator) -> float:
     key = on_host(like(random.standard_normal(white.shape[0]), white) @ white)
     _, twin = np.unique(np.round(key, 9), return_inverse=True)
     charge = 0.0
-    for _ in range(thresholds.TRIALS):
+    for _ in range(4):
         signs = random.choice([-1.0, 1.0], int(twin.max()) + 1)[twin]
         least = min(found.cut.log_p for found in _tested(white * like(signs, white)))
-        charge = max(charge, -thresholds.MORE_TRIALS * least)
+        charge = max(charge, -1.25 * least)  # more trials would find a bit more
         if best + charge > np.log(thresholds.DOUBTFUL_LEVEL):
             break
         if best + 2.0 * charge < 2.0 * thresholds.LOG_LEVEL:
@@ -201,7 +197,7 @@ def _tested(Z: Rows) -> list[Projection]:
     # The climb only chooses what is tested: single precision is enough.
     single = namespace(Z).astype(Z, namespace(Z).float32)
     for window in windows(Z.shape[0]):
-        V, skewness, kurtosis = climb(single, window, thresholds.CLIMB_STEPS)
+        V, skewness, kurtosis = climb(single, window, 10)
         for found, sizes in ((skewed, skewness), (flat, -kurtosis)):
             for i, best in enumerate(sizes.argmax(axis=1)):
                 direction = np.zeros(Z.shape[0])
@@ -210,7 +206,7 @@ def _tested(Z: Rows) -> list[Projection]:
     directions = [
         direction
         for found in (skewed, flat)
-        for _, direction in sorted(found, key=lambda pair: -pair[0])[: thresholds.MOST_TESTED]
+        for _, direction in sorted(found, key=lambda pair: -pair[0])[:32]
     ]
     ascending = namespace(Z).sort(like(np.stack(directions), Z) @ Z, axis=1)
     tested = []
@@ -269,7 +265,9 @@ def _shapes(projected: Rows) -> Rows:
     xp = namespace(projected)
     projected = projected - xp.mean(projected, axis=-1, keepdims=True)
     squares = projected * projected
-    variance = xp.clip(double(xp.mean(squares, axis=-1)), LEAST, None)
+    variance = xp.clip(
+        double(xp.mean(squares, axis=-1)), 1e-100, None
+    )  # its square does not underflow
     skewness = double(xp.mean(squares * projected, axis=-1)) / variance**1.5
     kurtosis = double(xp.mean(squares * squares, axis=-1)) / variance**2
     return xp.stack([skewness, kurtosis], axis=-1)

@@ -13,6 +13,7 @@ of the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -21,23 +22,25 @@ from scipy.special import bdtr
 
 from inlier._internal.arrays import (
     ascending_columns,
+    count,
+    double,
     like,
     median_distances,
     middles,
     namespace,
     of_columns,
     on_host,
+    total,
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
+from inlier.search.extremes import rounding_steps
 from inlier.search.pursuit import climb, windows
-from inlier.search.sample import rounding_steps
-from inlier.search.tests import bimodality_ratio, skewness_ratio
-
-# Cells are clipped to this distance, in units of their column, so that squares do not overflow.
-FARTHEST = 1e100
+from inlier.search.state import Candidate, SearchState, Task, remove
+from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
+from inlier.verdict.rules import Group, Suspect
 
 
 class Separated(NamedTuple):
@@ -50,24 +53,84 @@ class Separated(NamedTuple):
     log_p: float
 
 
-class SeparatedGroups(NamedTuple):
-    """Groups to remove, suspected groups, and whether there are several modes."""
+def separated(task: Task, first: SearchState) -> SearchState:
+    """Remove the groups that are well separated, with nothing assumed of the good rows."""
+    found, frame = first.copy(), task.frame
+    if task.sample is None:
+        return found
+    near = on_host(frame.near)
+    rows, values, _ = task.sample.among(near, thresholds.SEPARATED_ROWS)
+    numbers = np.cumsum(near) - 1  # of the rows in the frame
+    whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
+    removed, suspected, found.several = separated_groups(
+        numbers[rows], values, whole_in_proportion, frame.whole.to_gpu
+    )
+    for group, among in removed:
+        candidate = _extended(task, found, group, among)
+        if candidate is None or remove(task, found, candidate) is None:
+            return found
+    aside = replace(found, groups=[], candidates=[])
+    silent = task._replace(notify=lambda step: None)
+    for group, among in suspected:
+        candidate = _extended(task, aside, group, among)
+        record = None if candidate is None else remove(silent, aside, candidate)
+        if record is None:
+            break
+        shift = _shift(task, found, record)
+        found.suspects.append(Suspect(record, shift, "the other rows are skewed"))
+    return found
 
-    removed: list[tuple[Separated, Array]]
-    """Each with the indices of the rows in which it was found."""
-    suspected: list[tuple[Separated, Array]]
-    several: bool
+
+def _extended(task: Task, found: SearchState, group: Separated, rows: Array) -> Candidate | None:
+    """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
+    direction = group.direction[None]
+    direction = task.frame.directions(direction) if task.axes is None else direction @ task.axes
+    length = float(np.linalg.norm(direction))
+    if not 0.0 < length < np.inf:
+        return None
+    direction = direction[0] / length
+    along = task.oracle.table.project(found.mean, direction[None])[0, :]
+    t, kept = on_host(along), on_host(found.kept)
+    low, high = float(t[rows[~group.members]].max()), float(t[rows[group.members]].min())
+    if low >= high:
+        return None
+    between = np.sort(t[kept & (t >= low) & (t <= high)])
+    widest = int(np.argmax(np.diff(between)))
+    cut = float(between[widest] + between[widest + 1]) / 2.0
+    members = kept & (t > cut)
+    if _extent(t[kept], members[kept])[0] <= 1.0 and len(rows) != kept.sum():
+        return None
+    middle = float(np.median(t[kept & ~members]))
+    beyond = Cut(group.log_p, cut - middle, 1, 0.0)
+    return found.candidate("clear", direction, along, middle, beyond, group.ratio)
+
+
+def _shift(task: Task, found: SearchState, group: Group) -> float:
+    """Return how far the mean moves without a group, in standard errors."""
+    kept, mean = found.kept, found.mean
+    m = count(kept)
+    offset = (mean - group.mean) * (group.size / (m - group.size))
+    length = float(np.linalg.norm(offset))
+    if length == 0.0:
+        return 0.0
+    along = task.oracle.table.project(mean, offset[None] / length)[0, :]
+    deviation = float(np.sqrt(total(double(kept) * along**2) / m))
+    return length * float(np.sqrt(m)) / max(deviation, TINY)
+
+
+# -- groups of a sample ---------------------------------------------------------------------------
 
 
 def separated_groups(
     rows: Array, values: Array, n: int, to_gpu: Callable[[Array], Rows] = np.asarray
-) -> SeparatedGroups:
-    """Find the groups that are well separated from the rest.
+) -> tuple[list[tuple[Separated, Array]], list[tuple[Separated, Array]], bool]:
+    """Find the groups to remove, suspected groups, and whether there are several modes.
 
-    All of them are removed only if the rest is symmetric and has one mode; otherwise only a few
+    All groups are removed only if the rest is symmetric and has one mode; otherwise only a few
     obvious rows. The others are suspected, unless the rows fall into several groups, of which none
     is more suspect than another. `rows` are the indices of some rows and `values` their cells; n is
-    the number of rows before extreme ones were removed, in proportion to these.
+    the number of rows before extreme ones were removed, in proportion to these. Each group comes
+    with the indices of the rows in which it was found.
     """
     found: list[tuple[Separated, Array]] = []
     several = False
@@ -89,37 +152,34 @@ def separated_groups(
             found.append((group._replace(direction=direction), rows))
             rows, values = rows[~members], values[~members]
         if not found:
-            return SeparatedGroups([], [], several)
+            return [], [], several
         n_found = sum(int(group.members.sum()) for group, _ in found)
         projected = project_on_axes(to_gpu(values[:, np.ptp(values, axis=0) > 0.0]))
         if n_found > thresholds.FEW_SHARE * n:
             several |= bimodality_ratio(projected, thresholds.REST_LEVEL) > 1.0
         if not several and skewness_ratio(projected, strict=False) <= 1.0:
-            return SeparatedGroups(found, [], several)
+            return found, [], several
+
+    def is_obvious(pair: tuple[Separated, Array]) -> bool:
+        few = pair[0].members.sum() <= thresholds.OBVIOUS_SHARE * n
+        return bool(few and pair[0].ratio >= thresholds.OBVIOUS_RATIO)
+
+    def is_suspect(pair: tuple[Separated, Array]) -> bool:
+        return pair[0].ratio >= thresholds.LARGE_RATIO and pair[0].log_p <= thresholds.LARGE_LOG_P
+
     # Each group is separated only from what remains without the ones before.
-    obvious = list(takewhile(lambda pair: _is_obvious(pair[0], n), found))
-    suspected = list(takewhile(lambda pair: _is_suspect(pair[0]), found[len(obvious) :]))
-    return SeparatedGroups(obvious, [] if several else suspected, several)
+    obvious = list(takewhile(is_obvious, found))
+    suspected = [] if several else list(takewhile(is_suspect, found[len(obvious) :]))
+    return obvious, suspected, several
 
 
 def is_class(group: Array, rest: Array) -> bool:
-    """Return whether a group varies as the rest does in most columns: then it is a class."""
+    """Return whether a group varies as the rest does, within a factor of 2: then it is a class."""
     varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
     if len(group) < thresholds.FEWEST_ROWS or not varies.any():
         return False
     ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
-    return bool(np.median(np.abs(np.log(ratios))) < np.log(thresholds.CLASS_FACTOR))
-
-
-def _is_obvious(group: Separated, n: int) -> bool:
-    """Return whether a group may be removed regardless of the shape of the other rows."""
-    few = group.members.sum() <= thresholds.OBVIOUS_SHARE * n
-    return bool(few and group.ratio >= thresholds.OBVIOUS_RATIO)
-
-
-def _is_suspect(group: Separated) -> bool:
-    """Return whether a kept group is as well separated as a large one has to be."""
-    return group.ratio >= thresholds.LARGE_RATIO and group.log_p <= thresholds.LARGE_LOG_P
+    return bool(np.median(np.abs(np.log(ratios))) < np.log(2.0))
 
 
 def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
@@ -135,8 +195,7 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
             few = k <= thresholds.FEW_SHARE * n
             if ratio < (thresholds.FEW_RATIO if few else thresholds.LARGE_RATIO):
                 continue
-            charge = thresholds.DIRECTION_CHARGE * n_tested
-            log_p = charge - thresholds.TAIL_INDEX * k * np.log(ratio)
+            log_p = n_tested - thresholds.TAIL_INDEX * k * np.log(ratio)
             obvious = ratio >= thresholds.OBVIOUS_RATIO
             # A group that spreads wider than the gap before it is the tail of skewed rows.
             lenient = obvious or (few and spread <= ratio)
@@ -151,11 +210,6 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
                 merit = k * np.log(ratio) ** 2
                 best = Separated(members, space.of_data(way[None])[0], ratio, log_p)
     return best, blocked
-
-
-def separation_ratio(along: Array, members: Mask) -> float:
-    """Divide the distance of the nearest member by the one of the farthest other row."""
-    return _extent(along, members)[0]
 
 
 def _extent(along: Array, members: Mask) -> tuple[float, float]:
@@ -236,7 +290,7 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
         other = np.abs(values[values != 0.0])
         unit[j] = np.median(other) if len(other) else np.inf
     Y /= like(unit, Y)
-    Y = xp.clip(Y, -FARTHEST, FARTHEST)
+    Y = xp.clip(Y, -1e100, 1e100)  # squares must not overflow
     Y -= xp.mean(Y, axis=0)
     rounding = rounding_steps(ascending.T)
     space = _Space.of(Y, np.ones(d, dtype=np.bool_), unit, rounding)
@@ -249,7 +303,7 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
     if not usable.all():
         space = _Space.of(of_columns(Y, usable), usable, unit, rounding)
     deviations = space.lengths / np.sqrt(n)
-    most = min(thresholds.WHITE_AXES, max(2, n // thresholds.ROWS_PER_AXIS))
+    most = min(thresholds.WHITE_AXES, max(2, n // 8))
     good = deviations > 1e-6 * deviations[0]
     # An axis has length 1, so its noise is at most that of the roughest column.
     roughest = (rounding[usable] / unit[usable]).max() / np.sqrt(12.0)
@@ -274,7 +328,7 @@ def project_and_divide(X: Rows) -> tuple[Array, Array]:
     first = [space.rows[:, :k] for space, k, _ in coordinate_systems(X)]
     # In the units of the columns, along few axes: along many, noise falls apart into two parts.
     T = first[0].T
-    least = np.full(len(T), max(4, int(thresholds.CLASS_LEAST * X.shape[0])))
+    least = np.full(len(T), max(4, int(0.1 * X.shape[0])))
     for _ in range(thresholds.SPLIT_TURNS):
         T = _along(first[0], _split(T, least)[0])[0]
     return np.concatenate(first, axis=1), T.T
@@ -304,7 +358,7 @@ def _candidates(
     """Find the groups that some direction shows, each with its extent and direction."""
     rows = space.rows
     m = len(rows)
-    least = sorted({3, max(4, int(thresholds.SPLIT_SHARE * m))})
+    least = sorted({3, max(4, int(0.04 * m))})
     starts = np.concatenate([_skewed(rows), rows.T]) if white else rows[:, :n_tested].T
     fewest = [np.full(len(starts), k) for k in least]
     split, found = _split(starts, *fewest)
@@ -324,7 +378,7 @@ def _candidates(
         along = _along(rows, G)[0]
         if turn:  # only groups that stand out already are worth another turn
             foremost = np.argsort(-_standardized_distance(along, G), kind="stable")
-            foremost = foremost[: thresholds.SPLIT_FOLLOWED]
+            foremost = foremost[:16]
             along, G, k_least = along[foremost], G[foremost], k_least[foremost]
         split, found = _split(along, k_least)
         G, k_least = _distinct(np.where(found[:, None], split, G), k_least)

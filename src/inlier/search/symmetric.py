@@ -1,7 +1,22 @@
-"""Tests for groups beside good rows that are symmetric about one center, and when to trust them.
+"""The search by symmetry: groups are removed, one after the other, while there is evidence.
 
-A round of the search tests distances, directions of large variance and the metric of the rows.
-`is_noise` tests whether the rows that would be kept are symmetric and have one mode.
+Each round tests the kept rows in three ways, from the simplest to the costliest, and stops at the
+first that finds a group:
+
+    distance       rows that stand apart, or more rows far from the center than near it, if they
+                   also point the same way: the long rows of a heavy tail do not
+    directions     of large variance, on one side of which there is a surplus that is no tail
+    metric         the same along directions that are flat or skewed in the metric of the rows, if
+                   they vary more in some directions than in others
+
+Every one of these tests depends on the rows only through their distances and second moments, which
+do not change if a row is reflected in the center. So for good rows, if they are symmetric, the side
+on which a row lies stays a coin toss, however the direction was found and in any dimension. (The
+search in the metric is the exception, and is corrected for it.)
+
+A group is refused if hardly more than half of the rows would be kept: the majority is good, but a
+narrow one proves nothing. If fewer than two thirds would be kept, it must be well separated.
+`is_noise` tests whether the kept rows are symmetric and have one mode, as the search assumes.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,8 +47,8 @@ from inlier.linalg.eigenpairs import Oracle
 from inlier.search import tests, thresholds
 from inlier.search.pursuit import White, centered_rows, chosen_rows, pursue, whitened
 from inlier.search.separated import is_class, project_and_divide
-from inlier.search.state import Candidate, Line, Near, SearchState, unit
-from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
+from inlier.search.state import Candidate, Near, SearchState, Task, remove, unit
+from inlier.search.tests import NOTHING, Cut, bimodality_ratio, skewness_ratio
 
 # Bins of the screening: widths of the logarithm of the size, in standard deviations of the middle
 # half.
@@ -44,9 +59,33 @@ MARGIN = 2
 GAP = 32
 
 
-def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | None:
+def symmetric(task: Task, first: SearchState) -> SearchState:
+    """Remove groups while there is evidence for one, if good rows are symmetric about a center."""
+    found = first.copy()
+    while len(found.groups) < thresholds.MOST_GROUPS:
+        found.doubtful, found.tail, found.unclear, found.coincide = NOTHING, 0, 0, False
+        group = by_distance(task, found) or by_direction(task, found)
+        if group is None and task.metric and is_uneven(found):
+            group = by_metric(task, found)
+        if group is None or remove(task, found, group) is None:
+            break
+        found.near = found.near.updated(task.oracle, found.kept)
+    if not (task.metric and found.groups and is_uneven(found)):
+        return found
+    # Test each group again without the others, and remove them once more.
+    signs = {name: getattr(found, name) for name in ("refused", "doubtful", "tail", "unclear")}
+    again = replace(first.copy(), coincide=found.coincide, **signs)
+    white = found.white or _whitened(task, found)
+    for group, record in zip(found.candidates, found.groups, strict=True):
+        for part in _polished(task, found, white, group, mask_of(record.rows, len(found.kept))):
+            if any_true(part.among(again.kept)):
+                remove(task, again, part)
+    return again
+
+
+def by_distance(task: Task, found: SearchState) -> Candidate | None:
     """Find rows that stand apart, or many rows that point the same way; at most four passes."""
-    kept = found.kept
+    kept, near = found.kept, found.near
     # The evidence takes distances that treat all rows alike; the rule must hold for new rows too.
     sizes, plain = near.sizes(), near.distances**0.5
     # A row that differs by rounding alone is at the center, in any order of the rows.
@@ -61,45 +100,31 @@ def by_distance(oracle: Oracle, found: SearchState, near: Near) -> Candidate | N
     logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
     center, tail = tests.excess_test(logs, sides=(1,))
     found.coincide |= typical == 0.0 < highest(inside)
-    candidates: list[tuple[str, Cut]] = []
+    cuts: list[tuple[str, Cut]] = []
     if tail.log_p < thresholds.LOG_LEVEL:
         separate = tests.is_no_tail(logs - center, tail.cut)
         cut = replace(tail, cut=float(np.exp(center + tail.cut)), side=0)
-        candidates.append(("distance" if separate else "tail", cut))
+        cuts.append(("distance" if separate else "tail", cut))
     if gap.log_p < 0.0:
-        candidates.append(("apart", gap))
-    for kind, cut in candidates:
-        members = kept & (plain > cut.cut)
+        cuts.append(("apart", gap))
+    for kind, cut in cuts:
+        group = Candidate(kind, cut, plain, near.center)
+        members = group.among(kept)
         if not any_true(members):
             continue
-        together = _coherence(oracle, near, members)
+        together = _coherence(task.oracle, near, members)
         # To stand apart and to point the same way are independent pieces of evidence.
         log_p = cut.log_p + together if kind == "apart" else max(cut.log_p, together)
-        if log_p < thresholds.LOG_LEVEL:
-            group = Candidate(kind, replace(cut, log_p=log_p), plain, near.center)
-            if kind == "apart":
-                return group
-            return _along(oracle, found, group, members) or group
+        if log_p >= thresholds.LOG_LEVEL:
+            continue
+        group = group.with_log_p(log_p)
+        # By distance the nearest rows of a group and the farthest good ones may overlap.
+        along = None if kind == "apart" else _turned(task, found, members, None)
+        if along is None:
+            return group
+        before, after = (tests.separation(g.sizes[kept], g.cut.cut) for g in (group, along))
+        return along.with_log_p(log_p) if after > before else group
     return None
-
-
-def _along(oracle: Oracle, found: SearchState, group: Candidate, members: Rows) -> Candidate | None:
-    """Cut a distant group along its direction, if it is better separated there.
-
-    By distance its nearest rows and the farthest good ones may overlap.
-    """
-    turned = _turned(oracle, found, members, None)
-    if turned is None:
-        return None
-    line, cut = turned
-    along = _candidate("direction", found, line, replace(cut, log_p=group.cut.log_p))
-    before, after = (tests.separation(g.sizes[found.kept], g.cut.cut) for g in (group, along))
-    return along if after > before else None
-
-
-def _candidate(kind: str, found: SearchState, line: Line, cut: Cut) -> Candidate:
-    point = found.mean + line.center * line.direction
-    return Candidate(kind, cut, line.sizes(cut.side), point, line.direction)
 
 
 def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
@@ -124,60 +149,54 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
     return tests.coherence((projected[0, :] - float(first @ others) - own)[members])
 
 
-def by_direction(oracle: Oracle, found: SearchState) -> Candidate | None:
+def by_direction(task: Task, found: SearchState) -> Candidate | None:
     """Find the most significant group on one side of a direction of large variance."""
     kept, rows = found.kept, found.spectrum.projections
     projected = among(rows, kept)
     varies = found.spectrum.values > found.least_variance * count(kept)
     tested = np.flatnonzero(varies & may_show_groups(projected))
-    signs = []
+    signs: list[tuple[Cut, int, float]] = []
     # In pieces, because the intermediate results of a test are many times as large.
     for part in pieces(len(tested), max(1, thresholds.AT_ONCE // projected.shape[1])):
-        places = like(tested[part], projected)
-        some_signs, coincide = _signs(namespace(projected).take(projected, places, axis=0))
-        found.coincide |= coincide
-        for j, center, cut in some_signs:
-            # Bonferroni-type correction over directions; the first is penalized least.
-            place = int(tested[part][j])
-            log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
-            signs.append((replace(cut, log_p=log_p), place, center))
+        values = namespace(projected).take(projected, like(tested[part], projected), axis=0)
+        ascending = namespace(values).sort(values, axis=1)
+        found.coincide |= bool(tests.coincides(ascending).any())
+        for j, (center, spread, error) in enumerate(zip(*tests.centers(ascending), strict=True)):
+            if spread > 0.0:
+                cut = _sign(values[j, :], ascending[j, :], float(center), float(error))
+                # Bonferroni-type correction over directions; the first is penalized least.
+                place = int(tested[part][j])
+                log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
+                signs.append((replace(cut, log_p=log_p), place, float(center)))
     signs.sort(key=lambda sign: (sign[0].log_p, sign[1]))
     for cut, place, center in signs[: thresholds.MOST_TURNED]:
         if cut.log_p >= thresholds.LOG_LEVEL:
             found.doubt(cut)
             break
-        start = Line(found.spectrum.vectors[place], rows[place, :], center)
-        group = _refined(oracle, found, start, cut, None)
+        direction = found.spectrum.vectors[place]
+        start = found.candidate("direction", direction, rows[place, :], center, cut)
+        group = _refined(task, found, start, None)
         if group is not None:
             return group
     return None
 
 
-def _signs(projected: Rows) -> tuple[list[tuple[int, float, Cut]], bool]:
-    """Test some directions: the center and cut of each, and whether rows coincide."""
-    ascending = namespace(projected).sort(projected, axis=1)
-    centers, spreads, errors = tests.centers(ascending)
-    signs = []
-    for j in (int(i) for i in np.flatnonzero(spreads > 0.0)):
-        center = float(centers[j])
-        one_sided = tests.mirror_test(ascending[j, :], center, float(errors[j]))
-        both_sides = tests.gap_test(abs(ascending[j, :] - center))
-        sides = tests.same_side(projected[j, :] - center, both_sides)
-        both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
-        cut = min(one_sided, both_sides, key=lambda cut: cut.log_p)
-        signs.append((j, center, cut))
-    return signs, bool(tests.coincides(ascending).any())
+def _sign(values: Rows, ascending: Rows, center: float, error: float) -> Cut:
+    """Return the stronger of the evidence for a group on one side and for rows that stand apart."""
+    one_sided = tests.mirror_test(ascending, center, error)
+    both_sides = tests.gap_test(abs(ascending - center))
+    sides = tests.same_side(values - center, both_sides)
+    both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
+    return min(one_sided, both_sides, key=lambda cut: cut.log_p)
 
 
-def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -> Candidate | None:
+def by_metric(task: Task, found: SearchState) -> Candidate | None:
     """Find a group along directions that are flat or skewed in the metric of the kept rows.
 
     The directions come from a sample of the rows, the group from all of them.
     """
-    white = found.white = whitened(
-        oracle.table, found.mean, found.kept, found.least_variance, random
-    )
-    tested = pursue(white.rows, random)
+    white = found.white = _whitened(task, found)
+    tested = pursue(white.rows, task.random)
     found.doubt(min((shown.cut for shown in tested), key=lambda cut: cut.log_p))
     significant = [shown for shown in tested if shown.cut.log_p < thresholds.LOG_LEVEL]
     significant = significant[: thresholds.MOST_TURNED]
@@ -186,70 +205,69 @@ def by_metric(oracle: Oracle, found: SearchState, random: np.random.Generator) -
     directions = white.directions(np.stack([shown.direction for shown in significant]))
     lengths = np.linalg.norm(directions, axis=1)
     directions /= lengths[:, None]
-    projected = oracle.table.project(found.mean, directions)
+    projected = task.oracle.table.project(found.mean, directions)
     for i, (_, center, cut) in enumerate(significant):
         length = float(lengths[i])
-        start = Line(directions[i], projected[i, :], center / length)
-        group = _refined(oracle, found, start, replace(cut, cut=cut.cut / length), white)
+        cut = replace(cut, cut=cut.cut / length)
+        start = found.candidate("metric", directions[i], projected[i, :], center / length, cut)
+        group = _refined(task, found, start, white)
         if group is not None:
             return group
     return None
 
 
+def _whitened(task: Task, found: SearchState) -> White:
+    return whitened(task.oracle.table, found.mean, found.kept, found.least_variance, task.random)
+
+
 def _refined(
-    oracle: Oracle, found: SearchState, line: Line, cut: Cut, white: White | None
+    task: Task, found: SearchState, group: Candidate, white: White | None
 ) -> Candidate | None:
     """Turn a direction to the mean of the group that it shows, and cut again there.
 
     The evidence remains that of the first direction, which was not chosen for its group. A group on
     one side must not be a tail. Two passes for each turn.
     """
-    kept = found.kept
-    log_p, sizes = cut.log_p, line.sizes(cut.side)
-    members = kept & (sizes > cut.cut)
-    for _ in range(thresholds.TURNS if cut.side else 0):
-        turned = _turned(oracle, found, members, white)
+    kept, log_p = found.kept, group.cut.log_p
+    members = group.among(kept)
+    for _ in range(thresholds.TURNS if group.cut.side else 0):
+        turned = _turned(task, found, members, white)
         if turned is None:
             break
-        (line, cut), before = turned, members
-        sizes = line.sizes(cut.side)
-        members = kept & (sizes > cut.cut)
+        group, before = turned, members
+        members = group.among(kept)
         # A group found in the metric is cut once more, along the discriminant of all rows.
-        few = thresholds.MOVED * count(before) if white is not None else 0.0
+        few = 0.02 * count(before) if white is not None else 0.0
         if count(members != before) <= few:
             break
-    if cut.side and not tests.is_no_tail(sizes[kept], cut.cut):
+    sizes, cut = group.sizes[kept], group.cut
+    if cut.side and not tests.is_no_tail(sizes, cut.cut):
         found.tail = max(found.tail, count(members))
         return None
     few = count(kept) - count(members) < (1.0 - thresholds.LARGE) * kept.shape[0]
-    if few and cut.side and not tests.is_well_separated(sizes[kept], cut.cut):
+    if few and cut.side and not tests.is_well_separated(sizes, cut.cut):
         # Group sizes alone would decide which side is good.
         found.unclear = max(found.unclear, count(members))
         return None
-    kind = "direction" if white is None else "metric"
-    return _candidate(kind, found, line, replace(cut, log_p=log_p))
+    return group.with_log_p(log_p)
 
 
-def _turned(
-    oracle: Oracle, found: SearchState, members: Rows, white: White | None
-) -> tuple[Line, Cut] | None:
-    """Return the direction from the other rows to a group, and its cut, if there is one."""
+def _turned(task: Task, found: SearchState, members: Rows, white: White | None) -> Candidate | None:
+    """Cut a group off along the direction from the other rows to it, if there is evidence."""
     rest = found.kept & ~members
     difference = double(members) / count(members) - double(rest) / count(rest)
-    offset = oracle.table.combine(found.mean, difference[None, :])[0]
+    offset = task.oracle.table.combine(found.mean, difference[None, :])[0]
     direction = unit(offset if white is None else white.discriminant(offset))
-    rows = oracle.table.project(found.mean, direction[None])[0, :]
+    rows = task.oracle.table.project(found.mean, direction[None])[0, :]
     center, cut = tests.excess_test(rows[found.kept], sides=(1,))
-    return (Line(direction, rows, center), cut) if cut.log_p < thresholds.LOG_LEVEL else None
+    if cut.log_p >= thresholds.LOG_LEVEL:
+        return None
+    kind = "direction" if white is None else "metric"
+    return found.candidate(kind, direction, rows, center, cut)
 
 
-def polished(
-    oracle: Oracle,
-    found: SearchState,
-    white: White,
-    group: Candidate,
-    members: Rows,
-    random: np.random.Generator,
+def _polished(
+    task: Task, found: SearchState, white: White, group: Candidate, members: Rows
 ) -> list[Candidate]:
     """Test the rows of a group again, in the metric of the kept rows.
 
@@ -259,7 +277,7 @@ def polished(
     """
     if group.direction is None or group.cut.side == 0:
         return [group]
-    table, mean = oracle.table, found.mean
+    table, mean, random = task.oracle.table, found.mean, task.random
     chosen = chosen_rows(table, members, thresholds.MOST_PURSUED, random)
     inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
     ones = inside.constant(1.0)
@@ -273,15 +291,15 @@ def polished(
         halves = [members & positive, members & ~positive]
     shares = namespace(members).stack([double(half) / count(half) for half in halves])
     offsets = table.combine(mean, shares)
-    directions = np.stack([_discriminant(oracle, found, white, offset) for offset in offsets])
+    directions = np.stack([_discriminant(task.oracle, found, white, off) for off in offsets])
     projected = table.project(mean, directions)
     parts = []
     for i, half in enumerate(halves):
         center, cut = tests.excess_test(projected[i, :][found.kept | half], sides=(1,))
         if cut.log_p >= thresholds.LOG_LEVEL:
             return [group]
-        line = Line(directions[i], projected[i, :], center)
-        parts.append(_candidate(group.kind, found, line, replace(cut, log_p=group.cut.log_p)))
+        part = found.candidate(group.kind, directions[i], projected[i, :], center, cut)
+        parts.append(part.with_log_p(group.cut.log_p))
     return parts
 
 
@@ -310,12 +328,12 @@ def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Arra
     return unit(solution)
 
 
-def is_uneven(found: SearchState, near: Near) -> bool:
+def is_uneven(found: SearchState) -> bool:
     """Return whether whitening could show more, and is affordable."""
-    d, m = len(found.mean), count(found.kept)
+    d, m, near = len(found.mean), count(found.kept), found.near
     # With many columns, whitening costs more than passes over few rows.
-    affordable = d <= thresholds.FEW_COLUMNS or m >= thresholds.ROWS_PER_COLUMN * d
-    if not 2 <= d <= thresholds.MOST_COLUMNS or m < thresholds.FEWEST_WHITENED or not affordable:
+    affordable = d <= 1024 or (d <= 4096 and m >= thresholds.ROWS_PER_COLUMN * d)
+    if d < 2 or m < 5 * thresholds.WINDOW or not affordable:
         return False
     offset = found.mean - near.center
     squares = total(namespace(found.kept).where(found.kept, near.distances, 0.0))
@@ -344,7 +362,7 @@ def may_show_groups(projected: Rows) -> Mask:
     spreads = np.where(spreads > 0.0, spreads, 1.0)
     # In pieces, because the bins of all values take several times their memory.
     on_device = not isinstance(projected, np.ndarray)
-    at_once = thresholds.COUNTED_AT_ONCE if on_device else thresholds.AT_ONCE
+    at_once = 1 << 24 if on_device else thresholds.AT_ONCE  # a device waits once for each piece
     parts = pieces(k, max(1, at_once // n))
     counts = np.concatenate([_counts(projected[p, :], middles[p], spreads[p]) for p in parts])
     return np.asarray(odd | _may_be_skewed(counts, n) | _may_have_a_gap(counts.sum(axis=1)))
@@ -388,12 +406,6 @@ def _may_have_a_gap(counts: Array) -> Mask:
 # -- when to trust the tests ----------------------------------------------------------------------
 
 
-def tested_rows(d: int) -> int:
-    """Return the number of rows that the tests of symmetry use."""
-    fewest, most = thresholds.SEPARATED_ROWS, thresholds.TESTED_ROWS
-    return int(np.clip(thresholds.TESTED_CELLS // d, fewest, most))
-
-
 def is_noise(
     values: Array,
     n: int,
@@ -410,7 +422,7 @@ def is_noise(
     groups = list(groups)
     varies = np.ptp(values, axis=0) > 0.0
     d = int(varies.sum())
-    if not d or n_kept < max(thresholds.NOISE_ROWS, thresholds.NOISE_CELLS / d):
+    if not d or n_kept < max(60, 1000 / d):
         return False
     natural = n - n_kept > thresholds.MINORITY_SHARE * n
     if natural and d < thresholds.MINORITY_COLUMNS:

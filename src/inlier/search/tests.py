@@ -40,7 +40,6 @@ from inlier._internal.arrays import (
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.search import thresholds
-from inlier.search.sample import quantile_of_last
 
 # Standard deviation of a Gaussian over the one of its middle half.
 GAUSSIAN_HALF = 2.65
@@ -231,7 +230,7 @@ def gap_test(sizes: Rows) -> Cut:
     spacings = beyond[quarter + 1 :] * gaps
     n_gaps = spacings.shape[0]
     before = counting(n_gaps, spacings)
-    most = max(thresholds.MOST_SPACINGS, int(np.sqrt(n)))
+    most = max(20, int(np.sqrt(n)))  # spacings that a gap is compared with
     sums = xp.concat([0.0 * spacings[:1], xp.cumulative_sum(spacings)])[:-1]
     earlier = xp.concat([0.0 * sums[: min(most, n_gaps)], sums[: max(0, n_gaps - most)]])
     recent = sums - earlier
@@ -241,7 +240,7 @@ def gap_test(sizes: Rows) -> Cut:
         log_p = -number * xp.log1p(spacings / xp.clip(recent / number, TINY, None) / number)
     center = logs[middle]
     spread = xp.maximum(logs[:-1] - center, center - logs[:1])
-    wide = (gaps > 0.5 * spread) & (before > max(middle, thresholds.FEWEST_SPACINGS - 1))
+    wide = (gaps > 0.5 * spread) & (before > max(middle, 4))
     log_p = xp.where(wide, log_p, 0.0)
     at = int(xp.argmin(log_p))
     found = float(log_p[at])
@@ -260,9 +259,9 @@ def is_no_tail(sizes: Rows, cut: float) -> bool:
     """
     excess = sizes[sizes > cut] - cut
     longest = 1.0 - thresholds.LEVEL_QUANTILE / np.sqrt(excess.shape[0])
-    mean, deviation = _mean_and_deviation(excess)
-    short = bool(deviation < min(thresholds.SHORT_TAIL, longest) * mean)
-    return short or _has_mode(sizes, cut)
+    xp = namespace(excess)
+    short = float(xp.std(excess)) < min(thresholds.SHORT_TAIL, longest) * float(xp.mean(excess))
+    return bool(short) or _has_mode(sizes, cut)
 
 
 def is_well_separated(sizes: Rows, cut: float) -> bool:
@@ -276,14 +275,9 @@ def is_well_separated(sizes: Rows, cut: float) -> bool:
 def separation(sizes: Rows, cut: float) -> float:
     """Return the distance between the means of both sides of a cut, in standard deviations."""
     beyond = sizes > cut
-    outer, outer_deviation = _mean_and_deviation(sizes[beyond])
-    inner, inner_deviation = _mean_and_deviation(sizes[~beyond])
-    return (outer - inner) / max(outer_deviation + inner_deviation, TINY)
-
-
-def _mean_and_deviation(x: Rows) -> tuple[float, float]:
-    xp = namespace(x)
-    return float(xp.mean(x)), float(xp.std(x))
+    xp, outer, inner = namespace(sizes), sizes[beyond], sizes[~beyond]
+    distance = float(xp.mean(outer)) - float(xp.mean(inner))
+    return distance / max(float(xp.std(outer)) + float(xp.std(inner)), TINY)
 
 
 def _has_mode(sizes: Rows, cut: float) -> bool:
@@ -291,8 +285,8 @@ def _has_mode(sizes: Rows, cut: float) -> bool:
     ascending = _spread_out(xp.sort(sizes))
     far = median(ascending[ascending > cut])
     # For all windows together, the rows in each of them and in the one just inside it.
-    widths, n_places = WIDTHS * far, thresholds.MODE_PLACES
-    x = np.stack([np.linspace(max(0.0, cut - 1.5 * width), far, n_places) for width in widths])
+    widths = WIDTHS * far
+    x = np.stack([np.linspace(max(0.0, cut - 1.5 * width), far, 40) for width in widths])
     edges = np.stack([x + step * widths[:, None] for step in range(3)])
     at = on_host(xp.searchsorted(ascending, like(edges.ravel(), ascending))).reshape(edges.shape)
     inner, outer = at[1] - at[0], at[2] - at[1]
@@ -377,14 +371,18 @@ def skewness_ratio(T: Rows, strict: bool = True) -> float:
     low, octile, middle, high, end = (
         quantile_of_last(ascending, number, q) for q in (0.03, 0.125, 0.5, 0.875, 0.97)
     )
-    skewness = np.abs(high + octile - 2.0 * middle) / _positive(high - octile) / OCTILE_ERROR
-    outer = np.abs(end + low - 2.0 * middle) / _positive(end - low) / OUTER_ERROR
+
+    def positive(x: Array) -> Array:
+        return np.where(x > 0.0, x, np.inf)
+
+    skewness = np.abs(high + octile - 2.0 * middle) / positive(high - octile) / OCTILE_ERROR
+    outer = np.abs(end + low - 2.0 * middle) / positive(end - low) / OUTER_ERROR
     if strict:
         # Outer quantiles vary with about the square of their reach: by 1.7 for t3, 1.4 for Laplace.
-        reach = (end - low) / _positive(high - octile) / GAUSSIAN_REACH
+        reach = (end - low) / positive(high - octile) / GAUSSIAN_REACH
         outer /= np.maximum(reach, 1.0) ** 2
         mean, deviation = on_host(xp.stack([xp.mean(T, axis=0), xp.std(T, axis=0)]))
-        shift = np.abs(mean - middle) / _positive(deviation) / MEAN_ERROR
+        shift = np.abs(mean - middle) / positive(deviation) / MEAN_ERROR
         outer = np.maximum(outer, shift)
     skewness = np.maximum(skewness, outer)
     level = thresholds.SKEWNESS_LEVEL if strict else thresholds.REST_LEVEL
@@ -416,5 +414,12 @@ def bimodality_ratio(T: Rows, level: float) -> float:
     return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(level / k))
 
 
-def _positive(x: Array) -> Array:
-    return np.where(x > 0.0, x, np.inf)
+def quantile_of_last(ascending: Rows, number: Array, q: float) -> Array:
+    """Return a quantile of the last `number` values of each sorted column."""
+    n = ascending.shape[0]
+    at = np.maximum(number - 1, 0) * q
+    low = np.floor(at).astype(np.intp)
+    first = n - np.maximum(number, 1) + low
+    places = like(np.stack([first, np.minimum(first + 1, n - 1)]), ascending)
+    inner, outer = on_host(namespace(ascending).take_along_axis(ascending, places, axis=0))
+    return np.asarray(inner + (at - low) * (outer - inner))

@@ -116,7 +116,8 @@ def _attributes(estimator: Any, X: Any) -> tuple[Array, Mask | None, int | None]
     support: Any = getattr(estimator, "support_", None)
     is_mask = isinstance(support, np.ndarray) and support.dtype == np.bool_
     judged = is_mask and support.shape == (n,) and getattr(estimator, "judges_rows", True)
-    passes = getattr(getattr(estimator, "result_", None), "n_passes", None)
+    result = getattr(estimator, "result_", None)
+    passes = getattr(getattr(result, "details", result), "n_passes", None)
     passes = int(passes) if isinstance(passes, numbers.Integral) else None
     return location.astype(np.float64), ~support if judged else None, passes
 

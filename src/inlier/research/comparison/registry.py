@@ -6,6 +6,7 @@ from typing import Any
 
 from inlier.estimators import RobustMean
 from inlier.estimators.base import MeanEstimator
+from inlier.l0.options import Options
 from inlier.research.baselines import BASELINES
 
 PAPER = "Liu, Deshmukh and Veeravalli (2020)"
@@ -50,7 +51,10 @@ def methods() -> dict[str, Method]:
     steps = "Continuation in the budget, then Algorithm 1 with p = 1/2."
     by_l1 = "Algorithm 1 as published, with the l1 norm."
     by_lp = "Algorithm 1 as published, with p = 1/2 by re-weighted l2."
-    l1, lp = {"algorithm": "paper", "surrogate": "l1"}, {"algorithm": "paper"}
+    l1, lp = (
+        {"l0": Options(algorithm="paper", surrogate=surrogate)}
+        for surrogate in ("l1", "reweighted-l2")
+    )
     found = [
         Method("inlier", (), "this library", "Removes groups of rows on evidence.", RobustMean),
         Method("inlier-sigma", ("sigma",), after, steps, RobustMean),

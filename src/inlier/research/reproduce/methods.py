@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from inlier._internal.atomic import replacing
 from inlier.estimators import RobustMean
+from inlier.l0.options import Options
 from inlier.research.comparison.registry import PAPER, Method, methods
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ _REWEIGHTED_L1 = Method(
     PAPER,
     "Algorithm 1 as published, with p = 1/2 by re-weighted l1.",
     RobustMean,
-    {"algorithm": "paper", "surrogate": "reweighted-l1"},
+    {"l0": Options(algorithm="paper", surrogate="reweighted-l1")},
 )
 
 _ALL = (
