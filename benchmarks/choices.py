@@ -33,15 +33,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20)
     draws = parser.parse_args().draws
-    smoothing, judge = surrogates.SMOOTHING, with_sigma.tightening_was_right
+    smoothing, judge = surrogates.SMOOTHING, with_sigma.kept_budget_is_consistent
     print(f"exact sets of {draws} draws, Setting A 2000 x 100, alpha {ALPHAS}")
     for name, verdict in (("kept rows", judge), ("all rows", lambda *_: False)):
-        with_sigma.tightening_was_right = verdict
+        with_sigma.kept_budget_is_consistent = verdict
         for last in (1e-2, 1e-3, 1e-4):
             surrogates.SMOOTHING = tuple(10.0**-k for k in range(5) if 10.0**-k >= 0.99 * last)
             counts = [exact_sets(alpha, draws) for alpha in ALPHAS]
             print(f"budget of {name:<10} last eps {last:g}: {counts}")
-    surrogates.SMOOTHING, with_sigma.tightening_was_right = smoothing, judge
+    surrogates.SMOOTHING, with_sigma.kept_budget_is_consistent = smoothing, judge
 
 
 if __name__ == "__main__":

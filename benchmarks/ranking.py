@@ -37,7 +37,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import inlier
 from inlier.data import as_table
-from inlier.linalg import concentration
+from inlier.linalg import whitening
 from inlier.results.outlyingness import RobustDistance
 
 WRITTEN = RESULTS / "ranking.md"
@@ -142,14 +142,14 @@ def kept_before() -> dict[tuple[str, str], Ranked]:
 @contextmanager
 def changed(**values: float) -> Iterator[None]:
     """Other constants of the metric."""
-    before = {name: getattr(concentration, name) for name in values}
+    before = {name: getattr(whitening, name) for name in values}
     for name, value in values.items():
-        setattr(concentration, name, value)
+        setattr(whitening, name, value)
     try:
         yield
     finally:
         for name, value in before.items():
-            setattr(concentration, name, value)
+            setattr(whitening, name, value)
 
 
 def choices(X: np.ndarray) -> dict[str, np.ndarray]:

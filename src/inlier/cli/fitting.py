@@ -14,7 +14,7 @@ from inlier.api import Assumption, robust_mean
 from inlier.data import Table
 from inlier.data.sources.base import listed
 from inlier.io import LoadedTable, read
-from inlier.l0.options import Options
+from inlier.l0.fit import Options
 from inlier.linalg.metrics import UNEVEN, unevenness
 from inlier.results.result import RobustMeanResult
 from inlier.verdict.verdict import Step

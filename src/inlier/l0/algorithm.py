@@ -23,24 +23,6 @@ from inlier.verdict.verdict import Step
 
 
 @dataclass(frozen=True)
-class AlgorithmSettings:
-    """Tolerances of Algorithm 1; `make bench` counts the passes they cost."""
-
-    step_tol: float = 1e-4
-    """Duality gap of step 1 in a subspace: the set of removed rows does not depend on it."""
-    slack: float = 0.02
-    """Relative excess of the kept rows over a budget that has been tightened."""
-    max_passes: int = 4
-    max_rounds: int = 20
-    """Passes of the oracle for one check of the budget, and rounds of cutting planes."""
-    shrunk: float = 1e-3
-    """All weights of an exact step may shrink by this through rounding without removing a row."""
-
-
-SETTINGS = AlgorithmSettings()
-
-
-@dataclass(frozen=True)
 class StepSolution:
     """Solution of step 1 at one center, and the mean of step 2."""
 
@@ -96,7 +78,7 @@ class ExactStep:
         solution = self.surrogate.minimise(whole)
         h = solution.indicator
         # Undo a slight shrinkage of all weights, so that rows of full weight count as kept.
-        slight = solution.shrunk > 1.0 - max(SETTINGS.shrunk, 2.0 * self.tol)
+        slight = solution.shrunk > 1.0 - max(1e-3, 2.0 * self.tol)
         unshrunk = 1.0 - solution.weights / solution.shrunk if slight else h
         removed = self.surrogate.nonzero(unshrunk)
         weights = solution.weights if self.soft or every(removed) else double(~removed)
@@ -131,9 +113,9 @@ class SubspaceStep:
             self.subspace,
             first=first,
             checked=self._kept,
-            slack=SETTINGS.slack,
-            max_passes=SETTINGS.max_passes,
-            max_rounds=SETTINGS.max_rounds,
+            slack=0.02,
+            max_passes=4,
+            max_rounds=20,
         )
         self.subspace = solved.subspace
         h = 1.0 - solved.weights
@@ -148,7 +130,8 @@ class SubspaceStep:
         return StepSolution(center, budget, h, q, removed, self.subspace.basis, prices, top, mean)
 
     def _reduced(self, P: Rows) -> SubspaceSolution:
-        return self.surrogate.minimise(SubspaceSolver(P, SETTINGS.step_tol, draw=self.oracle.draw))
+        # To a duality gap on which the set of removed rows does not depend.
+        return self.surrogate.minimise(SubspaceSolver(P, 1e-4, draw=self.oracle.draw))
 
     def _removed(self, P: Rows, solution: SubspaceSolution) -> Rows:
         return removed_rows(self.surrogate, 1.0 - solution.weights, scores(P, solution.S))

@@ -10,7 +10,8 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Fences, Frame, Measure, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
-from inlier.l0.dual import dual_in, subspace_of
+from inlier.l0.problem import Subspace
+from inlier.l0.surrogates import dual_in
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import DENSE, Oracle
 from inlier.search import thresholds
@@ -65,8 +66,8 @@ def fit_without_sigma(
     tighten_bound(oracle, found)
 
     n, m, spectrum = whole.shape[0], count(found.kept), found.spectrum
-    directions = [group.direction for group in found.groups]
-    subspace = subspace_of(oracle, state.mean, np.reshape(directions, (-1, len(found.mean))))
+    directions = np.reshape([group.direction for group in found.groups], (-1, len(found.mean)))
+    subspace = Subspace.spanned(oracle.table, state.mean, directions)
     needed = max(spectrum.bound * found.kept.shape[0] / m, TINY)
     dual = dual_in(subspace, found.mean, needed, oracle.draw)
     findings = _findings(found, early, cautious, n, assume)

@@ -98,7 +98,7 @@ class Group:
         rows), "direction" (on one side of a direction of large variance), "metric" (the same in
         the metric of the rows); where nothing is assumed of the good rows, "cells" (a cell beyond
         what the tail of its column can reach), "length" (the same for a row as a whole) and
-        "clear" (clear of all others along a direction).
+        "clear" (well separated from all others along a direction).
     rows : int array
         Indices of the rows.
     mean : array of shape (d,)
@@ -215,14 +215,14 @@ class Group:
         """How many rows there are, and how they differ from the others."""
         sides = "one side" if self.side else "both sides"
         how = {
-            "cells": "with gross values",
-            "length": "gross as a whole, by the units and tails of their columns",
-            "clear": f"clear of all others: the nearest lies {self.ratio:.3g} times as far out",
+            "cells": "with extreme values",
+            "length": "extreme as a whole, by the units and tails of their columns",
+            "clear": f"well separated: {self.ratio:.3g} times as far out as any other row",
             "apart": "far from every other row",
             "distance": "far out, in the same direction",
             "tail": "far out, in the same direction, at the end of a tail",
             "direction": f"on {sides} of the others",
-            "metric": f"on {sides} of the others, for how little these vary there",
+            "metric": f"on {sides} of the others, in a low-variance direction",
         }[self.kind]
         return f"{self.size} {'row' if self.size == 1 else 'rows'} {how}"
 
@@ -263,7 +263,7 @@ class Suspect:
 class GroupRule:
     """A row is bad if it lies beyond the cut of a group: its (size / cut)^2 is above 1.
 
-    The first such group decides, which is the one it left with; for a good row, the nearest.
+    The first such group decides, which is the one it was removed with; for a good row, the nearest.
     """
 
     groups: tuple[Group, ...]
