@@ -3,7 +3,8 @@
     Step 1   at the center x, minimise a surrogate of ||h||_0 over the packing set
     Step 2   x = mean of the rows with h = 0
 
-while ||h||_0 decreases. Step 1 is solved exactly, as published, or as far as Theorem 1 requires.
+while ||h||_0 decreases. Step 1 is solved exactly, as published, or to the
+precision that Theorem 1 requires.
 """
 
 from collections.abc import Callable
@@ -45,6 +46,11 @@ class StepSolution:
         """||h||_0."""
         return count(self.removed)
 
+    @property
+    def weights(self) -> Rows:
+        """Weights of the location."""
+        return kept_weights(self.removed, 1.0 - self.h)
+
 
 # A solver of step 1 at a center and a budget; None if at least `fewer_than` rows would be removed.
 Step1 = Callable[[Array, float, float], StepSolution | None]
@@ -59,6 +65,11 @@ def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
     removed = surrogate.nonzero(h)
     least = lowest(namespace(q).where(removed, q, np.inf))
     return removed | (q >= least) if 0.0 < least < np.inf else removed
+
+
+def kept_weights(removed: Rows, weights: Rows) -> Rows:
+    """Return a weight of 1 for each kept row, or the given weights if no row is kept."""
+    return weights if every(removed) else double(~removed)
 
 
 class ExactStep:
@@ -81,7 +92,7 @@ class ExactStep:
         slight = solution.shrunk > 1.0 - max(1e-3, 2.0 * self.tol)
         unshrunk = 1.0 - solution.weights / solution.shrunk if slight else h
         removed = self.surrogate.nonzero(unshrunk)
-        weights = solution.weights if self.soft or every(removed) else double(~removed)
+        weights = solution.weights if self.soft else kept_weights(removed, solution.weights)
         mean, top = self.oracle.table.mean(weights, center), solution.lambda_max
         q, V, prices = solution.scores, solution.directions, solution.multiplier
         return StepSolution(center, budget, h, q, removed, V, prices, top, mean, solution.converged)
@@ -121,7 +132,7 @@ class SubspaceStep:
         h = 1.0 - solved.weights
         q = scores(self.subspace.scaled_projections(center, budget), solved.S)
         removed = removed_rows(self.surrogate, h, q)
-        weights = solved.weights if every(removed) else double(~removed)
+        weights = kept_weights(removed, solved.weights)
         if every(weights == solved.checked):  # the oracle has returned their mean
             mean = center + solved.spectrum.drift / max(total(weights), TINY)
         else:
@@ -137,8 +148,7 @@ class SubspaceStep:
         return removed_rows(self.surrogate, 1.0 - solution.weights, scores(P, solution.S))
 
     def _kept(self, P: Rows, solution: SubspaceSolution) -> Rows:
-        removed = self._removed(P, solution)
-        return solution.weights if every(removed) else double(~removed)
+        return kept_weights(self._removed(P, solution), solution.weights)
 
 
 @dataclass(frozen=True)
@@ -161,7 +171,7 @@ def alternate(
     """Run Algorithm 1 from a center; return the iteration with the fewest removed rows.
 
     `budget` maps the number of rows that the last iteration kept (None at first) to the budget. The
-    objective of the paper never increases; that of a surrogate may, which also stops the algorithm.
+    objective of the paper never increases; a surrogate may, which also stops the algorithm.
     """
     best: StepSolution | None = None
     for n_iter in range(1, max_iter + 1):

@@ -106,7 +106,7 @@ class Options:
             verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
             raise ValueError(
                 f"{' and '.join(names)} {verb} of the problem with a known bound: give sigma=... "
-                f"too, or leave {them} out."
+                f"too, or omit {them}."
             )
 
 
@@ -152,7 +152,7 @@ def fit_with_sigma(
     if options.published:
         exactly = ExactStep(oracle, options.minimiser, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
-        spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     else:
         reached = continuation(oracle, first, distances, budget, notify)
         fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
@@ -164,9 +164,8 @@ def fit_with_sigma(
         lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
         rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
         if rounded:
-            weights = _weights(best)
-            there = frame.mean(weights, best.mean)
-            spectrum = spectrum_of_kept(frame.near_rows, weights, there, None)
+            there = frame.mean(best.weights, best.mean)
+            spectrum = spectrum_of_kept(frame.near_rows, best.weights, there, None)
     xp = namespace(kept)
     lambda_max = max(0.0, float(spectrum.values[0]))
     return frame, Verdict(
@@ -200,8 +199,8 @@ def _near(whole: Table, distances: Rows, far: float, sigma: float, prune: float 
     near = distances <= far**2
     if (n_near := count(near)) < 2:
         raise ValueError(
-            f"prune={prune} leaves {n_near} of {whole.shape[0]} rows within {far:.3g} of the "
-            "start. Raise sigma, or leave prune out."
+            f"prune={prune} keeps {n_near} of {whole.shape[0]} rows within {far:.3g} of the "
+            "start. Raise sigma, or omit prune."
         )
     return near
 
@@ -230,7 +229,7 @@ def _refined(
         allowed = _constant(budget)
         step1 = SubspaceStep(oracle, surrogate, reached.subspace)
         fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
-    spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
+    spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     lowered = budget
     for _ in range(5):
         top = float(spectrum.values[0])
@@ -244,17 +243,12 @@ def _refined(
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = SubspaceStep(oracle, surrogate, subspace)
         fit = alternate(step1, oracle, center, allowed, max_iter, notify)
-        spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     return fit, spectrum
 
 
 def _constant(budget: float) -> Callable[[int | None], float]:
     return lambda n_kept: budget
-
-
-def _weights(best: StepSolution) -> Rows:
-    """Return the weights of the location: of the kept rows, or 1 - h if none is kept."""
-    return 1.0 - best.h if every(best.removed) else double(~best.removed)
 
 
 def _multiplier(best: StepSolution, start: Array, radius: float, room: float) -> Multiplier:

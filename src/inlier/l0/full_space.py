@@ -198,7 +198,10 @@ class FullSpaceSolver:
         tau = 3.0
         lowest, promising, since = np.inf, w, 0
         for n_steps in range(1, self.max_steps + 1):
-            target = self._target(best.problem, w, tau)
+            target = best.problem
+            if isinstance(target, Packing):
+                target = Projection.proximal(target.u, w, tau)
+            target = Projection(np.where(self._excluded, 0.0, target.t), target.s)
             found = factored.project(table, center, aim, target, R, max_iter=40)
             w = found.weights
             best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
@@ -231,11 +234,6 @@ class FullSpaceSolver:
             if best.solved:
                 break
         return 1
-
-    def _target(self, problem: Packing | Projection, w: Array, tau: float) -> Projection:
-        """Return the next projection: for the packing SDP, the proximal step from w."""
-        target = Projection.proximal(problem.u, w, tau) if isinstance(problem, Packing) else problem
-        return Projection(np.where(self._excluded, 0.0, target.t), target.s)
 
     def _spectrum(self, weights: Array, tol: float, dense: int = DENSE_MOST) -> Spectrum:
         return self.oracle.top(self.center, weights, tol * self.budget, dense)

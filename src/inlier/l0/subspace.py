@@ -61,7 +61,7 @@ class Sketch:
     def of(cls, size: Rows, count: int, draw: RowSampling | None = None) -> Sketch:
         """Sample one row from each stratum; half of its probability is proportional to its size.
 
-        So a row that takes much of the budget is sampled, however few are like it, and a sum of
+        So a row that takes much of the budget is sampled even if few rows are like it, and a sum of
         sizes has a relative error of about 1 / sqrt(count). The sample does not depend on the
         order of the rows.
         """
@@ -97,7 +97,7 @@ class SubspaceSolver:
     To a duality gap of `tol`, relative to the objective at w = 0. Above `SKETCH_ROWS` rows it is
     the gap of a subsample, which `draw` is called for; the solution satisfies the budget of all
     rows and may be short of the optimum. With `exactly`, and in a full proximal step, all rows are
-    used however many there are.
+    always used.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class SubspaceSolver:
         while lowered and _excess(least) < -slack and low > 0.6:  # a sample is not that far off
             high, most, low = low, least, low / step
             least, step = _moment(self.P, problem, low * q), step * step
-        if _excess(least) <= slack:  # there is nothing left to spend it on
+        if _excess(least) <= slack:  # no row is left to spend it on
             high = low
         elif high - low > SKETCH_PRECISION * high:
             high = self._between(problem, q, (low, high), (least, most))

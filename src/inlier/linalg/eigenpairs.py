@@ -3,7 +3,7 @@
 The matrix is applied by `Table.moment`, one pass for each block. The same pass returns the rows
 projected onto the Krylov basis, so each Ritz vector comes with the data along it.
 
-A Ritz value bounds the largest eigenvalue from below, and its residual only says that some
+A Ritz value bounds the largest eigenvalue from below, and its residual only shows that some
 eigenvalue is near. The upper bound is randomised: `upper_bound`.
 """
 
