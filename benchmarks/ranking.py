@@ -26,7 +26,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import inlier
 from inlier.data import as_table
-from inlier.linalg import concentration
+from inlier.linalg import whitening
 from inlier.results.outlyingness import RobustDistance
 
 OURS = "inlier"
@@ -96,7 +96,7 @@ def choices(X: np.ndarray) -> dict[str, np.ndarray]:
     def ranked(**constants: float) -> np.ndarray:
         with ExitStack() as stack:
             for name, value in constants.items():
-                stack.enter_context(patch.object(concentration, name, value))
+                stack.enter_context(patch.object(whitening, name, value))
             distance = RobustDistance.of(table, result.support, result.details.rule)
             return distance.outlyingness(table, ~result.support)
 

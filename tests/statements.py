@@ -668,7 +668,7 @@ STATEMENT = re.compile(
 )
 
 
-WORDS_OF_GROUPS = r"(\d+) rows? (?:far|on one side|on both sides|with gross|gross as|clear of)"
+WORDS_OF_GROUPS = r"(\d+) rows? (?:far|on one side|on both sides|with extreme|extreme|well)"
 
 
 def message(told: Told) -> Lies:

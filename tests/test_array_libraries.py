@@ -9,7 +9,7 @@ import pytest
 from cases import cases
 from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.datasets import SettingA, SettingB
-from inlier.l0.subspace import SETTINGS as SUBSPACE
+from inlier.l0.subspace import SKETCH_ROWS
 from inlier.research import baselines
 from libraries import (
     PRECISIONS,
@@ -46,7 +46,7 @@ def compare(actual: RobustMeanResult, expected: RobustMeanResult, X: Any) -> Non
     # The sizes of cells by their own tails are in single precision.
     by_cells = any(group.measure is not None for group in expected.groups)
     close = max(near, 1e-5) if by_cells else near
-    if not double and len(expected.support) > SUBSPACE.sketch_rows:
+    if not double and len(expected.support) > SKETCH_ROWS:
         # Which rows stand for all of many may hang on the last digit of single precision.
         close = 0.05
     atol = close * abs(expected.rule.threshold)

@@ -20,8 +20,7 @@ from inlier._internal.validation import (
 )
 from inlier.data import Frame, Metric, Rotation, Table, as_table, central_row
 from inlier.data.checks import check_center, check_table
-from inlier.l0.fit import fit_with_sigma
-from inlier.l0.options import Options
+from inlier.l0.fit import Options, fit_with_sigma
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
 from inlier.results.named_table import NamedTable

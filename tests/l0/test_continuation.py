@@ -1,7 +1,5 @@
 """Continuation succeeds where the published start fails."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -32,8 +30,7 @@ def test_what_is_clear_of_many_rows_is_what_solving_again_says(monkeypatch, sett
     sample = setting(6000, 20, 0.2).sample(0)
     sigma = factor * sample.sigma
     known = robust_mean(sample.X, sigma=sigma).support
-    never = replace(continuation.SETTINGS, clear=-np.inf)
-    monkeypatch.setattr(continuation, "SETTINGS", never)
+    monkeypatch.setattr(continuation, "CLEAR", -np.inf)
     np.testing.assert_array_equal(robust_mean(sample.X, sigma=sigma).support, known)
 
 

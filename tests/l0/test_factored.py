@@ -4,7 +4,7 @@ import numpy as np
 
 import reference
 from inlier.data import as_table
-from inlier.l0.factored import SETTINGS, adapted, project
+from inlier.l0.factored import ENTER_LENGTH, ENTER_MOST, adapted, project
 from inlier.l0.problem import Projection
 from inlier.linalg.eigenpairs import Spectrum
 
@@ -40,6 +40,6 @@ def test_directions_that_vanish_leave_and_those_beyond_the_limit_enter():
     spectrum = Spectrum(values, vectors, np.zeros(7), np.zeros((7, 1)), np.zeros(8), 9.0)
     new = adapted(R, spectrum, limit=5.5)
     np.testing.assert_allclose(np.linalg.norm(new[:2], axis=1), [4.0, 1.0])
-    np.testing.assert_allclose(new[2:], SETTINGS.enter_length * 4.0 * vectors[:4])
-    assert len(adapted(R, spectrum, limit=0.0)) == 2 + SETTINGS.enter_most
+    np.testing.assert_allclose(new[2:], ENTER_LENGTH * 4.0 * vectors[:4])
+    assert len(adapted(R, spectrum, limit=0.0)) == 2 + ENTER_MOST
     assert len(adapted(R, spectrum, limit=10.0)) == 2

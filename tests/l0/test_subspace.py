@@ -11,8 +11,11 @@ import reference
 from cases import cases
 from convex import Problem, rows_along
 from inlier.l0.problem import Projection, scores
-from inlier.l0.subspace import SETTINGS as SUBSPACE
 from inlier.l0.subspace import (
+    FULL_STEP,
+    SKETCH_PRECISION,
+    SKETCH_ROWS,
+    SKETCH_SLACK,
     Sketch,
     SubspaceSolution,
     SubspaceSolver,
@@ -93,9 +96,9 @@ SKETCHES = [(k, seed) for k in (1, 2, 4) for seed in range(4)]
 def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     P, u = rows_in_units_of_the_budget(k, seed)
     size = np.square(P).sum(axis=0)
-    sketch = Sketch.of(size, SUBSPACE.sketch_rows)
+    sketch = Sketch.of(size, SKETCH_ROWS)
     # A sum of sizes has a relative error of about one over the root of the count.
-    error = 4.0 / np.sqrt(SUBSPACE.sketch_rows)
+    error = 4.0 / np.sqrt(SKETCH_ROWS)
     for w in (np.ones_like(u), u):
         seen = sketch.sampled(P)
         all_rows = (P * w) @ P.T
@@ -104,7 +107,7 @@ def test_the_second_moment_of_a_sketch_is_near_that_of_all_rows(k, seed):
     assert sketch.copies.sum() == pytest.approx(P.shape[1], rel=error)
 
 
-@pytest.mark.parametrize("count", [16, 256, SUBSPACE.sketch_rows])
+@pytest.mark.parametrize("count", [16, 256, SKETCH_ROWS])
 def test_heavy_rows_are_always_in_a_sketch(count):
     rng = np.random.default_rng(0)
     n = 20_000
@@ -129,11 +132,11 @@ def test_the_multiplier_of_a_sketch_is_scaled_to_the_budget_of_all_rows(off, low
         return np.linalg.eigvalsh((P * w) @ P.T)[-1] - 1.0
 
     np.testing.assert_allclose(weights, problem.weights(scores(P, S)))
-    assert excess(S) <= SUBSPACE.sketch_slack
+    assert excess(S) <= SKETCH_SLACK
     if off > 1.0 and not lowered:
         np.testing.assert_array_equal(S, off * exact)
     else:  # a little less is too little
-        assert excess((1.0 - 2.0 * SUBSPACE.sketch_precision) * S) > SUBSPACE.sketch_slack
+        assert excess((1.0 - 2.0 * SKETCH_PRECISION) * S) > SKETCH_SLACK
 
 
 def test_a_sketch_is_that_of_numpy(library):
@@ -158,7 +161,7 @@ ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, 
     ),
     "full step": lambda within, u: (
         within.packing(u),
-        Projection.proximal(u, np.ones_like(u), SUBSPACE.full_step),
+        Projection.proximal(u, np.ones_like(u), FULL_STEP),
     ),
 }
 
@@ -167,7 +170,7 @@ ASKED: dict[str, Callable[[SubspaceSolver, np.ndarray], tuple[SubspaceSolution, 
 @cases(("k", "seed"), SKETCHES)
 def test_a_sketch_solves_the_problem_of_all_rows(k, seed, name):
     P, u = rows_in_units_of_the_budget(k, seed)
-    assert P.shape[1] > SUBSPACE.sketch_rows
+    assert P.shape[1] > SKETCH_ROWS
     tol = 1e-5
     by_sketch, problem = ASKED[name](SubspaceSolver(P, tol), u)
     exactly, _ = ASKED[name](SubspaceSolver(P, tol, exactly=True), u)
@@ -199,7 +202,7 @@ def test_what_a_sketch_solves_is_that_of_numpy(library, k, name):
 
 
 def test_few_rows_need_no_sketch():
-    P, u = rows_in_units_of_the_budget(2, 0, n=SUBSPACE.sketch_rows)
+    P, u = rows_in_units_of_the_budget(2, 0, n=SKETCH_ROWS)
     by_default, exactly = (
         SubspaceSolver(P, 1e-5, exactly=e).least_squares(u) for e in (False, True)
     )

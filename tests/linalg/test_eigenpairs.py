@@ -34,7 +34,7 @@ def test_eigenpairs_are_as_good_as_their_residuals_say(kind, max_passes):
     start = np.random.default_rng(1).standard_normal((5, X.shape[1]))
     table = as_table(X)
     found = top_eigenpairs(
-        table, center, w, start, settled=lambda v, r, bound: False, max_passes=max_passes, count=5
+        table, center, w, start, lambda v, r, bound: False, max_passes=max_passes, count=5
     )
     truth = np.linalg.eigvalsh(M)[::-1]
     scale = truth[0]
@@ -65,7 +65,7 @@ def test_eigenpairs_from_a_start_without_full_rank():
         center,
         w,
         start,
-        settled=lambda v, r, bound: r[0] < 1e-8,
+        has_converged=lambda v, r, bound: r[0] < 1e-8,
         max_passes=60,
         count=3,
     )

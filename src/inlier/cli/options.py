@@ -11,7 +11,7 @@ import typer
 
 from inlier.api import Assumption, robust_mean
 from inlier.io import FORMATS, MAX_BYTES, LoadedTable, read
-from inlier.l0.options import Options as L0Options
+from inlier.l0.fit import Options as L0Options
 from inlier.results.result import RobustMeanResult
 from inlier.verdict.verdict import Step
 

@@ -12,7 +12,7 @@ from inlier.api import Assumption, MissingName, ScatterName, robust_mean
 from inlier.data import Table, as_table
 from inlier.data.checks import check_table
 from inlier.estimators.base import MeanEstimator, in_signs
-from inlier.l0.options import Options
+from inlier.l0.fit import Options
 from inlier.results.outlyingness import THRESHOLD
 from inlier.results.result import RobustMeanResult
 

@@ -3,7 +3,8 @@
     Step 1   at the center x, minimise a surrogate of ||h||_0 over the packing set
     Step 2   x = mean of the rows with h = 0
 
-while ||h||_0 decreases. Step 1 is solved exactly, as published, or as far as Theorem 1 requires.
+while ||h||_0 decreases. Step 1 is solved exactly, as published, or to the
+precision that Theorem 1 requires.
 """
 
 from collections.abc import Callable
@@ -20,24 +21,6 @@ from inlier.l0.subspace import SubspaceSolution, SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import Surrogate
 from inlier.linalg.eigenpairs import Oracle
 from inlier.verdict.verdict import Step
-
-
-@dataclass(frozen=True)
-class AlgorithmSettings:
-    """Tolerances of Algorithm 1; `make bench` counts the passes they cost."""
-
-    step_tol: float = 1e-4
-    """Duality gap of step 1 in a subspace: the set of removed rows does not depend on it."""
-    slack: float = 0.02
-    """Relative excess of the kept rows over a budget that has been tightened."""
-    max_passes: int = 4
-    max_rounds: int = 20
-    """Passes of the oracle for one check of the budget, and rounds of cutting planes."""
-    shrunk: float = 1e-3
-    """All weights of an exact step may shrink by this through rounding without removing a row."""
-
-
-SETTINGS = AlgorithmSettings()
 
 
 @dataclass(frozen=True)
@@ -63,6 +46,11 @@ class StepSolution:
         """||h||_0."""
         return count(self.removed)
 
+    @property
+    def weights(self) -> Rows:
+        """Weights of the location."""
+        return kept_weights(self.removed, 1.0 - self.h)
+
 
 # A solver of step 1 at a center and a budget; None if at least `fewer_than` rows would be removed.
 Step1 = Callable[[Array, float, float], StepSolution | None]
@@ -77,6 +65,11 @@ def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
     removed = surrogate.nonzero(h)
     least = lowest(namespace(q).where(removed, q, np.inf))
     return removed | (q >= least) if 0.0 < least < np.inf else removed
+
+
+def kept_weights(removed: Rows, weights: Rows) -> Rows:
+    """Return a weight of 1 for each kept row, or the given weights if no row is kept."""
+    return weights if every(removed) else double(~removed)
 
 
 class ExactStep:
@@ -96,10 +89,10 @@ class ExactStep:
         solution = self.surrogate.minimise(whole)
         h = solution.indicator
         # Undo a slight shrinkage of all weights, so that rows of full weight count as kept.
-        slight = solution.shrunk > 1.0 - max(SETTINGS.shrunk, 2.0 * self.tol)
+        slight = solution.shrunk > 1.0 - max(1e-3, 2.0 * self.tol)
         unshrunk = 1.0 - solution.weights / solution.shrunk if slight else h
         removed = self.surrogate.nonzero(unshrunk)
-        weights = solution.weights if self.soft or every(removed) else double(~removed)
+        weights = solution.weights if self.soft else kept_weights(removed, solution.weights)
         mean, top = self.oracle.table.mean(weights, center), solution.lambda_max
         q, V, prices = solution.scores, solution.directions, solution.multiplier
         return StepSolution(center, budget, h, q, removed, V, prices, top, mean, solution.converged)
@@ -131,15 +124,15 @@ class SubspaceStep:
             self.subspace,
             first=first,
             checked=self._kept,
-            slack=SETTINGS.slack,
-            max_passes=SETTINGS.max_passes,
-            max_rounds=SETTINGS.max_rounds,
+            slack=0.02,
+            max_passes=4,
+            max_rounds=20,
         )
         self.subspace = solved.subspace
         h = 1.0 - solved.weights
         q = scores(self.subspace.scaled_projections(center, budget), solved.S)
         removed = removed_rows(self.surrogate, h, q)
-        weights = solved.weights if every(removed) else double(~removed)
+        weights = kept_weights(removed, solved.weights)
         if every(weights == solved.checked):  # the oracle has returned their mean
             mean = center + solved.spectrum.drift / max(total(weights), TINY)
         else:
@@ -148,14 +141,14 @@ class SubspaceStep:
         return StepSolution(center, budget, h, q, removed, self.subspace.basis, prices, top, mean)
 
     def _reduced(self, P: Rows) -> SubspaceSolution:
-        return self.surrogate.minimise(SubspaceSolver(P, SETTINGS.step_tol, draw=self.oracle.draw))
+        # To a duality gap on which the set of removed rows does not depend.
+        return self.surrogate.minimise(SubspaceSolver(P, 1e-4, draw=self.oracle.draw))
 
     def _removed(self, P: Rows, solution: SubspaceSolution) -> Rows:
         return removed_rows(self.surrogate, 1.0 - solution.weights, scores(P, solution.S))
 
     def _kept(self, P: Rows, solution: SubspaceSolution) -> Rows:
-        removed = self._removed(P, solution)
-        return solution.weights if every(removed) else double(~removed)
+        return kept_weights(self._removed(P, solution), solution.weights)
 
 
 @dataclass(frozen=True)
@@ -178,7 +171,7 @@ def alternate(
     """Run Algorithm 1 from a center; return the iteration with the fewest removed rows.
 
     `budget` maps the number of rows that the last iteration kept (None at first) to the budget. The
-    objective of the paper never increases; that of a surrogate may, which also stops the algorithm.
+    objective of the paper never increases; a surrogate may, which also stops the algorithm.
     """
     best: StepSolution | None = None
     for n_iter in range(1, max_iter + 1):

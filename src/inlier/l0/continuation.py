@@ -14,37 +14,16 @@ from inlier._internal.arrays import count, namespace, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace
-from inlier.l0.subspace import SETTINGS as SUBSPACE
-from inlier.l0.subspace import SubspaceSolver, cutting_planes
+from inlier.l0.subspace import SKETCH_ROWS, SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import L1, Surrogate
 from inlier.linalg.eigenpairs import Oracle
 from inlier.verdict.verdict import Step
 
-
-@dataclass(frozen=True)
-class ContinuationSettings:
-    """Constants of the continuation: the loosest that lost no exact set in `make bench`."""
-
-    factor: float = 0.25
-    """Ratio of successive budgets. After a step the squared error of the center is about B / n
-    times the fraction of outliers, so the next budget may be that much smaller."""
-    tau: float = 3.0
-    gap: float = 1e-3
-    slack: float = 0.05
-    max_passes: int = 2
-    max_rounds: int = 3
-    """Each step: length of the proximal step, relative gap, excess over the budget, passes of the
-    oracle and rounds of cutting planes."""
-    start_residual: float = 0.1
-    start_passes: int = 4
-    """The first eigenvalue: relative residual, or so many passes."""
-    distance: float = 3.0
-    """Rows that leave only because the budget is tightened must lie this many sigma out."""
-    clear: float = 0.5
-    """Part of the room up to which the count of the continuation decides without another solve."""
-
-
-SETTINGS = ContinuationSettings()
+# Relative gap of each step. This number and those below are the loosest that lost no exact set in
+# `make bench`.
+GAP = 1e-3
+# Part of the room up to which the count of the continuation decides without another solve.
+CLEAR = 0.5
 
 
 @dataclass(frozen=True)
@@ -54,8 +33,8 @@ class ContinuationResult:
     center: Array
     weights: Rows
     subspace: Subspace
-    n_removed: int | None = None
-    """Number of rows with less than half of their weight after the last step, if there was one."""
+    n_removed: int
+    """Number of rows with less than half of their weight after the last step."""
 
 
 def continuation(
@@ -76,27 +55,26 @@ def continuation(
     # this one no row can have more than these weights: only very distant rows have less than 1.
     enough = max(total(namespace(distances).sort(distances)[: n // 2 + 1]), TINY)
     weights = enough / namespace(distances).clip(distances, enough, None)
-    residual, l1 = SETTINGS.start_residual, L1(SETTINGS.tau)
-    spectrum = oracle(
-        center, weights, lambda v, r, bound: r[0] <= residual * v[0], SETTINGS.start_passes
-    )
+    spectrum = oracle(center, weights, lambda v, r, bound: r[0] <= 0.1 * v[0], max_passes=4)
     budget = float(spectrum.values[0])
     subspace = Subspace.empty(table, center)
     origin = center
     n_removed = count(weights < 0.5)
     while budget > target:
-        budget = max(target, SETTINGS.factor * budget)
+        # After a step the squared error of the center is about B / n times the fraction of
+        # outliers, so the next budget may be that much smaller.
+        budget = max(target, 0.25 * budget)
         subspace = subspace.extended(spectrum, spectrum.values > budget, origin)
         solved = cutting_planes(
-            lambda P: l1.minimise(SubspaceSolver(P, SETTINGS.gap, draw=oracle.draw)),
+            lambda P: L1(tau=3.0).minimise(SubspaceSolver(P, GAP, draw=oracle.draw)),
             oracle,
             center,
             budget,
             subspace,
-            slack=SETTINGS.slack,
-            max_passes=SETTINGS.max_passes,
-            max_rounds=SETTINGS.max_rounds,
-            trim=SETTINGS.gap,
+            slack=0.05,
+            max_passes=2,
+            max_rounds=3,
+            trim=GAP,
         )
         weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
         kept, n_removed = total(weights), count(weights < 0.5)
@@ -108,7 +86,7 @@ def continuation(
     return ContinuationResult(center, weights, subspace, n_removed)
 
 
-def tightening_was_right(
+def kept_budget_is_consistent(
     surrogate: Surrogate,
     oracle: Oracle,
     reached: ContinuationResult,
@@ -121,18 +99,17 @@ def tightening_was_right(
     The target c1^2 n sigma^2 has room for n rows, and the room of the outliers is spent on keeping
     the weakest of them. The budget of the kept rows has no such room. If sigma is too small it
     removes good rows as well. These do not lie far out: for each additional row, the second moment
-    decreases by less than `distance`^2 variances.
+    decreases by less than 3^2 variances.
     """
     n, room = reached.weights.shape[0], target - variance * n_kept
 
-    def right(n_removed: int, room: float) -> bool:
-        return bool((n - n_kept - n_removed) * SETTINGS.distance**2 * variance <= room)
+    def lie_far_out(n_removed: int, room: float) -> bool:
+        return bool((n - n_kept - n_removed) * 3.0**2 * variance <= room)
 
     # The continuation has removed about as many as the surrogate would: close enough, often, if
     # there are many rows.
-    known = reached.n_removed if n > SUBSPACE.sketch_rows else None
-    if known is not None and right(known, SETTINGS.clear * room):
+    if n > SKETCH_ROWS and lie_far_out(reached.n_removed, CLEAR * room):
         return True
     P = reached.subspace.scaled_projections(reached.center, target)
-    h = 1.0 - surrogate.minimise(SubspaceSolver(P, SETTINGS.gap, draw=oracle.draw)).weights
-    return right(count(surrogate.nonzero(h)), room)
+    h = 1.0 - surrogate.minimise(SubspaceSolver(P, GAP, draw=oracle.draw)).weights
+    return lie_far_out(count(surrogate.nonzero(h)), room)

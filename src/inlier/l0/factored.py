@@ -6,7 +6,7 @@ constraint left (Burer and Monteiro):
     min_R  ||R||^2 - sum_i min_{0<=w<=1} [ s_i (w - t_i)^2 / 2 + w q_i ],    q_i = ||R a_i||^2 / B
 
 One evaluation with its gradient is one pass. The rank is adapted between solves: vanishing
-directions leave, violating directions enter. Cutting planes need far fewer passes at a loose
+directions are removed, violating directions enter. Cutting planes need far fewer passes at a loose
 tolerance and rank one or two; this method converges to high accuracy, also at rank 30.
 """
 
@@ -20,26 +20,11 @@ from inlier.data import Table
 from inlier.l0.problem import Projection
 from inlier.linalg.eigenpairs import Spectrum
 
-
-@dataclass(frozen=True)
-class FactoredSettings:
-    """Constants of the factored dual; docs/engine.md says what each made robust."""
-
-    vanished: float = 1e-2
-    """Rows of R shorter than this, relative to the longest, leave."""
-    enter_most: int = 5
-    enter_length: float = 3e-2
-    """Directions that enter at a time, and their length relative to the longest row of R."""
-    corrections: int = 50
-    least_corrections: int = 5
-    elements: int = 1 << 26
-    """Corrections of L-BFGS: many, because copies of one outlier make the problem stiff; fewer if
-    they would hold more elements than these."""
-    ftol: float = 1e-14
-    gtol: float = 1e-10
-
-
-SETTINGS = FactoredSettings()
+# Rows of R shorter than this, relative to the longest, are removed.
+VANISHED = 1e-2
+# Number of directions that enter at a time, and their length relative to the longest row of R.
+ENTER_MOST = 5
+ENTER_LENGTH = 3e-2
 
 
 @dataclass(frozen=True)
@@ -71,13 +56,15 @@ def project(
         value = float(x @ x) - float(w @ (problem.s * (0.5 * w - problem.t) + q))
         return value, 2.0 * (x - image.ravel() / root)
 
-    most = max(SETTINGS.least_corrections, min(SETTINGS.corrections, SETTINGS.elements // R.size))
+    # Many corrections, because copies of one outlier make the problem stiff; fewer if they would
+    # take more than 0.5 GB.
+    most = max(5, min(50, (1 << 26) // R.size))
     found = minimize(
         dual,
         R.ravel(),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": max_iter, "maxcor": most, "ftol": SETTINGS.ftol, "gtol": SETTINGS.gtol},
+        options={"maxiter": max_iter, "maxcor": most, "ftol": 1e-14, "gtol": 1e-10},
     )
     R = found.x.reshape(R.shape)
     projected = table.project(center, R / root)
@@ -88,7 +75,7 @@ def project(
 def adapted(R: Array, spectrum: Spectrum, limit: float) -> Array:
     """Drop the vanished directions of R, and add the worst of those beyond the limit."""
     _, lengths, axes = np.linalg.svd(R, full_matrices=False)
-    kept, most = lengths > SETTINGS.vanished * lengths[0], SETTINGS.enter_most
+    kept, most = lengths > VANISHED * lengths[0], ENTER_MOST
     worst = spectrum.vectors[:most][spectrum.values[:most] > limit]
-    entering = SETTINGS.enter_length * lengths[0] * worst
+    entering = ENTER_LENGTH * lengths[0] * worst
     return np.concatenate([lengths[kept, None] * axes[kept], entering])

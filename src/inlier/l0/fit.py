@@ -1,7 +1,9 @@
 """Fit with a given sigma: continuation and Algorithm 1, or Algorithm 1 as published."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,37 +20,94 @@ from inlier._internal.arrays import (
 )
 from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
+from inlier._internal.validation import check_choice, check_number, check_whole
 from inlier.data import Frame, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
 from inlier.l0.algorithm import ExactStep, Fit, StepSolution, SubspaceStep, alternate
-from inlier.l0.continuation import ContinuationResult, continuation, tightening_was_right
-from inlier.l0.options import Options
+from inlier.l0.continuation import ContinuationResult, continuation, kept_budget_is_consistent
 from inlier.l0.problem import budget_tolerance
-from inlier.l0.surrogates import ZERO
+from inlier.l0.surrogates import ZERO, Surrogate, SurrogateName, surrogate
 from inlier.linalg.centers import central_point
-from inlier.linalg.eigenpairs import Oracle, Spectrum
-from inlier.linalg.kept import spectrum_of_kept
+from inlier.linalg.eigenpairs import Oracle, Spectrum, spectrum_of_kept
 from inlier.verdict.rules import Multiplier
 from inlier.verdict.verdict import Finding, Kind, Outcome, Step, Verdict
 
 
-@dataclass(frozen=True)
-class FitSettings:
-    """Limits of a fit with a given sigma."""
+@dataclass(frozen=True, eq=False)
+class Options:
+    """Options of the l0 problem and of its algorithms, the parameter `l0` of `robust_mean`.
 
-    far_budgets: float = 1e6
-    far_medians: float = 100.0
-    """Rows beyond both multiples, of the budget and of the squared median distance, are set aside
-    before the fit: they would only cost precision."""
-    repairs: int = 5
-    repair_margin: float = 0.01
-    """Where the kept rows exceed the budget slightly, it is lowered by the excess and this margin,
-    so many times."""
-    missed: float = 0.1
-    """A relative excess above this means that the search has missed a direction."""
+    Without sigma they are refused, except for `start`, unless ``algorithm="paper"``, which is run
+    with the sigma that was found.
 
+    Parameters
+    ----------
+    p : float
+        The power of h in the surrogate sum_i h_i^p, 0 < p <= 1. At 1 it is the convex l1 problem.
+    c1 : float
+        The paper's factor on sigma; its theorems require sqrt(3/2) or more.
+    algorithm : {"continuation", "paper"}
+        "continuation" lowers the budget in steps from one that all rows satisfy and finishes with
+        Algorithm 1; it succeeds from starts that are far off. "paper" is Algorithm 1 as published.
+    surrogate : {"reweighted-l2", "reweighted-l1", "l1"}
+        How sum_i h_i^p is minimised. "l1" ignores p.
+    start : {"auto", "coordinate-median", "geometric-median"} or array of shape (d,)
+        The first center. "auto" is the coordinate-wise median, for the continuation of at most 501
+        randomly chosen rows or, of at most 512 rows with more columns, their geometric median.
+    prune : float, optional
+        Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start, which
+        keeps at least a fraction 1 - prune of the good rows (see `inlier.theory.far_radius`).
+    max_iter : int
+        Maximum number of iterations of Algorithm 1.
+    tol : float
+        Relative duality gap of the convex problems in ``algorithm="paper"``.
+    """
 
-SETTINGS = FitSettings()
+    p: float = 0.5
+    c1: float = 1.0
+    algorithm: Literal["continuation", "paper"] = "continuation"
+    surrogate: SurrogateName = "reweighted-l2"
+    start: Literal["auto", "coordinate-median", "geometric-median"] | Any = "auto"
+    prune: float | None = None
+    max_iter: int = 100
+    tol: float = 1e-6
+
+    def __post_init__(self) -> None:
+        """Validate the options."""
+        check_number(self.p, "p", at_most=1.0)
+        check_number(self.c1, "c1", below=np.inf)
+        check_choice(self.algorithm, "algorithm", ("continuation", "paper"))
+        check_choice(self.surrogate, "surrogate", ("reweighted-l2", "reweighted-l1", "l1"))
+        if isinstance(self.start, str):
+            check_choice(self.start, "start", ("auto", "coordinate-median", "geometric-median"))
+        if self.prune is not None:
+            check_number(self.prune, "prune", below=1.0)
+        check_whole(self.max_iter, "max_iter")
+        check_number(self.tol, "tol", below=1.0)
+
+    @property
+    def published(self) -> bool:
+        """Whether Algorithm 1 is run as published."""
+        return self.algorithm == "paper"
+
+    @cached_property
+    def minimiser(self) -> Surrogate:
+        """The algorithm that minimises the surrogate."""
+        return surrogate(self.surrogate, self.p)
+
+    def refuse_without_sigma(self) -> None:
+        """Raise if options were given that need sigma."""
+        names = [
+            option.name
+            for option in fields(self)
+            if option.name != "start" and getattr(self, option.name) != option.default
+        ]
+        if names and not self.published:
+            verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+            raise ValueError(
+                f"{' and '.join(names)} {verb} of the problem with a known bound: give sigma=... "
+                f"too, or omit {them}."
+            )
 
 
 def fit_with_sigma(
@@ -72,7 +131,8 @@ def fit_with_sigma(
     budget = n * variance
     distances = whole.sq_distances(center)
     typical = check_range(whole, center, distances, reach * float(np.sqrt(n)))
-    far = float(np.sqrt(max(SETTINGS.far_budgets * budget, SETTINGS.far_medians * typical**2)))
+    # Rows beyond both are set aside before the fit: they would only cost precision.
+    far = float(np.sqrt(max(1e6 * budget, 100.0 * typical**2)))
     if options.prune is not None:
         far = min(far, float(theory.far_radius(sigma, d, options.prune)))
     near = _near(whole, distances, far, sigma, options.prune)
@@ -92,7 +152,7 @@ def fit_with_sigma(
     if options.published:
         exactly = ExactStep(oracle, options.minimiser, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
-        spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     else:
         reached = continuation(oracle, first, distances, budget, notify)
         fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
@@ -104,9 +164,8 @@ def fit_with_sigma(
         lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
         rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
         if rounded:
-            weights = _weights(best)
-            there = frame.mean(weights, best.mean)
-            spectrum = spectrum_of_kept(frame.near_rows, weights, there, None)
+            there = frame.mean(best.weights, best.mean)
+            spectrum = spectrum_of_kept(frame.near_rows, best.weights, there, None)
     xp = namespace(kept)
     lambda_max = max(0.0, float(spectrum.values[0]))
     return frame, Verdict(
@@ -140,8 +199,8 @@ def _near(whole: Table, distances: Rows, far: float, sigma: float, prune: float 
     near = distances <= far**2
     if (n_near := count(near)) < 2:
         raise ValueError(
-            f"prune={prune} leaves {n_near} of {whole.shape[0]} rows within {far:.3g} of the "
-            "start. Raise sigma, or leave prune out."
+            f"prune={prune} keeps {n_near} of {whole.shape[0]} rows within {far:.3g} of the "
+            "start. Raise sigma, or omit prune."
         )
     return near
 
@@ -166,35 +225,30 @@ def _refined(
     step1 = SubspaceStep(oracle, surrogate, reached.subspace)
     fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
-    if not tightening_was_right(surrogate, oracle, reached, budget, n_kept, variance):
+    if not kept_budget_is_consistent(surrogate, oracle, reached, budget, n_kept, variance):
         allowed = _constant(budget)
         step1 = SubspaceStep(oracle, surrogate, reached.subspace)
         fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
-    spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
+    spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     lowered = budget
-    for _ in range(SETTINGS.repairs):
+    for _ in range(5):
         top = float(spectrum.values[0])
         if top <= budget * (1.0 + tolerance):
             break
         center = reached.center
-        if top <= budget * (1.0 + SETTINGS.missed):
-            # The slack of the search was used up: lower the budget by the excess.
-            lowered *= (1.0 - SETTINGS.repair_margin) * budget / top
+        if top <= budget * 1.1:  # more would mean that the search has missed a direction
+            # The slack of the search was used up: lower the budget by the excess and a margin.
+            lowered *= (1.0 - 0.01) * budget / top
             center, allowed = fit.best.mean, _constant(lowered)
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = SubspaceStep(oracle, surrogate, subspace)
         fit = alternate(step1, oracle, center, allowed, max_iter, notify)
-        spectrum = oracle.bound_top(fit.best.mean, _weights(fit.best), budget)
+        spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     return fit, spectrum
 
 
 def _constant(budget: float) -> Callable[[int | None], float]:
     return lambda n_kept: budget
-
-
-def _weights(best: StepSolution) -> Rows:
-    """Return the weights of the location: of the kept rows, or 1 - h if none is kept."""
-    return 1.0 - best.h if every(best.removed) else double(~best.removed)
 
 
 def _multiplier(best: StepSolution, start: Array, radius: float, room: float) -> Multiplier:

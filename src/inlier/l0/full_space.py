@@ -21,7 +21,6 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier.l0 import factored
-from inlier.l0 import subspace as subspaces
 from inlier.l0.problem import (
     Packing,
     Projection,
@@ -30,52 +29,18 @@ from inlier.l0.problem import (
     packing_bound,
     scores,
 )
-from inlier.l0.subspace import SubspaceSolution, SubspaceSolver
+from inlier.l0.subspace import EXCLUDED, FULL_STEP, SubspaceSolution, SubspaceSolver
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 
-
-@dataclass(frozen=True)
-class FullSpaceSettings:
-    """Switches between the solvers; `make bench` measures all of them (docs/engine.md)."""
-
-    interior_most: int = 24
-    """Columns up to which the interior point method takes the whole space for its subspace."""
-    interior_fallback: int = 64
-    """Columns up to which it does so where the factored dual has not reached the tolerance."""
-    interior_tols: tuple[float, ...] = (0.1, 1e-3, 1e-5)
-    """Its successive tolerances, in units of that of the problem."""
-    planes_most: int = 16
-    rounds_most: int = 8
-    """Directions and rounds beyond which cutting planes stop: at high rank they are slow."""
-    start_tol: float = 1e-2
-    """Tolerance of the single round that only finds a starting point."""
-    aim: float = 0.25
-    """The budget is lowered by this part of the tolerance, so that solutions satisfy it."""
-    inner_iter: int = 40
-    """Iterations of L-BFGS before the proximal center, and the rank, are updated."""
-    short: float = 3.0
-    medium: float = 10.0
-    long: float = 1e3
-    settle: int = 3
-    """Proximal steps: the first `settle` are short; then they lie between medium and long."""
-    progress: float = 0.9
-    stalled: int = 25
-    """The factored dual stops after so many steps that do not lower the gap to this part."""
-    enter: float = 0.3
-    """Directions that exceed the budget by less than this part of the gap do not enter."""
-    dense: int = 512
-    """Columns up to which spectra are computed densely."""
-    confirm: int = 2048
-    """Columns up to which a solution is confirmed densely if the multiplier has more directions
-    than a Krylov block: the Krylov space could miss an eigenvector."""
-    rough_passes: int = 3
-    rough_residual: float = 0.01
-    """Spectra are computed roughly until the solution is likely to be good enough."""
-    reweighting_tol: float = 1e-5
-    """Tolerance of least squares that another re-weighting follows."""
-
-
-SETTINGS = FullSpaceSettings()
+# Where the solvers are switched; `make bench` measures all of them (docs/engine.md).
+# Columns up to which the interior point method takes the whole space for its subspace, always or
+# where the factored dual has not reached the tolerance.
+INTERIOR_MOST, INTERIOR_FALLBACK = 24, 64
+# Columns up to which spectra are computed densely.
+DENSE_MOST = 512
+# Columns up to which a solution is confirmed densely if the multiplier has more directions than a
+# Krylov block: the Krylov space could miss an eigenvector.
+CONFIRM_MOST = 2048
 
 
 @dataclass(frozen=True)
@@ -142,8 +107,7 @@ class Solution:
 class FullSpaceSolver:
     """Solve problems over the packing set W(center, budget), in the whole space.
 
-    To a duality gap of `tol`, relative to the objective at w = 0, in steps of at most
-    `SETTINGS.inner_iter` passes each.
+    To a duality gap of `tol`, relative to the objective at w = 0.
     """
 
     def __init__(
@@ -152,19 +116,20 @@ class FullSpaceSolver:
         self.oracle, self.center, self.budget = oracle, center, budget
         self.tol, self.max_steps = tol, max_steps
         self.ones = oracle.table.constant(1.0)
-        self._aim = budget / (1.0 + tol * SETTINGS.aim)
+        # Lowered by a part of the tolerance, so that solutions satisfy the budget itself.
+        self._aim = budget / (1.0 + tol * 0.25)
         self._subspace: Subspace | None = Subspace.empty(oracle.table, center)
         self._R: Array | None = None
         self._distances = oracle.table.sq_distances(center)
-        self._excluded = self._distances > subspaces.SETTINGS.excluded * budget
+        self._excluded = self._distances > EXCLUDED * budget
 
-    def packing(self, u: Array, tau: float = subspaces.SETTINGS.full_step) -> Solution:
+    def packing(self, u: Array, tau: float = FULL_STEP) -> Solution:
         """Solve min sum_i u_i h_i, the weighted packing SDP."""
         return self._solve(Packing(u), self.tol)
 
     def least_squares(self, u: Array, loosely: bool = False) -> Solution:
         """Solve min sum_i (u_i h_i)^2, the constrained least squares."""
-        tol = max(self.tol, SETTINGS.reweighting_tol) if loosely else self.tol
+        tol = max(self.tol, 1e-5) if loosely else self.tol
         return self._solve(Projection.least_squares(u), tol)
 
     def project(self, t: Array, s: Array) -> Solution:
@@ -179,12 +144,12 @@ class FullSpaceSolver:
         free = np.where(self._excluded, 0.0, free)
         best = _Incumbent(problem, self.budget, tol)
         best.offer_multiplier(np.empty((0, len(center))), 0.0 * self.ones)
-        small = len(center) <= SETTINGS.interior_most or bool(self._excluded.all())
+        small = len(center) <= INTERIOR_MOST or bool(self._excluded.all())
         if small:
             best.offer_weights(free, self._spectrum(free, tol))
         else:
             spectrum = self._verify(free, 0, best)
-        medium = len(center) <= SETTINGS.interior_fallback
+        medium = len(center) <= INTERIOR_FALLBACK
         with np.errstate(over="ignore"):
             far = self._distances / self.budget
         if medium and np.isfinite(far).all():  # I bounds problems with tiny budgets
@@ -207,11 +172,11 @@ class FullSpaceSolver:
             spectrum = self._rough_spectrum(self._excluded.astype(np.float64))
             violating = spectrum.values > aim
         # With few columns passes cost less than the interior point method: one round for a start.
-        most = SETTINGS.rounds_most if len(center) > SETTINGS.dense else 1
+        most = 8 if len(center) > DENSE_MOST else 1
         for n_rounds in range(1, most + 1):
             subspace = subspace.extended(spectrum, violating, center)
             P = subspace.scaled_projections(center, aim)
-            reduced = _solve_within(best.problem, P, 0.1 * tol if most > 1 else SETTINGS.start_tol)
+            reduced = _solve_within(best.problem, P, 0.1 * tol if most > 1 else 1e-2)
             self._R = _factor(reduced.S) @ subspace.basis
             best.offer_multiplier(self._R * np.sqrt(self.budget / aim), scores(P, reduced.S))
             spectrum = self._verify(reduced.weights, _rank(reduced.S), best)
@@ -220,7 +185,7 @@ class FullSpaceSolver:
                 return n_rounds
             violating = spectrum.values > aim * (1.0 + 0.1 * tol)
             n_planes = len(subspace.basis) + violating.sum()
-            if not violating.any() or n_planes > SETTINGS.planes_most:
+            if not violating.any() or n_planes > 16:  # at high rank they are slow
                 break
         self._subspace = None  # the next problem about this center would need as many
         return n_rounds
@@ -230,25 +195,27 @@ class FullSpaceSolver:
         table, center, aim = self.oracle.table, self.center, self._aim
         assert self._R is not None
         R = self._R
-        tau = SETTINGS.short
+        tau = 3.0
         lowest, promising, since = np.inf, w, 0
         for n_steps in range(1, self.max_steps + 1):
-            target = self._target(best.problem, w, tau)
-            found = factored.project(table, center, aim, target, R, SETTINGS.inner_iter)
+            target = best.problem
+            if isinstance(target, Packing):
+                target = Projection.proximal(target.u, w, tau)
+            target = Projection(np.where(self._excluded, 0.0, target.t), target.s)
+            found = factored.project(table, center, aim, target, R, max_iter=40)
             w = found.weights
             best.offer_multiplier(found.R * np.sqrt(self.budget / aim), found.q)
             spectrum = self._verify(w, len(R), best)
             gap = best.gap_with(w, spectrum)
             since += 1
-            if gap < SETTINGS.progress * lowest:
+            if gap < 0.9 * lowest:
                 lowest, promising, since = gap, w, 0
-            if best.solved or since == SETTINGS.stalled:
+            if best.solved or since == 25:  # no progress for that many steps
                 break
-            excess = max(best.tol, SETTINGS.enter * gap)
+            excess = max(best.tol, 0.3 * gap)  # a smaller violation need not matter in the end
             R = factored.adapted(found.R, spectrum, aim * (1.0 + excess))
-            if n_steps >= SETTINGS.settle:
-                longer, shorter = min(3.0 * tau, SETTINGS.long), max(SETTINGS.medium, tau / 2.0)
-                tau = longer if found.converged else shorter
+            if n_steps >= 3:  # the first steps are short
+                tau = min(3.0 * tau, 1e3) if found.converged else max(10.0, tau / 2.0)
         self._R = R
         if not best.solved:
             best.offer_weights(promising, self._spectrum(promising, best.tol))
@@ -259,7 +226,7 @@ class FullSpaceSolver:
         axes = np.eye(len(self.center))
         whole = Subspace(axes, self.oracle.table.project(self.center, axes), self.center)
         P = whole.scaled_projections(self.center, self._aim)
-        for closer in SETTINGS.interior_tols:
+        for closer in (0.1, 1e-3, 1e-5):
             reduced = _solve_within(best.problem, P, closer * best.tol)
             best.offer_weights(reduced.weights, self._spectrum(reduced.weights, best.tol))
             R = _factor(reduced.S) * np.sqrt(self.budget / self._aim)
@@ -268,17 +235,11 @@ class FullSpaceSolver:
                 break
         return 1
 
-    def _target(self, problem: Packing | Projection, w: Array, tau: float) -> Projection:
-        """Return the next projection: for the packing SDP, the proximal step from w."""
-        target = Projection.proximal(problem.u, w, tau) if isinstance(problem, Packing) else problem
-        return Projection(np.where(self._excluded, 0.0, target.t), target.s)
-
-    def _spectrum(self, weights: Array, tol: float, dense: int = SETTINGS.dense) -> Spectrum:
+    def _spectrum(self, weights: Array, tol: float, dense: int = DENSE_MOST) -> Spectrum:
         return self.oracle.top(self.center, weights, tol * self.budget, dense)
 
     def _rough_spectrum(self, weights: Array) -> Spectrum:
-        least, passes = SETTINGS.rough_residual, SETTINGS.rough_passes
-        return self.oracle(self.center, weights, lambda v, r, _: r[0] <= least * v[0], passes)
+        return self.oracle(self.center, weights, lambda v, r, _: r[0] <= 0.01 * v[0], max_passes=3)
 
     def _verify(self, weights: Array, rank: int, best: _Incumbent) -> Spectrum:
         """Compute the spectrum under weights; accurately only where they may be good enough."""
@@ -286,9 +247,9 @@ class FullSpaceSolver:
         if best.gap_with(weights, spectrum) > tol:
             return spectrum
         spectrum = self._spectrum(weights, tol)
-        large = SETTINGS.dense < len(self.center) <= SETTINGS.confirm
+        large = DENSE_MOST < len(self.center) <= CONFIRM_MOST
         if large and rank >= self.oracle.block and best.gap_with(weights, spectrum) <= tol:
-            spectrum = self._spectrum(weights, tol, SETTINGS.confirm)
+            spectrum = self._spectrum(weights, tol, CONFIRM_MOST)
         best.offer_weights(weights, spectrum)
         return spectrum
 
@@ -310,7 +271,7 @@ def _factor(S: Array) -> Array:
 def _rank(S: Array) -> int:
     """Return the numerical rank of a multiplier."""
     values = np.linalg.eigvalsh(S)
-    return int((values > factored.SETTINGS.vanished**2 * values.max(initial=0.0)).sum())
+    return int((values > factored.VANISHED**2 * values.max(initial=0.0)).sum())
 
 
 class _Incumbent:

@@ -22,29 +22,8 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
 from inlier.l0.problem import Projection, scores, second_moment
 
-
-@dataclass(frozen=True)
-class InteriorPointSettings:
-    """Constants of the interior point method; tests/test_convex.py compares it with cvxpy."""
-
-    back_off: float = 0.99
-    """Fraction of the longest feasible step that is taken."""
-    feasible: float = 1e-7
-    """Largest violation of the matrix constraint in a solution."""
-    active: float = 1e-2
-    """A bound is active if its slack is below this, and below its multiplier."""
-    reset: float = 1e-6
-    """Violation below which the slack matrix is recomputed from w, because updates accumulate
-    rounding."""
-    centering: int = 3
-    """Mehrotra's exponent of the reduction of complementarity."""
-    interior: float = 0.9
-    price: float = 0.1
-    """Start: the second moment is at most `interior`, multipliers are `price` of the gradient."""
-    max_iter: int = 60
-
-
-SETTINGS = InteriorPointSettings()
+# Largest violation of the matrix constraint in a solution.
+FEASIBLE = 1e-7
 
 
 class Direction(NamedTuple):
@@ -78,8 +57,9 @@ class Iterate:
 
     def weights(self) -> Array:
         """Return w with active bounds attained exactly."""
-        w = np.where(self.w < np.minimum(self.a, SETTINGS.active), 0.0, self.w)
-        return np.where(self.v < np.minimum(self.b, SETTINGS.active), 1.0, w)
+        # A bound is active if its slack is small, and below its multiplier.
+        w = np.where(self.w < np.minimum(self.a, 1e-2), 0.0, self.w)
+        return np.where(self.v < np.minimum(self.b, 1e-2), 1.0, w)
 
 
 @lru_cache(maxsize=128)
@@ -159,12 +139,12 @@ class _Newton:
             + float((z.a + step * d.a) @ (z.w + step * d.w))
             + float((z.b + step * d.b) @ (z.v - step * d.w))
         )
-        mu = now / (k + 2 * n) * (max(ahead, 0.0) / now) ** SETTINGS.centering
+        mu = now / (k + 2 * n) * (max(ahead, 0.0) / now) ** 3  # Mehrotra's exponent
         crossed = (d.S @ d.Z + d.Z @ d.S) / 2.0
         d = self.direction(
             (mu - d.a * d.w) / z.w, (mu + d.b * d.w) / z.v, mu * np.eye(k) - squared - crossed
         )
-        step = min(1.0, SETTINGS.back_off * self.reach(d))
+        step = min(1.0, 0.99 * self.reach(d))  # stay in the interior
         inverse_R = np.linalg.inv(self.R)
         S = z.S + step * (self.R @ d.S @ self.R.T)
         Z = z.Z + step * (inverse_R.T @ d.Z @ inverse_R)
@@ -173,30 +153,27 @@ class _Newton:
 
 
 def _start(P: Array, problem: Projection) -> Iterate:
+    """Return weights well within the budget, with multipliers a tenth of the gradient."""
     k, n = P.shape
     w = np.full(n, 0.5)
     top = float(np.linalg.eigvalsh(second_moment(P, w))[-1])
-    w *= min(1.0, SETTINGS.interior / top) if top > 0.0 else 1.0
+    w *= min(1.0, 0.9 / top) if top > 0.0 else 1.0
     size = np.einsum("ij,ij->j", P, P)
     pull = float(np.mean(problem.s * np.abs(problem.t)))
-    price = SETTINGS.price * pull / max(float(np.mean(size)), TINY)
+    price = 0.1 * pull / max(float(np.mean(size)), TINY)
     q = price * size
     slope = problem.s * (w - problem.t) + q
-    push = SETTINGS.price * float(np.mean(np.abs(slope)))
+    push = 0.1 * float(np.mean(np.abs(slope)))
     a, b = np.maximum(slope, 0.0) + push / w, np.maximum(-slope, 0.0) + push / (1.0 - w)
     return Iterate(price * np.eye(k), np.eye(k) - second_moment(P, w), q, w, 1.0 - w, a, b)
 
 
 def solve(
-    P: Array,
-    problem: Projection,
-    gap_tol: float,
-    start: Iterate | None = None,
-    max_iter: int = SETTINGS.max_iter,
+    P: Array, problem: Projection, gap_tol: float, start: Iterate | None = None, max_iter: int = 60
 ) -> Iterate:
     """Solve the projection over the packing set of P, from a similar problem's solution if known.
 
-    Until the duality gap is below `gap_tol` and the constraint holds to `SETTINGS.feasible`. In
+    Until the duality gap is below `gap_tol` and the constraint holds to `FEASIBLE`. In
     finite precision it may stop short of that; the certificate of the caller shows it.
     """
     z = _start(P, problem) if start is None else start
@@ -204,10 +181,10 @@ def solve(
     for _ in range(max_iter):
         G = eye - second_moment(P, z.w)
         infeasible = float(np.abs(G - z.Z).max())
-        if infeasible <= SETTINGS.feasible and problem.gap(z.w, z.q, z.S, G) <= gap_tol:
+        if infeasible <= FEASIBLE and problem.gap(z.w, z.q, z.S, G) <= gap_tol:
             break
-        if 0.0 < infeasible < SETTINGS.reset and float(np.linalg.eigvalsh(G)[0]) > 0.0:
-            z = replace(z, Z=G)
+        if 0.0 < infeasible < 1e-6 and float(np.linalg.eigvalsh(G)[0]) > 0.0:
+            z = replace(z, Z=G)  # updates of Z accumulate rounding
         try:
             z = _Newton(P, problem, z, G).predictor_corrector()
         except np.linalg.LinAlgError:

@@ -24,13 +24,6 @@ from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Table
 from inlier.linalg.eigenpairs import Spectrum
 
-# A direction joins a subspace if the squared norm of its component outside exceeds this. Below,
-# that component of the rows is mostly rounding in single precision.
-NEW = 1e-6
-# Coordinates in units of the budget are clipped to this, so that their squares do not overflow.
-LARGEST = 1e100
-# Rows whose vectors stay in the cache of a processor.
-CACHED = 1 << 14
 # Counts of rows are rounded up from this fraction of all rows.
 ROWS_TOL = 1e-7
 # The budget counts as satisfied to this relative precision.
@@ -40,7 +33,7 @@ BUDGET_TOL = 1e-9
 def parts(rows: Rows) -> list[slice]:
     """Divide rows, along the last axis, into parts that stay in the cache; none on a device."""
     n = rows.shape[-1]
-    return list(pieces(n, CACHED)) if isinstance(rows, np.ndarray) and n else [slice(0, n)]
+    return list(pieces(n, 1 << 14)) if isinstance(rows, np.ndarray) and n else [slice(0, n)]
 
 
 def scores(P: Rows, S: Array) -> Rows:
@@ -187,12 +180,24 @@ class Subspace:
         """Return the subspace without directions."""
         return cls(np.empty((0, len(origin))), table.constant(0.0)[None, :][:0, :], origin)
 
+    @classmethod
+    def spanned(cls, table: Table, origin: Array, directions: Array) -> Subspace:
+        """Project the rows onto some directions (k x d), one after the other; one pass."""
+        subspace = cls.empty(table, origin)
+        if not len(directions):
+            return subspace
+        rows, one, none = table.project(origin, directions), np.ones(1), np.zeros(1)
+        for i, direction in enumerate(directions):
+            single = Spectrum(one, direction[None], rows[i : i + 1, :], none, np.zeros(0))
+            subspace = subspace.extended(single, np.array([0]), origin)
+        return subspace
+
     def scaled_projections(self, center: Array, budget: float) -> Rows:
         """Return P: the projections about a center, in units of the budget."""
         rows = self.projections
         shift = self.basis @ (center - self.origin)
         P = (rows - like(shift[:, None], rows)) / float(np.sqrt(budget))
-        return namespace(P).clip(P, -LARGEST, LARGEST)
+        return namespace(P).clip(P, -1e100, 1e100)  # squares do not overflow
 
     def extended(self, spectrum: Spectrum, chosen: Array | Mask, center: Array) -> Subspace:
         """Add the chosen Ritz vectors, which were computed about `center`."""
@@ -202,7 +207,8 @@ class Subspace:
         shift = new @ (center - self.origin)
         new = new - within @ self.basis
         lengths, mixing = np.linalg.eigh(new @ new.T)
-        kept = lengths > NEW
+        # Smaller components of the rows are mostly rounding in single precision.
+        kept = lengths > 1e-6
         mixing = (mixing[:, kept] / np.sqrt(lengths[kept])).T
         projected, present = spectrum.projections, self.projections
         rows = mixed(mixing @ picking, projected) + like((mixing @ shift)[:, None], projected)

@@ -12,9 +12,6 @@ from inlier.data.checks import check_table
 from inlier.l0.full_space import FullSpaceSolver, Solution
 from inlier.linalg.eigenpairs import Oracle
 
-# Size of the Krylov blocks: with a small budget the multiplier has a high rank.
-SOLVER_BLOCK = 16
-
 
 def solve_l1(
     X: Any,
@@ -146,7 +143,8 @@ def _solver(
 ) -> FullSpaceSolver:
     table = as_table(check_table(X)).with_rows_on_host()
     return FullSpaceSolver(
-        Oracle(table, fit_generator(random_state), block=SOLVER_BLOCK),
+        # Large Krylov blocks: with a small budget the multiplier has a high rank.
+        Oracle(table, fit_generator(random_state), block=16),
         check_vector(center, "center", table.shape[1], "column"),
         check_number(budget, "budget", below=np.inf),
         check_number(tol, "tol", below=1.0),

@@ -22,53 +22,19 @@ from inlier.l0 import interior_point as interior
 from inlier.l0.problem import Projection, Subspace, parts, scores, second_moment
 from inlier.linalg.eigenpairs import Oracle, RowSampling, Spectrum
 
-
-@dataclass(frozen=True)
-class SubspaceSettings:
-    """Limits of the subspace solver; `make bench-scale` measured the sizes of the subsample."""
-
-    excluded: float = 1e8
-    """A row whose squared norm exceeds the budget by this factor has no weight: it would spoil the
-    arithmetic of the others."""
-    full_step: float = 1e7
-    """A proximal step this long solves the packing SDP to a relative error of half its inverse."""
-    sketch_rows: int = 1 << 12
-    """Above this many rows, solve on a weighted subsample; the budget is still checked on all
-    rows."""
-    sketch_rows_loose: int = 1 << 10
-    loose: float = 1e-3
-    """A problem with at least this tolerance takes a smaller subsample: so many for each k."""
-    sketch_gap: float = 5e-3
-    """Duality gap of a subsample, below its sampling error; relative to the objective at w = 0."""
-    sketch_slack: float = 1e-3
-    """Excess over the budget on all rows above which the multiplier of a subsample is raised, and
-    shortfall from it below which it is lowered: too large, it would cost good rows."""
-    sketch_precision: float = 5e-3
-    sketch_step: float = 1.1
-    sketch_least: float = 0.6
-    """Relative precision of its factor, the first step, and where lowering ends."""
-    reweighting_tol: float = 1e-2
-    reweighting_floor: float = 1e-3
-    """Tolerance of least squares that another re-weighting follows, and the objective per row below
-    which gaps are no longer relative to it."""
-    root_iter: int = 200
-
-
-@dataclass(frozen=True)
-class CuttingPlaneSettings:
-    """When the oracle may stop; `make bench` counts the passes."""
-
-    trim: float = 1e-6
-    """Directions with a smaller share of the multiplier leave the subspace."""
-    violated: float = 0.5
-    """A violation is certain when the residual is below this part of the excess."""
-    missed: float = 0.3
-    """Feasibility is likely when residual^2 / gap, the estimated error of the Ritz value, is below
-    this part of the slack."""
-
-
-SETTINGS = SubspaceSettings()
-PLANES = CuttingPlaneSettings()
+# A row whose squared norm exceeds the budget by this factor has no weight: it would spoil the
+# arithmetic of the others.
+EXCLUDED = 1e8
+# A proximal step this long solves the packing SDP to a relative error of half its inverse.
+FULL_STEP = 1e7
+# Above this number of rows, solve on a weighted subsample; the budget is still checked on all rows.
+SKETCH_ROWS = 1 << 12
+# Relative precision of what a subsample gives, below its sampling error: its duality gap, and the
+# factor by which its multiplier is scaled.
+SKETCH_PRECISION = 5e-3
+# Excess over the budget on all rows above which the multiplier of a subsample is raised, and
+# shortfall below which it is lowered: too large a multiplier would cost good rows.
+SKETCH_SLACK = 1e-3
 
 
 @dataclass(frozen=True)
@@ -95,7 +61,7 @@ class Sketch:
     def of(cls, size: Rows, count: int, draw: RowSampling | None = None) -> Sketch:
         """Sample one row from each stratum; half of its probability is proportional to its size.
 
-        So a row that takes much of the budget is sampled, however few are like it, and a sum of
+        So a row that takes much of the budget is sampled even if few rows are like it, and a sum of
         sizes has a relative error of about 1 / sqrt(count). The sample does not depend on the
         order of the rows.
         """
@@ -128,10 +94,10 @@ Gap = Callable[[Projection, Rows | None], float]
 class SubspaceSolver:
     """Solve problems over the packing set of rows P, projected onto k directions.
 
-    To a duality gap of `tol`, relative to the objective at w = 0. Above `sketch_rows` rows it is
+    To a duality gap of `tol`, relative to the objective at w = 0. Above `SKETCH_ROWS` rows it is
     the gap of a subsample, which `draw` is called for; the solution satisfies the budget of all
     rows and may be short of the optimum. With `exactly`, and in a full proximal step, all rows are
-    used however many there are.
+    always used.
     """
 
     def __init__(
@@ -147,18 +113,18 @@ class SubspaceSolver:
         self.last: SubspaceSolution | None = None
         self._size = xp.sum(P * P, axis=0)
 
-    def packing(self, u: Rows, tau: float = SETTINGS.full_step) -> SubspaceSolution:
+    def packing(self, u: Rows, tau: float = FULL_STEP) -> SubspaceSolution:
         """Solve the packing SDP with weights u by one proximal step of length tau from w = 1."""
         problem = Projection.proximal(u, self.ones, tau)
         gap = self.tol * total(u)
-        exactly = self.exactly or tau >= SETTINGS.full_step
+        exactly = self.exactly or tau >= FULL_STEP
         return self._project(problem, lambda *_: gap, None, exactly)
 
     def least_squares(self, u: Rows, loosely: bool = False) -> SubspaceSolution:
         """Solve the constrained least squares with weights u, warm-started from the last one."""
         problem = Projection.least_squares(u)
-        tol = max(self.tol, SETTINGS.reweighting_tol) if loosely else self.tol
-        least = SETTINGS.reweighting_floor * u.shape[0]
+        tol = max(self.tol, 1e-2) if loosely else self.tol
+        least = 1e-3 * u.shape[0]  # below this objective, gaps are no longer relative to it
 
         def gap(solved: Projection, w: Rows | None) -> float:
             value = solved.scale if w is None else solved.objective(w)
@@ -175,9 +141,9 @@ class SubspaceSolver:
 
     @cached_property
     def _sketch(self) -> Sketch:
-        k, most = max(2, self.P.shape[0]), SETTINGS.sketch_rows
-        enough = SETTINGS.sketch_rows_loose * k if self.tol >= SETTINGS.loose else most
-        return Sketch.of(self._size, min(most, enough), self.draw())
+        # A loose problem takes fewer rows for each direction: `make bench-scale` measured both.
+        enough = (1 << 10) * max(2, self.P.shape[0]) if self.tol >= 1e-3 else SKETCH_ROWS
+        return Sketch.of(self._size, min(SKETCH_ROWS, enough), self.draw())
 
     @cached_property
     def _sketched(self) -> Array:
@@ -187,7 +153,7 @@ class SubspaceSolver:
     @cached_property
     def _excluded(self) -> Rows | None:
         """The rows too far out for any weight, if there are any."""
-        excluded = self._size > SETTINGS.excluded
+        excluded = self._size > EXCLUDED
         return excluded if any_true(excluded) else None
 
     def _project(
@@ -207,12 +173,12 @@ class SubspaceSolver:
             return self._scalar(problem, gap, start)
         warm = None if start is None else start.iterate
         known = None if warm is None else warm.weights()
-        if exactly or self.ones.shape[0] <= SETTINGS.sketch_rows:
+        if exactly or self.ones.shape[0] <= SKETCH_ROWS:
             host = Projection(on_host(problem.t), on_host(problem.s))
             iterate = interior.solve(on_host(self.P), host, gap(host, known), warm)
             return SubspaceSolution(like(iterate.weights(), self.P), iterate.S, iterate)
         sketch = self._sketch.problem(problem)
-        gap_tol = max(gap(sketch, known), SETTINGS.sketch_gap * sketch.scale)
+        gap_tol = max(gap(sketch, known), SKETCH_PRECISION * sketch.scale)
         iterate = interior.solve(self._sketched, sketch, gap_tol, warm)
         return SubspaceSolution(*self._lifted(problem, iterate.S, lowered), iterate)
 
@@ -222,7 +188,7 @@ class SubspaceSolver:
         """Solve for one direction exactly, starting from the subsample if there is one."""
         first = 1.0 if start is None else float(start.S[0, 0])
         gap_tol = gap(problem, None if start is None else start.weights)
-        if self.ones.shape[0] > SETTINGS.sketch_rows:
+        if self.ones.shape[0] > SKETCH_ROWS:
             size = self._sketched[0] ** 2
             first, _ = _root(size, self._sketch.problem(problem), gap_tol, first)
         multiplier, w = _root(self._size, problem, gap_tol, first)
@@ -233,18 +199,18 @@ class SubspaceSolver:
 
         It is raised if they exceed it and, if it may be lowered, until they spend it.
         """
-        q, slack, step = scores(self.P, S), SETTINGS.sketch_slack, SETTINGS.sketch_step
+        q, slack, step = scores(self.P, S), SKETCH_SLACK, 1.1
         low = high = 1.0
         least = most = _moment(self.P, problem, q)
         while _excess(most) > slack:
             low, least, high = high, most, step * high
             most, step = _moment(self.P, problem, high * q), step * step
-        while lowered and _excess(least) < -slack and low > SETTINGS.sketch_least:
+        while lowered and _excess(least) < -slack and low > 0.6:  # a sample is not that far off
             high, most, low = low, least, low / step
             least, step = _moment(self.P, problem, low * q), step * step
-        if _excess(least) <= slack:  # there is nothing left to spend it on
+        if _excess(least) <= slack:  # no row is left to spend it on
             high = low
-        elif high - low > SETTINGS.sketch_precision * high:
+        elif high - low > SKETCH_PRECISION * high:
             high = self._between(problem, q, (low, high), (least, most))
         return problem.weights(high * q), high * S
 
@@ -269,11 +235,11 @@ class SubspaceSolver:
             moment - _moment(P, few, factor * q)
             for factor, moment in zip(factors, moments, strict=True)
         )
-        while high - low > SETTINGS.sketch_precision * high:
+        while high - low > SKETCH_PRECISION * high:
             factor = (low + high) / 2.0
             part = (factor - factors[0]) / (factors[1] - factors[0])
             moment = first + part * (last - first) + _moment(P, few, factor * q)
-            over = _excess(moment) > SETTINGS.sketch_slack
+            over = _excess(moment) > SKETCH_SLACK
             low, high = (factor, high) if over else (low, factor)
         return high
 
@@ -315,7 +281,7 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
     steep = p2 / problem.s
     low, high = 0.0, np.inf
     x = first if first > 0.0 else 1.0
-    for _ in range(SETTINGS.root_iter):
+    for _ in range(200):  # a safeguard: bisection alone ends sooner
         free = problem.t - x * steep
         w = xp.clip(free, 0.0, 1.0)
         curvature = xp.where(w == free, p2 * steep, 0.0)
@@ -323,12 +289,12 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
         over = spent - 1.0
         newton = x + over / slope if slope > 0.0 else np.inf
         # The duality gap is the complementarity |over| x.
-        settled = abs(over) * x <= gap_tol and over <= interior.SETTINGS.feasible
-        if over < 0.0 and low == 0.0 and (settled or not 0.0 < newton < x):
+        has_converged = abs(over) * x <= gap_tol and over <= interior.FEASIBLE
+        if over < 0.0 and low == 0.0 and (has_converged or not 0.0 < newton < x):
             free = xp.clip(problem.t, 0.0, 1.0)
             if float(p2 @ free) <= 1.0:  # the constraint is inactive
                 return 0.0, free
-        if settled:
+        if has_converged:
             break
         low, high = (x, high) if over > 0.0 else (low, x)
         if not low < newton < min(high, 10.0 * x):
@@ -364,7 +330,7 @@ def cutting_planes(
     slack: float,
     max_passes: int,
     max_rounds: int,
-    trim: float = PLANES.trim,
+    trim: float = 1e-6,
 ) -> CuttingPlaneSolution:
     """Solve within a subspace, and extend it by violating directions until there are none.
 
@@ -379,24 +345,25 @@ def cutting_planes(
     slack, max_passes, max_rounds
         Allowed: relative excess over the budget, passes of the oracle in a round, and rounds.
     trim : float
-        Directions with a smaller share of the multiplier leave the subspace.
+        Directions with a smaller share of the multiplier are removed from the subspace.
     """
     limit = budget * (1.0 + slack)
 
-    def settled(values: Array, residuals: Array, bound: float) -> bool:
+    def has_converged(values: Array, residuals: Array, bound: float) -> bool:
         theta, residual = float(values[0]), float(residuals[0])
-        if theta > limit:
-            return residual <= PLANES.violated * (theta - budget)
-        # The largest eigenvalue exceeds theta by about residual^2 / gap.
+        if theta > limit:  # certainly, if the residual is well below the excess
+            return residual <= 0.5 * (theta - budget)
+        # The largest eigenvalue exceeds theta by about residual^2 / gap. `make bench` counts the
+        # passes that this fraction of the slack costs.
         gap = max(theta - float(values[-1]), residual)
         room = max(limit - theta, slack * budget)
-        return theta + residual < limit or residual**2 <= PLANES.missed * room * gap
+        return theta + residual < limit or residual**2 <= 0.3 * room * gap
 
     for n_round in range(1, max_rounds + 1):
         P = subspace.scaled_projections(center, budget)
         solution = reduced(P) if first is None or n_round > 1 else first
         weights = checked(P, solution)
-        spectrum = oracle(center, weights, settled, max_passes)
+        spectrum = oracle(center, weights, has_converged, max_passes)
         trimmed, S = subspace.trimmed(solution.S, P, trim)
         if spectrum.values[0] <= limit or n_round == max_rounds:
             break

@@ -9,14 +9,18 @@ is majorised by its tangent, in h or in h^2, at the current h.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from inlier._internal.arrays import highest
-from inlier._internal.typing import Rows
-from inlier.l0 import subspace
+from inlier._internal.typing import Array, Rows
+from inlier.l0.problem import Subspace, packing_bound, scores
+from inlier.l0.subspace import FULL_STEP, SubspaceSolver
+from inlier.linalg.eigenpairs import RowSampling
+from inlier.verdict.rules import Multiplier
 
 SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
 
@@ -67,7 +71,7 @@ class Surrogate(ABC):
 class L1(Surrogate):
     """||h||_1, convex."""
 
-    tau: float = subspace.SETTINGS.full_step
+    tau: float = FULL_STEP
     """Length of the proximal step: the default reaches the optimum, a short one approaches it."""
 
     def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
@@ -120,3 +124,31 @@ def surrogate(name: SurrogateName, p: float) -> Surrogate:
     if name == "l1" or p == 1.0:
         return L1()
     return ReweightedL1(p) if name == "reweighted-l1" else ReweightedL2(p)
+
+
+class Dual(NamedTuple):
+    """A multiplier of the budget, and the bound that it proves."""
+
+    multiplier: Multiplier
+    most_kept: float
+    """No w in [0, 1]^n within the budget has a larger sum."""
+    weights: Array
+    """Of the l1 problem, nearly solved."""
+
+
+def dual_in(
+    subspace: Subspace, mean: Array, budget: float, draw: Callable[[], RowSampling]
+) -> Dual:
+    """Solve the l1 problem about a mean within a subspace for its prices; no pass over the data."""
+    P = subspace.scaled_projections(mean, budget)
+    # Near the optimum will do.
+    solved = L1(tau=10.0).minimise(SubspaceSolver(P, 1e-2, draw=draw))
+    prices, mixing = np.linalg.eigh(solved.S) if len(P) else (np.zeros(0), np.zeros((0, 0)))
+    prices = np.maximum(prices, 0.0)
+    directions = mixing.T @ subspace.basis if len(prices) else None
+    q = scores(P, solved.S)
+    return Dual(
+        Multiplier.about(mean, directions, prices, budget),
+        packing_bound(0.0 * q + 1.0, q, float(prices.sum())),
+        solved.weights,
+    )

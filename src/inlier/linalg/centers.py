@@ -99,7 +99,7 @@ def _evaluate(table: Table, center: Array) -> _Evaluation:
     # Smaller distances have squares that underflow.
     none = float(np.sqrt(np.finfo(table.dtype).tiny))
     if not none < unit < np.inf:
-        # Half of the rows at one point outweigh all others; squares that overflow say nothing.
+        # Half of the rows at one point outweigh all others; infinite distances have no median.
         residual = 0.0 if unit <= none else 1.0
         return _Evaluation(center, distances, np.zeros_like(center), residual, 0.0, unit)
     apart = distances > COINCIDENT * unit

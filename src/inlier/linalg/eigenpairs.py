@@ -3,21 +3,22 @@
 The matrix is applied by `Table.moment`, one pass for each block. The same pass returns the rows
 projected onto the Krylov basis, so each Ritz vector comes with the data along it.
 
-A Ritz value bounds the largest eigenvalue from below, and its residual only says that some
+A Ritz value bounds the largest eigenvalue from below, and its residual only shows that some
 eigenvalue is near. The upper bound is randomised: `upper_bound`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv
 
-from inlier._internal.arrays import double, mixed
+from inlier._internal.arrays import double, mixed, total
 from inlier._internal.typing import Array, Rows
-from inlier.data import Table
+from inlier._internal.validation import fit_generator
+from inlier.data import Frame, Metric, Table
 
 # Columns up to which a dense eigendecomposition is as cheap as a few Krylov steps.
 DENSE = 256
@@ -33,6 +34,8 @@ PROBES, WARM = 13, 2
 FAILURE = 1e-9
 # Squared norm that a standard normal vector of `PROBES` entries falls below with this probability.
 SHORTEST = float(2.0 * gammaincinv(PROBES / 2.0, FAILURE))
+# Roundings of the data by which a value may differ when it is computed again.
+ROUNDINGS = 100.0
 # Candidates for the bound, as multiples of the Ritz value.
 CANDIDATES: Array = 1.0 + np.geomspace(1e-4, 1e4, 65)
 
@@ -84,7 +87,7 @@ def top_eigenpairs(
     center: Array,
     weights: Rows,
     start: Array,
-    settled: Callable[[Array, Array, float], bool],
+    has_converged: Callable[[Array, Array, float], bool],
     max_passes: int,
     count: int,
     probes: int = 0,
@@ -92,7 +95,7 @@ def top_eigenpairs(
     """Compute the largest eigenpairs of A^T W A.
 
     Block Krylov iteration with full orthogonalisation and Rayleigh-Ritz; one pass for each block,
-    of which `start` is the first. A = Y - 1 center^T and W = diag(weights). `settled` is the
+    of which `start` is the first. A = Y - 1 center^T and W = diag(weights). `has_converged` is the
     stopping test on values, residuals and upper bound. The bound comes from the last rows of
     `start`, of which `probes` are standard normal and independent of the matrix.
     """
@@ -114,7 +117,7 @@ def top_eigenpairs(
         vectors = mixing @ basis
         remainder = mixing @ images - values[:, None] * vectors
         residuals = row_norms(remainder)
-        if n_pass == max_passes or settled(values, residuals, bound):
+        if n_pass == max_passes or has_converged(values, residuals, bound):
             break
         block = orthonormal_rows(remainder, basis)
         if not len(block):  # an invariant subspace: the values are exact
@@ -138,7 +141,7 @@ def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> fl
 
         || G - (u - M) X ||  >=  || G^T v ||,
 
-    whose square has the chi-squared distribution with r degrees of freedom, whatever v is. Take the
+    whose square has the chi-squared distribution with r degrees of freedom for every v. Take the
     X of Galerkin's method in a subspace that contains G. Every u is excluded for which the squared
     left side is below the `FAILURE` quantile. The left side is a rational function of u
     with its poles at the Ritz values, and decreases beyond them; it is evaluated on a grid.
@@ -193,18 +196,18 @@ class Oracle:
         self,
         center: Array,
         weights: Rows,
-        settled: Callable[[Array, Array, float], bool],
+        has_converged: Callable[[Array, Array, float], bool],
         max_passes: int,
         warm: int | None = None,
         probes: int = 0,
     ) -> Spectrum:
-        """Compute the largest eigenpairs until they are settled; see `top_eigenpairs`."""
+        """Compute the largest eigenpairs until they have converged; see `top_eigenpairs`."""
         # At least 2 directions are fresh, so that no eigenvector is missed for good.
         old = self._last[: max(0, self.block - 2) if warm is None else warm]
         fresh = probes or self.block - len(old)
         start = np.concatenate([old, self._random.standard_normal((fresh, self.table.shape[1]))])
         spectrum = top_eigenpairs(
-            self.table, center, weights, start, settled, max_passes, self.block, probes
+            self.table, center, weights, start, has_converged, max_passes, self.block, probes
         )
         self._last = spectrum.vectors
         return spectrum
@@ -221,14 +224,14 @@ class Oracle:
         """Compute the largest eigenvalue to within an error; up to `dense` columns, densely.
 
         Ritz values only grow. Their error, about residual^2 / gap, is far below the residual. So
-        the iteration stops when the largest has settled and its residual is small, though not as
+        the iteration stops when the largest has converged and its residual is small, though not as
         small as the error.
         """
         if self.table.shape[1] <= dense:
             return self.top_dense(center, weights, self.block)
         history: list[float] = []
 
-        def settled(values: Array, residuals: Array, bound: float) -> bool:
+        def has_converged(values: Array, residuals: Array, bound: float) -> bool:
             history.append(float(values[0]))
             grown = history[-1] - history[-3] if len(history) > 2 else np.inf
             residual = float(residuals[0])
@@ -236,7 +239,7 @@ class Oracle:
             close = grown <= 0.05 * error and residual**2 <= 0.01 * error * float(values[0])
             return close or residual <= 0.1 * error
 
-        return self(center, weights, settled, max_passes=60)
+        return self(center, weights, has_converged, max_passes=60)
 
     def bound_top(
         self,
@@ -252,7 +255,7 @@ class Oracle:
         if self.table.shape[1] <= DENSE:
             return self.top_dense(center, weights, self.block)
 
-        def settled(values: Array, residuals: Array, bound: float) -> bool:
+        def has_converged(values: Array, residuals: Array, bound: float) -> bool:
             low = float(values[0])
             if limit is not None and low > limit:
                 return True
@@ -260,7 +263,7 @@ class Oracle:
 
         if max_passes is None:
             max_passes = DECIDING_PASSES // 2 if limit is None else DECIDING_PASSES
-        return self(center, weights, settled, max_passes, WARM, PROBES)
+        return self(center, weights, has_converged, max_passes, WARM, PROBES)
 
     def top_rough(self, center: Array, weights: Rows) -> Spectrum:
         """Compute the largest eigenpairs roughly, in a few passes, or densely."""
@@ -277,3 +280,36 @@ class Oracle:
         bound = max(0.0, float(values[0] + residuals[0]))
         projected = self.table.project(center, vectors)
         return Spectrum(values, vectors, projected, residuals, drift, bound)
+
+
+def spectrum_of_kept(
+    table: Table, kept: Rows, mean: Array, metric: Metric | None, dense: int = 0
+) -> Spectrum:
+    """Bound the largest eigenvalue of the scatter of the rows whose `kept` is 1, from both sides.
+
+    In a metric, about their mean. Up to `dense` columns the whole spectrum is computed.
+    """
+    least = total(kept) * rounding_of(table, mean, metric) ** 2
+    if metric is not None:
+        table, mean = table.in_metric(metric), metric.transform(mean[None])[0]
+    frame = Frame.of(table, kept >= 0.0, mean)
+    if frame.rotation is not None:
+        table = frame.table
+        mean = table.mean(kept, frame.center)
+    oracle = Oracle(table, fit_generator(0))
+    if table.shape[1] <= dense:
+        spectrum = oracle.top_dense(mean, kept, 1)
+    else:
+        spectrum = oracle.bound_top(mean, kept, max_passes=DECIDING_PASSES if dense else None)
+    # If rows differ only by rounding, the lower bound is zero.
+    if spectrum.values[0] <= least:
+        spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))
+    return spectrum
+
+
+def rounding_of(table: Table, mean: Array, metric: Metric | None) -> float:
+    """Return how far apart rows near a mean may seem to be, though they are the same."""
+    size = float(np.linalg.norm(mean))
+    if metric is not None:
+        size = max(metric.reach(mean), float(np.linalg.norm(metric.transform(mean[None])[0])))
+    return ROUNDINGS * float(np.finfo(table.dtype).eps) * size

@@ -5,6 +5,7 @@ matrix L L^T the bound is a multiple of that matrix. This is the paper's problem
 L^-1 y, in which sigma has no unit.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,8 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
             )
         if table.sparse:
             raise ValueError(
-                "scatter='diagonal' measures how each column varies about its median, which tells "
-                "nothing about a sparse column. Pass the variances of the columns as a vector."
+                "scatter='diagonal' measures how each column varies about its median, which is "
+                "uninformative for a sparse column. Pass the variances of the columns as a vector."
             )
         center, scales = _column_scales(table.sampled(random).astype(np.float64))
         # Missing cells hold medians, which do not vary.
@@ -107,18 +108,11 @@ def unevenness(rows: Array) -> float:
 
     Constant columns and missing cells are ignored.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        scales = _column_medians(np.abs(rows - _column_medians(rows)))
+    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without values
+        scales = np.nanmedian(np.abs(rows - np.nanmedian(rows, axis=0)), axis=0)
         scales = scales[np.isfinite(scales) & (scales > 0.0)]
         return float(scales.max() / scales.min()) if len(scales) else 1.0
-
-
-def _column_medians(rows: Array) -> Array:
-    """Return the median of each column; NaN for a column without values."""
-    if not np.isnan(rows).any():
-        return np.asarray(np.median(rows, axis=0))
-    present = [column[~np.isnan(column)] for column in rows.T]
-    return np.array([np.median(x) if len(x) else np.nan for x in present])
 
 
 def _column_scales(rows: Array) -> tuple[Array, Array]:

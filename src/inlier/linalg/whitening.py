@@ -1,13 +1,29 @@
-"""Principal axes, and coordinates in which rows vary alike in all directions."""
+"""Principal axes, and the metric of the rows in the middle by concentration steps.
+
+The half of the rows that lies nearest to the center has a mean and a covariance, in whose metric
+another half lies nearest, and so on until the half repeats: the concentration steps of the minimum
+covariance determinant (Rousseeuw and Van Driessen 1999), from one start without random numbers.
+Three quarters of the rows give the final metric, which is more precise than with half of them.
+
+A small multiple of the identity is added to covariances, so that there may be fewer rows than
+columns. Up to a quarter of the rows may be bad.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from inlier._internal.arrays import like, namespace, on_host
-from inlier._internal.typing import Array, Rows
+from inlier._internal.arrays import like, namespace, on_host, smallest
+from inlier._internal.typing import Array, Mask, Rows
+
+# `benchmarks/ranking.py` varies both. Share of the rows that give the final metric:
+FINAL_SHARE = 0.75
+# Added to all variances, as a part of their mean: few rows may not vary in some directions, and the
+# precision would be infinite there.
+ADDED_VARIANCE = 1e-3
 
 
 class PrincipalAxes(NamedTuple):
@@ -34,3 +50,71 @@ class PrincipalAxes(NamedTuple):
     def whitener(self) -> Rows:
         """The k x d matrix that maps centered rows to uncorrelated ones of variance 1."""
         return self.directions / like(np.sqrt(self.variances)[:, None], self.directions)
+
+
+class Concentrated(NamedTuple):
+    """A center, and the precision (inverse variance) along orthonormal directions."""
+
+    center: Array
+    directions: Array
+    """k x d."""
+    precisions: Array
+    """k."""
+    residual: float
+    """Precision along all other directions; 0 if there are none."""
+
+
+def concentrated(rows: Array) -> Concentrated:
+    """Find the metric of the rows in the middle of m x d rows about the origin.
+
+    Costs O(m d min(m, d)) for each of at most ten steps, and a few copies of the rows.
+    """
+    m, d = rows.shape
+    span = None if d <= m else _span(rows)
+    coordinates = rows if span is None else rows @ span.T
+    nearest = smallest(np.einsum("ij,ij->i", coordinates, coordinates), (m + 1) // 2)
+    for _ in range(8):
+        before, distances = nearest, _sq_distances(coordinates, nearest, d)
+        nearest = smallest(distances, (m + 1) // 2)
+        if np.array_equal(nearest, before):
+            break
+    nearest = smallest(distances, int(np.ceil(FINAL_SHARE * m)))
+    mean, covariance, outside = _moments(coordinates[nearest], d)
+    variances, directions = PrincipalAxes.of(covariance)
+    if span is None:
+        return Concentrated(mean, directions, 1.0 / variances, 0.0)
+    return Concentrated(mean @ span, directions @ span, 1.0 / variances, 1.0 / outside)
+
+
+def _span(rows: Array) -> Array:
+    """Return orthonormal directions, k x d, that span few rows."""
+    axes = PrincipalAxes.of(rows @ rows.T)
+    n_spanning = int((axes.variances > 1e-12 * axes.variances[0]).sum())
+    if not n_spanning:
+        return np.eye(1, rows.shape[1])
+    directions = axes.first(n_spanning).whitener @ rows
+    # Once more, because the eigenvectors of products have lost half of the digits.
+    return np.ascontiguousarray(np.linalg.qr(directions.T)[0].T)
+
+
+def _sq_distances(rows: Array, among: Mask, d: int) -> Array:
+    """Return the squared distances of all rows in the metric of some of them."""
+    mean, covariance, _ = _moments(rows[among], d)
+    factor = np.linalg.cholesky(covariance)
+    whitened = solve_triangular(factor, (rows - mean).T, lower=True)
+    return np.asarray(np.einsum("ij,ij->j", whitened, whitened))
+
+
+def _moments(rows: Array, d: int) -> tuple[Array, Array, float]:
+    """Return the mean and the covariance of rows, and the variance outside of their span.
+
+    The rows are given by their k <= d coordinates in it.
+    """
+    m, k = rows.shape
+    mean = rows.mean(axis=0)
+    offsets = rows - mean
+    covariance = offsets.T @ offsets / m
+    added = ADDED_VARIANCE * float(np.trace(covariance)) / d
+    if added <= 0.0:
+        return mean, np.eye(k), 1.0
+    return mean, covariance + added * np.eye(k), added

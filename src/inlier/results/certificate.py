@@ -13,7 +13,7 @@ from inlier._internal.typing import Array, Rows
 from inlier.data import Frame, Metric, Table, as_table
 from inlier.data.checks import NONE, check_table
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
-from inlier.linalg.kept import ROUNDINGS, rounding_of, spectrum_of_kept
+from inlier.linalg.eigenpairs import ROUNDINGS, rounding_of, spectrum_of_kept
 from inlier.results import wording
 from inlier.verdict.rules import Multiplier
 from inlier.verdict.verdict import Verdict

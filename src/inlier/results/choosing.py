@@ -68,7 +68,7 @@ def _fitted_again(
 ) -> RobustMeanResult:
     """Fit again with another bound or power, with a warning: this is a new fit."""
     from inlier.api import robust_mean
-    from inlier.l0.options import Options
+    from inlier.l0.fit import Options
 
     warnings.warn(
         "at(sigma=...), at(budget=...) and at(p=...) go with the next release: fit again with "

@@ -3,7 +3,7 @@
 The scores of a fit say how near a row is to being removed, along the directions along which others
 were. A ranking has to say how far out a row lies in any direction. That is its robust distance: the
 Mahalanobis distance, with center and covariance of the kept rows in the middle, in the units of the
-columns (see `inlier.linalg.concentration`).
+columns (see `inlier.linalg.whitening`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Ellipsoid, Metric, Table
 from inlier.data.measures import FARTHEST
-from inlier.linalg.concentration import concentrated
+from inlier.linalg.whitening import concentrated
 from inlier.verdict.rules import GroupRule, Multiplier
 
 # The metric is that of all kept rows, or of a sample: so many cells, but no fewer rows, as long as

@@ -13,8 +13,8 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Frame, Table, as_table
-from inlier.l0.dual import dual_in, subspace_of
 from inlier.l0.problem import Subspace
+from inlier.l0.surrogates import dual_in
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 from inlier.results.certificate import Certificate
 from inlier.verdict.rules import Group, Multiplier
@@ -77,7 +77,7 @@ def path_of(result: RobustMeanResult) -> tuple[PathPoint, ...]:
     later = result.groups[n_early:]
     kept = oracle.table.constant(1.0) > 0.0
     mean = oracle.table.mean(double(kept), frame.center)
-    subspace = subspace_of(oracle, mean, _directions(frame, later))
+    subspace = Subspace.spanned(oracle.table, mean, _directions(frame, later))
     share = 0.0 if points else 1.0
     for k in range(len(later) + 1):
         if k:

@@ -10,7 +10,8 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Fences, Frame, Measure, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
-from inlier.l0.dual import dual_in, subspace_of
+from inlier.l0.problem import Subspace
+from inlier.l0.surrogates import dual_in
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle
 from inlier.search import thresholds
@@ -66,7 +67,7 @@ def fit_without_sigma(
     dual, most_kept = Multiplier.of_budget(found.mean, needed), float(found.kept.shape[0])
     if found.groups:
         directions = np.stack([group.direction for group in found.groups])
-        subspace = subspace_of(oracle, state.mean, directions)
+        subspace = Subspace.spanned(oracle.table, state.mean, directions)
         dual, most_kept, _ = dual_in(subspace, found.mean, needed, oracle.draw)
     findings = _findings(found, early, cautious, n, assume)
     return frame, Verdict(

@@ -26,7 +26,7 @@ class Multiplier:
     radius: float = np.inf
     """Rows farther than this from the first center were pruned: they score infinity."""
     metric: Metric | None = None
-    """In which distances are measured, if not as the data are."""
+    """The metric of distances, if not that of the data."""
 
     @classmethod
     def about(
@@ -93,19 +93,15 @@ class Group:
     Attributes
     ----------
     kind : str
-        How it showed: "apart" (far from every other row), "distance" (more rows far out than near,
-        and pointing the same way), "tail" (so too, but they may as well be the long end of skewed
+        How it was found: "apart" (far from every other row), "distance" (more rows far out than
+        near, and in the same direction), "tail" (the same, but they may be the long tail of skewed
         rows), "direction" (on one side of a direction of large variance), "metric" (the same in
         the metric of the rows); where nothing is assumed of the good rows, "cells" (a cell beyond
         what the tail of its column can reach), "length" (the same for a row as a whole) and
         "clear" (well separated along a direction).
     rows : int array
         Indices of the rows.
-    mean : array of shape (d,)
-        Of these rows.
-    direction : array of shape (d,)
-        Of length one: along which the group lies.
-    center, cut, side
+    cut, side
         The rule behind it, see `sizes`: rows with a size above the cut belong to the group.
         With a scatter matrix, sizes and the cut are in its units.
     log_p : float
@@ -116,9 +112,9 @@ class Group:
         Of a well separated group: how far out its nearest row lies over the farthest other row;
         0 for groups of other kinds.
     measure : Measure, optional
-        What gives the sizes, of rows that were removed for their own cells.
+        Gives the sizes of rows that were removed for their own cells.
     metric : Metric, optional
-        In which distances are measured, if not as the data are.
+        The metric of distances, if not that of the data.
     """
 
     kind: str
@@ -134,17 +130,17 @@ class Group:
 
     @property
     def mean(self) -> Array:
-        """Of these rows."""
+        """Mean of these rows."""
         return np.asarray(self.place.points[0])
 
     @property
     def center(self) -> Array:
-        """Relative to which the sizes are measured."""
+        """The point relative to which the sizes are measured."""
         return np.asarray(self.place.points[1])
 
     @property
     def direction(self) -> Array:
-        """Of length one: along which the group lies."""
+        """The direction along which the group lies, of length one."""
         vector = self._vector
         return np.asarray(vector / max(float(np.linalg.norm(vector)), TINY))
 
@@ -236,7 +232,7 @@ class Suspect:
     """A group that was kept, although there is evidence against it."""
 
     group: Group
-    """Its rows, and the rule that tells them from the others."""
+    """Its rows, and the rule that separates them from the others."""
     shift: float
     """How far the mean would move without it, in standard errors of the mean in that direction; not
     a number if no other row has a weight."""
@@ -250,7 +246,7 @@ class Suspect:
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.group.size
 
     def __str__(self) -> str:
@@ -263,7 +259,7 @@ class Suspect:
 class GroupRule:
     """A row is bad if it lies beyond the cut of a group: its (size / cut)^2 is above 1.
 
-    The first such group decides, which is the one it left with; for a good row, the nearest.
+    The first such group decides, which is the one it was removed with; for a good row, the nearest.
     """
 
     groups: tuple[Group, ...]
@@ -271,7 +267,7 @@ class GroupRule:
 
     @property
     def metric(self) -> Metric | None:
-        """In which distances are measured, if not as the data are."""
+        """The metric of distances, if not that of the data."""
         return self.groups[0].metric
 
     def scores(self, table: Table) -> Rows:

@@ -10,7 +10,7 @@ from inlier.verdict.rules import Group, Multiplier, Suspect
 
 
 class Kind(Enum):
-    """What there is to say about an answer beyond the numbers of rows."""
+    """What to report about an answer beyond the numbers of rows."""
 
     # The search for bad rows.
     TOO_FEW_ROWS = auto()
@@ -58,12 +58,12 @@ FAILURES = frozenset({Kind.NO_ROW_FITS, Kind.BUDGET_EXCEEDED, Kind.NOT_SOLVED, K
 
 
 class WeakEvidenceWarning(UserWarning):
-    """The data do not show clearly which rows are bad; the message tells why and what to check."""
+    """The data do not show clearly which rows are bad; the message states why and what to check."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to say."""
+    """One thing to report."""
 
     kind: Kind
     count: int = 0
@@ -89,7 +89,7 @@ class Outcome:
 
     @property
     def weak(self) -> bool:
-        """Whether the data do not say clearly which rows are bad."""
+        """Whether the data do not show clearly which rows are bad."""
         return bool(self.having(DOUBTS))
 
     @property

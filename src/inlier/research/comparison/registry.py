@@ -6,7 +6,7 @@ from typing import Any
 
 from inlier.estimators import RobustMean
 from inlier.estimators.base import MeanEstimator
-from inlier.l0.options import Options
+from inlier.l0.fit import Options
 from inlier.research.baselines import BASELINES
 
 PAPER = "Liu, Deshmukh and Veeravalli (2020)"

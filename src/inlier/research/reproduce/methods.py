@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from inlier._internal.atomic import replacing
 from inlier.estimators import RobustMean
-from inlier.l0.options import Options
+from inlier.l0.fit import Options
 from inlier.research.comparison.registry import PAPER, Method, methods
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from scipy.stats import chi2
 from sklearn.covariance import EmpiricalCovariance
 
 from cases import cases
-from inlier.linalg.concentration import ADDED_VARIANCE, concentrated
+from inlier.linalg.whitening import ADDED_VARIANCE, concentrated
 
 
 def sq_distances(found, rows):
