@@ -14,7 +14,6 @@ from inlier import RobustMean, WeakEvidenceWarning, robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA
 from inlier.estimators.base import in_signs
-from inlier.l0 import Options
 from inlier.results.certificate import most_rows
 
 
@@ -76,17 +75,6 @@ def test_so_are_those_of_other_tables(given):
                     assert why.contributions.sum() == pytest.approx(score, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", ["continuation", "paper"])
-@pytest.mark.parametrize("surrogate", ["reweighted-l2", "reweighted-l1", "l1"])
-def test_fit_predict_is_the_support(algorithm, surrogate):
-    for seed in range(10):
-        X, sigma = mixture(seed)
-        model = RobustMean(sigma=sigma, l0=Options(algorithm=algorithm, surrogate=surrogate))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            np.testing.assert_array_equal(model.fit_predict(X), in_signs(model.support_))
-
-
 def test_the_rule_is_the_verdict_on_any_row(fit):
     sample, result = fit
     np.testing.assert_allclose(
@@ -109,19 +97,6 @@ def test_the_rule_is_the_verdict_on_any_row(fit):
         expected = np.sum((new - result.location) ** 2, axis=1) > result.details.budget
     got = result.details.rule.scores(as_table(new)) > result.details.rule.threshold
     np.testing.assert_array_equal(got, expected)
-
-
-def test_the_estimator_agrees(fit):
-    sample, result = fit
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakEvidenceWarning)
-        model = RobustMean(assume="symmetric").fit(sample.X)
-    np.testing.assert_array_equal(model.support_, result.support)
-    np.testing.assert_array_equal(model.location_, result.location)
-    np.testing.assert_array_equal(model.predict(sample.X) == 1, result.support)
-    new = np.random.default_rng(3).standard_normal((40, sample.X.shape[1]))
-    removed = result.details.rule.scores(as_table(new)) > result.details.rule.threshold
-    np.testing.assert_array_equal(model.predict(new) == -1, removed)
 
 
 def test_new_rows_are_told_apart():

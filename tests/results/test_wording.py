@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import inlier
-from inlier import RobustMean, WeakEvidenceWarning
+from inlier import WeakEvidenceWarning
 from inlier.research.datasets import Clean, SettingA, SettingB
 from inlier.results import wording
 from inlier.verdict.verdict import Finding, Kind
@@ -94,11 +94,6 @@ def test_the_settings_are_no_weak_evidence(setting):
     for group in result.groups:
         assert str(group) in result.message
         assert str(group).startswith(f"{group.size} rows")
-
-
-def test_the_estimator_warns_too():
-    with pytest.warns(WeakEvidenceWarning, match="contradictory"):
-        RobustMean(assume="symmetric").fit(three_clusters())
 
 
 def test_every_finding_has_a_sentence_for_python_and_the_command_line():

@@ -45,7 +45,7 @@ def dual_in(
     """Solve the l1 problem about a mean within a subspace, nearly; no pass over the data."""
     P = subspace.scaled_projections(mean, budget)
     solved = NEARLY_L1.minimise(SubspaceSolver(P, GAP, draw=draw))
-    prices, mixing = np.linalg.eigh(solved.S) if len(P) else (np.zeros(0), np.zeros((0, 0)))
+    prices, mixing = np.linalg.eigh(solved.S) if P.shape[0] else (np.zeros(0), np.zeros((0, 0)))
     prices = np.maximum(prices, 0.0)
     directions = mixing.T @ subspace.basis if len(prices) else None
     q = scores(P, solved.S)
