@@ -1,8 +1,7 @@
 """Contaminated data with known inliers, and the figures printed in the paper.
 
-Each contamination model is a dataclass of its parameters; ``model.sample(seed)`` draws rows and
-their labels. Oblivious models and real rows are in `models`, adaptive ones
-in `adversaries`, pictures in `images`, inlier distributions in `inliers`.
+Beside the models of `inlier.datasets`: oblivious ones and distributions of good rows in `models`,
+adaptive ones in `adversaries`, pictures in `images`.
 """
 
 from inlier.datasets import Contamination, Images, Sample, SettingA, SettingB, Shuffled, digits
@@ -14,23 +13,21 @@ from inlier.research.datasets.adversaries import (
     Subtractive,
 )
 from inlier.research.datasets.images import faces, read_images
-from inlier.research.datasets.inliers import (
-    Gaussian,
-    Inliers,
-    Laplace,
-    Rotated,
-    Spiked,
-    StudentT,
-    Uneven,
-)
 from inlier.research.datasets.models import (
     Clean,
     Cluster,
+    Gaussian,
     HeavyTails,
     Huber,
+    Inliers,
+    Laplace,
     ObviousAndSubtle,
     QuietDirections,
+    Rotated,
+    Spiked,
+    StudentT,
     TwoClusters,
+    Uneven,
 )
 from inlier.research.datasets.paper import PrintedTable, printed_tables
 

@@ -8,25 +8,44 @@ from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import eigh
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_choice, check_number, check_random_state, check_whole
 from inlier.datasets import Contamination, Sample, largest_eigenvalue, parameter, set_fields
-from inlier.research.datasets.directions import (
-    DIRECTIONS,
-    choose_direction,
-    principal_direction,
-    random_direction,
-)
-from inlier.research.datasets.inliers import INLIERS, Gaussian, Inliers
+from inlier.research.datasets.models import INLIERS, Gaussian, Inliers, random_direction
+
+DIRECTIONS = ("random", "top", "bottom")
+
+
+def direction_of(rows: Array, which: str, rng: np.random.Generator) -> Array:
+    """Return a unit vector: random, or that of largest or of least positive variance."""
+    if which == "random":
+        return random_direction(rows.shape[1], rng)
+    centered = rows - rows.mean(axis=0)
+    m, d = centered.shape
+    wide = d >= m
+    moment = centered @ centered.T if wide else centered.T @ centered
+    # The Gram matrix of centered rows has one zero eigenvalue, which belongs to no direction.
+    place = len(moment) - 1 if which == "top" else min(int(wide), m - 1)
+    vector = eigh(moment, subset_by_index=(place, place), driver="evr")[1][:, 0]
+    direction = centered.T @ vector if wide else vector
+    length = np.linalg.norm(direction)
+    if length == 0.0:  # a single row, or equal ones
+        return np.asarray(np.eye(1, d)[0])
+    # Fix the sign of the eigenvector, which depends on the machine.
+    sign = np.sign(direction[np.argmax(np.abs(direction))])
+    return np.asarray(direction * (sign / length))
 
 
 @dataclass(frozen=True)
-class _Directed(Contamination):
-    """Contamination along one direction: what `AlphaCorruption`, `Mirrored`, `Subtractive` share.
+class Directed(Contamination):
+    """Contamination along one direction.
 
-    Attributes
+    Parameters
     ----------
+    n, d, alpha
+        See `Contamination`.
     inliers : Inliers
         Distribution of the good rows.
     direction : {"top", "random", "bottom"}
@@ -38,7 +57,7 @@ class _Directed(Contamination):
 
 
 @dataclass(frozen=True)
-class AlphaCorruption(_Directed):
+class AlphaCorruption(Directed):
     """An adversary sees n good rows, removes those low in a direction and adds others high in it.
 
     The alpha n lowest rows are replaced. Each new row is a good row rotated towards the direction,
@@ -48,14 +67,8 @@ class AlphaCorruption(_Directed):
 
     Parameters
     ----------
-    n, d : int
-        Number of rows and of columns.
-    alpha : float
-        Fraction of outliers, ``0 <= alpha < 1/2``.
-    inliers : Inliers
-        Distribution of the good rows.
-    direction : {"top", "random", "bottom"}
-        Direction of largest variance of the good rows, a random one, or that of least variance.
+    n, d, alpha, inliers, direction
+        See `Contamination` and `Mirrored`.
     reach : float
         Component of a bad row in the direction, as a fraction of its distance, in (0, 1].
     """
@@ -67,7 +80,7 @@ class AlphaCorruption(_Directed):
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n, self.d, rng)
         target = X.mean(axis=0)
-        u = choose_direction(X, self.direction, rng)
+        u = direction_of(X, self.direction, rng)
         order = np.argsort((X - target) @ u)
         lowest, kept = order[: self.n_outliers], order[self.n_outliers :]
         good = X[rng.choice(kept, len(lowest), replace=False)] - target
@@ -79,7 +92,7 @@ class AlphaCorruption(_Directed):
 
 
 @dataclass(frozen=True)
-class Mirrored(_Directed):
+class Mirrored(Directed):
     """An adversary reflects the alpha n lowest rows in a direction: they become the highest.
 
     Distances to the mean and the variance about it do not change, so filters that wait for a large
@@ -89,10 +102,8 @@ class Mirrored(_Directed):
 
     Parameters
     ----------
-    n, d : int
-        Number of rows and of columns.
-    alpha : float
-        Fraction of outliers, ``0 <= alpha < 1/2``.
+    n, d, alpha
+        See `Contamination`.
     inliers : Inliers
         Distribution of the good rows.
     direction : {"top", "random", "bottom"}
@@ -103,7 +114,7 @@ class Mirrored(_Directed):
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n, self.d, rng)
         target = X.mean(axis=0)
-        u = choose_direction(X, self.direction, rng)
+        u = direction_of(X, self.direction, rng)
         heights = (X - target) @ u
         lowest = np.argsort(heights)[: self.n_outliers]
         # With alpha near 1/2 some of them lie above the mean: they stay.
@@ -112,7 +123,7 @@ class Mirrored(_Directed):
 
 
 @dataclass(frozen=True)
-class Subtractive(_Directed):
+class Subtractive(Directed):
     """An adversary only removes: the lowest of the good rows in a direction are missing.
 
     There are no bad rows. The rows left are good rows with one tail cut off, and their mean is not
@@ -125,14 +136,8 @@ class Subtractive(_Directed):
 
     Parameters
     ----------
-    n, d : int
-        Number of rows and of columns.
-    alpha : float
-        Fraction of the drawn rows that is missing, ``0 <= alpha < 1/2``.
-    inliers : Inliers
-        Distribution of the good rows.
-    direction : {"top", "random", "bottom"}
-        Direction of largest variance of the good rows, a random one, or that of least variance.
+    n, d, alpha, inliers, direction
+        See `Contamination` and `Mirrored`.
     """
 
     @property
@@ -148,7 +153,7 @@ class Subtractive(_Directed):
     def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
         X = self.inliers.draw(self.n + self.n_removed, self.d, rng)
-        u = choose_direction(X, self.direction, rng)
+        u = direction_of(X, self.direction, rng)
         left = np.sort(np.argsort(X @ u)[self.n_removed :])  # in the order they were drawn
         return Sample(X[left], np.zeros(self.n, dtype=np.bool_), X.mean(axis=0))
 
@@ -163,10 +168,8 @@ class BelowThreshold(Contamination):
 
     Parameters
     ----------
-    n, d : int
-        Number of rows and of columns.
-    alpha : float
-        Fraction of outliers, ``0 <= alpha < 1/2``.
+    n, d, alpha
+        See `Contamination`.
     threshold : float
         Where the filter stops, as a multiple of the good rows' largest eigenvalue; at least 1.
     inliers : Inliers
@@ -201,7 +204,7 @@ class BelowThreshold(Contamination):
         rows = self._pick(rng)
         is_outlier = self._flags(rows)
         good = X[~is_outlier]
-        u = choose_direction(good, self.direction, rng)
+        u = direction_of(good, self.direction, rng)
         if len(rows):
             center = good.mean(axis=0)
             around = self.spread * rng.permutation(good)[: len(rows)]
@@ -249,18 +252,16 @@ class Attack(Contamination):
 
     Parameters
     ----------
-    n, d : int
-        Number of rows and of columns.
-    alpha : float
-        Fraction of outliers, ``0 <= alpha < 1/2``.
+    n, d, alpha
+        See `Contamination`.
     method : estimator
         Anything with ``fit(X)`` that sets ``location_``. It is copied, never fitted itself. Its
         parameters, such as alpha or sigma, must be set.
     inliers : Inliers
         Distribution of the good rows.
     distances : tuple of float
-        Distances of the centers to the mean of the good rows, in standard deviations in that
-        direction.
+        Distances of the centers to the mean of the good rows, in standard deviations of the good
+        rows in that direction.
     spreads : tuple of float
         Factors by which rows of a cluster are shrunk; 1 keeps the spread of good rows.
     directions : tuple of {"random", "top", "bottom"}
@@ -308,10 +309,9 @@ class Attack(Contamination):
         X = self.inliers.draw(self.n, self.d, rng)
         rows = self._pick(rng)
         is_outlier = self._flags(rows)
-        best, worst_error = X, -1.0
+        best, worst_error, answered = X, -1.0, False
         if len(rows):
             truth = X[~is_outlier].mean(axis=0)
-            answered = False
             for placed in self._placements(X, rows, rng):
                 error, fault = self._harm(placed, truth)
                 answered = answered or fault is None
@@ -326,22 +326,24 @@ class Attack(Contamination):
     def _placements(self, X: Array, rows: Array, rng: np.random.Generator) -> Iterator[Array]:
         """Yield the tables to try, all from the same random numbers."""
         kept = np.setdiff1d(np.arange(self.n), rows)
-        center = X[kept].mean(axis=0)
-        good = X[kept] - center
+        mean = X[kept].mean(axis=0)
+        good = X[kept] - mean
         around = rng.permutation(good)[: len(rows)]
         at_random = random_direction(self.d, rng)
         sideways = rng.standard_normal((max(self.clusters), self.d))
         ways = {
-            which: at_random if which == "random" else principal_direction(good, which)
+            which: at_random if which == "random" else direction_of(good, which, rng)
             for which in self.directions
         }
         options = product(self.directions, self.clusters, self.distances, self.spreads)
         for which, k, distance, spread in options:
             placed = X.copy()
             parts = np.array_split(np.arange(len(rows)), k)
-            for part, center in zip(parts, _centers(ways[which], sideways[:k]), strict=True):
-                scale = (good @ center).std()
-                placed[rows[part]] = center + spread * around[part] + distance * scale * center
+            for part, u in zip(parts, _centers(ways[which], sideways[:k]), strict=True):
+                center = mean + distance * (good @ u).std() * u
+                # About their own mean, so that the distance is the one asked for.
+                about = around[part] - around[part].mean(axis=0) if len(part) else around[part]
+                placed[rows[part]] = center + spread * about
             yield placed
 
     def _harm(self, X: Array, truth: Array) -> tuple[float, Exception | None]:
