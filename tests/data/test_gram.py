@@ -99,12 +99,6 @@ def test_axes_seen_from_a_row_are_orthonormal(dtype):
     np.testing.assert_allclose(axes @ axes.T, np.eye(19), rtol=0.0, atol=limit)
 
 
-def test_rotation_pays_for_few_rows_only():
-    assert Rotation.pays(as_table(np.zeros((10, 11))))
-    assert not Rotation.pays(as_table(np.zeros((10, 10))))
-    assert not Rotation.pays(as_table(np.zeros((2000, 2001))))
-
-
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "bool"])
 def test_whole_numbers_in_few_long_rows_do_not_overflow(dtype):
     rng = np.random.default_rng(0)
