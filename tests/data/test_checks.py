@@ -88,23 +88,17 @@ def test_times_and_text_in_arrow_are_no_numbers(kind, fit, tmp_path):
             fit(X)
 
 
-@pytest.mark.parametrize("fit", FITS)
-def test_truth_values_and_nullable_columns_are_numbers(fit):
+def test_truth_values_and_nullable_columns_are_numbers():
     plain = np.array([[1.0, 1, 0], [2.0, 0, 1], [3.0, 1, 2], [5.0, 0, 3]])
-    expected = fit(plain)
     columns = {"x": plain[:, 0], "flag": plain[:, 1].astype(bool), "n": np.arange(4)}
     kinds = (
         {},
         {"flag": "boolean", "n": "Int64"},
         {"flag": "bool[pyarrow]", "n": "int64[pyarrow]"},
+        {"n": "category"},
     )
-    frames = [pd.DataFrame(columns).astype(kind) for kind in kinds]
-    frames += [pl.DataFrame(columns), pd.DataFrame(columns).astype({"n": "category"})]
-    for frame in frames:
-        found = fit(frame)
-        for name in ("location", "location_"):
-            if hasattr(expected, name):
-                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for frame in (*(pd.DataFrame(columns).astype(kind) for kind in kinds), pl.DataFrame(columns)):
+        np.testing.assert_array_equal(robust_mean(frame).location, robust_mean(plain).location)
 
 
 @cases("name", list(NO_TABLES))

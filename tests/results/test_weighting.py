@@ -116,6 +116,7 @@ def test_every_home_of_the_data(held, dtype, tmp_path):
         np.asarray(result.standard_error), RESULT.standard_error, rtol=10.0 * close["rtol"]
     )
     assert type(result.location) is type(result.support) is type(result.details.weights)
+    assert type(result.standard_error) is type(result.location)
     assert f"{result.location.dtype}".endswith(np.dtype(dtype).name)
 
 
