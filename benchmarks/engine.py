@@ -183,7 +183,7 @@ def import_time(quick: bool) -> list[Record]:
 
 def choices(quick: bool) -> list[Record]:
     """The last step of a fit: exact sets by the last smoothing, and by the budget (engine.md)."""
-    judge, records = with_sigma.tightening_was_right, []
+    judge, records = with_sigma.kept_budget_is_consistent, []
     draws = 1 if quick else 20
     for (budget, right), last in product(
         (("kept rows", judge), ("all rows", lambda *_: False)), (1e-2, 1e-3, 1e-4)
@@ -192,7 +192,7 @@ def choices(quick: bool) -> list[Record]:
         record: Record = {"budget of": budget, "last eps": last, "draws": draws, "missed": None}
         steps = tuple(10.0**-k for k in range(5) if 10.0**-k >= 0.99 * last)
         with (
-            patch.object(with_sigma, "tightening_was_right", right),
+            patch.object(with_sigma, "kept_budget_is_consistent", right),
             patch.object(surrogates, "SMOOTHING", steps),
         ):
             for alpha in (0.1, 0.2, 0.3, 0.4):

@@ -25,15 +25,6 @@ def test_every_statement_is_true(first):
     assert not false, "\n".join(["", *false])
 
 
-@pytest.mark.parametrize("seed", [0, 7, 11])
-def test_a_problem_follows_from_its_seed(seed):
-    first, second = fuzz.problem(seed), fuzz.problem(seed)
-    np.testing.assert_array_equal(first.dense, second.dense)
-    np.testing.assert_array_equal(fuzz.dense_of(first.X), first.dense)
-    assert first.story == second.story
-    assert 2 * first.good.sum() >= len(first.good)
-
-
 # -- planted lies ---------------------------------------------------------------------------------
 
 
@@ -158,6 +149,9 @@ def test_the_largest_eigenvalue_is_that_of_the_reference():
 
 
 def test_a_false_statement_is_printed_with_its_seed(monkeypatch, capsys):
+    monkeypatch.setattr(fuzz, "attack", lambda problem: [])
+    assert fuzz.main(["--count", "3"]) == 0
+    assert "0 with a false statement" in capsys.readouterr().out
     monkeypatch.setattr(fuzz, "attack", lambda problem: [statements.Lie("sum", "1 + 1 is 3")])
     assert fuzz.main(["--seed", "41", "--count", "2"]) == 1
     printed = capsys.readouterr().out
@@ -171,9 +165,3 @@ def test_an_error_and_a_warning_are_findings(monkeypatch):
 
     monkeypatch.setattr(fuzz, "attack", attack)
     assert {lie.kind for lie in fuzz.run(0).lies} == {"raised KeyError", "warned: RuntimeWarning"}
-
-
-def test_where_all_is_true_the_run_succeeds(monkeypatch, capsys):
-    monkeypatch.setattr(fuzz, "attack", lambda problem: [])
-    assert fuzz.main(["--count", "3"]) == 0
-    assert "0 with a false statement" in capsys.readouterr().out

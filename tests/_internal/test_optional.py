@@ -7,10 +7,6 @@ import pytest
 from inlier._internal.optional import optional
 
 
-def test_a_module_is_loaded():
-    assert optional("math", "To count", "counting") is sys.modules["math"]
-
-
 def test_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     said = r'^To read x, h5py is needed: pip install "inlier\[files\]" \(.*h5py'

@@ -38,9 +38,6 @@ def test_numbers():
     for value, limits in REFUSED:
         with pytest.raises(ValueError, match=r"^x must be a finite number (above|of at) .*but is"):
             check_number(value, "x", **limits)
-
-
-def test_a_hint_ends_the_message():
     with pytest.raises(ValueError, match=r"above 0 and at most 1, but is 2\. Think\.$"):
         check_number(2, "x", at_most=1.0, hint=" Think.")
 
@@ -105,19 +102,14 @@ def test_times_are_told_from_numbers():
 
 def test_generators():
     rng = np.random.default_rng(3)
-    assert check_random_state(rng) is rng
-    same = [check_random_state(5).random() for _ in range(2)]
-    assert same[0] == same[1] == np.random.default_rng(5).random()
+    assert check_random_state(rng) is fit_generator(rng) is rng
+    assert check_random_state(5).random() == np.random.default_rng(5).random()
     older = [check_random_state(np.random.RandomState(1)).random() for _ in range(2)]
     assert older[0] == older[1]
     assert check_random_state(None).random() != check_random_state(None).random()
-
-
-def test_a_fit_draws_from_a_stream_of_its_own():
+    # A fit draws from a stream of its own.
     assert fit_generator(5).random() == fit_generator(5).random()
     assert fit_generator(5).random() != np.random.default_rng(5).random()
-    rng = np.random.default_rng(0)
-    assert fit_generator(rng) is rng
 
 
 def test_the_range_of_budgets():

@@ -12,7 +12,6 @@ import pytest
 from cases import cases
 from clear_samples import NO_TABLES
 from inlier import RobustMean, robust_mean
-from inlier.data.checks import check_table
 from inlier.research.baselines import CoordinateMedian
 
 DAYS = pd.date_range("2020-01-01", periods=4)
@@ -49,18 +48,14 @@ def test_times_in_pandas_are_no_numbers(kind, fit):
 
 
 @cases("fit", FITS)
-@cases("kind", [pl.Date, pl.Datetime("us"), pl.Datetime("ns", "UTC"), pl.Time])
+@cases("kind", [pl.Date, pl.Datetime("ns"), pl.Datetime("us", "UTC"), pl.Time, pl.Duration])
 def test_times_in_polars_are_no_numbers(kind, fit):
-    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "when": list(DAYS.to_pydatetime())})
-    when = pl.col("when").cast(kind)
-    if isinstance(kind, pl.Datetime) and kind.time_zone:
-        when = pl.col("when").dt.replace_time_zone("UTC")
-    for column in (when, pl.col("when") - pl.col("when").first()):
-        made = frame.with_columns(column)
-        for table in (made, made.select("when")):
-            with pytest.raises(ValueError, match=r"^X must .*other types: 'when'.*selectors"):
-                fit(table)
-        assert made.select(pl.selectors.numeric()).columns == ["x"]
+    when = pl.Series(np.arange(4)).cast(kind)
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "when": when})
+    for table in (frame, frame.select("when")):
+        with pytest.raises(ValueError, match=r"^X must .*other types: 'when'.*selectors"):
+            fit(table)
+    assert frame.select(pl.selectors.numeric()).columns == ["x"]  # as the message has it
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -81,49 +76,29 @@ def test_times_in_arrays_are_no_numbers(fit, tmp_path):
 
 
 @cases("fit", FITS)
-@cases(
-    "kind",
-    [
-        pa.timestamp("us"),
-        pa.timestamp("ns", "UTC"),
-        pa.date32(),
-        pa.date64(),
-        pa.time32("s"),
-        pa.time64("us"),
-        pa.duration("us"),
-    ],
-)
-def test_times_in_arrow_are_no_numbers(kind, fit, tmp_path):
-    whole = pa.int32() if kind in (pa.date32(), pa.time32("s")) else pa.int64()
-    when = pa.array([0, 86_400_000, 172_800_000, 259_200_000], pa.int64())
-    when = (pa.array([0, 1, 2, 3], whole) if whole == pa.int32() else when).cast(kind)
-    table = pa.table({"x": [1.0, 2.0, 3.0, 5.0], "when": when})
+@cases("kind", [pa.timestamp("us"), pa.timestamp("ns", "UTC"), pa.date32(), pa.date64(),
+                pa.time32("s"), pa.time64("us"), pa.duration("us"), pa.string()])  # fmt: skip
+def test_times_and_text_in_arrow_are_no_numbers(kind, fit, tmp_path):
+    small = kind in (pa.date32(), pa.time32("s"))
+    when = pa.array([0, 86_400_000] if not small else [0, 1], pa.int32() if small else pa.int64())
+    table = pa.table({"x": [1.0, 2.0], "when": when.cast(kind)})
     pq.write_table(table, tmp_path / "times.parquet")
     for X in (table, tmp_path / "times.parquet"):
-        with pytest.raises(ValueError, match=r"real numbers, but .*column 'when' .*Sel"):
+        with pytest.raises(ValueError, match=r"real numbers, but .*column 'when' .*Select"):
             fit(X)
 
 
-@pytest.mark.parametrize("fit", FITS)
-def test_truth_values_and_nullable_columns_are_numbers(fit):
+def test_truth_values_and_nullable_columns_are_numbers():
     plain = np.array([[1.0, 1, 0], [2.0, 0, 1], [3.0, 1, 2], [5.0, 0, 3]])
-    expected = fit(plain)
     columns = {"x": plain[:, 0], "flag": plain[:, 1].astype(bool), "n": np.arange(4)}
     kinds = (
         {},
         {"flag": "boolean", "n": "Int64"},
         {"flag": "bool[pyarrow]", "n": "int64[pyarrow]"},
+        {"n": "category"},
     )
-    frames = [pd.DataFrame(columns).astype(kind) for kind in kinds]
-    frames += [pl.DataFrame(columns), pd.DataFrame(columns).astype({"n": "category"})]
-    for frame in frames:
-        found = fit(frame)
-        for name in ("location", "location_"):
-            if hasattr(expected, name):
-                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-
-
-# -- tables that are refused ----------------------------------------------------------------------
+    for frame in (*(pd.DataFrame(columns).astype(kind) for kind in kinds), pl.DataFrame(columns)):
+        np.testing.assert_array_equal(robust_mean(frame).location, robust_mean(plain).location)
 
 
 @cases("name", list(NO_TABLES))
@@ -137,13 +112,6 @@ def test_a_word_is_taken_for_a_path_and_refused():
         robust_mean("table", sigma=1.0)
 
 
-def test_large_finite_numbers_are_not_mistaken_for_infinity():
-    X = np.full((4, 3), 1e308)  # their sum overflows
-    assert check_table(X) is X
-    X[:2] *= -1.0
-    assert check_table(X) is X
-
-
 @pytest.mark.parametrize("fit", FITS)
 def test_columns_of_a_frame_that_hold_no_numbers_are_named(fit):
     columns = {"id": ["a", "b", "c"], "x": [1.0, 2.0, 3.0], "when": ["u", "v", "w"]}
@@ -151,6 +119,3 @@ def test_columns_of_a_frame_that_hold_no_numbers_are_named(fit):
         fit(pd.DataFrame(columns))
     with pytest.raises(ValueError, match=r"other types: 'id', 'when'.*selectors.numeric"):
         fit(pl.DataFrame(columns))
-    missing = pd.DataFrame({"x": pd.array([1, None, 3], dtype="Int64"), "y": [1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match="NaN"):
-        check_table(missing)

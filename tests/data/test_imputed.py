@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inlier.data.checks import find_missing
-from inlier.data.imputed import ImputedTable, listed_columns
+from inlier.data.imputed import ImputedTable
 
 
 def table():
@@ -33,14 +33,6 @@ def test_passes_are_over_the_filled_cells():
     np.testing.assert_allclose(filled.mean(np.ones(30), center), Y.mean(axis=0))
 
 
-def test_means_over_the_cells_that_are_there():
-    X, _, filled = table()
-    kept = np.arange(30) % 4 > 0
-    means, counts = filled.observed_mean(kept, filled.fill)
-    np.testing.assert_allclose(means, np.nanmean(X[kept], axis=0))
-    np.testing.assert_array_equal(counts, (~np.isnan(X[kept])).sum(axis=0))
-
-
 def test_sums_are_weighted_over_the_cells_that_are_there():
     X, missing, filled = table()
     weights = np.random.default_rng(1).uniform(0.0, 3.0, 30) * (np.arange(30) % 4 > 0)
@@ -60,7 +52,3 @@ def test_gaps_say_what_is_missing():
     note = gaps.note(("a", "b", "c", "d"))
     assert "21 missing cells (in 2 columns)" in note
     assert "More than half is missing in" in note and "c" in note.split("missing in")[1]
-
-
-def test_small_things():
-    assert "a" in listed_columns(np.array([0]), ("a", "b"))

@@ -1,17 +1,15 @@
 """Every pass over arrays of other libraries is that over numpy's."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from inlier.search.settings import SAMPLE
 
 from cases import cases
 from inlier import robust_mean
 from inlier.data import as_table
 from inlier.data.arrays import DenseTable
 from inlier.datasets import SettingB
-from inlier.search import caution
+from inlier.search import thresholds
 from libraries import PRECISIONS, WHOLE, Verbs, quietly, whole_numbers
 
 
@@ -51,8 +49,8 @@ def test_a_copy_on_the_host_is_never_made_of_all_rows(library, monkeypatch):
         return original(self, rows)
 
     monkeypatch.setattr(DenseTable, "fetch", counted)
-    small = replace(SAMPLE, whole_cells=0, cells=0)
-    monkeypatch.setattr(caution, "SAMPLE", small)
+    monkeypatch.setattr(thresholds, "WHOLE_CELLS", 0)
+    monkeypatch.setattr(thresholds, "SAMPLE_CELLS", 0)
     X = SettingB(5000, 12, 0.2).sample(0).X
     X[:4] = 1e12
     quietly(robust_mean, library(X))

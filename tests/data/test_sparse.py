@@ -180,13 +180,3 @@ def test_answers_are_those_of_the_dense_table(offset, scale, sigma):
         np.testing.assert_allclose(sparse.scores, dense.scores, **close)
         np.testing.assert_array_equal(model.predict(sp.csr_matrix(X)), in_signs(model.support_))
         np.testing.assert_array_equal(model.predict(X), in_signs(model.support_))
-        for row in range(0, len(X), 3):
-            why = sparse.explain(row)
-            assert why.removed is not bool(sparse.support[row])
-            np.testing.assert_allclose(why.contributions.sum(), why.score, **close)
-            if why.pruned:  # left before the fit, for its distance
-                assert sparse.scores[row] == np.inf
-                continue
-            np.testing.assert_allclose(why.score, sparse.scores[row], **close)
-            np.testing.assert_allclose(sum(part.contribution for part in why.directions),
-                                       sparse.scores[row], **close)  # fmt: skip

@@ -81,15 +81,11 @@ def check_answer(
         np.testing.assert_array_equal(result.scores > threshold, ~kept)
     if result.converged:
         assert certificate.feasible and kept.any()
-    assert isinstance(result.message, str) and result.message
     assert 0 <= certificate.l0_lower_bound <= n
     # The bounds: some rows must go about this mean, and a feasible answer keeps no more than that.
     if certificate.feasible and kept.any():
         assert certificate.l0_lower_bound <= certificate.n_removed
         assert certificate.gap >= -1e-6 * n
-    assert result.details.n_passes >= 1
-    assert result.details.n_iter >= 1
-    assert len(result.details.history) >= 1
 
 
 def fitted(X: Any, dense: np.ndarray | None = None, **arguments: Any) -> RobustMeanResult:

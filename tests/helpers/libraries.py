@@ -86,6 +86,7 @@ class Verbs:
         self.X, self.there = X, there
         self.n, self.d = X.shape
         self.near = 1e-12 if X.dtype == np.float64 else 1e-5
+        self.counts = True  # whether both take the same number of passes
         self.center = X.astype(np.float64).mean(axis=0) + rng.standard_normal(self.d)
         self.basis = np.linalg.qr(rng.standard_normal((self.d, 3)))[0].T
         self.weights = rng.random(self.n)
@@ -140,7 +141,7 @@ class Verbs:
         some = np.array([n - 1, 0, n // 2, 0])
         self.check(table.fetch(some), numpy.fetch(some))
         self.check_rows(table.constant(2.5), numpy.constant(2.5))
-        assert table.n_passes - numpy.n_passes == ahead
+        assert not self.counts or table.n_passes - numpy.n_passes == ahead
         if not deep:
             return
         mask = self.mask[:n]
@@ -151,4 +152,4 @@ class Verbs:
         for factor in (self.scales, self.factor):
             metric = Metric(c, factor)
             self.check_all(table.in_metric(metric), numpy.in_metric(metric), deep=False)
-        assert table.n_passes - numpy.n_passes == ahead
+        assert not self.counts or table.n_passes - numpy.n_passes == ahead

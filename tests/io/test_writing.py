@@ -53,11 +53,11 @@ def test_targets_that_cannot_be_written(tmp_path, name, message):
     assert os.listdir(tmp_path) == ["table.csv"]
 
 
-@pytest.mark.parametrize("kept", [np.ones(3, bool), np.ones(2), np.ones((2, 1), bool)])
-def test_kept_is_a_mask(tmp_path, kept):
+def test_kept_is_a_mask(tmp_path):
     frame = read(text(tmp_path, GENES))
-    with pytest.raises(ValueError, match=r"^kept must be a mask of 2 rows, but has shape"):
-        write(frame, kept, tmp_path / "out.csv")
+    for kept in (np.ones(3, bool), np.ones(2), np.ones((2, 1), bool)):
+        with pytest.raises(ValueError, match=r"^kept must be a mask of 2 rows, but has shape"):
+            write(frame, kept, tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize("target", ["out.csv", "out.parquet", "out.tsv"])

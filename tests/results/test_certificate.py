@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from cases import cases
 from inlier import robust_mean
 from inlier.datasets import SettingA, SettingB
-from symmetric_fits import SETTINGS, error, fitted, radius_by_hand
+from symmetric_fits import radius_by_hand
 
 
 def largest_deviation(rows):
@@ -127,31 +127,13 @@ def test_verify_finds_what_is_not_true(change, said):
     assert said in str(found)
 
 
-def test_verify_names_another_table():
-    certificate = quiet(TABLES["tall"]).certificate
-    with pytest.raises(ValueError, match=r"X has shape \(700, 300\)"):
-        certificate.verify(TABLES["many columns"])
-
-
-def test_verify_finds_changed_data():
+def test_verify_finds_other_data():
     X = TABLES["tall"].copy()
     certificate = quiet(X).certificate
     X[np.setdiff1d(np.arange(600), certificate.removed)[0]] += 100.0
     assert not certificate.verify(X).holds
-
-
-@cases("alpha", [0.1, 0.2, 0.3, 0.4])
-@cases("setting", SETTINGS)
-@cases(("n", "d"), [(1000, 50), (200, 20)])
-def test_the_radius_holds_on_the_whole_path(n, d, setting, alpha):
-    sample = SETTINGS[setting](n, d, alpha).sample(0)
-    result = fitted(sample.X)
-    fraction = (sample.is_outlier.sum() + 0.5) / n
-    for i in range(len(result.path)):
-        changed = result.at(i)
-        radius = changed.certificate.error_radius(fraction, sample.sigma)
-        assert error(changed, sample) <= radius
-        assert radius == pytest.approx(radius_by_hand(changed, fraction, sample.sigma))
+    with pytest.raises(ValueError, match=r"X has shape \(700, 300\)"):
+        certificate.verify(TABLES["many columns"])
 
 
 def test_the_radius_grows_with_the_fraction(fit):

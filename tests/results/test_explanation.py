@@ -6,27 +6,15 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
 import inlier
-from cases import cases
 from fits import robust_mean
 from inlier.datasets import SettingA, SettingB
+from statements import Dense, Told, lies
 
 
 def sample(n=300, d=20, alpha=0.2, setting=SettingA):
     return setting(n=n, d=d, alpha=alpha).sample(random_state=0)
-
-
-KINDS = {
-    "nothing given": {},
-    "sigma": {"sigma": 1.6},
-    "a metric": {"scatter": "diagonal"},
-    "sigma in a metric": {"scatter": "diagonal", "sigma": 2.5},
-    "pruned": {"sigma": 1.6, "prune": 0.5},
-    "the published algorithm": {"sigma": 1.6, "algorithm": "paper"},
-}
-SHAPES = {"tall": (300, 20), "wide": (80, 200)}
 
 
 def test_contributions_add_up_to_the_score_at_another_threshold():
@@ -40,26 +28,6 @@ def test_contributions_add_up_to_the_score_at_another_threshold():
         for row in range(25):
             total = changed.explain(row).contributions.sum()
             np.testing.assert_allclose(total, changed.scores[row], rtol=1e-6, atol=1e-12)
-
-
-@cases("shape", SHAPES.values())
-@cases("options", KINDS.values())
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_contributions_add_up_to_the_score(options, shape):
-    X = sample(*shape).X
-    result = robust_mean(X, **options)
-    for row in range(0, len(X), 7):
-        why = result.explain(row)
-        assert why.row == row
-        assert len(why.contributions) == X.shape[1]
-        score = result.scores[row] if np.isfinite(result.scores[row]) else why.score
-        assert why.pruned == bool(np.isinf(result.scores[row]))
-        # Sizes of cells by their own tails are in single precision.
-        np.testing.assert_allclose(why.contributions.sum(), score, rtol=1e-6, atol=1e-12)
-        np.testing.assert_allclose(sum(p.contribution for p in why.directions), score, rtol=1e-6)
-        assert all(part.contribution >= 0.0 for part in why.directions)
-        assert why.removed == (not result.support[row])
-        np.testing.assert_array_equal(why.values, X[row])
 
 
 def test_a_full_scatter_matrix():
@@ -103,26 +71,14 @@ def test_names_of_a_data_frame():
     assert named.explain(0).columns == ("w", "x", "y", "z")
     assert named._summary.row_name(3) == "3"
     assert "= " in str(named.explain(0))
+    assert result.with_data(frame.rename(columns={"a": "A"}))._data.columns[0] == "A"
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray, np.float32, "torch"])
-def test_other_homes(kind):
-    X = sample().X
-    if kind == "torch":
-        kind = pytest.importorskip("torch").asarray
-    result = inlier.robust_mean(kind(X), sigma=1.6)
-    scores = np.asarray(result.scores)
-    for row in (0, 5, 100):
-        np.testing.assert_allclose(
-            result.explain(row).contributions.sum(), scores[row], rtol=1e-4, atol=1e-6
-        )
-
-
-@pytest.mark.parametrize("row", [300, -301, 1.5, True, "3", None])
-def test_rows_that_are_not_there(row):
+def test_rows_that_are_not_there():
     result = inlier.robust_mean(sample().X)
-    with pytest.raises(ValueError, match="row must be the number of one of 300 rows"):
-        result.explain(row)
+    for row in (300, -301, 1.5, True, "3", None):
+        with pytest.raises(ValueError, match="row must be the number of one of 300 rows"):
+            result.explain(row)
 
 
 @pytest.mark.parametrize(
@@ -152,13 +108,11 @@ def test_other_data_are_refused():
     result = inlier.robust_mean(sample().X)
     with pytest.raises(ValueError, match=r"shape \(299, 20\)"):
         result.with_data(sample().X[1:])
-    with pytest.raises(ValueError, match="columns must have a name for each of the 20 columns"):
-        result.with_data(sample().X, columns=["a"])
-    with pytest.raises(ValueError, match="names must have a name for each of the 300 rows"):
-        result.with_data(sample().X, names=["a"])
+    with pytest.raises(ValueError, match="shape"):
+        result.explain(0, sample().X[:, :3])
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("shape", [(300, 20), (80, 200)], ids=["tall", "wide"])
 @pytest.mark.parametrize("options", [{}, {"sigma": 3.0}, {"scatter": "diagonal"}])
 def test_another_threshold(options, shape):
     X = sample(*shape).X
@@ -166,15 +120,11 @@ def test_another_threshold(options, shape):
     threshold = float(np.quantile(result.scores, 0.5))
     other = result.at(threshold=threshold)
     np.testing.assert_array_equal(other.support, result.scores <= threshold)
-    np.testing.assert_allclose(other.location, X[other.support].mean(axis=0), atol=1e-9)
     assert other.details.rule.threshold == threshold
     np.testing.assert_array_equal(other.scores, result.scores)
-    assert other.explain(0).removed == (result.scores[0] > threshold)
-    if "scatter" not in options:  # the certificate is that of the rows that are kept now
-        kept = X[other.support] - other.location
-        top = np.linalg.eigvalsh(kept.T @ kept)[-1]
-        assert other.certificate.lambda_max == pytest.approx(top, rel=1e-6)
-    assert sum(group.size for group in other.groups) <= other.certificate.n_removed
+    dense = Dense(X, np.finfo(np.float64).eps, result.details.rule.metric, result.location)
+    told = Told(other, dense, fitted=False, partition=False)
+    assert list(lies(told, np.random.default_rng(0))) == []
     same = result.at(threshold=result.details.rule.threshold)
     np.testing.assert_array_equal(same.support, result.support)
 
@@ -190,22 +140,6 @@ def test_another_bound_or_power_is_another_fit():
     with pytest.warns(FutureWarning, match="fit again"):
         other = result.at(p=0.3)
     np.testing.assert_array_equal(other.support, robust_mean(X, sigma=1.35, p=0.3).support)
-
-
-@cases(
-    ("choice", "message"),
-    [
-        ({}, "Give either point"),
-        ({"point": 0, "threshold": 1.0}, "2 were given"),
-        ({"threshold": -1.0}, "threshold must be a finite number of at least 0"),
-        ({"threshold": 0.0}, "below every score"),
-        ({"threshold": "1"}, "threshold must be"),
-    ],
-)
-def test_choices_that_make_no_sense(choice, message):
-    result = inlier.robust_mean(sample(setting=SettingB).X, sigma=1.6)
-    with pytest.raises(ValueError, match=message):
-        result.at(**choice)
 
 
 def test_rows_too_far_away_to_square_may_be_put_back():
@@ -243,5 +177,3 @@ def test_what_was_chosen_and_what_is_said_about_it_agree():
     np.testing.assert_allclose(
         [back.explain(i).score for i in (0, 20, 100)], back.scores[[0, 20, 100]]
     )
-    with pytest.raises(ValueError, match="shape"):
-        result.explain(0, X[:, :3])

@@ -10,24 +10,15 @@ from inlier.results.named_table import NamedTable
 X = np.arange(12.0).reshape(4, 3)
 
 
-def test_an_array_has_no_names():
+def test_where_names_come_from():
     found = NamedTable.of(X)
-    assert found.columns is None and found.names is None
-    assert found.table.shape == (4, 3)
-
-
-def test_frames_bring_their_names():
+    assert found.columns is None and found.names is None and found.table.shape == (4, 3)
     frame = pd.DataFrame(X, columns=["a", 2, "c"], index=["p", "q", "r", "s"])
     found = NamedTable.of(frame)
-    assert found.columns == ("a", "2", "c")
-    assert found.names.tolist() == ["p", "q", "r", "s"]
+    assert found.columns == ("a", "2", "c") and found.names.tolist() == ["p", "q", "r", "s"]
     assert NamedTable.of(pd.DataFrame(X)).names is None  # an index that counts names no row
     polars = NamedTable.of(pl.DataFrame(X, schema=["a", "b", "c"]))
     assert polars.columns == ("a", "b", "c") and polars.names is None
-
-
-def test_names_that_are_given_come_first():
-    frame = pd.DataFrame(X, columns=list("abc"), index=list("pqrs"))
     found = NamedTable.of(frame, columns=list("xyz"), names=[1, 2, 3, 4])
     assert found.columns == ("x", "y", "z") and found.names.tolist() == ["1", "2", "3", "4"]
 

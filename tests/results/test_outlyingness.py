@@ -28,11 +28,11 @@ def test_removed_rows_are_above_one_and_kept_rows_below():
     np.testing.assert_array_equal(RESULT._outlyingness > 1.0, ~RESULT.support)
     assert RESULT._outlyingness.min() >= 0.0 and RESULT._outlyingness.max() <= 2.0
     assert np.median(RESULT._outlyingness[RESULT.support]) == pytest.approx(0.5, abs=1e-3)
-
-
-def test_a_row_far_in_no_column_is_the_farthest_of_the_kept():
+    # One that is far in no column is the farthest of the kept.
     kept = np.flatnonzero(RESULT.support)
     assert kept[np.argmax(RESULT._outlyingness[kept])] == 20
+    back = RESULT.keep(0)
+    assert back.support.all() and (back._outlyingness <= 1.0).all()
 
 
 def test_where_rows_abound_it_ranks_as_the_mahalanobis_distance_of_the_good():
@@ -77,23 +77,14 @@ def test_sparse_rows_are_not_densified_and_agree(shape):
     np.testing.assert_allclose(there.distances(sparse), there.distances(dense), rtol=1e-6)
 
 
-def test_the_order_of_rows_does_not_matter():
+def test_neither_order_nor_units_nor_the_origin_matter():
     order = np.random.default_rng(3).permutation(len(X))
     np.testing.assert_array_equal(robust_mean(X[order])._outlyingness, RESULT._outlyingness[order])
-
-
-def test_neither_do_units_nor_the_origin():
-    units = 2.0 ** np.array([-9, 4, 0, 7])
-    np.testing.assert_allclose(
-        robust_mean(X * units)._outlyingness, RESULT._outlyingness, rtol=1e-9
-    )
-    moved = robust_mean(X + np.array([3.0, -700.0, 0.1, 20.0]))
-    np.testing.assert_allclose(moved._outlyingness, RESULT._outlyingness, rtol=1e-9)
-
-
-def test_constant_columns_do_not_count():
-    wider = np.concatenate([X, np.full((len(X), 2), 7.0)], axis=1)
-    np.testing.assert_allclose(robust_mean(wider)._outlyingness, RESULT._outlyingness, rtol=1e-12)
+    scaled = X * 2.0 ** np.array([-9, 4, 0, 7])
+    moved = X + np.array([3.0, -700.0, 0.1, 20.0])
+    wider = np.concatenate([X, np.full((len(X), 2), 7.0)], axis=1)  # by constants
+    for Y in (scaled, moved, wider):
+        np.testing.assert_allclose(robust_mean(Y)._outlyingness, RESULT._outlyingness, rtol=1e-9)
 
 
 def test_new_rows_are_ranked_by_what_the_fit_stored():
@@ -105,18 +96,6 @@ def test_new_rows_are_ranked_by_what_the_fit_stored():
     np.testing.assert_allclose(model.score_samples(new[:3]), model.score_samples(new)[:3])
     line = RESULT.location + np.outer([0.0, 1.0, 3.0, 9.0, 1e9], X.std(axis=0))
     assert (np.diff(model.score_samples(line)) < 0.0).all()
-
-
-def test_another_choice_of_rows_is_another_ranking():
-    (group,) = RESULT.groups
-    back = RESULT.keep(group)
-    assert back.support.all() and (back._outlyingness <= 1.0).all()
-
-
-def test_without_the_data_it_says_how_to_bring_them_back():
-    with pytest.raises(ValueError, match="with_data"):
-        pickle.loads(pickle.dumps(robust_mean(X)))._outlyingness
-    assert pickle.loads(pickle.dumps(RESULT)).with_data(X)._outlyingness.shape == (300,)
 
 
 def test_a_sample_of_the_rows_will_do(monkeypatch):

@@ -106,7 +106,8 @@ def test_every_home_of_the_data(held, dtype, tmp_path):
         there = tmp_path / "rows.npy"
     else:
         there = held(rows)
-    result = inlier.robust_mean(there, sample_weight=pd.Series(WEIGHTS))
+    weights = (torch.from_numpy if held is torch.from_numpy else pd.Series)(WEIGHTS)
+    result = inlier.robust_mean(there, sample_weight=weights)
     close = {"rtol": 1e-6 if dtype is np.float32 else 1e-12}
     np.testing.assert_array_equal(np.asarray(result.support), RESULT.support)
     np.testing.assert_allclose(np.asarray(result.location), RESULT.location, **close)
@@ -115,12 +116,8 @@ def test_every_home_of_the_data(held, dtype, tmp_path):
         np.asarray(result.standard_error), RESULT.standard_error, rtol=10.0 * close["rtol"]
     )
     assert type(result.location) is type(result.support) is type(result.details.weights)
+    assert type(result.standard_error) is type(result.location)
     assert f"{result.location.dtype}".endswith(np.dtype(dtype).name)
-
-
-def test_weights_may_be_tensors():
-    there = inlier.robust_mean(torch.from_numpy(X), sample_weight=torch.from_numpy(WEIGHTS))
-    np.testing.assert_allclose(there.location.numpy(), RESULT.location)
 
 
 def test_missing_cells():
@@ -151,13 +148,9 @@ def test_a_column_without_a_weighted_cell_is_said_to_be_its_median():
 def test_another_answer_is_weighted_too():
     chosen = [RESULT.keep(0), RESULT.at(len(RESULT.path) - 1), RESULT.at(threshold=0.5)]
     same = [PLAIN.keep(0), PLAIN.at(len(PLAIN.path) - 1), PLAIN.at(threshold=0.5)]
-    given = {"sigma": 2.0, "assume": "auto"}
-    weighted, plain = (
-        inlier.robust_mean(X, sample_weight=w, **given).at(sigma=1.2) for w in (WEIGHTS, None)
-    )
-    for one, other in zip((*chosen, weighted), (*same, plain), strict=True):
+    for one, other in zip(chosen, same, strict=True):
         np.testing.assert_array_equal(one.support, other.support)
-        np.testing.assert_allclose(one.unweighted, other.location, rtol=1e-12)
+        np.testing.assert_allclose(one._unweighted, other.location, rtol=1e-12)
         np.testing.assert_allclose(one.location, average(one.support), rtol=1e-12)
         assert one.certificate.weighted and one.certificate.verify(X).holds
 
@@ -190,18 +183,15 @@ def test_suspects_say_how_far_the_weighted_mean_moves():
     assert same.shift == pytest.approx(unweighted.shift)
 
 
-def test_a_suspect_with_all_the_weight():
+def test_weights_of_bad_rows_only_leave_no_mean():
     rows, _ = suspected()
     weights = np.where(np.arange(400) < 50, 1.0, 0.0)
     result = inlier.robust_mean(rows, sample_weight=weights)
     assert "without it no row has a weight" in str(result.suspects[0])
     with pytest.raises(ValueError, match=r"^sample_weight is zero in every kept row"):
         result.drop(0)
-
-
-def test_weights_of_bad_rows_only_leave_no_mean():
     with pytest.raises(ValueError, match=r"^sample_weight is zero in every kept row"):
-        inlier.robust_mean(X, sample_weight=np.where(np.arange(300) < 30, 1.0, 0.0))
+        inlier.robust_mean(X, sample_weight=weights[:300] * (np.arange(300) < 30))
 
 
 def test_one_weighted_row_has_no_standard_error():
@@ -244,11 +234,6 @@ def test_summary_is_weighted():
     assert summary.offset_deviation == pytest.approx(spread)
     errors = np.linalg.norm(offset) / spread * np.sqrt(RESULT.details.effective_size)
     assert f"or {errors:.3g} standard errors" in summary.distance()
-
-
-def test_nothing_removed_is_the_plain_weighted_mean():
-    summary = inlier.robust_mean(X[30:], sample_weight=WEIGHTS[30:])._summary
-    np.testing.assert_allclose(summary.robust, summary.plain, rtol=1e-12)
 
 
 def test_a_pickled_result_keeps_its_weights():

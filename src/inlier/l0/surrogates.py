@@ -143,7 +143,7 @@ def dual_in(
     P = subspace.scaled_projections(mean, budget)
     # Near the optimum will do.
     solved = L1(tau=10.0).minimise(SubspaceSolver(P, 1e-2, draw=draw))
-    prices, mixing = np.linalg.eigh(solved.S) if len(P) else (np.zeros(0), np.zeros((0, 0)))
+    prices, mixing = np.linalg.eigh(solved.S) if P.shape[0] else (np.zeros(0), np.zeros((0, 0)))
     prices = np.maximum(prices, 0.0)
     directions = mixing.T @ subspace.basis if len(prices) else None
     q = scores(P, solved.S)
