@@ -35,7 +35,7 @@ def fitted(X, **options):
 
 
 def summary_of(X, **options):
-    return fitted(X, **options).summary
+    return fitted(X, **options)._summary
 
 
 def sample(n=400, d=30, alpha=0.2):

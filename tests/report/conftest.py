@@ -14,7 +14,7 @@ def result():
 
 @pytest.fixture(scope="session")
 def html(result):
-    return page(result.summary, title="measurements.csv", notes=["Dropped 3 rows."])
+    return page(result._summary, title="measurements.csv", notes=["Dropped 3 rows."])
 
 
 @pytest.fixture(scope="session")
@@ -23,4 +23,4 @@ def hostile():
     X[:60] += 8.0
     names = [HOSTILE[i % len(HOSTILE)] for i in range(len(X))]
     found = fitted(X)
-    return found.with_data(X, columns=HOSTILE, names=names).summary
+    return found.with_data(X, columns=HOSTILE, names=names)._summary

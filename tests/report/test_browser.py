@@ -96,9 +96,9 @@ def test_a_header_sorts(opened, html, result):
     tab.locator("table.features thead button").last.click()
     assert (np.diff(np.abs(list(map(float, column(tab, 6))))) <= 0).all()
     # What is not a number comes last.
-    median = result.summary.median.copy()
+    median = result._summary.median.copy()
     median[:3] = [np.nan, np.inf, -np.inf]
-    tab = opened(page(replace(result.summary, median=median)))
+    tab = opened(page(replace(result._summary, median=median)))
     for first, last in (("inf", ["-inf", "nan"]), ("-inf", ["inf", "nan"])):
         tab.locator("table.features thead button").nth(3).click()
         assert (column(tab, 3)[0], column(tab, 3)[-2:]) == (first, last)
@@ -150,7 +150,7 @@ def test_hostile_names_are_harmless(opened, hostile, result):
     html = page(hostile, title=HOSTILE[0], source=HOSTILE[1], notes=HOSTILE)
     parsed(html)
     tab = opened(html)
-    calm = opened(page(result.summary, title="t", source="s", notes=["a note"] * len(HOSTILE)))
+    calm = opened(page(result._summary, title="t", source="s", notes=["a note"] * len(HOSTILE)))
     tab.wait_for_timeout(100)
     for kind in ("script", "img", "b", "style", "iframe", "title"):
         assert tab.locator(kind).count() == calm.locator(kind).count(), kind
@@ -198,7 +198,7 @@ def test_dark_and_light(opened, html):
 
 
 def test_narrow(opened, html, result):
-    several = pages([("north", result.summary), ("south", result.summary)])
+    several = pages([("north", result._summary), ("south", result._summary)])
     for one, width in ((html, 360), (several, 400)):
         tab = opened(one, viewport={"width": width, "height": 800})
         assert tab.evaluate("document.documentElement.scrollWidth") == width

@@ -79,7 +79,7 @@ def test_large_data_stay_small():
     X[:3000] += 3.0
     X[:500] += 3.0
     found = fitted(X)
-    html = page(found.summary)
+    html = page(found._summary)
     assert len(html.encode()) < 1_000_000
     said = words(html)
     removed = len(X) - int(found.support.sum())
@@ -142,7 +142,7 @@ def test_degenerate_data(case):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300, 0.0])
 def test_any_number_anywhere(result, value):
     """Numbers that no fit has given so far."""
-    summary = result.summary
+    summary = result._summary
     odd = np.full(summary.d, value)
     n = summary.n
     scores = np.where(np.arange(n) % 7 == 0, value, summary.scores)
@@ -166,10 +166,10 @@ def test_any_number_anywhere(result, value):
 
 def test_no_path_and_no_convergence(result):
     given = fitted(sample(), sigma=1.5)
-    said = words(page(given.summary))
+    said = words(page(given._summary))
     assert "There is no path" in said
     assert "result.keep" not in said
-    stopped = replace(result.summary, converged=False, message="Stopped <b>early</b>. Raise it.")
+    stopped = replace(result._summary, converged=False, message="Stopped <b>early</b>. Raise it.")
     html = page(stopped)
     assert 'role="alert"' in html
     assert "The fit did not converge. Stopped <b>early</b>. Raise it." in words(html)
@@ -182,7 +182,7 @@ def test_a_path_from_infinity():
     X[100, 2], X[101, 3] = 1e200, 1e7
     found = fitted(X)
     assert np.isinf(found.path[0].sigma) and found.groups[0].measure is not None
-    html = page(found.summary)
+    html = page(found._summary)
     assert "sigma is infinite: below an arrow" in words(html)
     sigma = re.search(r"<title>The path: sigma</title>.*?</svg>", html, re.S)[0]
     assert re.search(r'd="([^"]*)" style="[^"]*" class="arrow"', sigma)[1].count("M") == 1
@@ -192,21 +192,21 @@ def test_a_path_from_infinity():
     X[100, 2] = 1e9
     found = fitted(X)
     assert found.path[0].sigma > 1e6 * found.sigma
-    assert f"{found.sigma:.2f}" in words(page(found.summary))
+    assert f"{found.sigma:.2f}" in words(page(found._summary))
     for point, group in zip(found.path[1:], found.groups, strict=False):
         assert point.share == group.share == 0.0
 
 
 def test_several_groups(result, hostile, monkeypatch):
-    html = pages([("north", result.summary), ("<b>south</b>", hostile)], notes=["Dropped 3 rows."])
+    html = pages([("north", result._summary), ("<b>south</b>", hostile)], notes=["Dropped 3 rows."])
     said = words(html)
     assert "<b>south</b>" in said and "Dropped 3 rows." in said
     assert html.count('<article class="group">') == 2
     for i in range(2):
         assert f'href="#s{i}"' in html and f'id="s{i}"' in html
     monkeypatch.setattr("inlier.report.document.MOST_SECTIONS", 2)
-    unknown = replace(result.summary, before=np.empty(0), after=np.empty(0))
-    many = pages([("first", unknown), *((f"group {i}", result.summary) for i in range(9))])
+    unknown = replace(result._summary, before=np.empty(0), after=np.empty(0))
+    many = pages([("first", unknown), *((f"group {i}", result._summary) for i in range(9))])
     assert many.count('<article class="group">') == 2
     assert "The 2 groups in which the plain mean is off most" in words(many)
     assert "only that of the kept ones is shown" in words(many) and "group 8" in many
@@ -215,13 +215,13 @@ def test_several_groups(result, hostile, monkeypatch):
 
 
 def test_written_to_a_file(result, tmp_path):
-    html = page(result.summary, path=tmp_path / "a.html")
+    html = page(result._summary, path=tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == html
     assert result.to_html(tmp_path / "b.html") == html
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.html", "b.html"]
     with pytest.raises(ValueError, match="no folder"):
-        page(result.summary, path=tmp_path / "missing" / "a.html")
-    assert page(result.summary) == html  # nothing is random
+        page(result._summary, path=tmp_path / "missing" / "a.html")
+    assert page(result._summary) == html  # nothing is random
 
 
 def test_names_in_scripts_and_attributes_are_escaped(hostile):
@@ -239,7 +239,7 @@ def test_the_error_names_the_extra(result, monkeypatch, name):
     _environment.cache_clear()
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=rf"{name} is needed.*inlier\[report\]"):
-        page(result.summary, image=(5, 6))
+        page(result._summary, image=(5, 6))
     assert "rows kept" in result._repr_html_()  # the card needs none of them
 
 
@@ -248,7 +248,7 @@ def test_the_style_of_notebooks_does_not_matter(html, result):
 
     with pyplot.style.context("dark_background"), pyplot.xkcd():
         pyplot.rcParams["font.size"] = 30.0
-        assert page(result.summary, title="measurements.csv", notes=["Dropped 3 rows."]) == html
+        assert page(result._summary, title="measurements.csv", notes=["Dropped 3 rows."]) == html
 
 
 def test_images():
@@ -280,7 +280,7 @@ def test_grey_values():
 
 def test_card(result):
     html = result._repr_html_()
-    assert html == card(replace(result, data=None))  # the data are not read
+    assert html == card(replace(result, _data=None))  # the data are not read
     said = words(html)
     assert "319 of 400 rows kept" in said
     assert result.certificate.statement() in said

@@ -15,25 +15,7 @@ from inlier.data.checks import check_columns, check_table, without_mask
 
 
 class MeanEstimator(BaseEstimator):
-    """A scikit-learn estimator of a mean.
-
-    Attributes
-    ----------
-    location_ : ndarray of shape (n_features,)
-        The mean of the kept rows, in the precision of X.
-    support_ : ndarray of bool, shape (n_samples,)
-        The kept rows.
-    weights_ : ndarray of shape (n_samples,)
-        The weights of the rows, in [0, 1].
-    n_iter_ : int
-        Number of iterations.
-    result_ : RobustMeanResult
-        The result of the fit.
-    n_features_in_ : int
-        Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where X has names that are all strings.
-    """
+    """A scikit-learn estimator of a mean, with the attributes of `RobustMean` that all have."""
 
     @property
     def _takes_missing(self) -> bool:

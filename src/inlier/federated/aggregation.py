@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,11 +119,9 @@ def aggregate(
     usable = [i for i in messages.readable if i not in faults]
 
     sizes = lengths([messages.readable[i] for i in usable])
-    for i, size in zip(usable, sizes, strict=True):
-        if np.isnan(size):
-            faults[i] = "sent NaN or infinity"
-    sizes = sizes[[i not in faults for i in usable]]
-    usable = [i for i in usable if i not in faults]
+    bad = np.isnan(sizes)
+    faults |= {i: "sent NaN or infinity" for i, is_bad in zip(usable, bad, strict=True) if is_bad}
+    sizes, usable = sizes[~bad], [i for i in usable if i not in faults]
     too_few = len(usable) < FEWEST
     # Beyond 1e8 median lengths the digits of the others would be lost. One by one: without the
     # longest, another length may be the ordinary one.
@@ -146,12 +144,13 @@ def aggregate(
     coefficients[place], scores[place] = found.coefficients, found.scores
     reasons = {**faults, **{usable[i]: reason for i, reason in found.reasons.items()}}
     reasons = {i: f"Client {names[i]!r} {reasons[i]}." for i in sorted(reasons)}
-    if too_few:
-        text = "Fewer than four usable updates: too few to decide which are wrong."
-        warnings.warn(f"{text} See the message of the aggregate.", WeakEvidenceWarning, 2)
+    cautions = []
     if found.halved:
-        text = "Half of the clients stand apart from the other half, and either may be honest:"
-        warnings.warn(f"{text} all were kept.", WeakEvidenceWarning, 2)
+        cautions.append("Half of the clients stand apart from the other half; all were kept.")
+    if too_few:
+        cautions.append(f"{len(usable)} usable updates are too few to decide which are wrong.")
+    for caution in cautions:
+        warnings.warn(caution, WeakEvidenceWarning, 2)
     return Aggregate(
         update=messages.usual.pack(combined(layers, found.coefficients)),
         rejected=tuple(reasons),
@@ -161,7 +160,7 @@ def aggregate(
         suspects=tuple(usable[i] for i in found.suspects),
         clients=names,
         too_few=too_few,
-        message=_message(names, reasons, found, usable, too_few),
+        message=" ".join([*_decision(names, reasons, found, usable), *cautions]),
     )
 
 
@@ -173,28 +172,19 @@ def _ordinary(sizes: Array) -> float:
     return middle if middle > 0.0 or not len(positive) else float(positive[0])
 
 
-def _message(
-    names: tuple[Hashable, ...],
-    reasons: dict[int, str],
-    found: Judgement,
-    usable: list[int],
-    too_few: bool,
-) -> str:
-    """Describe the decision."""
+def _decision(
+    names: tuple[Hashable, ...], reasons: dict[int, str], found: Judgement, usable: list[int]
+) -> Iterator[str]:
+    """Describe who counts, in sentences."""
 
     def listed(places: Iterable[int]) -> str:
         return ", ".join(repr(names[i]) for i in places)
 
-    sentences = [f"{len(names) - len(reasons)} of {len(names)} updates count."]
+    yield f"{len(names) - len(reasons)} of {len(names)} updates count."
     if reasons:
-        sentences.append(f"Rejected: {listed(reasons)}.")
+        yield f"Rejected: {listed(reasons)}."
     for members in found.copies:
-        sentences.append(f"Nearly equal, counted as one: {listed(usable[i] for i in members)}.")
+        yield f"Nearly equal, counted as one: {listed(usable[i] for i in members)}."
     if found.suspects:
         apart = listed(usable[i] for i in found.suspects)
-        sentences.append(f"Apart from the rest, but too few to do harm: {apart}.")
-    if found.halved:
-        sentences.append("Half of the clients stand apart from the other half; all were kept.")
-    if too_few:
-        sentences.append(f"{len(usable)} usable updates are too few to decide which are wrong.")
-    return " ".join(sentences)
+        yield f"Apart from the rest, but too few to do harm: {apart}."

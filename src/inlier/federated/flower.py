@@ -116,16 +116,11 @@ def _same_metrics(contents: list[Any], key: str) -> list[Any]:
     good = [name for name in names if all(_is_number(record[name]) for record in records)]
     claims = np.array([float(record[key]) for record in records])
     capped = np.minimum(claims, 2.0 * np.sort(claims)[(len(claims) - 1) // 2])
-    return [
-        flwr_app.RecordDict(
-            {
-                "metrics": flwr_app.MetricRecord(
-                    {name: record[name] for name in sorted(good)} | {key: float(count)}
-                )
-            }
-        )
-        for record, count in zip(records, capped, strict=True)
-    ]
+    found = []
+    for record, count in zip(records, capped, strict=True):
+        metrics = {name: record[name] for name in sorted(good)} | {key: float(count)}
+        found.append(flwr_app.RecordDict({"metrics": flwr_app.MetricRecord(metrics)}))
+    return found
 
 
 def _is_number(value: Any) -> bool:

@@ -7,7 +7,7 @@ combination sum_i a_i x_i. Its distances follow from the n x n Gram matrix.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
@@ -34,32 +34,15 @@ SIZES = (7, 8, 10, 12, 15, 20, 30, 50, 100, 200, 500, 1000)
 CUTS = (0.981, 0.971, 0.949, 0.929, 0.902, 0.87, 0.831, 0.789, 0.744, 0.712, 0.685, 0.67)
 
 
-@dataclass
-class Judgement:
-    """The decision about the usable updates of a round.
+class Judgement(NamedTuple):
+    """The decision about the usable updates of a round."""
 
-    Attributes
-    ----------
-    coefficients : array of shape (n,)
-        The aggregate is the sum of the updates with these coefficients.
-    scores : array of shape (n,)
-        Distances from the aggregate, in medians of those that count.
-    reasons : dict of str
-        Why clients were rejected, by position.
-    suspects : list of int
-        Clients that stand apart together, but are kept with bounded influence.
-    copies : list of list of int
-        Groups that count as one client each.
-    halved : bool
-        Whether a group stands apart that is as large as the rest, so that either may be honest.
-    """
-
-    coefficients: Array
-    scores: Array
-    reasons: dict[int, str] = field(default_factory=dict)
-    suspects: list[int] = field(default_factory=list)
-    copies: list[list[int]] = field(default_factory=list)
-    halved: bool = False
+    coefficients: Array  # the aggregate is the sum of the updates with these
+    scores: Array  # distances from the aggregate, in medians of those that count
+    reasons: dict[int, str]  # why clients were rejected, by position
+    suspects: list[int]  # clients that stand apart together, kept with bounded influence
+    copies: list[list[int]]  # groups that count as one client each
+    halved: bool  # whether a group as large as the rest stands apart: either may be honest
 
 
 def judge(
@@ -87,12 +70,13 @@ def judge(
     sizes = np.bincount(first)[first]
     ratios = radii_from_majority(D, squares, first)
     kept = ratios <= FAR
-    found = Judgement(np.zeros(0), np.zeros(0))
-    for i in np.flatnonzero(~kept).tolist():
-        found.reasons[i] = (
-            f"is {ratios[i]:.3g} times as far as the majority reaches, where {FAR:g} is too far "
-            "for an honest update"
-        )
+    reasons = {
+        i: f"is {ratios[i]:.3g} times as far as the majority reaches, where {FAR:g} is too far "
+        "for an honest update"
+        for i in np.flatnonzero(~kept).tolist()
+    }
+    suspects: list[int] = []
+    halved = False
     leaders = np.unique(first[kept])
 
     C = correlations(G, kept / sizes)
@@ -108,29 +92,29 @@ def judge(
         # A smaller group can do little harm once it is clipped (docs/federated.md), and may be
         # honest clients with data of their own.
         if size <= 0.25 * len(leaders):
-            found.suspects = within
+            suspects = within
             break
         # Rejected are fewer than half, of the different updates as well as of the clients.
-        found.halved = size > most or 2 * len(within) >= kept.sum()
-        if found.halved:
+        halved = size > most or 2 * len(within) >= int(kept.sum())
+        if halved:
             break
-        for i in within:
-            found.reasons[i] = (
-                f"stands apart with {size - 1} others that act together: "
-                f"{between:.0%} of the largest variance is between them and the rest"
-            )
+        reason = (
+            f"stands apart with {size - 1} others that act together: "
+            f"{between:.0%} of the largest variance is between them and the rest"
+        )
+        reasons |= dict.fromkeys(within, reason)
         most -= size
         kept[within] = False
         leaders = leaders[~members]
 
     weights = np.where(kept, counts / sizes, 0.0)
-    found.coefficients = clipped_mean(G, weights)
-    lengths = distances_from(G, found.coefficients)
+    coefficients = clipped_mean(G, weights)
+    lengths = distances_from(G, coefficients)
     unit = weighted_median(lengths[kept], weights[kept])
-    found.scores = lengths / unit if unit > 0.0 else np.where(lengths > 0.0, np.inf, 0.0)
+    scores = lengths / unit if unit > 0.0 else np.where(lengths > 0.0, np.inf, 0.0)
     together = [np.flatnonzero(first == i).tolist() for i in leaders]
-    found.copies = [members for members in together if len(members) > 1]
-    return found
+    copies = [members for members in together if len(members) > 1]
+    return Judgement(coefficients, scores, reasons, suspects, copies, halved)
 
 
 def copy_groups(D: Array, squares: Array) -> Array:
@@ -140,7 +124,8 @@ def copy_groups(D: Array, squares: Array) -> Array:
     other honest one; malicious clients that act together often send nearly the same vector. Groups
     are the clusters of single linkage that are small relative to the distance to the next client.
     To be small relative to other groups is not enough: honest clients that have converged all send
-    updates close to zero.
+    updates close to zero. Where there would be fewer than four groups, all are different: if nearly
+    all clients agree, that is no evidence against them.
 
     Parameters
     ----------
@@ -148,12 +133,6 @@ def copy_groups(D: Array, squares: Array) -> Array:
         Squared distances.
     squares : array of shape (n,)
         Squared lengths, which set the scale of rounding.
-
-    Returns
-    -------
-    array of int, shape (n,)
-        All different if there would be fewer than four groups: if nearly all clients agree, that is
-        no evidence against them.
     """
     n = len(D)
     alone = np.arange(n)
@@ -180,14 +159,8 @@ def radii_from_majority(D: Array, squares: Array, first: Array) -> Array:
     """Return the distance of each client from the middle one, in radii of the nearest majority.
 
     If more than half of all clients sent the same update, as idle ones do, the majority is that of
-    the different updates, unless there are fewer than four.
-
-    Parameters
-    ----------
-    D, squares
-        As in `copy_groups`.
-    first : array of int, shape (n,)
-        The groups that it returned.
+    the different updates, unless there are fewer than four. Parameters are those of `copy_groups`,
+    and its result.
     """
     central, radius = middle(D)
     rounding = ROUNDING * float(squares[central])
@@ -236,10 +209,8 @@ def group_apart(C: Array) -> tuple[Mask, float] | None:
 
     Returns
     -------
-    array of bool
-        The members: the smaller side of the cut.
-    float
-        The fraction of the variance between them and the rest.
+    array of bool and float
+        The members, and the fraction of the variance between them and the rest.
     """
     n = len(C)
     if n < SIZES[0]:  # two of fewer clients are a third of all
@@ -259,12 +230,7 @@ def group_apart(C: Array) -> tuple[Mask, float] | None:
 def best_cut(u: Array) -> tuple[float, Mask]:
     """Split a vector into low and high entries so that most of its variance is between the sides.
 
-    Returns
-    -------
-    float
-        The fraction of the variance between the sides.
-    array of bool
-        The smaller side.
+    Return this fraction of the variance, and the smaller side.
     """
     n = len(u)
     order = np.argsort(u, kind="stable")
@@ -285,19 +251,7 @@ def clipped_mean(G: Array, weights: Array) -> Array:
 
     The fixed point of v <- v + sum_i w_i (x_i - v) min(1, radius / |x_i - v|), for weights w of sum
     one and a radius of 1.5 times the weighted median of |x_i - v|. No client moves it by more than
-    1.5 w_i median lengths.
-
-    Parameters
-    ----------
-    G : array of shape (n, n)
-        Inner products.
-    weights : array of shape (n,)
-        At least one is positive.
-
-    Returns
-    -------
-    array of shape (n,)
-        Its coefficients: not negative, of sum one.
+    1.5 w_i median lengths. Return its coefficients: not negative, of sum one.
     """
     counted = np.flatnonzero(weights > 0.0)
     G = G[np.ix_(counted, counted)]

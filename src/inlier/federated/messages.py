@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -14,20 +14,11 @@ from inlier._internal.arrays import dtype_name, is_real, on_host
 from inlier._internal.typing import Array
 
 
-@dataclass(frozen=True)
-class Message:
-    """One client's update as a dict of arrays.
+class Message(NamedTuple):
+    """One client's update as a dict of arrays."""
 
-    Attributes
-    ----------
-    form : type
-        The type in which the arrays were sent: ndarray (one array), list, tuple or dict.
-    layers : dict of array
-        By their names in a dict, otherwise by their positions.
-    """
-
-    form: type
-    layers: dict[Hashable, Any]
+    form: type  # the type in which they were sent: ndarray (one array), list, tuple or dict
+    layers: dict[Hashable, Any]  # by their names in a dict, otherwise by their positions
 
     @property
     def layout(self) -> tuple[type, frozenset[Any]]:
@@ -42,8 +33,10 @@ class Message:
             return dict(zip(self.layers, layers, strict=True))
         return self.form(layers)
 
-    def not_real(self) -> str:
-        """Describe the first layer that does not hold real numbers, if there is one."""
+    def fault(self) -> str:
+        """Describe what is wrong with the message on its own, if anything is."""
+        if not any(np.prod(x.shape) for x in self.layers.values()):
+            return "sent an empty message"
         for name, x in self.layers.items():
             if not is_real(x):
                 return f"sent {dtype_name(x)} in {self._called(name)}, not real numbers"
@@ -71,26 +64,13 @@ class Message:
         return "its vector" if self.form is np.ndarray else f"layer {name!r}"
 
 
-@dataclass(frozen=True)
-class Messages:
-    """The messages of a round.
+class Messages(NamedTuple):
+    """The messages of a round."""
 
-    Attributes
-    ----------
-    clients : tuple
-        Their names, or their positions.
-    readable : dict of list of array
-        The layers of each client whose message has the usual layout, by position.
-    faults : dict of str
-        What is wrong with the other messages.
-    usual : Message
-        The first message with the usual layout; empty if there is none.
-    """
-
-    clients: tuple[Hashable, ...]
-    readable: dict[int, list[Any]]
-    faults: dict[int, str]
-    usual: Message
+    clients: tuple[Hashable, ...]  # their names, or their positions
+    readable: dict[int, list[Any]]  # the layers of those with the usual layout, by position
+    faults: dict[int, str]  # what is wrong with the others
+    usual: Message  # the first with the usual layout; empty if there is none
 
 
 def read_messages(updates: Any, clients: Iterable[Hashable] | None = None) -> Messages:
@@ -101,8 +81,7 @@ def read_messages(updates: Any, clients: Iterable[Hashable] | None = None) -> Me
     for i, update in enumerate(sent):
         try:
             message = _message(update)
-            is_empty = not any(np.prod(x.shape) for x in message.layers.values())
-            fault = "sent an empty message" if is_empty else message.not_real()
+            fault = message.fault()
             hash(message.layout)
         except Exception as error:  # an object of a client may raise anything; the round goes on
             fault = f"sent what cannot be read as an update ({type(error).__name__})"
@@ -136,15 +115,13 @@ def capped_counts(counts: Any, n: int) -> tuple[Array, dict[int, str]]:
         raise ValueError(
             f"weights must have one entry for each of the {n} updates, but has {len(claims)}."
         )
-    values, faults = np.zeros(n), {}
+    values = np.zeros(n)
     for i, claim in enumerate(claims):
-        try:
+        with suppress(TypeError, ValueError, OverflowError):
             values[i] = float(claim)
-        except (TypeError, ValueError, OverflowError):
-            values[i] = np.nan
-        if not (np.isfinite(values[i]) and values[i] > 0.0):
-            faults[i] = "claims a sample count that is not a positive number"
-            values[i] = 0.0
+    values[~np.isfinite(values) | (values < 0.0)] = 0.0
+    fault = "claims a sample count that is not a positive number"
+    faults = dict.fromkeys(np.flatnonzero(values == 0.0).tolist(), fault)
     good = values[values > 0.0]
     if not len(good):
         return values, faults

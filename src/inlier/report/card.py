@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from inlier.report.numbers import count, counted, number, percent
+from inlier.report.numbers import counted, number, percent
 from inlier.results.result import RobustMeanResult
 
 # No browser shows these characters, and lone surrogates cannot be written to a file.
@@ -32,8 +32,8 @@ def card(result: RobustMeanResult) -> str:
     accent = f' style="{ACCENT}"' if removed else ""
     share = f" ({percent(removed, n)})" if removed else ""
     lines = [
-        f'<div style="font-size:1.15em"><strong>{count(n - removed)} of {counted(n, "row")} kept'
-        f"</strong>, <strong{accent}>{count(removed)} removed</strong>{share}</div>"
+        f'<div style="font-size:1.15em"><strong>{n - removed:,} of {counted(n, "row")} kept'
+        f"</strong>, <strong{accent}>{removed:,} removed</strong>{share}</div>"
     ]
     if not result.converged:
         alarm = f'<strong style="{ACCENT}">The fit did not converge.</strong>'

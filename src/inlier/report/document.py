@@ -17,26 +17,17 @@ from inlier.report.rows import RowClass, row_classes, sample_rows, sampling_note
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 
-# Limits that keep a page small: rows that are drawn, table rows, and removed rows that are listed.
+# Limits that keep a page small: rows that are drawn, table rows, and rows of a group that are
+# listed. Of more groups than MOST_SECTIONS, the others are in the table of contents only.
 MOST_KEPT, MOST_REMOVED = 2000, 1500
 MOST_COLUMNS, MOST_CELLS, MOST_LISTED = 500, 300, 1500
-# More groups than these are in the table of contents only.
 MOST_SECTIONS = 20
 
 # Numbers are shown as they are, infinite or not: there is nothing to warn of.
 _any_numbers = np.errstate(all="ignore")
 
 
-@_any_numbers
-def page(
-    summary: Summary,
-    *,
-    title: str = "",
-    image: tuple[int, int] | None = None,
-    path: str | os.PathLike[str] | None = None,
-    notes: Sequence[str] = (),
-    source: str = "",
-) -> str:
+def page(summary: Summary, **about: Any) -> str:
     """Write a page that explains an answer.
 
     Parameters
@@ -54,19 +45,12 @@ def page(
         Where the data are from.
     """
     size = f"{numbers.counted(summary.n, 'row')}, {numbers.counted(summary.d, 'column')}"
-    answer = {"summary": summary, "notes": notes, "level": 2, "prefix": "", "share": 1.0}
-    return _render(path, title, source, size, image, [answer], description=summary.message)
+    return _render({"": ("", summary)}, None, size, summary.message, **about)
 
 
 @_any_numbers
 def pages(
-    sections: Sequence[tuple[str, Summary]],
-    *,
-    title: str = "",
-    image: tuple[int, int] | None = None,
-    path: str | os.PathLike[str] | None = None,
-    notes: Sequence[str] = (),
-    source: str = "",
+    sections: Sequence[tuple[str, Summary]], *, notes: Sequence[str] = (), **about: Any
 ) -> str:
     """Write a page with a section for each group of rows, and a table of contents.
 
@@ -78,49 +62,52 @@ def pages(
     offsets = np.array([tables.relative_offset(summary) for _, summary in sections])
     # The groups in which the plain mean is off most, in the order of the sections.
     shown = sorted(np.argsort(-offsets, kind="stable")[:MOST_SECTIONS].tolist())
-    answers = [
-        {
-            "summary": sections[i][1], "name": sections[i][0], "anchor": f"s{i}", "notes": (),
-            "level": 3, "prefix": f"s{i}-", "share": 1.0 / len(shown),
-        }
-        for i in shown
-    ]  # fmt: skip
     n = sum(summary.n for _, summary in sections)
     size = f"{numbers.counted(len(sections), 'group')}, {numbers.counted(n, 'row')}"
-    remarks = [*notes]
     if len(shown) < len(sections):
-        remarks.append(
+        notes = [
+            *notes,
             f"The {len(shown)} groups in which the plain mean is off most have a section of their "
-            "own. Fit one of the others alone to see more of it."
-        )
+            "own. Fit one of the others alone to see more of it.",
+        ]
     contents = tables.contents_table(sections, set(shown))
-    return _render(
-        path, title, source, size, image, answers, description=size, contents=contents,
-        notes=remarks,
-    )  # fmt: skip
+    answers = {f"s{i}": sections[i] for i in shown}
+    return _render(answers, contents, size, size, notes=notes, **about)
 
 
+@_any_numbers
 def _render(
-    path: str | os.PathLike[str] | None,
-    title: str,
-    source: str,
+    answers: dict[str, tuple[str, Summary]],
+    contents: tables.PageTable | None,
     size: str,
-    image: tuple[int, int] | None,
-    answers: list[dict[str, Any]],
-    **content: Any,
+    description: str,
+    *,
+    title: str = "",
+    image: tuple[int, int] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    notes: Sequence[str] = (),
+    source: str = "",
 ) -> str:
     """Fill in the template, and write the page to a file if there is a path."""
     template = _environment().get_template("page.html")
     optional("matplotlib", "To write a report", "report")
-    from inlier.report.svg import page_style
+    from matplotlib import style
 
-    with page_style():
+    from inlier.report.svg import PAGE_STYLE, glyph
+
+    with style.context(PAGE_STYLE):
         html: str = template.render(
             title=title.strip() and title,
             source="" if source == title else source,
             size=size,
-            answers=[one | _content(one["summary"], image, one["share"]) for one in answers],
-            **content,
+            description=description,
+            notes=notes,
+            contents=contents,
+            glyph=glyph,
+            answers=[
+                {"name": name, "anchor": anchor} | _content(summary, image, 1.0 / len(answers))
+                for anchor, (name, summary) in answers.items()
+            ],
         )
     if path is not None:
         with replacing(path) as unfinished:
@@ -142,18 +129,21 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": numbers.number, "count": numbers.count, "counted": numbers.counted,
-        "percent": numbers.percent, "pixels": lambda value: f"{value:.1f}".removesuffix(".0"),
+        "number": numbers.number,
+        "count": "{:,}".format,
+        "counted": numbers.counted,
+        "percent": numbers.percent,
         "shortened": shortened,
         # A message in words and code, which is what can be typed: result.keep.
         "split_code": lambda text: re.split(r"(\bresult\.\w+)", text),
-    }  # fmt: skip
+    }
     return environment
 
 
 def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> dict[str, Any]:
     """Collect what the sections about one answer show, with a share of all marks and table rows."""
-    from inlier.report import figures, svg
+    from inlier.report import figures
+    from inlier.report.svg import chart
 
     def most(number: int, least: int) -> int:
         return max(least, int(number * share))
@@ -162,51 +152,32 @@ def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> d
     known = summary.certificate
     classes = sample_rows(row_classes(summary), most(MOST_KEPT, 50), most(MOST_REMOVED, 50))
     pairs = figures.view_pairs(summary) if len(summary.view.rows) else []
+    kinds = ("sigma", "price") if summary.path else ()
     means = (summary.robust, summary.plain, summary.median)
     limits = numbers.finite_range(summary.robust, summary.median)
-    known_at_all = np.isfinite(known.error_radius(0.0))
     n_worst = max(3, int(np.ceil(len(summary.worst) * min(1.0, 2.0 * share))))
     return {
+        "summary": summary,
         "certificate": known,
         "kept": summary.n - summary.n_removed,
         "classes": classes,
-        "glyph": svg.glyph,
         "sampling_note": sampling_note(classes),
-        "removed_rows": _removed_rows(classes, most(MOST_LISTED, 100)),
+        "most_listed": most(MOST_LISTED, 100),
         "tooltips": [_tooltips(summary, one) for one in classes],
-        "scores": [
-            svg.chart(figures.draw_scores, summary, classes),
-            svg.chart(figures.draw_histogram, summary),
-        ],
-        "spectrum": svg.chart(figures.draw_spectrum, summary),
-        "path": [
-            svg.chart(figures.draw_path, summary, what)
-            for what in ("sigma", "price")
-            if summary.path
-        ],
-        "path_from_infinity": any(np.isinf(point.sigma) for point in summary.path),
+        "scores": chart(figures.draw_scores, summary, classes),
+        "histogram": chart(figures.draw_histogram, summary),
+        "spectrum": chart(figures.draw_spectrum, summary),
+        "path": [chart(figures.draw_path, summary, what) for what in kinds],
         "path_table": tables.path_table(summary) if summary.path else None,
-        "projections": [svg.chart(figures.draw_rows, summary, classes, pair) for pair in pairs],
-        "radius": svg.chart(figures.draw_radius, known) if known_at_all else None,
+        "projections": [chart(figures.draw_rows, summary, classes, pair) for pair in pairs],
+        "radius": chart(figures.draw_radius, known) if np.isfinite(known.error_radius(0)) else None,
         "radius_table": tables.radius_table(known),
         "means_table": tables.means_table(summary, most(MOST_COLUMNS, 20)),
         "cells_table": tables.cells_table(summary, most(MOST_CELLS, 20)),
-        "n_rows_with_cells": len({cell.row for cell in summary.cells}),
         "limits": limits,
         "pictures": [picture(values, image, limits) for values in means if image],
-        "worst": [_worst_row(summary, why, image) for why in summary.worst[:n_worst]],
+        "worst": [_worst_row(summary, why, classes, image) for why in summary.worst[:n_worst]],
     }
-
-
-def _removed_rows(classes: Sequence[RowClass], most: int) -> list[tuple[RowClass, list[int], int]]:
-    """Return for each removed class the rows that are listed, and how many are not."""
-    listed = []
-    for one in classes:
-        if one.removed and most > 0:
-            shown = one.rows[:most].tolist()
-            most -= len(shown)
-            listed.append((one, shown, len(one.rows) - len(shown)))
-    return listed
 
 
 def _tooltips(summary: Summary, one: RowClass) -> dict[str, Any]:
@@ -219,23 +190,20 @@ def _tooltips(summary: Summary, one: RowClass) -> dict[str, Any]:
     return {"key": one.key, "label": one.label, "rows": rows, "scores": scores, "names": names}
 
 
-def _worst_row(summary: Summary, why: Explanation, image: tuple[int, int] | None) -> dict[str, Any]:
+def _worst_row(
+    summary: Summary,
+    why: Explanation,
+    classes: Sequence[RowClass],
+    image: tuple[int, int] | None,
+) -> dict[str, Any]:
     """Collect what the card of one of the worst rows shows."""
-    i = why.row
-    group, suspect = int(summary.group_of[i]), int(summary.suspect_of[i])
-    removed = not bool(summary.support[i])
-    mark = ("kept", 0) if suspect < 0 else ("suspect", suspect)
-    if removed:
-        alone = ("others", 0) if summary.groups else ("group", 0)
-        mark = ("group", group) if group >= 0 else alone
     return {
         "why": why,
-        "name": summary.row_name(i),
-        "score": float(summary.scores[i]),
-        "mark": mark,
-        "removed": removed,
-        "group": group,
-        "cells": summary.cells_of(i),
+        "name": summary.row_name(why.row),
+        "score": float(summary.scores[why.row]),
+        "row_class": next(one for one in classes if why.row in one.rows),
+        "group": int(summary.group_of[why.row]),
+        "cells": summary.cells_of(why.row),
         "picture": picture(why.values, image) if image else "",
         "table": tables.explanation_table(why, numbers.decimals_for(summary.deviation)),
     }

@@ -5,7 +5,7 @@ Each function draws on axes without data and returns what to tell readers who do
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -14,8 +14,8 @@ from matplotlib.path import Path
 from matplotlib.transforms import Affine2D
 
 from inlier._internal.typing import Array
-from inlier.report.numbers import LARGEST, count, counted, number
-from inlier.report.rows import RowClass
+from inlier.report.numbers import LARGEST, counted, number
+from inlier.report.rows import RowClass, row_classes
 from inlier.report.scales import Scale, set_scales
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import shortened
@@ -37,12 +37,8 @@ MOST_VECTORS = 20_000
 LONGEST_NAME = 28
 
 
-class Words(NamedTuple):
-    """A figure in words."""
-
-    title: str
-    description: str
-    remarks: str = ""  # what a reader of the figure must know, in sentences
+# A figure in words: title, description, and what its reader must know, in sentences.
+Words = tuple[str, str, str]
 
 
 def look(role: str, index: int = 0) -> dict[str, Any]:
@@ -60,13 +56,12 @@ def look(role: str, index: int = 0) -> dict[str, Any]:
     return style
 
 
-def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass]) -> Words:
+def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None = None) -> Words:
     """Draw the score of every row, and the cut."""
     scores, cut, y = summary.scores, summary.threshold, score_scale(summary)
     _set_up(ax, _row_scale(summary), y)
     # The lowest scores are no surprise: they lie on the edge without an arrow.
-    heights = np.maximum(scores, y.low)
-    _draw_rows(ax, (_row_scale(summary), y), np.arange(float(summary.n)), heights, classes)
+    _draw_rows(ax, None, np.maximum(scores, y.low), classes or row_classes(summary))
     _draw_cut(ax, summary, y)
     finite = scores[np.isfinite(scores)]
     highest = f"; the highest finite one is {number(finite.max())}" if len(finite) else ""
@@ -82,9 +77,9 @@ def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass]) -> Word
         )
     if cut <= 0.0:
         remarks += " The cut lies below every score: no row is kept."
-    return Words(
+    return (
         "Score of every row",
-        f"{counted(summary.n, 'row')}, {count(summary.n_removed)} of them above the cut at "
+        f"{counted(summary.n, 'row')}, {summary.n_removed:,} of them above the cut at "
         f"{number(cut)}{highest}.",
         remarks,
     )
@@ -112,49 +107,42 @@ def draw_histogram(ax: Axes, summary: Summary, bins: int = 28) -> Words:
         heights = np.diff(edges)
         ax.barh(edges[:-1], end - start, heights, start, align="edge", color=color, ec="white")
     _draw_cut(ax, summary, y)
-    return Words(
-        "Histogram of the scores",
-        f"A histogram of all {counted(summary.n, 'score')}; at most {count(most)} in one bar.",
-    )
+    description = f"A histogram of all {counted(summary.n, 'score')}; at most {most:,} in one bar."
+    return "Histogram of the scores", description, ""
 
 
 def draw_means(ax: Axes, summary: Summary, most: int = 20) -> Words:
     """Draw the offsets of plain mean and median from the robust mean, where they are largest.
 
-    Columns in which only removed rows vary have no unit; their number is in the label.
+    Columns in which only removed rows vary have no unit: their offset is infinite.
     """
-    shift = np.nan_to_num(summary.shift, nan=np.inf)
-    no_unit = np.isinf(summary.shift) & (summary.deviation == 0.0)
-    order = np.argsort(-np.abs(shift), kind="stable")
-    shown = order[~no_unit[order]][:most]
+    shift = np.nan_to_num(summary.shift, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+    shown = np.argsort(-np.abs(shift), kind="stable")[:most]
     unit, plain, at = summary.deviation[shown], shift[shown], np.arange(float(len(shown)))
     median: Array = np.zeros(len(shown))
     np.divide((summary.median - summary.robust)[shown], unit, out=median, where=unit > 0.0)
     label = "offset from the robust mean,\nin standard deviations of the kept rows"
-    if hidden := int(no_unit.sum()):
-        label += f"\n(without {counted(hidden, 'column')} in which only removed rows vary)"
     columns = ""
-    if 0 < len(shown) < summary.d - hidden:
+    if len(shown) < summary.d:
         columns = f"{len(shown)} of {summary.d} columns, those with the largest offset"
     # Offsets by rounding alone are drawn as none.
     values = np.concatenate([plain, median, [0.0]])
     x = Scale.centered(values if np.abs(values).max() > 1e-9 else np.zeros(1), 1.0, label)
-    y = Scale(-0.7, len(shown) - 0.3, columns)
-    _set_up(ax, x, y)
+    _set_up(ax, x, Scale(-0.7, len(shown) - 0.3, columns))
     ax.set_yticks(at, [_short_name(summary.column_name(int(j))) for j in shown])
     ax.grid(visible=False, axis="y")
     ax.grid(axis="x", color=GRID, alpha=0.2, lw=1.0)
     ax.tick_params(axis="x", length=0)
     ax.invert_yaxis()
     ax.axvline(0.0, color=LINE, lw=1.2, label="robust mean")
-    ax.barh(at, x.clip(plain), 0.1, color=REMOVED, alpha=0.4)
+    ax.barh(at, np.clip(plain, x.low, x.high), 0.1, color=REMOVED, alpha=0.4)
     for offset, name, style in (
         (plain, "plain mean", {"marker": "s", "color": REMOVED}),
         (median, "median", {"marker": "o", "color": KEPT, "mfc": "none", "mew": 1.3}),
     ):
-        _draw_points(ax, (x, y), offset, at, ls="none", ms=5.0, label=name, **style)
+        _draw_points(ax, offset, at, ls="none", ms=5.0, label=name, **style)
     title = "Plain mean and median beside the robust mean"
-    return Words(title, "The largest offset comes first.")
+    return title, "The largest offset comes first.", ""
 
 
 def view_pairs(summary: Summary) -> list[tuple[int, int]]:
@@ -163,32 +151,37 @@ def view_pairs(summary: Summary) -> list[tuple[int, int]]:
 
 
 def draw_rows(
-    ax: Axes, summary: Summary, classes: Sequence[RowClass], pair: tuple[int, int]
+    ax: Axes,
+    summary: Summary,
+    classes: Sequence[RowClass] | None = None,
+    pair: tuple[int, int] | None = None,
 ) -> Words:
     """Draw the rows in two of the directions that matter, or in one against their number."""
     view = summary.view
     rows, names, offset = view.rows, view.names, view.directions @ (summary.plain - summary.robust)
     if not len(rows):
         rows, names, offset = np.zeros((1, summary.n)), ("distance",), np.zeros(1)
-    scales = [
-        _view_scale(summary, values, plain, name)
-        for values, plain, name in zip(rows, offset, names, strict=True)
-    ]
-    i, j = pair
+    scales = []
+    for values, plain, name in zip(rows, offset, names, strict=True):
+        kept = values[summary.support & (np.abs(values) <= LARGEST)]
+        unit = 3.0 * float(np.median(np.abs(kept))) if len(kept) else 0.0
+        scales.append(Scale.centered(np.append(values, [plain, 0.0]), unit, name))
+    i, j = pair or view_pairs(summary)[0]
+    classes = classes or row_classes(summary)
     if i == j:
-        title, x, y = f"The rows: {names[0]}", _row_scale(summary), scales[0]
-        _set_up(ax, x, y)
-        _draw_rows(ax, (x, y), np.arange(float(summary.n)), rows[0], classes)
+        title = f"The rows: {names[0]}"
+        _set_up(ax, _row_scale(summary), scales[0])
+        _draw_rows(ax, None, rows[0], classes)
         _draw_level(ax, 0.0, "robust mean")
     else:
         title, x, y = f"The rows: {names[i]}, and {names[j]}", scales[i], scales[j]
         _set_up(ax, x, y)
-        _draw_rows(ax, (x, y), rows[i], rows[j], classes)
+        _draw_rows(ax, rows[i], rows[j], classes)
         style = {"ls": "none", "color": matplotlib.rcParams["text.color"], "mew": 2.0}
         zero = np.zeros(1)
-        _draw_points(ax, (x, y), zero, zero, marker="+", ms=14.0, label="robust mean", **style)
+        _draw_points(ax, zero, zero, marker="+", ms=14.0, label="robust mean", **style)
         plain_at = offset[[i]], offset[[j]]
-        _draw_points(ax, (x, y), *plain_at, marker="x", ms=10.0, label="plain mean", **style)
+        _draw_points(ax, *plain_at, marker="x", ms=10.0, label="plain mean", **style)
         short, long = sorted((x.high - x.low, y.high - y.low))
         if x.kind == y.kind == "linear" and long < 2.5 * short:
             ax.set_aspect("equal", adjustable="box")
@@ -198,19 +191,13 @@ def draw_rows(
     outside = [(v < scale.low) | (v > scale.high) for v, scale in zip(rows, scales, strict=True)]
     if beyond := int(np.any(outside, axis=0).sum()):
         remarks += f" {counted(beyond, 'row').capitalize()} too far away to draw are at the edge."
-    return Words(
+    return (
         title,
         f"{counted(int(summary.support.sum()), 'kept row')} about the robust mean and "
         f"{counted(summary.n_removed, 'removed row')}; the plain mean is "
         f"{number(summary.offset)} away from the robust one.",
         remarks,
     )
-
-
-def _view_scale(summary: Summary, values: Array, plain: float, name: str) -> Scale:
-    kept = values[summary.support & (np.abs(values) <= LARGEST)]
-    unit = 3.0 * float(np.median(np.abs(kept))) if len(kept) else 0.0
-    return Scale.centered(np.append(values, [plain, 0.0]), unit, name)
 
 
 def draw_spectrum(ax: Axes, summary: Summary) -> Words:
@@ -220,25 +207,24 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
     """
     before, after = summary.before, summary.after
     x = Scale(0.5, max(len(before), len(after), 2) + 0.5, "direction, by rank", whole=True)
-    y = Scale.positive(np.append(before, after), after, "standard deviation")
-    _set_up(ax, x, y)
+    _set_up(ax, x, Scale.positive(np.append(before, after), after, "standard deviation"))
     for values, label, color, marker in (
         (before, "all rows", REMOVED, "D"),
         (after, "kept rows", KEPT, "o"),
     ):
         if len(values):
             style = {"marker": marker, "ms": 5.5, "mew": 0.0, "color": color, "lw": 1.2}
-            rank = np.arange(1.0, len(values) + 1)
-            _draw_points(ax, (x, y), rank, values, label=label, **style)
+            _draw_points(ax, np.arange(1.0, len(values) + 1), values, label=label, **style)
     first = [number(values[0]) if len(values) else "unknown" for values in (before, after)]
-    return Words(
+    return (
         "Largest standard deviations",
         f"Largest standard deviation of all rows {first[0]}, of the kept rows {first[1]}; then in "
         "further directions.",
+        "",
     )
 
 
-def draw_path(ax: Axes, summary: Summary, what: str, color: str = KEPT) -> Words:
+def draw_path(ax: Axes, summary: Summary, what: str = "sigma") -> Words:
     """Draw "sigma" or its "price" against the number of removed rows, with the chosen point."""
     removed = np.array([float(point.removed.shape[0]) for point in summary.path])
     values = np.array([getattr(point, what) for point in summary.path], dtype=float)
@@ -248,26 +234,19 @@ def draw_path(ax: Axes, summary: Summary, what: str, color: str = KEPT) -> Words
     if what == "sigma":
         y = Scale.positive(values, values[here], what)
     _set_up(ax, x, y)
-    _draw_points(ax, (x, y), removed, values, marker="o", ms=7.0, mew=0.0, color=color, lw=1.2)
-    _draw_chosen(ax, (x, y), removed[here], values[here], "chosen")
-    return Words(
+    _draw_points(ax, removed, values, marker="o", ms=7.0, mew=0.0, color=KEPT, lw=1.2)
+    _draw_chosen(ax, removed[here], values[here], "chosen")
+    remarks = ""
+    if np.isinf(values).any():
+        remarks = (
+            f" Where some rows are too far away to square, {what} is infinite: below an arrow."
+        )
+    return (
         f"The path: {what}",
         f"{counted(len(values), 'point')}. At the chosen one {counted(int(removed[chosen]), 'row')}"
         f" are removed and the {what} is {number(values[chosen])}.",
+        remarks,
     )
-
-
-def draw_price(ax: Axes, summary: Summary) -> None:
-    """Draw the price beside sigma, on an axis to the right in its own colour."""
-    twin = ax.twinx()
-    draw_path(twin, summary, "price", REMOVED)
-    twin.texts[0].remove()
-    twin.grid(visible=False)
-    twin.yaxis.set_label_position("right")
-    twin.yaxis.tick_right()
-    for own, color in ((ax, KEPT), (twin, REMOVED)):
-        own.yaxis.label.set_color(color)
-        own.tick_params(axis="y", labelcolor=color)
 
 
 def draw_radius(ax: Axes, certificate: Certificate) -> Words:
@@ -278,15 +257,15 @@ def draw_radius(ax: Axes, certificate: Certificate) -> Words:
     known = np.isfinite(radii)
     percent, radii, here = 100.0 * fractions[known], radii[known], np.isin(fractions[known], stated)
     x = Scale(0.0, 50.0, "bad rows, at most (%)")
-    y = Scale.linear(radii, "error radius", zero=True)
-    _set_up(ax, x, y)
+    _set_up(ax, x, Scale.linear(radii, "error radius", zero=True))
     ax.plot(percent, radii, color=KEPT, lw=1.2)
     for at, radius in zip(percent[here, None], radii[here, None], strict=True):
-        _draw_chosen(ax, (x, y), at, radius, number(radius[0]))
-    return Words(
+        _draw_chosen(ax, at, radius, number(radius[0]))
+    return (
         "Error radius over the fraction of bad rows",
         f"How far {certified_mean(certificate)} can be off, if a fraction of the rows is bad: the "
         "larger the more are.",
+        "",
     )
 
 
@@ -307,26 +286,27 @@ def _row_scale(summary: Summary) -> Scale:
     return Scale(-0.02 * last, 1.02 * last, "row", whole=True)
 
 
-def _draw_rows(
-    ax: Axes, scales: tuple[Scale, Scale], x: Array, y: Array, classes: Sequence[RowClass]
-) -> None:
-    """Draw rows, each class with its own look; the more there are, the smaller."""
+def _draw_rows(ax: Axes, x: Array | None, y: Array, classes: Sequence[RowClass]) -> None:
+    """Draw rows, by default over their numbers; each class has its look, smaller if it is large."""
+    x = np.arange(float(len(y))) if x is None else x
     many = sum(len(one.drawn) for one in classes) > MOST_VECTORS
     for one in classes:
         style = look(one.role, one.index)
         smaller = float(np.clip((600.0 / max(1, len(one.drawn))) ** 0.25, 0.3, 1.0))
         style |= {"ms": smaller * style["ms"], "rasterized": many, "gid": one.key}
-        at = x[one.drawn], y[one.drawn]
-        _draw_points(ax, scales, *at, ls="none", label=one.legend, **style)
+        _draw_points(ax, x[one.drawn], y[one.drawn], ls="none", label=one.legend, **style)
 
 
 def _draw_points(
-    ax: Axes, scales: tuple[Scale, Scale], x: Array, y: Array, label: str = "_", **style: Any
-) -> None:
-    """Draw points; those beyond the limits at the edge, with arrows that point outwards."""
-    horizontal, vertical = scales
-    at_x, at_y = horizontal.clip(x), vertical.clip(y)
-    sides = (x > horizontal.high, y > vertical.high, x < horizontal.low, y < vertical.low)
+    ax: Axes, x: Array, y: Array, label: str = "_", **style: Any
+) -> tuple[Array, Array]:
+    """Draw points; those beyond the limits at the edge, with arrows that point outwards.
+
+    Return where they are drawn.
+    """
+    (left, right), (low, high) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
+    at_x, at_y = np.clip(x, left, right), np.clip(y, low, high)
+    sides = (x > right, y > high, x < left, y < low)
     ax.plot(at_x, at_y, label=label, clip_on=not any(side.any() for side in sides), **style)
     for quarter, beyond in enumerate(sides):
         if beyond.any():
@@ -335,16 +315,16 @@ def _draw_points(
                 at_x[beyond], at_y[beyond], marker=arrow, ms=24.0, mfc="none", mew=1.0, ls="none",
                 color=REMOVED, clip_on=False, gid="arrow", label="_",
             )  # fmt: skip
+    return at_x, at_y
 
 
-def _draw_chosen(ax: Axes, scales: tuple[Scale, Scale], x: Array, y: Array, words: str) -> None:
+def _draw_chosen(ax: Axes, x: Array, y: Array, words: str) -> None:
     """Draw the point that is the answer, with words beside it."""
-    _draw_points(ax, scales, x, y, marker="D", ms=8.0, mew=0.0, color=REMOVED, ls="none")
-    at = float(scales[0].clip(x)[0]), float(scales[1].clip(y)[0])
-    to_left = x[0] > 0.8 * scales[0].high
+    (x,), (y,) = _draw_points(ax, x, y, marker="D", ms=8.0, mew=0.0, color=REMOVED, ls="none")
+    to_left = x > 0.8 * ax.get_xlim()[1]
     ax.annotate(
-        words, at, (-9.0 if to_left else 9.0, 8.0), textcoords="offset points", gid="note",
-        ha="right" if to_left else "left", fontsize="small", annotation_clip=False,
+        words, (float(x), float(y)), (-9.0 if to_left else 9.0, 8.0), textcoords="offset points",
+        ha="right" if to_left else "left", fontsize="small", annotation_clip=False, gid="note",
     )  # fmt: skip
 
 
@@ -365,12 +345,8 @@ def _draw_level(ax: Axes, value: float, words: str) -> None:
 def _short_name(name: str) -> str:
     """Return a name on one line, without control characters, shortened in the middle."""
     printable = "".join(c if c.isprintable() else " " for c in name)
-    return literal(shortened(" ".join(printable.split()), LONGEST_NAME))
-
-
-def literal(text: str) -> str:
-    """Escape `$`, which begins a formula in matplotlib."""
-    return text.replace("$", r"\$")
+    # A dollar begins a formula in matplotlib.
+    return shortened(" ".join(printable.split()), LONGEST_NAME).replace("$", r"\$")
 
 
 def add_legend(ax: Axes) -> None:
@@ -386,7 +362,7 @@ def add_legend(ax: Axes) -> None:
     letters, lines = np.array([box.width, box.height]) * 72.0 / ax.figure.dpi / size
     columns = int(np.clip(letters / (0.52 * max(map(len, labels)) + 3.5), 1, len(labels)))
     legend = ax.legend(
-        handles, [literal(label) for label in labels], loc="upper left", ncols=columns,
+        handles, [label.replace("$", r"\$") for label in labels], loc="upper left", ncols=columns,
         fontsize=size, borderaxespad=0.2, handletextpad=0.3, columnspacing=1.5, handlelength=1.4,
         facecolor="inherit", edgecolor="none", framealpha=1.0,
     )  # fmt: skip

@@ -1,21 +1,16 @@
 """Numbers for a reader: few digits, thousands apart, a true minus sign."""
 
-import math
-
 import numpy as np
 
 from inlier._internal.typing import Array
 
 MINUS = "\N{MINUS SIGN}"
-# Larger numbers are treated as infinite: the difference of two smaller ones does not overflow.
-LARGEST = 1e300
+# Larger numbers are treated as infinite: axes whose limits are smaller do not overflow.
+LARGEST = 1e100
 
 
 def number(value: float, digits: int = 3) -> str:
     """Write a number of significant digits, with an exponent only where it is shorter."""
-    value = float(value)
-    if not math.isfinite(value):
-        return _special(value)
     shown = f"{value:,.{digits}g}"
     if "e" in shown and 1.0 <= abs(value) < 1e6:
         shown = f"{value:,.0f}"
@@ -24,10 +19,7 @@ def number(value: float, digits: int = 3) -> str:
 
 def fixed(value: float, decimals: int) -> str:
     """Write with these decimals, fewer if the value is large; four digits if they are below 0."""
-    value = float(value)
-    if not math.isfinite(value):
-        return _special(value)
-    if decimals < 0 or abs(value) >= 1e6:
+    if decimals < 0 or not abs(value) < 1e6:
         return number(value, 4)
     if abs(value) >= 1e3:
         decimals = min(decimals, 1 if abs(value) < 1e4 else 0)
@@ -38,11 +30,6 @@ def fixed(value: float, decimals: int) -> str:
 def signed(value: float, decimals: int) -> str:
     """Write a number with its sign, also if it is a plus."""
     return f"+{fixed(value, decimals)}" if value > 0.0 else fixed(value, decimals)
-
-
-def count(value: int) -> str:
-    """Write a whole number."""
-    return f"{value:,}"
 
 
 def counted(value: int, what: str) -> str:
@@ -75,13 +62,6 @@ def decimals_for(sizes: Array) -> Array:
     return found
 
 
-def shared_decimals(sizes: Array) -> int:
-    """Return one number of decimals for all: three digits of the smallest that is not tiny."""
-    sizes = sizes[np.isfinite(sizes)]
-    largest = sizes.max(initial=0.0)
-    return int(decimals_for(sizes[sizes >= largest / 100.0].min(initial=largest, keepdims=True))[0])
-
-
 def finite_range(*rows: Array) -> tuple[float, float]:
     """Return the lowest and the highest of all values that are finite and not huge; else 0, 0."""
     values = np.concatenate([np.ravel(np.asarray(row, dtype=float)) for row in rows])
@@ -89,15 +69,8 @@ def finite_range(*rows: Array) -> tuple[float, float]:
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 
 
-def _special(value: float) -> str:
-    if math.isnan(value):
-        return "not a number"
-    return "∞" if value > 0.0 else f"{MINUS}∞"
-
-
 def _typeset(shown: str) -> str:
-    """Write 1.2e-05 as 1.2e−5."""
-    if "e" in shown:
-        mantissa, exponent = shown.split("e")
-        shown = f"{mantissa}e{int(exponent)}"
-    return shown.replace("-", MINUS)
+    """Write 1.2e-05 as 1.2e−5, inf as ∞, and nan in words."""
+    mantissa, e, exponent = shown.partition("e")
+    shown = f"{mantissa}e{int(exponent)}" if e else shown
+    return {"nan": "not a number"}.get(shown, shown.replace("-", MINUS).replace("inf", "∞"))

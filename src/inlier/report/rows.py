@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.report.numbers import count, counted
+from inlier.report.numbers import counted
 from inlier.results.summary import Summary
 
 
@@ -80,7 +80,7 @@ def sampling_note(classes: Sequence[RowClass]) -> str:
         drawn = sum(len(one.drawn) for one in classes if one.removed == removed)
         rows = sum(len(one.rows) for one in classes if one.removed == removed)
         if drawn < rows:
-            parts.append(f"{count(drawn)} of the {count(rows)} {what} rows")
+            parts.append(f"{drawn:,} of the {rows:,} {what} rows")
     if not parts:
         return ""
     return f" To keep the page small, {' and '.join(parts)} are drawn, taken at random."

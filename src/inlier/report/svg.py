@@ -1,11 +1,9 @@
 """Write what matplotlib draws as inline SVG, whose colours and letters are those of the page."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from html import escape
 from typing import Any, NamedTuple
 
-import matplotlib.style
 import numpy as np
 from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.colors import to_hex
@@ -18,6 +16,7 @@ from matplotlib.transforms import IdentityTransform, Transform
 from inlier._internal.typing import Array
 from inlier.report.card import printable
 from inlier.report.figures import GRID, GROUPS, KEPT, LINE, Words, look
+from inlier.report.scales import tick_label
 
 # A chart is as wide as a phone, so that its letters are never scaled down by much.
 WIDTH, HEIGHT = 360.0, 264.0
@@ -31,18 +30,17 @@ COMMANDS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "
 
 
 class Chart(NamedTuple):
-    """A figure as SVG, with its words and its legend: glyphs and labels."""
+    """A figure in words and as SVG, and its legend: glyphs and labels."""
 
-    words: Words
+    title: str
+    description: str
+    remarks: str
     drawing: str
     legend: list[tuple[str, str]]
 
 
-@contextmanager
-def page_style() -> Iterator[None]:
-    """Draw as matplotlib does by default, whatever style is set for notebooks."""
-    with matplotlib.style.context("default"), matplotlib.rc_context({"font.size": 11.0}):
-        yield
+# As matplotlib draws by default, in any style that is set for notebooks.
+PAGE_STYLE: list[Any] = ["default", {"font.size": 11.0}]
 
 
 def chart(draw: Callable[..., Words], *arguments: Any) -> Chart:
@@ -52,7 +50,8 @@ def chart(draw: Callable[..., Words], *arguments: Any) -> Chart:
     words = draw(ax, *arguments)
     ax.tick_params(axis="x", pad=5.0)
     ax.set_aspect("auto")
-    widest = max((len(label.get_text()) for label in ax.get_yticklabels()), default=0)
+    low, high = sorted(ax.get_ylim())
+    widest = max((len(tick_label(y)) for y in ax.get_yticks() if low <= y <= high), default=0)
     left = 12.0 + LETTER * widest
     box = np.array([left, HEIGHT - BOTTOM, RIGHT - left, BOTTOM - TOP])
     ax.set_position((box / [WIDTH, HEIGHT, WIDTH, HEIGHT]).tolist())
@@ -64,7 +63,7 @@ def chart(draw: Callable[..., Words], *arguments: Any) -> Chart:
     figure.draw(renderer)
     handles, labels = ax.get_legend_handles_labels()
     legend = [(_glyph(handle), label) for handle, label in zip(handles, labels, strict=True)]
-    return Chart(words, "\n".join(renderer.written), legend)
+    return Chart(*words, "\n".join(renderer.written), legend)
 
 
 def glyph(role: str, index: int = 0) -> str:
