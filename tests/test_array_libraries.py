@@ -41,18 +41,18 @@ def compare(actual: RobustMeanResult, expected: RobustMeanResult, X: Any) -> Non
     size = max(1.0, float(np.abs(expected.location).max()))
     atol = 64 * float(np.finfo(expected.location.dtype).eps) * size
     np.testing.assert_allclose(host(actual.location), expected.location, rtol=0, atol=atol)
-    np.testing.assert_allclose(host(actual.weights), expected.weights, rtol=0, atol=near)
-    np.testing.assert_allclose(host(actual.indicator), expected.indicator, rtol=0, atol=near)
+    np.testing.assert_allclose(host(actual.details.weights), expected.details.weights, rtol=0, atol=near)
+    np.testing.assert_allclose(host(actual.details.indicator), expected.details.indicator, rtol=0, atol=near)
     # The sizes of cells by their own tails are in single precision.
     by_cells = any(group.measure is not None for group in expected.groups)
     close = max(near, 1e-5) if by_cells else near
     if not double and len(expected.support) > SKETCH_ROWS:
         # Which rows stand for all of many may hang on the last digit of single precision.
         close = 0.05
-    atol = close * abs(expected.rule.threshold)
+    atol = close * abs(expected.details.rule.threshold)
     np.testing.assert_allclose(host(actual.scores), expected.scores, rtol=close, atol=atol)
-    assert actual.n_passes == expected.n_passes
-    assert actual.n_iter == expected.n_iter
+    assert actual.details.n_passes == expected.details.n_passes
+    assert actual.details.n_iter == expected.details.n_iter
     assert actual.converged == expected.converged
     assert actual.sigma == pytest.approx(expected.sigma, rel=near)
     assert actual.certificate.n_removed == expected.certificate.n_removed

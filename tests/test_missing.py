@@ -16,8 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 import inlier
 from cases import cases
+from fits import arguments
 from inlier import RobustMean, robust_mean
 from inlier.datasets import SettingA
+from inlier.l0 import Options
+from inlier.results.wording import remarks
 from inlier.research.baselines import CoordinateMedian
 from not_numbers import not_numbers
 
@@ -52,7 +55,7 @@ def filled(X):
 
 
 def assert_no_nan(result):
-    assert not_numbers([result, result.summary]) == []
+    assert not_numbers([result, result._summary]) == []
     assert "nan" not in result.message
     assert "nan" not in str(result.explain(0)).lower()
 
@@ -81,7 +84,7 @@ def test_means_and_errors_are_over_the_cells_that_are_there(sample, dtype, order
     tolerance = 1e-6 if dtype == np.float32 else 1e-12
     np.testing.assert_allclose(result.location, np.nanmean(kept, axis=0), rtol=tolerance)
     assert result.location.dtype == (np.float32 if dtype == np.float32 else np.float64)
-    np.testing.assert_array_equal(result.n_missing, np.isnan(X).sum(axis=0))
+    np.testing.assert_array_equal(result.details.n_missing, np.isnan(X).sum(axis=0))
     m = (~np.isnan(kept)).sum(axis=0)
     errors = np.nanstd(kept, axis=0, ddof=1) / np.sqrt(m)
     np.testing.assert_allclose(result.standard_error, errors, rtol=1e-9)
@@ -89,7 +92,7 @@ def test_means_and_errors_are_over_the_cells_that_are_there(sample, dtype, order
     low, high = result.confidence_interval(0.9)
     np.testing.assert_allclose((low + high) / 2.0, np.nanmean(kept, axis=0), rtol=1e-12)
     np.testing.assert_allclose((high - low) / 2.0, reach, rtol=1e-8)
-    assert np.array_equal(result.summary.standard_error, result.standard_error)
+    assert np.array_equal(result._summary.standard_error, result.standard_error)
     assert_no_nan(result)
 
 
@@ -105,6 +108,7 @@ def test_means_and_errors_are_over_the_cells_that_are_there(sample, dtype, order
     ids=str,
 )
 def test_all_but_the_mean_is_that_of_the_filled_table(how):
+    how = arguments(how)
     gappy, whole = robust_mean(GAPPY, **how), robust_mean(filled(GAPPY), **how)
     assert np.array_equal(gappy.support, whole.support)
     assert np.array_equal(gappy.scores, whole.scores)
@@ -118,10 +122,10 @@ def test_all_but_the_mean_is_that_of_the_filled_table(how):
 
 def test_a_table_without_gaps_has_none_missing():
     result = robust_mean(SAMPLE.X)
-    assert result.n_missing.shape == (20,) and result.n_missing.dtype.kind == "i"
-    assert not result.n_missing.any()
+    assert result.details.n_missing.shape == (20,) and result.details.n_missing.dtype.kind == "i"
+    assert not result.details.n_missing.any()
     assert "missing" not in result.message
-    assert result.data.table._Y is SAMPLE.X
+    assert result._data.table._Y is SAMPLE.X
 
 
 KINDS = {
@@ -143,7 +147,7 @@ def test_kinds_of_tables(kind, fit, result):
     unit = 1e9 if kind == "nullable integers" else 1.0
     assert other.location / unit == pytest.approx(result.location)
     assert np.array_equal(other.support, result.support)
-    assert np.array_equal(other.n_missing, result.n_missing)
+    assert np.array_equal(other.details.n_missing, result.details.n_missing)
 
 
 # -- The verdict ----------------------------------------------------------------------------------
@@ -194,7 +198,7 @@ def test_order_does_not_matter(result):
     other = robust_mean(GAPPY[np.ix_(rows, columns)])
     assert np.array_equal(result.support[rows], other.support)
     assert result.location[columns] == pytest.approx(other.location, abs=1e-12)
-    assert np.array_equal(result.n_missing[columns], other.n_missing)
+    assert np.array_equal(result.details.n_missing[columns], other.details.n_missing)
 
 
 def rare():
@@ -209,13 +213,13 @@ def test_a_column_that_judges_no_row():
     X = rare()
     result = robust_mean(pd.DataFrame(X, columns=list("abcde")), assume="symmetric")
     assert result.outliers.tolist() == list(range(100))
-    assert result.gaps.ignored.tolist() == [0]
+    assert result._gaps.ignored.tolist() == [0]
     assert "No row is tested by column 'a': most rows with a value" in result.message
     assert result.location == pytest.approx(np.nanmean(X[100:], axis=0))
     assert result.certificate.verify(X).holds
     seen = X[100:, 0][~np.isnan(X[100:, 0])]
     assert result.standard_error[0] == pytest.approx(seen.std(ddof=1) / np.sqrt(len(seen)))
-    assert result.summary.deviation[0] == pytest.approx(seen.std())
+    assert result._summary.deviation[0] == pytest.approx(seen.std())
     there = int(np.flatnonzero(~np.isnan(X[:, 0]))[-1])
     assert result.explain(there).values[0] == X[there, 0]
     assert result.explain(there, X).contributions == pytest.approx(
@@ -232,7 +236,7 @@ def test_all_columns_judge_where_nothing_is_assumed(assume):
     X = rare()
     result = robust_mean(X, assume=assume)
     assert result.outliers.tolist() == list(range(100))
-    assert not len(result.gaps.ignored)
+    assert not len(result._gaps.ignored)
     X[100:, 1:] = np.exp(X[100:, 1:])
     assert robust_mean(X, assume=assume).support[100:].all()
     assert not robust_mean(X, assume="symmetric").support[100:].all()
@@ -286,17 +290,17 @@ def test_other_choices(result):
 
 
 def test_the_summary(result):
-    summary = result.summary
+    summary = result._summary
     assert summary.plain == pytest.approx(np.nanmean(GAPPY, axis=0))
     assert summary.median == pytest.approx(np.nanmedian(GAPPY, axis=0))
     assert summary.deviation == pytest.approx(np.nanstd(GAPPY[result.support], axis=0))
-    assert np.array_equal(summary.n_missing, result.n_missing)
+    assert np.array_equal(summary.details.n_missing, result.details.n_missing)
     Y = filled(GAPPY)
     largest = np.sqrt(np.linalg.eigvalsh(np.cov(Y[result.support].T, bias=True))[-1])
     assert summary.after[0] == pytest.approx(largest)
     assert not re.search(r">[^<>]*\bnan\b", result.to_html().partition("<script")[0])
     X = with_gaps(np.random.default_rng(0).standard_normal((200, 4)))
-    assert robust_mean(X).summary.offset == pytest.approx(0.0, abs=1e-12)
+    assert robust_mean(X)._summary.offset == pytest.approx(0.0, abs=1e-12)
 
 
 def test_columns_with_hardly_any_cell():
@@ -319,7 +323,7 @@ def test_columns_with_hardly_any_cell():
         low, high = result.confidence_interval(level)
         assert np.isinf(low).tolist() == np.isinf(high).tolist() == [j in (2, 3) for j in range(6)]
         assert low[5] == high[5] == 3.0
-    assert not np.isnan(result.summary.deviation).any()
+    assert not np.isnan(result._summary.deviation).any()
     assert result.to_html()
 
 
@@ -341,16 +345,16 @@ def test_warnings_say_what_the_message_says():
         result = robust_mean(pd.DataFrame(X), assume="symmetric")
     assert [str(warning.message) for warning in caught] == [result.message]
     assert caught[0].filename == __file__
-    assert "missing cells" in result.message and "missing cells" in result.remarks
+    assert "missing cells" in result.message and "missing cells" in remarks(result)
     with pytest.warns(ConvergenceWarning) as caught:
-        result = robust_mean(X, sigma=1.0, algorithm="paper", max_iter=1)
+        result = robust_mean(X, sigma=1.0, l0=Options(algorithm="paper", max_iter=1))
     assert [str(warning.message) for warning in caught] == [result.message]
     assert caught[0].filename == __file__
 
 
 def test_after_pickling(result):
     back = pickle.loads(pickle.dumps(result))
-    assert np.array_equal(back.n_missing, result.n_missing)
+    assert np.array_equal(back.details.n_missing, result.details.n_missing)
     assert str(back.explain(3, GAPPY)) == str(result.explain(3))
     assert np.array_equal(back.with_data(GAPPY).at(0).location, result.at(0).location)
 
@@ -362,7 +366,7 @@ def test_names_given_later_are_in_the_message():
     assert "column 2" in result.message
     named = result.with_data(X, columns=[f"c{j}" for j in range(20)])
     assert "column 'c2'" in named.message and "column 2" not in named.message
-    assert "column 'c2'" in named.remarks and "column 2" not in named.remarks
+    assert "column 'c2'" in remarks(named) and "column 2" not in remarks(named)
 
 
 # -- The estimator --------------------------------------------------------------------------------
@@ -372,7 +376,7 @@ def test_names_given_later_are_in_the_message():
 def test_rows_are_judged_with_the_medians_of_the_fit(how):
     model = RobustMean(**how).fit(GAPPY)
     assert np.array_equal(model.predict(GAPPY) == 1, model.support_)
-    assert model.score_samples(GAPPY) == pytest.approx(-model.result_.outlyingness, abs=1e-8)
+    assert model.score_samples(GAPPY) == pytest.approx(-model.result_._outlyingness, abs=1e-8)
     model = pickle.loads(pickle.dumps(model))
     new = with_gaps(SAMPLE.X[:50] * 2.0, 0.5, seed=5)
     by_hand = np.where(np.isnan(new), np.nanmedian(GAPPY, axis=0), new)
@@ -479,5 +483,5 @@ def test_nothing_is_nan(n, d, share, bad, seed, scatter):
     known = there.any(axis=0)
     expected = np.nanmean(X[np.ix_(result.support, known)], axis=0)
     assert result.location[known] == pytest.approx(expected, abs=1e-10)
-    assert np.array_equal(result.n_missing, np.isnan(X).sum(axis=0))
+    assert np.array_equal(result.details.n_missing, np.isnan(X).sum(axis=0))
     assert inlier.path(X, scatter=scatter)

@@ -45,7 +45,7 @@ def test_by_default_the_labels_are_the_rows_that_were_removed():
         detector, result = RobustMeanDetector(**given).fit(X_TRAIN), robust_mean(X_TRAIN, **given)
         assert result.outliers.size
         np.testing.assert_array_equal(detector.labels_ == 1, ~result.support)
-        np.testing.assert_array_equal(detector.decision_scores_, result.outlyingness)
+        np.testing.assert_array_equal(detector.decision_scores_, result._outlyingness)
         assert detector.threshold_ == 1.0
 
 

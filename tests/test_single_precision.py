@@ -9,6 +9,7 @@ import pytest
 
 from cases import cases
 from inlier import RobustMeanResult, WeakEvidenceWarning, robust_mean
+from inlier.l0 import Options
 from inlier.data import as_table
 from inlier.data.base import Metric
 from libraries import host
@@ -60,7 +61,7 @@ def check_cell(cell: tuple[str, int, int, float], seed: int, offset: float, know
         rounded = np.spacing(np.abs(expected.location).astype(np.float32))
         error = np.abs(location.astype(np.float64) - expected.location)
         assert (error <= rounded + 1e-6).all()
-        assert result.n_passes == expected.n_passes
+        assert result.details.n_passes == expected.details.n_passes
 
 
 # Tables of every size and fraction, by turns with and without sigma.
@@ -93,8 +94,9 @@ def test_other_ways_have_the_support_of_double_precision(offset, make, options):
     sample = SETTINGS["B"](n=300, d=20, alpha=0.2).sample(0)
     X = moved(sample.X, offset)
     sigma = sample.sigma * (1.0 + 1e-4)
-    expected = robust_mean(X.astype(np.float64), sigma=sigma, **options)
-    result = robust_mean(make(X), sigma=sigma, **options)
+    options = {"sigma": sigma, "l0": Options(**options)}
+    expected = robust_mean(X.astype(np.float64), **options)
+    result = robust_mean(make(X), **options)
     np.testing.assert_array_equal(host(result.support), expected.support)
 
 
@@ -206,8 +208,8 @@ def test_means_along_the_path_do_not_remember_distant_rows():
 def test_scores_of_few_long_rows_far_away_are_those_of_the_rule(options):
     X = (1e3 + np.random.default_rng(0).standard_normal((12, 40))).astype(np.float32)
     result = fit(X, **{"sigma": None, **options})
-    squared = ((X.astype(np.float64) - result.rule.center) ** 2).sum(axis=1)
-    np.testing.assert_allclose(result.scores, squared / result.rule.budget, rtol=1e-5)
+    squared = ((X.astype(np.float64) - result.details.rule.center) ** 2).sum(axis=1)
+    np.testing.assert_allclose(result.scores, squared / result.details.rule.budget, rtol=1e-5)
 
 
 def test_a_budget_is_kept_to_the_rounding_of_the_data():

@@ -12,6 +12,7 @@ import pytest
 
 import inlier
 from commands import fit_record, invoke
+from inlier.results.wording import remarks
 from inlier.report import card, page
 
 COLUMNS = ["income", "debt", "<b>age</b>", "height", "weight", "[red]rent[/red]"]
@@ -66,7 +67,7 @@ def all_surfaces(table, result, *options):
     return told, {
         "message": result.message,
         "terminal": " ".join(terminal.stdout.split()),
-        "report": read(page(result.summary)),
+        "report": read(page(result._summary)),
         "card": read(card(result)),
         "json": " ".join(spoken),
     }
@@ -104,7 +105,7 @@ def test_the_fit_has_all_there_is_to_say(result):
 @pytest.mark.parametrize("choice", CHOICES)
 def test_all_surfaces_agree(table, result, choice):
     X = pd.read_csv(table)[COLUMNS]
-    result, options = chosen(X, result.data.names, choice)
+    result, options = chosen(X, result._data.names, choice)
     told, said = all_surfaces(table, result, *options)
     kept, n = int(result.support.sum()), len(result.support)
     removed = n - kept
@@ -125,8 +126,8 @@ def test_all_surfaces_agree(table, result, choice):
             assert sentence in said[where], (where, sentence)
     for where in everywhere:
         assert all(str(suspect) in said[where] for suspect in result.suspects), where
-    assert result.remarks in said["message"] and result.remarks in said["report"]
-    shown = result.remarks.replace("result.keep", "--keep")
+    assert remarks(result) in said["message"] and remarks(result) in said["report"]
+    shown = remarks(result).replace("result.keep", "--keep")
     shown = shown.replace("result.groups", "the groups").replace("Pass sigma", "Give --sigma")
     assert shown in said["terminal"]
     for where in ("report", "terminal"):
@@ -146,17 +147,17 @@ def test_all_surfaces_tell_of_missing_cells(tmp_path, choice):
     n_missing = int(np.isnan(X).sum())
     assert told["message"] == result.message and sum(told["missing"]) == n_missing
     note = f"{n_missing} missing cells (in 6 columns) count as the median of their column"
-    assert result.remarks.count(note) == 1
+    assert remarks(result).count(note) == 1
     for where in ("message", "terminal", "report"):
-        assert said[where].count(result.remarks) == 1, where
+        assert said[where].count(remarks(result)) == 1, where
     assert said["message"].count(note) == 1
     for where in ("terminal", "report", "card", "json"):
         assert result.certificate.statement() in said[where], where
     rows = np.flatnonzero(np.isnan(X).any(axis=1))[:5]
-    for why, row in zip(result.explanations(rows), rows, strict=True):
+    for why, row in zip(result._explanations(rows), rows, strict=True):
         assert why.missing.tolist() == np.flatnonzero(np.isnan(X[row])).tolist()
         assert str(why) == str(result.explain(int(row)))
-    for why in result.summary.worst:
+    for why in result._summary.worst:
         assert why.missing.tolist() == np.flatnonzero(np.isnan(X[why.row])).tolist()
 
 
@@ -241,7 +242,7 @@ def test_several_suspects_are_dropped_by_their_numbers(result):
     lowest = float(result.scores[rows].min())
     assert result.at(threshold=0.9 * lowest).suspects == ()
     assert result.at(threshold=1e9).suspects == result.suspects
-    said = read(page(several.summary))
+    said = read(page(several._summary))
     assert "Suspect 1. 20 rows" in said and "Suspect 2. 30 rows" in said
     assert "kept, suspect 2: 30 rows" in said
 
@@ -274,7 +275,7 @@ def test_hostile_names_in_sentences(result):
     names = ["<script>alert(1)</script>", "</ul>", "\u202e", "\x1b[31m", "&amp;", "x" * 300]
     X = skewed()
     found = result.with_data(X, columns=names, names=[f"<i>{i}" for i in range(len(X))])
-    html = page(found.summary)
+    html = page(found._summary)
     assert "<script>alert" not in html and "\x1b" not in html and "<i>" not in html
     assert html.count("</section>") == 10
     assert "&lt;/ul&gt;" in html
@@ -285,6 +286,6 @@ def test_where_there_is_nothing_there_is_no_section():
     X = np.random.default_rng(0).standard_normal((200, 3))
     clean = inlier.robust_mean(X)
     assert not clean.suspects and not clean.cells
-    html = page(clean.summary)
+    html = page(clean._summary)
     assert 'id="cells"' not in html and "suspect" not in read(html).lower()
     assert "uspect" not in read(card(clean))

@@ -166,9 +166,9 @@ def test_fit_copies_what_robust_mean_returns(sample, chosen):
     assert isinstance(estimator.result_, RobustMeanResult)
     assert np.array_equal(estimator.location_, result.location)
     assert np.array_equal(estimator.support_, result.support)
-    assert np.array_equal(estimator.indicator_, result.indicator)
+    assert np.array_equal(estimator.indicator_, result.details.indicator)
     assert estimator.offset_ == -1.0
-    assert estimator.n_iter_ == result.n_iter >= 1
+    assert estimator.n_iter_ == result.details.n_iter >= 1
     assert estimator.n_features_in_ == sample.X.shape[1]
     documents_everything(estimator)
 
@@ -185,7 +185,7 @@ def test_verdicts_on_the_training_rows_are_the_support(sample, chosen, factor):
     assert np.array_equal(verdicts, np.where(estimator.support_, 1, -1))
     if not by_own_weight(chosen):
         assert np.array_equal(verdicts, estimator.predict(sample.X))
-        outlyingness = estimator.result_.outlyingness
+        outlyingness = estimator.result_._outlyingness
         assert np.array_equal(outlyingness > 1.0, ~estimator.support_)
         assert estimator.score_samples(sample.X) == pytest.approx(-outlyingness, abs=1e-8)
 
@@ -230,7 +230,7 @@ def test_verdicts_of_the_paper_where_all_weights_shrink():
 
 def test_scores_of_new_points():
     estimator = model()
-    multiplier = estimator.result_.rule
+    multiplier = estimator.result_.details.rule
     X = np.random.default_rng(1).standard_normal((50, 40)) * 3.0
     seen = (X - multiplier.center) @ multiplier.directions.T
     kept = (seen**2 @ multiplier.prices) / multiplier.budget <= multiplier.threshold
@@ -250,7 +250,7 @@ def test_without_outliers_a_row_is_judged_by_its_distance():
     X = SAMPLE.inliers
     estimator = RobustMean(sigma=2.0 * SAMPLE.sigma).fit(X)
     assert estimator.support_.all() and (estimator.predict(X) == 1).all()
-    radius = np.sqrt(estimator.result_.budget)
+    radius = np.sqrt(estimator.result_.details.budget)
     out = estimator.location_ + np.outer([0.99 * radius, 1.01 * radius], np.eye(40)[0])
     assert estimator.predict(out).tolist() == [1, -1]
 

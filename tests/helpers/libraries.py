@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fits import arguments
 from inlier import WeakEvidenceWarning
 from inlier.data import Table
 from inlier.data.base import Metric
@@ -58,7 +59,7 @@ def quietly(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[A
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
         warnings.simplefilter("always", WeakEvidenceWarning)
-        answer = function(*args, **options)
+        answer = function(*args, **arguments(options))
     return answer, [warning.category for warning in caught]
 
 

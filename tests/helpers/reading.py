@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from sklearn.exceptions import ConvergenceWarning
 
 import inlier
+from fits import robust_mean
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
 HOSTILE = (
@@ -31,7 +32,7 @@ def fitted(X, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return inlier.robust_mean(X, **options)
+        return robust_mean(X, **options)
 
 
 def summary_of(X, **options):

@@ -59,7 +59,7 @@ def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
     np.testing.assert_array_equal(result.support, plain.support)
     if name != "diagonal":
         np.testing.assert_array_equal(result.support[:-1], ~bad[:-1])
-    assert (result.sigma, result.budget) == pytest.approx((plain.sigma, plain.budget))
+    assert (result.sigma, result.details.budget) == pytest.approx((plain.sigma, plain.details.budget))
     assert result.certificate.lambda_max == pytest.approx(plain.certificate.lambda_max)
     np.testing.assert_allclose(result.location, X[result.support].mean(axis=0), rtol=1e-9)
     np.testing.assert_allclose(result.scores, plain.scores, rtol=1e-6, atol=1e-9)
@@ -75,7 +75,7 @@ def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
         np.testing.assert_allclose(group.mean, X[group.rows].mean(axis=0), rtol=1e-8)
     # The rule judges rows of the data.
     np.testing.assert_array_equal(
-        result.rule.scores(as_table(X)) <= result.rule.threshold, result.support
+        result.details.rule.scores(as_table(X)) <= result.details.rule.threshold, result.support
     )
     # And the other answers are in the units of the data.
     for changed in (result.at(0), result.at(len(result.path) - 1), result.keep(0)):
@@ -92,9 +92,9 @@ def test_clean_rows_in_other_units_are_judged_by_their_distance_there(scatter):
     Z, _ = by_hand(X, factor)
     result = robust_mean(X, scatter=value)
     assert result.support.all()
-    expected = np.sum((Z - Z.mean(axis=0)) ** 2, axis=1) / result.budget
+    expected = np.sum((Z - Z.mean(axis=0)) ** 2, axis=1) / result.details.budget
     np.testing.assert_allclose(result.scores, expected, rtol=1e-9)
-    np.testing.assert_allclose(result.rule.scores(as_table(X)), expected, rtol=1e-9)
+    np.testing.assert_allclose(result.details.rule.scores(as_table(X)), expected, rtol=1e-9)
     model = RobustMean(assume="symmetric", scatter=value).fit(X)
     assert np.all(model.predict(X) == 1)
 

@@ -1,7 +1,7 @@
 """Tables: passes over the data, with one file for each place where rows may be stored."""
 
 from inlier._internal.validation import check_finite
-from inlier.data.arrays import is_wide
+from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.frame import Frame, Place, Rotation, central_row
 from inlier.data.imputed import Gaps, ImputedTable, imputed
@@ -9,6 +9,7 @@ from inlier.data.measures import Ellipsoid, Fences, Measure, TailLength
 from inlier.data.opening import as_table, is_external, open_table
 
 __all__ = [
+    "DenseTable",
     "Ellipsoid",
     "Fences",
     "Frame",

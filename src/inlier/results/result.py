@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
-from inlier.data import Frame, Gaps, as_table
+from inlier.data import DenseTable, Frame, Gaps, as_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, cells_of, extreme_cells
 from inlier.results.certificate import Certificate
@@ -143,9 +143,11 @@ class RobustMeanResult:
             if verdict.scores is not None and frame.complete and not verdict.rounded:
                 scores = on_device(verdict.scores)
         else:
-            rule = rule_of(
-                groups, mean.once, max(verdict.budget, verdict.least_budget), frame.metric
-            )
+            allowed = max(verdict.budget, verdict.least_budget)
+            rule = rule_of(groups, mean.once, allowed, frame.metric)
+        if scores is None and not (table.sparse or isinstance(table, DenseTable)):
+            # A file may be gone, and a cluster closed, when they are first used.
+            scores = rule.scores(table)
         return cls(
             location=table.to_device(mean.location.astype(table.dtype)),
             support=support,

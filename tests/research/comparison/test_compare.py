@@ -40,7 +40,7 @@ def test_errors_are_those_of_the_estimators():
         assert record.error == pytest.approx(np.linalg.norm(estimator.location_ - good), abs=1e-14)
         assert record.removed == (~estimator.support_).sum()
         assert record.exact == np.array_equal(~estimator.support_, sample.is_outlier)
-        assert record.passes == estimator.result_.n_passes
+        assert record.passes == estimator.result_.details.n_passes
         assert record.seconds > 0.0
 
 
