@@ -99,6 +99,8 @@ def test_truth_values_and_nullable_columns_are_numbers():
     )
     for frame in (*(pd.DataFrame(columns).astype(kind) for kind in kinds), pl.DataFrame(columns)):
         np.testing.assert_array_equal(robust_mean(frame).location, robust_mean(plain).location)
+        model = RobustMean().fit(frame)
+        np.testing.assert_array_equal(model.location_, robust_mean(plain).location)
 
 
 @cases("name", list(NO_TABLES))

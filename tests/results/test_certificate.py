@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from cases import cases
 from inlier import robust_mean
 from inlier.datasets import SettingA, SettingB
+from inlier.l0 import Options
 from symmetric_fits import radius_by_hand
 
 
@@ -78,13 +79,20 @@ TABLES = {
     "tall": SettingA(600, 40, 0.2).sample(0).X,
     "many columns": SettingB(700, 300, 0.3).sample(0).X,
     "wide": SettingA(80, 300, 0.1).sample(0).X,
+    "nearly half": SettingB(200, 20, 0.4).sample(0).X,
     "single": SettingA(600, 40, 0.2).sample(0).X.astype(np.float32),
     "shifted": SettingA(600, 40, 0.2).sample(0).X + 1e6,
     "absurd": wide_with_distant_rows(0, 60, 20, 2, 1e9),
 }
 
 
-WAYS = {"nothing": {}, "sigma": {"sigma": 4.0}, "diagonal": {"scatter": "diagonal"}}
+WAYS = {
+    "nothing": {},
+    "symmetric": {"assume": "symmetric"},
+    "sigma": {"sigma": 4.0},
+    "as published": {"sigma": 3.0, "l0": Options(algorithm="paper")},
+    "diagonal": {"scatter": "diagonal"},
+}
 
 
 @cases("way", WAYS)
