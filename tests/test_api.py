@@ -23,7 +23,8 @@ from clear_samples import (
     fitted,
     spectral_sigma,
 )
-from inlier import project, robust_mean, solve_l1, solve_least_squares
+from inlier import robust_mean
+from inlier.l0 import Options, project, solve_l1, solve_least_squares
 
 # -- kinds of tables ------------------------------------------------------------------------------
 
@@ -151,7 +152,9 @@ def test_a_wrong_argument_is_named(name, value):
 
 @cases("number", [2, 2.0, np.float32(2.0), np.float64(2.0), np.int64(2)])
 def test_numbers_of_any_type_are_taken(number):
-    result = robust_mean(GOOD, sigma=number, max_iter=np.int64(50), random_state=np.int32(1))
+    result = robust_mean(
+        GOOD, sigma=number, l0=Options(max_iter=np.int64(50)), random_state=np.int32(1)
+    )
     assert type(result.sigma) is float
     assert result.sigma == 2.0
 
@@ -187,8 +190,8 @@ def test_the_callback_sees_the_history(shape, algorithm):
     X[:5] += 12.0
     seen: list[Any] = []
     sigma = spectral_sigma(X[5:])
-    result = robust_mean(X, sigma=sigma, algorithm=algorithm, callback=seen.append)
-    assert seen == list(result.history)
+    result = robust_mean(X, sigma=sigma, l0=Options(algorithm=algorithm), callback=seen.append)
+    assert seen == list(result.details.history)
     passes = [step.n_passes for step in seen]
     assert passes == sorted(passes)
     last = {int(step.n_removed) for step in seen if step.stage == "algorithm 1"}
@@ -199,7 +202,7 @@ def test_the_callback_sees_the_history(shape, algorithm):
 @pytest.mark.parametrize("exception", [KeyboardInterrupt, RuntimeError])
 def test_an_exception_in_the_callback_ends_the_fit(exception, algorithm):
     X, _, sigma = clear_sample()
-    n_steps = len(robust_mean(X, sigma=sigma, algorithm=algorithm).history)
+    n_steps = len(robust_mean(X, sigma=sigma, l0=Options(algorithm=algorithm)).details.history)
     for stop_at in range(1, n_steps + 1):
         steps = []
 
@@ -209,7 +212,7 @@ def test_an_exception_in_the_callback_ends_the_fit(exception, algorithm):
                 raise exception("stop")
 
         with pytest.raises(exception, match="stop"):
-            robust_mean(X, sigma=sigma, algorithm=algorithm, callback=callback)
+            robust_mean(X, sigma=sigma, l0=Options(algorithm=algorithm), callback=callback)
         assert len(steps) == stop_at
 
 

@@ -12,9 +12,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+import fits
 from inlier import RobustMean, WeakEvidenceWarning, robust_mean
-from inlier.l0 import Options
 from inlier.estimators.base import in_signs
+from inlier.l0 import Options
 from not_numbers import not_numbers
 
 DOUBLE = [1e-300, 1e-200, 1e-150, 1e-100, 1e-10, 1.0, 1e17, 1e60, 1e66, 1e70, 1e98, 1e120, 1e150]
@@ -53,7 +54,7 @@ def check_fit(X: Any, **arguments: Any) -> bool:
     """Whether there was an answer; if not, the error says that something is out of range."""
     with no_warning_but(ConvergenceWarning, WeakEvidenceWarning):
         try:
-            model = RobustMean(**arguments).fit(X)
+            model = RobustMean(**fits.arguments(arguments)).fit(X)
         except np.linalg.LinAlgError:
             raise
         except ValueError as error:
@@ -68,7 +69,9 @@ def check_fit(X: Any, **arguments: Any) -> bool:
         rounding = np.finfo(X.dtype).eps * np.sqrt(X.shape[1]) * abs(X).max()
         told_apart = arguments.get("sigma", np.inf) > 10.0 * rounding
         if arguments.get("algorithm") != "paper" and told_apart:
-            np.testing.assert_array_equal(result.scores > result.details.rule.threshold, ~result.support)
+            np.testing.assert_array_equal(
+                result.scores > result.details.rule.threshold, ~result.support
+            )
             np.testing.assert_array_equal(model.predict(X), in_signs(model.support_))
     return True
 
@@ -130,7 +133,10 @@ ROWS = np.random.default_rng(0).standard_normal((60, 3))
         (lambda: robust_mean(ROWS * 1e200), "X is out of range"),
         (lambda: robust_mean(ROWS / 10 * 1.7e308, sigma=1.0), "X is out of range"),
         (lambda: robust_mean(ROWS, l0=Options(start=[1e300] * 3)), "start is out of range.*1e.300"),
-        (lambda: robust_mean(ROWS, l0=Options(start=[1e300] * 3), sigma=1.0), "start is out of range"),
+        (
+            lambda: robust_mean(ROWS, l0=Options(start=[1e300] * 3), sigma=1.0),
+            "start is out of range",
+        ),
         (
             lambda: robust_mean(ROWS, sigma=1.0, l0=Options(algorithm="paper", start=[1e300] * 3)),
             "start is out of range",
@@ -186,9 +192,7 @@ def test_rows_that_do_not_vary_have_no_bound_for_the_paper():
     X = np.zeros((40, 2))
     X[:5] = 1.0
     with no_warning_but(WeakEvidenceWarning):
-        same, apart = (
-            robust_mean(Y, l0=Options(algorithm="paper")) for Y in (0.0 * X, X)
-        )
+        same, apart = (robust_mean(Y, l0=Options(algorithm="paper")) for Y in (0.0 * X, X))
     assert same.support.all() and same.sigma == 0.0
     assert "no bound to run Algorithm 1 with" in same.message
     assert not_numbers(same) == not_numbers(apart) == []

@@ -20,8 +20,8 @@ from fits import arguments
 from inlier import RobustMean, robust_mean
 from inlier.datasets import SettingA
 from inlier.l0 import Options
-from inlier.results.wording import remarks
 from inlier.research.baselines import CoordinateMedian
+from inlier.results.wording import remarks
 from not_numbers import not_numbers
 
 

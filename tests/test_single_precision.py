@@ -9,9 +9,9 @@ import pytest
 
 from cases import cases
 from inlier import RobustMeanResult, WeakEvidenceWarning, robust_mean
-from inlier.l0 import Options
 from inlier.data import as_table
 from inlier.data.base import Metric
+from inlier.l0 import Options
 from libraries import host
 from paper_cells import BIG, CELLS, SETTINGS, name_of
 

@@ -12,8 +12,8 @@ import pytest
 
 import inlier
 from commands import fit_record, invoke
-from inlier.results.wording import remarks
 from inlier.report import card, page
+from inlier.results.wording import remarks
 
 COLUMNS = ["income", "debt", "<b>age</b>", "height", "weight", "[red]rent[/red]"]
 GROSS = [100, 101, 110, 111, 112, 113, 114]

@@ -59,7 +59,9 @@ def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
     np.testing.assert_array_equal(result.support, plain.support)
     if name != "diagonal":
         np.testing.assert_array_equal(result.support[:-1], ~bad[:-1])
-    assert (result.sigma, result.details.budget) == pytest.approx((plain.sigma, plain.details.budget))
+    assert (result.sigma, result.details.budget) == pytest.approx(
+        (plain.sigma, plain.details.budget)
+    )
     assert result.certificate.lambda_max == pytest.approx(plain.certificate.lambda_max)
     np.testing.assert_allclose(result.location, X[result.support].mean(axis=0), rtol=1e-9)
     np.testing.assert_allclose(result.scores, plain.scores, rtol=1e-6, atol=1e-9)
