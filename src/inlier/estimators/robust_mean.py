@@ -1,5 +1,6 @@
 """`robust_mean` as a scikit-learn estimator."""
 
+import inspect
 from typing import Any, Self
 
 import numpy as np
@@ -184,3 +185,10 @@ class RobustMean(OutlierMixin, MeanEstimator):
             Rows with the columns of the fit.
         """
         return in_signs(self.decision_function(X) >= 0.0)
+
+
+# Options by their old names are accepted, but are no parameters that scikit-learn may set.
+_init = inspect.signature(RobustMean)
+RobustMean.__signature__ = _init.replace(
+    parameters=[one for one in _init.parameters.values() if one.kind is not one.VAR_KEYWORD]
+)
