@@ -23,6 +23,7 @@ from clear_samples import (
     fitted,
     spectral_sigma,
 )
+from fits import NAMES
 from inlier import robust_mean
 from inlier.l0 import Options, project, solve_l1, solve_least_squares
 
@@ -145,9 +146,10 @@ WRONG_ARGUMENTS: list[tuple[str, Any]] = [
 
 @cases(("name", "value"), WRONG_ARGUMENTS)
 def test_a_wrong_argument_is_named(name, value):
-    arguments = {"sigma": 1.0, name: value}
     with pytest.raises(ValueError, match=rf"\b{name}\b"):
-        robust_mean(GOOD, **arguments)
+        given = {"sigma": 1.0, name: value}
+        l0 = {key: given.pop(key) for key in NAMES if key in given}
+        robust_mean(GOOD, **given, l0=Options(**l0))
 
 
 @cases("number", [2, 2.0, np.float32(2.0), np.float64(2.0), np.int64(2)])
@@ -174,7 +176,7 @@ def test_random_states_of_any_type_are_taken(random_state):
 def test_nothing_is_printed(capfd, shape, algorithm):
     X = np.random.default_rng(0).standard_normal(shape)
     X[:5] += 12.0
-    robust_mean(X, sigma=1.2 * spectral_sigma(X[5:]), algorithm=algorithm)
+    robust_mean(X, sigma=1.2 * spectral_sigma(X[5:]), l0=Options(algorithm=algorithm))
     symmetric_fits.robust_mean(X)
     center = np.median(X, axis=0)
     solve_l1(X, center, 100.0)
@@ -219,5 +221,5 @@ def test_an_exception_in_the_callback_ends_the_fit(exception, algorithm):
 def test_the_answer_does_not_hold_on_to_the_data():
     X, _, sigma = clear_sample()
     result = robust_mean(X, sigma=sigma)
-    for value in (result.location, result.support, result.indicator, result.scores):
+    for value in (result.location, result.support, result.details.indicator, result.scores):
         assert not np.shares_memory(value, X)
