@@ -10,7 +10,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from inlier.l0.options import Options
 from sklearn import config_context
 from sklearn.base import clone, is_outlier_detector
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -24,6 +23,7 @@ from cases import cases
 from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
+from inlier.l0.fit import Options
 from inlier.l0.subspace import Sketch
 from scikit_learn import documents_everything
 
