@@ -93,7 +93,7 @@ def rule_of(method: str, n: int, f: int) -> Rule:
         "trimmed mean": baselines.TrimmedMean(alpha=f / n),
         "geometric median": baselines.GeometricMedian(),
         "Krum": baselines.Krum(alpha=admitted),
-        "Multi-Krum": baselines.MultiKrum(alpha=admitted, n_selected=n - f),
+        "Multi-Krum": baselines.MultiKrum(alpha=admitted),
         "centered clipping": baselines.CenteredClipping(),
     }[method]
     return lambda U: estimator.fit(U).location_

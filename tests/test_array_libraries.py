@@ -122,7 +122,6 @@ def test_other_points_of_the_path_are_of_the_same_kind(library, shape):
     assert expected.groups
     for ask in (
         lambda result: result.at(0),
-        lambda result: result.at(sigma=result.sigma),
         lambda result: result.keep(0),
         lambda result: result.keep(result.groups[-1]),
     ):

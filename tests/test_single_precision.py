@@ -115,7 +115,7 @@ def test_the_moments_of_a_million_rows_are_right(law, offset, make):
     X = moved(LAWS[law](np.random.default_rng(0), (1_000_000, 3)), offset)
     table = as_table(make(X))
     center = table.median(np.random.default_rng(0))
-    mean = table.mean(table.rows(1.0), center)
+    mean = table.mean(table.constant(1.0), center)
     spread = float(X.std(axis=0, dtype=np.float64).min())
     np.testing.assert_allclose(mean, X.mean(axis=0, dtype=np.float64), rtol=0, atol=1e-6 * spread)
     w = np.random.default_rng(2).random(len(X))
@@ -172,7 +172,7 @@ def test_every_pass_far_from_the_origin(make):
     scales = np.linspace(0.5, 2.0, d)
     scaled = table.in_metric(Metric(c, scales))
     assert scaled.dtype == np.float32
-    assert_near(scaled.some(np.arange(n)), A / scales)
+    assert_near(scaled.fetch(np.arange(n)), A / scales)
     mask = np.arange(n) % 3 > 0
     kept = table.take(table.to_device(mask))
     assert_near(kept.project(c, V), V @ A[mask].T)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inlier.data import medians
+from inlier._internal import arrays
 
 
 def columns(n: int) -> np.ndarray:
@@ -27,7 +27,7 @@ def columns(n: int) -> np.ndarray:
 def test_medians_by_sorting_are_those_of_numpy(n):
     X = columns(n)
     center = np.median(X, axis=1)
-    np.testing.assert_array_equal(medians.column_medians(X.T.copy()), center)
+    np.testing.assert_array_equal(arrays.column_medians(X.T.copy()), center)
     expected = np.median(np.abs(X - center[:, None]), axis=1)
-    found = medians.median_distances(np.sort(X, axis=1), center)
+    found = arrays.median_distances(np.sort(X, axis=1), center)
     np.testing.assert_allclose(found, expected, rtol=1e-15)

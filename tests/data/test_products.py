@@ -4,7 +4,7 @@ import numpy as np
 
 from cases import cases
 from dense_cases import whole_numbers
-from inlier.data import products
+from inlier.data import passes
 
 
 @cases("dtype", [np.float64, np.float32])
@@ -13,11 +13,11 @@ from inlier.data import products
 @cases("n", [1, 15, 16, 17, 64, 100])
 def test_a_stack_of_products_is_the_product(monkeypatch, n, k, order, dtype):
     d = 7
-    monkeypatch.setattr(products, "UNPACKED", 16 * max(1, k) * d)
+    monkeypatch.setattr(passes, "UNPACKED", 16 * max(1, k) * d)
     Y = np.asarray(whole_numbers((n, d)), dtype=dtype, order=order)
     basis, C = whole_numbers((k, d)).astype(dtype), whole_numbers((k, n))
-    np.testing.assert_array_equal(products.along(basis, Y), basis @ Y.T)
-    image, totals = products.combined(C, Y)
+    np.testing.assert_array_equal(passes.along(basis, Y), basis @ Y.T)
+    image, totals = passes.combined(C, Y)
     assert image.dtype == totals.dtype == np.float64
     np.testing.assert_array_equal(image, C @ Y.astype(np.float64))
     np.testing.assert_array_equal(totals, C.sum(axis=1))

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import inlier
 from cases import cases
+from inlier.l0 import Options
 from inlier.research import baselines
 from inlier.research.baselines import BASELINES
 from inlier.research.comparison.registry import methods
@@ -67,9 +68,9 @@ def test_what_is_needed_and_not_given_is_asked_for(entry):
 
 
 def test_what_a_name_fixes_can_be_overruled():
-    assert METHODS["paper-l1"].make(sigma=1.0).get_params()["surrogate"] == "l1"
-    overruled = METHODS["paper-l1"].make(sigma=1.0, surrogate="reweighted-l2")
-    assert overruled.get_params()["surrogate"] == "reweighted-l2"
+    assert METHODS["paper-l1"].make(sigma=1.0).l0.surrogate == "l1"
+    other = Options(surrogate="reweighted-l2")
+    assert METHODS["paper-l1"].make(sigma=1.0, l0=other).l0 is other
 
 
 @each_entry

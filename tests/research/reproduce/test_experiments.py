@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import cases
-from inlier import robust_mean, solve_l1
+from inlier import robust_mean
 from inlier.datasets import SettingA, SettingB, digits
+from inlier.l0 import solve_l1
 from inlier.research.comparison import Comparison, Trial
 from inlier.research.datasets import printed_tables
 from inlier.research.reproduce import chapter, optimality, price, sweeps, tables
