@@ -161,7 +161,7 @@ def robust_mean(
         if table.gaps is None or not len(few := _columns_to_ignore(table, frame, verdict)):
             break
         table = table.ignoring(few)
-    result = RobustMeanResult.of(frame, verdict, NamedTable.of(given, table), sample_weight)
+    result = RobustMeanResult._of(frame, verdict, NamedTable.of(given, table), sample_weight)
     if verdict.outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:

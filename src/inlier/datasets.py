@@ -263,8 +263,14 @@ class SettingB(TwoHalves):
 
     Good rows are drawn from N(0, I). The first half of the outliers all equal
     [sqrt(d/2), sqrt(d/2), 0, ..., 0], the second half [sqrt(d/2), -sqrt(d/2), 0, ..., 0]. Their
-    distance to the true mean is sqrt(d), so distances do not show them. The parameters are those of
-    `SettingA`, with ``d >= 2``.
+    distance to the true mean is sqrt(d), so distances do not show them.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows and of columns, ``d >= 2``.
+    alpha : float
+        Fraction of outliers, ``0 <= alpha < 1/2``.
     """
 
     min_d: ClassVar[int] = 2

@@ -113,7 +113,7 @@ class RobustMeanResult:
     _sample_weight: Array | None = field(repr=False)
 
     @classmethod
-    def of(
+    def _of(
         cls, frame: Frame, verdict: Verdict, data: NamedTable, sample_weight: Array | None
     ) -> RobustMeanResult:
         """Build the result of a fit, in the coordinates of the data."""

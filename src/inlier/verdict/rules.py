@@ -151,7 +151,13 @@ class Group:
         return np.asarray(self.place.directions[0])
 
     def in_data(self, frame: Frame) -> Group:
-        """Return the same group in the coordinates of the data, with the indices of all rows."""
+        """Return the same group in the coordinates of the data, with the indices of all rows.
+
+        Parameters
+        ----------
+        frame : Frame
+            In whose coordinates the group is.
+        """
         place = frame.place(self.place.points, self.place.directions, on_host(self.rows))
         rows = self.rows
         if not frame.complete:
@@ -191,7 +197,13 @@ class Group:
         return abs(projected) if self.side == 0 else self.side * projected
 
     def parts(self, values: Array) -> Array:
-        """Split the score of a row, (size / cut)^2, into the parts of its columns."""
+        """Split the score of a row, (size / cut)^2, into the parts of its columns.
+
+        Parameters
+        ----------
+        values : array of shape (d,)
+            The row.
+        """
         if self.measure is not None:
             there = values if self.metric is None else self.metric.transform(values[None])[0]
             return self.measure.parts(there) / self.cut**2
