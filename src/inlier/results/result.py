@@ -471,7 +471,7 @@ class RobustMeanResult:
             "scores": the score of every row, and the threshold. "means": the columns in which the
             plain mean and the median are off most. "rows": the rows in the two directions that
             matter most. "spectrum": the largest standard deviations of all rows and of the kept
-            ones. "path": what is removed as the budget falls, its price, and the chosen point.
+            ones. "path": the standard deviation that is left as groups are removed.
         ax : matplotlib.axes.Axes, optional
             Where to draw; new ones, if not given.
         """
