@@ -56,5 +56,7 @@ def test_options_of_the_published_algorithm_by_their_old_names():
     np.testing.assert_array_equal(old.details.indicator, new.details.indicator)
     with pytest.raises(TypeError, match="unexpected keyword argument 'sgima'"):
         inlier.robust_mean(X, sgima=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sgima'"):
+        inlier.robust_mean(X, sgima=None)
     with pytest.raises(ValueError, match=r"l0 must be inlier\.l0\.Options"):
         inlier.robust_mean(X, sigma=1.0, l0={"p": 0.3})

@@ -173,7 +173,6 @@ def robust_mean(
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
     """Return the path of a fit: deprecated, use ``robust_mean(X).path``."""
-    warnings.warn("Use robust_mean(X).path.", FutureWarning, stacklevel=2)
     return robust_mean(X, **options).path
 
 
@@ -183,7 +182,7 @@ def options_of(l0: Options | None, deprecated: dict[str, Any]) -> Options:
         raise ValueError(f"l0 must be inlier.l0.Options(...), but is {l0!r}.")
     options = Options() if l0 is None else l0
     given = {name: value for name, value in deprecated.items() if value is not None}
-    unknown = sorted(given.keys() - Options.__dataclass_fields__.keys())
+    unknown = sorted(deprecated.keys() - Options.__dataclass_fields__.keys())
     if unknown:
         raise TypeError(f"robust_mean() got an unexpected keyword argument {unknown[0]!r}")
     if given:

@@ -129,17 +129,21 @@ def test_another_threshold(options, shape):
     np.testing.assert_array_equal(same.support, result.support)
 
 
-def test_another_bound_or_power_is_another_fit():
-    X = sample(600, 30, setting=SettingB).X
-    result = robust_mean(X, sigma=1.35)
-    fitted = robust_mean(X, sigma=1.5)
-    for choice in ({"sigma": 1.5}, {"budget": 1.5**2 * len(X)}):
+@pytest.mark.parametrize("scatter", ["auto", "diagonal"])
+def test_another_bound_or_power_is_another_fit(scatter):
+    X = sample(600, 30, setting=SettingB).X * np.logspace(0, 0.5, 30)
+    sigma = 1.3 * robust_mean(X, scatter=scatter).sigma
+    result = robust_mean(X, sigma=1.1 * sigma, scatter=scatter)
+    fitted = robust_mean(X, sigma=sigma, scatter=scatter)
+    for choice in ({"sigma": sigma}, {"budget": sigma**2 * len(X)}):
         with pytest.warns(FutureWarning, match="fit again"):
             other = result.at(**choice)
         np.testing.assert_array_equal(other.support, fitted.support)
+        assert other.certificate.lambda_max == pytest.approx(fitted.certificate.lambda_max)
     with pytest.warns(FutureWarning, match="fit again"):
         other = result.at(p=0.3)
-    np.testing.assert_array_equal(other.support, robust_mean(X, sigma=1.35, p=0.3).support)
+    again = robust_mean(X, sigma=1.1 * sigma, p=0.3, scatter=scatter)
+    np.testing.assert_array_equal(other.support, again.support)
 
 
 def test_rows_too_far_away_to_square_may_be_put_back():

@@ -73,3 +73,13 @@ def test_the_path_is_the_same_after_pickling():
     with pytest.warns(FutureWarning, match=r"robust_mean\(X\)\.path"):
         points = inlier.path(X, assume="symmetric")
     assert [point.budget for point in points] == [point.budget for point in result.path]
+
+
+def test_every_point_tells_of_missing_cells_and_weights():
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    X[:3], X[3:40, 1] = 900.0, np.nan
+    result = inlier.robust_mean(X, sample_weight=np.arange(1.0, 201.0))
+    assert result.groups and len(result.path) > 2
+    for point in result.path:
+        assert point.certificate.n_missing == 37 and point.certificate.weighted
+        assert point.certificate.verify(X).holds

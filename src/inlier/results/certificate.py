@@ -175,6 +175,17 @@ class Certificate:
             aside=NONE if gaps is None else gaps.ignored,
         )
 
+    def noted_like(self, other: Certificate) -> Certificate:
+        """Return this certificate with what another one notes about the same data.
+
+        Parameters
+        ----------
+        other : Certificate
+            About the same table, with the same weights.
+        """
+        n_missing, aside = other.n_missing, other.aside
+        return replace(self, n_missing=n_missing, aside=aside, weighted=other.weighted)
+
     @property
     def feasible(self) -> bool:
         """Whether the kept rows are known to stay within the budget."""

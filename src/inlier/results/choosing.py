@@ -84,7 +84,7 @@ def _fitted_again(
         result._known_data().table,
         sigma=result.sigma if sigma is None else sigma,
         sample_weight=result._sample_weight,
-        scatter="auto" if metric is None else metric.matrix,
+        scatter="auto" if metric is None else metric.matrix @ metric.matrix.T,
         l0=Options() if p is None else Options(p=p),
     )
 

@@ -93,7 +93,10 @@ def path_of(result: RobustMeanResult) -> tuple[PathPoint, ...]:
     below = _below(oracle, subspace, state)
     if below is not None:
         points.append(_point(frame, table, near_point, *below))
-    return tuple(points)
+    return tuple(
+        replace(point, certificate=point.certificate.noted_like(result.certificate))
+        for point in points
+    )
 
 
 class _State(NamedTuple):
