@@ -1,7 +1,7 @@
 """Small data for the experiments, and what their tests share."""
 
 from inlier.datasets import SettingA, SettingB, digits
-from inlier.research.reproduce import chapter, optimality, pictures, price, sweeps, tables
+from inlier.research.reproduce import chapter, pictures, sweeps, tables
 
 FEW = ("iterative-filtering", "paper-lp", "inlier-sigma", "inlier")
 
@@ -20,12 +20,8 @@ def shrink(patch):
         6: [tables.PrintedCell(a, SettingB(30, 4, a), {"l1": 9.0, "que": 9.0}) for a in (0.1, 0.2)],
     }
     patch.setattr(tables, "cells", chosen.get)
-    for module in (sweeps, price):
-        kinds = {"Setting A": small(SettingA), "Setting B": small(SettingB)}
-        patch.setattr(module, "SETTINGS", kinds)
-    patch.setattr(price, "QUICK_STEPS", 3)
-    patch.setattr(optimality, "SMALL", (SettingA(8, 2, 0.2), SettingB(8, 2, 0.2)))
-    patch.setattr(optimality, "LARGE", (None, SettingB(30, 4, 0.2)))
+    kinds = {"Setting A": small(SettingA), "Setting B": small(SettingB)}
+    patch.setattr(sweeps, "SETTINGS", kinds)
     patch.setattr(pictures, "faces", lambda: digits(3, 4, 20))
 
 

@@ -27,7 +27,7 @@ def test_all_methods_are_listed_ours_first():
     assert inlier.research.methods is methods
     written = {
         value
-        for name in ("simple", "filters", "reweighting", "few_rows", "tukey_median")
+        for name in ("simple", "filters", "reweighting", "few_rows")
         for value in vars(getattr(baselines, name)).values()
         if inspect.isclass(value) and getattr(value, "name", None)
     }

@@ -57,7 +57,7 @@ def test_without_arguments_there_is_help():
 def test_options_reach_the_experiments(fake, tmp_path):
     calls = fake(made)
     assert invoke("reproduce").exit_code == 0
-    words = ["--quick", "--trials", 3, "--only", "l0", "--only", "price", "--fresh", "--jobs", 2]
+    words = ["--quick", "--trials", 3, "--only", "sigma", "--only", "alpha", "--fresh", "--jobs", 2]
     answer = invoke("reproduce", "--out", tmp_path, "--faces", tmp_path / "f", *words)
     assert answer.exit_code == 0, answer.output
     plain, full = ({k: v for k, v in call.items() if k != "watch"} for call in calls)
@@ -74,7 +74,7 @@ def test_options_reach_the_experiments(fake, tmp_path):
         "folder": tmp_path,
         "trials": 3,
         "quick": True,
-        "only": ["l0", "price"],
+        "only": ["sigma", "alpha"],
         "faces": tmp_path / "f",
         "fresh": True,
         "n_jobs": 2,

@@ -1,7 +1,6 @@
-"""The experiments: verdicts, a wrong sigma, answers beside the best of all subsets, prices."""
+"""The experiments: verdicts, records, and a wrong sigma."""
 
 import math
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import cases
-from inlier import robust_mean
 from inlier.datasets import SettingA, SettingB, digits
-from inlier.l0 import solve_l1
 from inlier.research.comparison import Comparison, Trial
 from inlier.research.datasets import printed_tables
-from inlier.research.reproduce import chapter, optimality, price, sweeps, tables
+from inlier.research.reproduce import chapter, sweeps, tables
 from inlier.research.reproduce.chapter import RESULT_COLUMNS, Setup, number, tidy
 from inlier.research.reproduce.methods import COLUMNS, IN_TABLES
 from inlier.research.reproduce.tables import judge
@@ -173,13 +170,6 @@ def test_tidy_records_have_all_columns():
     assert [line["sigma_factor"] for line in found] == [1.0, 2.0, 1.0]
 
 
-def test_each_keeps_the_order_and_reports_progress(tmp_path):
-    seen = []
-    setup = Setup(1, True, 1, tmp_path / "fits", lambda *event: seen.append(event))
-    assert setup.each("squares", pow, [(i, 2) for i in range(4)]) == [0, 1, 4, 9]
-    assert seen == [("squares", i, 4) for i in range(5)]
-
-
 # -- A wrong sigma --------------------------------------------------------------------------------
 
 
@@ -195,62 +185,3 @@ def test_a_wrong_sigma_reaches_the_method(tmp_path, monkeypatch):
             np.testing.assert_array_equal(getattr(drawn, name), getattr(sample, name))
         estimator = COLUMNS["paper-lp"].method.make(sigma=model.factor * sample.sigma)
         np.testing.assert_array_equal(found.records[0].location, estimator.fit(sample.X).location_)
-
-
-# -- Beside the best of all subsets ---------------------------------------------------------------
-
-
-def fewest(X, budget):
-    """The same by a list of all subsets, one at a time, without a table of them."""
-    best = len(X)
-    for mask in range(1, 2 ** len(X)):
-        kept = X[[i for i in range(len(X)) if mask >> i & 1]]
-        # Not np.cov: before numpy 2.2 it takes a single row for a column.
-        centered = kept - kept.mean(axis=0)
-        if np.linalg.eigvalsh(centered.T @ centered).max() <= budget * (1.0 + 1e-9):
-            best = min(best, len(X) - len(kept))
-    return best
-
-
-@cases("seed", range(6))
-@cases("share", [0.05, 0.3, 0.7, 1.0])
-def test_brute_force_is_brute_force(seed, share):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((8, 2)) * rng.choice([1.0, 5.0], (8, 1))
-    all_of_them = np.linalg.norm(X - X.mean(axis=0), 2) ** 2
-    found = optimality._fewest_of_all(X, share * all_of_them)
-    assert found == fewest(X, share * all_of_them)
-    assert (found == 0) == (share == 1.0) == optimality._within(X, share * all_of_them)
-
-
-def test_answers_are_judged_as_solutions():
-    model = SettingB(12, 2, 0.2)
-    sample = model.sample(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        judged = {answer.method: answer for answer in optimality._judged(model, 0)}
-    assert set(judged) == set(IN_TABLES) - {"lrv"}
-    for name in ("paper-lp", "inlier-sigma"):
-        estimator = COLUMNS[name].method.make(alpha=sample.alpha, sigma=sample.sigma)
-        estimator.fit(sample.X)
-        assert judged[name].removed == (~estimator.support_).sum()
-        assert judged[name].within
-    # Lower bounds are below what brute force finds.
-    optimum = optimality._fewest_of_all(sample.X, 12 * sample.sigma**2)
-    assert all(a.fewest <= optimum <= a.removed for a in judged.values() if a.within)
-
-
-def test_a_path_holds_the_prices_of_the_l1_problem():
-    model = SettingB(60, 4, 0.2)
-    path = price._path(model, steps=4)
-    sample = model.sample(0)
-    found = robust_mean(sample.X)
-    unit = 60 * sample.sigma**2
-    assert len(path.budgets) == len(path.prices) == 5
-    assert (np.diff(path.budgets) < 0.0).all() and path.chosen in path.budgets
-    assert path.chosen == pytest.approx(found.certificate.lambda_max / unit)
-    for budget, expected in zip(path.budgets, path.prices, strict=True):
-        solution = solve_l1(sample.X, found.location, budget * unit, tol=1e-5)
-        assert expected == pytest.approx(solution.multiplier.sum() / 60)
-    assert path.at_chosen == path.prices[path.budgets == path.chosen][0]
-    assert path.prices[-1] > 2.0 * path.at_chosen

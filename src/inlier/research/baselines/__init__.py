@@ -7,7 +7,7 @@ two.
 """
 
 from inlier.research.baselines.base import Baseline
-from inlier.research.baselines.few_rows import MDA, Bulyan, CenteredClipping, Krum, MultiKrum
+from inlier.research.baselines.few_rows import CenteredClipping, Krum, MultiKrum
 from inlier.research.baselines.filters import (
     CorruptionLevelAgnostic,
     FalseDiscoveryFilter,
@@ -30,15 +30,14 @@ from inlier.research.baselines.simple import (
     SampleMean,
     TrimmedMean,
 )
-from inlier.research.baselines.tukey_median import TukeyMedian
 
 # From simple to elaborate; spectral methods before those for few rows.
 BASELINES: tuple[type[Baseline], ...] = (
-    SampleMean, CoordinateMedian, GeometricMedian, TukeyMedian, TrimmedMean, NormTrimmedMean,
-    MedianOfMeans, IterativeFiltering, QuantumEntropy, LaiRaoVempala, LaiRaoVempalaGaussian,
+    SampleMean, CoordinateMedian, GeometricMedian, TrimmedMean, NormTrimmedMean, MedianOfMeans,
+    IterativeFiltering, QuantumEntropy, LaiRaoVempala, LaiRaoVempalaGaussian,
     ChengDiakonikolasGe, OutlierFractionAgnostic, CorruptionLevelAgnostic, ProjectedGradient,
     SpectralReweighting, FalseDiscoveryFilter, MinimumCovarianceDeterminant, Krum, MultiKrum,
-    Bulyan, CenteredClipping, MDA,
+    CenteredClipping,
 )  # fmt: skip
 
 __all__ = ["BASELINES", "Baseline", *(method.__name__ for method in BASELINES)]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from joblib import Parallel, delayed  # type: ignore[import-untyped]
+from typing import TYPE_CHECKING, Any
 
 from inlier.datasets import Images
 from inlier.research.comparison import Comparison
@@ -18,8 +16,6 @@ from inlier.research.reproduce.methods import COLUMNS as METHODS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-T = TypeVar("T")
 
 # Called with the name of a stage, the number of steps done, and their total number.
 Watch = Callable[[str, int, int], object]
@@ -77,18 +73,6 @@ class Setup:
             store=self.store,
             watch=lambda done, total, method: self.watch(stage, done, total),
         )
-
-    def each(
-        self, stage: str, function: Callable[..., T], arguments: Sequence[tuple[Any, ...]]
-    ) -> list[T]:
-        """Apply a function to each tuple of arguments, in parallel."""
-        calls = (delayed(function)(*of_one) for of_one in arguments)
-        self.watch(stage, 0, len(arguments))
-        found = []
-        for answer in Parallel(n_jobs=self.n_jobs, return_as="generator")(calls):
-            found.append(answer)
-            self.watch(stage, len(found), len(arguments))
-        return found
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:

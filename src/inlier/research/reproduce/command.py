@@ -22,8 +22,7 @@ def reproduce(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only one of tables, figures, faces, l0, alpha, sigma, dimension, price. "
-            "Repeatable."
+            help="Only one of tables, figures, faces, alpha, sigma, dimension. Repeatable."
         ),
     ] = None,
     faces: Annotated[

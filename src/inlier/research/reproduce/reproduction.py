@@ -17,7 +17,7 @@ from inlier._internal.optional import optional
 from inlier._internal.validation import check_whole
 from inlier.research.comparison.run import check_n_jobs
 from inlier.research.datasets import read_images
-from inlier.research.reproduce import figures, optimality, pictures, price, sweeps, tables
+from inlier.research.reproduce import figures, pictures, sweeps, tables
 from inlier.research.reproduce.chapter import RESULT_COLUMNS, Chapter, Setup, Watch
 from inlier.research.reproduce.methods import save
 
@@ -26,11 +26,9 @@ EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {
     "tables": tables.run,
     "figures": figures.run,
     "faces": pictures.run,
-    "l0": optimality.run,
     "alpha": sweeps.over_alpha,
     "sigma": sweeps.over_sigma,
     "dimension": sweeps.over_dimension,
-    "price": price.run,
 }
 
 
@@ -58,8 +56,7 @@ def reproduce(
     """Run the paper's experiments, and others, and write a page with all tables and figures.
 
     Finished fits are kept in the folder, in ``fits``: after an interruption only missing
-    fits are run, and the half minute of "figures", "l0" and "price". Pass `fresh` after a change
-    of the code.
+    fits are run, and "figures". Pass `fresh` after a change of the code.
 
     Parameters
     ----------
@@ -70,7 +67,7 @@ def reproduce(
     quick : bool, default=False
         Single draws, few cells, and no Table 6, in less than a minute.
     only : iterable of str, optional
-        Some of "tables", "figures", "faces", "l0", "alpha", "sigma", "dimension", "price".
+        Some of "tables", "figures", "faces", "alpha", "sigma", "dimension".
     faces : path, optional
         A folder of pictures or an .npz file, in place of scikit-image's faces; see
         `inlier.research.datasets.read_images`.
