@@ -60,8 +60,8 @@ MORE = $(if $(DATA),--data $(DATA))
 # Unless DATA was named: ../shared/data/real.
 REAL = $(if $(filter-out file,$(origin DATA)),--data $(DATA))
 
-bench-noknobs: $(VENV)/.installed-test ## errors with nothing given; DATA=folder for more real data
-	$(RUN) $(MORE) $(ARGS)
+bench-noknobs: $(VENV)/.installed-test ## errors with nothing given
+	$(RUN) $(ARGS)
 
 # With methods of other packages on tables of other packages.
 bench-tables: $(VENV)/.installed-bench ## ordinary tables with errors; ARGS="--draws 1 --only swiss"
@@ -74,10 +74,7 @@ bench-real: $(VENV)/.installed-test ## real tables with known bad rows; DATA=fol
 bench-ranking: $(VENV)/.installed-test ## rankings of rows of real tables; DATA=folder of .npz files
 	$(RUN) $(REAL) $(ARGS)
 
-bench-parts: $(VENV)/.installed-test ## the rule with nothing given, without each of its parts
-	$(RUN) $(REAL) $(ARGS)
-
-bench-clean: $(VENV)/.installed-test ## clean tables that lose rows, small tables, cost; ARGS="--draws 20"
+bench-clean: $(VENV)/.installed-test ## clean tables that lose rows, small tables; ARGS="--draws 20"
 	$(RUN) $(ARGS)
 
 bench-rivals: $(VENV)/.installed-test ## every method on every kind of data; DATA=folder for more

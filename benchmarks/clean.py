@@ -1,4 +1,4 @@
-"""First do no harm: how often clean tables lose a row, small spoiled tables, and the cost.
+"""First do no harm: how often clean tables lose a row, and small spoiled tables.
 
 Clean tables that are skewed, heavy-tailed, of counts, of codes, or of several classes have nothing
 to remove: each draw in which a row is removed is a false alarm. Small tables with one to five
@@ -15,12 +15,10 @@ import pandas as pd
 from sklearn.datasets import load_iris
 from tables import tukey_3
 
-from inlier.research.datasets import Gaussian, SettingA, StudentT
+from inlier.research.datasets import Gaussian, StudentT
 
 SIZES = (20, 50, 200, 2000)
 COLUMNS = (1, 3, 10, 40)
-# Where seconds are measured.
-TIMED = ((2000, 100), (100_000, 50), (400, 3000))
 # From this many rows on, a tenth of the draws.
 MANY = 2000
 # False alarms in more than this share of the draws are bold.
@@ -178,24 +176,6 @@ def table_of_small(rule: common.Rule, draws: int) -> str:
     return common.markdown(lines)
 
 
-def table_of_cost(rule: common.Rule, repeats: int = 3) -> str:
-    """Against the rule that assumes symmetric rows, in the same run."""
-    symmetric = partial(common.robust_mean, assume="symmetric")
-    lines = []
-    for n, d in TIMED:
-        for name, X in (
-            ("Setting A, alpha 0.1", SettingA(n, d, 0.1).sample(0).X),
-            ("clean lognormal", np.random.default_rng(0).lognormal(size=(n, d))),
-        ):
-            common.print_progress(f"cost, {n} x {d}, {name}")
-            ours, theirs = common.fastest(partial(rule, X), partial(symmetric, X), repeats=repeats)
-            line = {"data": f"{name}, {n:,} x {d:,}", "nothing given, s": f"{ours.seconds:.3f}"}
-            line['assume="symmetric", s'] = f"{theirs.seconds:.3f}"
-            line["times"] = f"{ours.seconds / max(theirs.seconds, 1e-9):.2f}"
-            lines.append(line)
-    return common.markdown(lines)
-
-
 def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
     arguments = common.options(
@@ -203,24 +183,21 @@ def main(given: Sequence[str] | None = None) -> None:
         "clean.md",
         given,
         draws=(200, f"a tenth for {MANY} rows"),
-        only=(None, "kinds separated by commas; also: small, cost"),
+        only=(None, "kinds separated by commas; also: small"),
         most_rows=(max(SIZES), "leave out larger tables"),
         rule=common.RULE,
     )
     rule, draws = common.rule_named(arguments.rule), arguments.draws
-    wanted = common.chosen(arguments.only, (*CLEAN, "small", "cost"))
+    wanted = common.chosen(arguments.only, (*CLEAN, "small"))
     sections = {}
     if kinds := [kind for kind in CLEAN if kind in wanted]:
         sections["Clean tables"] = table_of_kinds(rule, kinds, arguments.most_rows, draws)
     if "small" in wanted:
         sections["Small tables with extreme errors"] = table_of_small(rule, draws)
-    if "cost" in wanted:
-        sections["Cost"] = table_of_cost(rule)
     note = (
         f"{common.about(__doc__)}\n\nShares of {draws} draws of each size ({draws // 10} at {MANY} "
         f"rows); bold: more than {ALLOWED:.0%}. Columns of a table are drawn alike, codes and "
-        "classes as benchmarks/clean.py says. Seconds are processor time on one thread, the best "
-        f"of three. {common.versions()}."
+        f"classes as benchmarks/clean.py says. {common.versions()}."
     )
     common.publish(arguments, "Clean tables", note, "make bench-clean", sections)
 

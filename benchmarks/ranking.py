@@ -14,10 +14,8 @@ others say of a set is kept in out/joblib.
 
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack
 from time import perf_counter
 from typing import Any
-from unittest.mock import patch
 
 import common
 import numpy as np
@@ -25,9 +23,6 @@ import pandas as pd
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import inlier
-from inlier.data import as_table
-from inlier.linalg import whitening
-from inlier.results.outlyingness import RobustDistance
 
 OURS = "inlier"
 SCORES = {"AUC": roc_auc_score, "AP": average_precision_score}
@@ -89,29 +84,6 @@ def judged(method: str, X: np.ndarray, is_bad: np.ndarray) -> dict[str, float]:
     return scored(scores, is_bad) | {"s": seconds}
 
 
-def choices(X: np.ndarray) -> dict[str, np.ndarray]:
-    """Rankings with one choice made otherwise."""
-    result, table = inlier.robust_mean(X), as_table(X)
-
-    def ranked(**constants: float) -> np.ndarray:
-        with ExitStack() as stack:
-            for name, value in constants.items():
-                stack.enter_context(patch.object(whitening, name, value))
-            distance = RobustDistance.of(table, result.support, result.details.rule)
-            return distance.outlyingness(table, ~result.support)
-
-    found = {
-        "as it is": ranked(),
-        "removed rows not above the others": result._robust_distance.distances(table),
-        "the scores of the rule": np.asarray(result.scores),
-    }
-    for added in (1e-4, 1e-2, 3e-2):
-        found[f"variances + {added:g} of their mean"] = ranked(ADDED_VARIANCE=added)
-    for share in (0.5, 0.9, 1.0):
-        found[f"final metric of {share:.0%} of the rows"] = ranked(FINAL_SHARE=share)
-    return found
-
-
 def summary(lines: pd.DataFrame) -> str:
     """One line for each method, the best AUC first."""
     table = lines["set"].str.removesuffix("_z")
@@ -127,8 +99,7 @@ def summary(lines: pd.DataFrame) -> str:
             for part, rows in parts.items()
         }
     ).map("{:.3f}".format)
-    if "s" in lines:
-        means["s"] = lines.groupby("ranking")["s"].sum().map("{:.0f}".format)
+    means["s"] = lines.groupby("ranking")["s"].sum().map("{:.0f}".format)
     order = lines.groupby("ranking", sort=False)["AUC"].mean().sort_values(ascending=False)
     means = means.loc[order.index].rename({OURS: f"**{OURS}**"}).rename_axis("ranking")
     return common.markdown(means.reset_index().to_dict("records"))
@@ -168,7 +139,7 @@ def main(given: Sequence[str] | None = None) -> None:
         methods=(None, "rivals separated by semicolons"),
     )
     methods, known = common.chosen(arguments.methods, RIVALS, ";"), common.cached(judged)
-    lines, made, shapes = [], [], {}
+    lines, shapes = [], {}
     for name, sample in common.folder_data(arguments.data, arguments.only):
         X, is_bad = np.asarray(sample.X, np.float64), sample.is_outlier
         shapes[name] = {"n x d": "{} x {}".format(*X.shape), "bad": int(is_bad.sum())}
@@ -176,12 +147,9 @@ def main(given: Sequence[str] | None = None) -> None:
             common.print_progress(f"{name}: {method}")
             found = (judged if method == OURS else known)(method, X, is_bad)
             lines.append({"set": name, "ranking": method} | found)
-        for choice, scores in choices(X).items():
-            made.append({"set": name, "ranking": choice} | scored(scores, is_bad))
     frame = pd.DataFrame(lines)
     sections = {
         f"Mean over {len(shapes)} sets": summary(frame),
-        "What it depends on": summary(pd.DataFrame(made)),
         "Sets": comparison(frame, shapes),
     }
     note = (

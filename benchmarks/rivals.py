@@ -76,8 +76,6 @@ def adversaries() -> Iterator[Cell]:
     """Those who saw the data, or the method; it was given alpha and sigma 1.3, if it needs them."""
     size = 2000, 100, 0.2
     yield Cell("removes and replaces", data.AlphaCorruption(*size))
-    yield Cell("mirrors", data.Mirrored(*size))
-    yield Cell("only removes", data.Subtractive(*size))
     yield Cell("below 1.5 x the norm", data.BelowThreshold(*size))
     for name in (OURS, "iterative-filtering", "cdg", "fdr-filter"):
         victim = methods()[name].make(alpha=0.2, sigma=1.3)

@@ -515,30 +515,6 @@ def table_of(found: pd.DataFrame, of_what: str) -> str:
     )
 
 
-def table_of_places(found: pd.DataFrame, judged: str) -> str:
-    """Where the judged method stands in each score among those that remove rows."""
-    scores = pd.DataFrame(
-        {
-            "error / mean's": found.ratio,
-            "share of far rows kept": found.far_kept / found.far.clip(lower=1),
-            "clean rows removed": found.clean_lost,
-            "good rows removed": found.lost,
-            "worse than mean": found.worse / found.cases.clip(lower=1),
-            "seconds": found.seconds,
-        }
-    )
-    # The plain mean removes nothing and costs nothing: it is no rival there.
-    rivals = [name for name in found.index if not name.startswith((OURS, judged, "mean"))]
-    lines = []
-    for name, score in scores.items():
-        own, known = score[judged], score[rivals].dropna()
-        if not known.empty and not np.isnan(own):
-            place = {"score": name, "place": 1 + (known < own).sum(), judged: f"{own:.3g}"}
-            place |= {"best other": f"{known.min():.3g}", "which": known.idxmin()}
-            lines.append(place | {"of": len(known) + 1})
-    return common.markdown(lines)
-
-
 def table_of_kinds(fits: pd.DataFrame) -> str:
     """Geometric means of the error over the mean's, by what was planted."""
     bad = fits[fits.kind.isin(ERRORS)]
@@ -609,7 +585,6 @@ def main(given: Sequence[str] | None = None) -> None:
     ours = ours.assign(size=[f"{x.table}, {x.n} x {x.d}" for x in ours.itertuples()])
     sections = {
         "All methods": table_of(found.sort_values("ratio", kind="stable"), "method"),
-        f"The place of {judged}": table_of_places(found, judged),
         "By what was planted": table_of_kinds(fits),
         "Nothing to find": table_of_harmless(fits),
         f"{judged}, by table": table_of(summaries(ours, "size"), "table"),

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
-from threadpoolctl import threadpool_limits
 
 from cases import cases
 from inlier.data.arrays import DenseTable
@@ -37,7 +36,7 @@ from inlier.research.baselines import (
     base,
 )
 from reference import contaminated
-from rivals import ALPHA, choice, deviation, fitted, shapes, told
+from rivals import choice, deviation, fitted, shapes, told
 
 MCD = MinimumCovarianceDeterminant
 # Those that look along the directions of largest variance.
@@ -58,11 +57,7 @@ SPECTRAL = (
 NOT_ROBUST = (SampleMean,)
 # Needs more than two rows for each column.
 NEEDS_ROWS = (MCD,)
-# Each method, and the options that are methods of their own.
-ALL = [
-    *(told(method) for method in BASELINES),
-    MCD(support_fraction=1.0 - ALPHA),
-]
+ALL = [told(method) for method in BASELINES]
 
 
 each = choice(ALL)
@@ -118,18 +113,6 @@ def test_moves_with_the_data(method, shape, scale, shift):
     assert moved.result_.converged
 
 
-@each
-def test_the_order_of_columns_does_not_matter(method):
-    X = contaminated()
-    order = [2, 0, 3, 1]
-    sigma = 1.05 * deviation(X[6:])
-    np.testing.assert_allclose(
-        fitted(method, X[:, order], sigma).location_,
-        fitted(method, X, sigma).location_[order],
-        atol=1e-6,
-    )
-
-
 # Means of blocks depend on which rows share one.
 @choice([m for m in ALL if not isinstance(m, MedianOfMeans)])
 def test_the_order_of_rows_does_not_matter(method):
@@ -157,19 +140,6 @@ def test_rotated_rows_have_a_rotated_answer(method, shape):
     # It starts at the coordinate-wise median, and stops within a tolerance.
     tolerance = 0.1 if isinstance(method, ChengDiakonikolasGe) else 1e-5
     np.testing.assert_allclose(rotated.location_, plain.location_ @ Q, atol=tolerance)
-
-
-@pytest.mark.slow
-@choice([told(m) for m in (IterativeFiltering, LaiRaoVempala, ProjectedGradient)])
-def test_any_number_of_threads_gives_the_same_answer(method):
-    X = contaminated(400, 270, 40, far=1.0)
-    sigma = 1.05 * deviation(X[40:])
-    with threadpool_limits(1):
-        one = fitted(method, X, sigma)
-    with threadpool_limits(2):
-        two = fitted(method, X, sigma)
-    np.testing.assert_allclose(two.location_, one.location_, atol=1e-8)
-    np.testing.assert_array_equal(two.support_, one.support_)
 
 
 @pytest.mark.slow
@@ -301,15 +271,6 @@ def test_far_rows_score_worse(method):
     assert scores[:6].min() > scores[6:].max()
 
 
-@each
-def test_missing_values_are_refused(method):
-    for wrong, said in ((np.nan, "NaN"), (np.inf, "infinity")):
-        X = contaminated()
-        X[3, 2] = wrong
-        with pytest.raises(ValueError, match=said):
-            fitted(method, X)
-
-
 @cases("method", BASELINES)
 def test_what_is_missing_is_named(method):
     if not method.needs:
@@ -321,18 +282,19 @@ def test_what_is_missing_is_named(method):
         method().fit(contaminated())
 
 
-@told_alpha
-@cases("alpha", [-0.1, 0.5, 1, np.nan, "many", True, [0.1]])
-def test_wrong_alpha(method, alpha):
-    with pytest.raises(ValueError, match=r"alpha must be a finite number .* below 0\.5"):
-        fitted(method, contaminated(), alpha=alpha)
-
-
-@told_sigma
-@cases("sigma", [0.0, -1.0, np.nan, np.inf, "large", True])
-def test_wrong_sigma(method, sigma):
-    with pytest.raises(ValueError, match="sigma must be a finite number above"):
-        fitted(method, contaminated(), sigma=sigma)
+@each
+def test_wrong_input_is_refused(method):
+    X = contaminated()
+    for name, wrong, message in (
+        ("alpha", 0.5, r"alpha must be a finite number .* below 0\.5"),
+        ("sigma", 0.0, "sigma must be a finite number above"),
+    ):
+        if name in method.needs:
+            with pytest.raises(ValueError, match=message):
+                fitted(method, X, **{name: wrong})
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        fitted(method, X)
 
 
 @told_sigma
@@ -370,20 +332,11 @@ def test_a_sigma_that_is_too_small_is_said(method):
         (CenteredClipping(radius=0.0), "radius must be"),
         (CenteredClipping(max_iter=0), "max_iter must be"),
         (CenteredClipping(tol=2.0), "tol must be"),
-        (MCD(support_fraction=0.4), "support_fraction must be"),
     ],
 )
 def test_wrong_parameters(method, message):
     with pytest.raises(ValueError, match=message):
         method.fit(contaminated())
-
-
-@choice([m for m in ALL if "random_state" in m.get_params()])
-def test_every_random_state_of_numpy_is_taken(method):
-    X = contaminated()
-    for random_state in (None, np.random.default_rng(0), np.random.RandomState(0)):
-        found = fitted(method, X, sigma=2.0, random_state=random_state)
-        assert np.isfinite(found.location_).all()
 
 
 # -- passes and history ---------------------------------------------------------------------------
@@ -432,35 +385,6 @@ def test_all_passes_are_counted(method, shape, monkeypatch):
     result = fitted(method, X, deviation(X[n_bad:])).result_
     assert len(tables) == 1
     assert result.n_passes == tables[0].reads > 0
-
-
-WITH_HISTORY = [
-    method
-    for method in ALL
-    if isinstance(method, SPECTRAL)
-    and not isinstance(method, LaiRaoVempala | LaiRaoVempalaGaussian)
-]
-
-
-@choice(WITH_HISTORY)
-@shapes([(200, 5), (500, 300), (20, 60)])
-def test_history(method, shape):
-    n_bad = shape[0] // 10
-    X = contaminated(*shape, n_bad, far=3.0)
-    result = fitted(method, X, deviation(X[n_bad:])).result_
-    history = result.history
-    passes = [step.n_passes for step in history]
-    # Rotated rows cost nothing to read.
-    assert passes[0] > 0 and np.all(np.diff(passes) >= (shape[0] >= shape[1]))
-    for step in history:
-        assert step.lambda_max >= 0.0
-        assert -1e-9 <= step.h_sum <= len(X) and 0 <= step.n_removed <= len(X)
-    # Either all steps are held against a limit or none is.
-    assert len({np.isnan(step.budget) for step in history}) == 1
-    if shape[0] >= shape[1] or isinstance(
-        method, QuantumEntropy | ProjectedGradient | SpectralReweighting
-    ):
-        assert passes[-1] <= result.n_passes
 
 
 # -- what the papers prove: filters ---------------------------------------------------------------
@@ -543,25 +467,6 @@ each_spectral = choice([m for m in ALL if isinstance(m, SPECTRAL)])
 
 
 @each_spectral
-def test_scales_from_one_to_ten(method):
-    rng = np.random.default_rng(6)
-    scales = np.linspace(1.0, 10.0, 20)
-    X = rng.standard_normal((600, 20)) * scales
-    X[:90] += 1.5 * scales
-    assert spectral_error(method, X, 90) <= 0.55 * spectral_error(SampleMean(), X, 90)
-
-
-@pytest.mark.slow
-@choice(WITH_HISTORY)
-def test_krylov_and_dense_see_the_same(method):
-    # A few more columns than the dense path takes: zeros change nothing but the path.
-    X = contaminated(500, 250, 50, far=1.0)
-    wide = np.concatenate([X, np.zeros((500, 20))], axis=1)
-    dense, krylov = (spectral_error(method, table, 50) for table in (X, wide))
-    assert krylov == pytest.approx(dense, abs=0.05)
-
-
-@each_spectral
 @cases("far", [3.0, 1e300])
 def test_fewer_rows_than_columns(method, far):
     X = contaminated(30, 200, 3, far=far)
@@ -577,13 +482,6 @@ def test_a_far_row_does_not_hide_the_others(method, far):
     X[0] = far
     assert spectral_error(SampleMean(), X[1:], 49) > 0.8
     assert spectral_error(method, X, 50) <= 0.25
-
-
-@each_spectral
-def test_absurd_and_subtle_outliers_together(method):
-    X = contaminated(400, 20, 60, far=2.0)
-    X[:10] = 10.0 ** np.linspace(8, 300, 10)[:, None]
-    assert spectral_error(method, X, 60) <= 0.25
 
 
 @choice([m for m in ALL if isinstance(m, SPECTRAL) and "alpha" in m.needs])

@@ -18,7 +18,7 @@ from inlier.research.baselines import (
     QuantumEntropy,
 )
 from reference import contaminated
-from rivals import choice, deviation, fitted, shapes, told
+from rivals import deviation, shapes, told
 
 
 def test_weights_after_one_round():
@@ -30,28 +30,6 @@ def test_weights_after_one_round():
     tau = (seen - np.median(seen)) ** 2
     assert soft.n_iter == 1
     np.testing.assert_allclose(soft.weights, 1.0 - tau / tau.max(), atol=1e-9)
-
-
-@choice([told(IterativeFiltering), told(QuantumEntropy)])
-def test_rows_that_left_do_not_come_back(method):
-    X = contaminated(300, 10, 60, far=0.8)
-    removed = [step.h_sum for step in fitted(method, X, deviation(X[60:])).result_.history]
-    assert len(removed) > 1 and np.all(np.diff(removed) > 0)
-
-
-def test_que_stops_at_the_first_variance_within_the_limit():
-    X = contaminated(200, 5, 20, far=1.5)
-    sigma = deviation(X[20:])
-    result = QuantumEntropy(sigma).fit(X).result_
-    # The weights are 0 or 1, so the rows that are left are known from the history.
-    n_left = np.array([len(X) - step.h_sum for step in result.history])
-    assert n_left[0] == 200 and n_left[-1] == result.support.sum() and np.all(np.diff(n_left) < 0)
-    np.testing.assert_allclose([step.budget for step in result.history], n_left * sigma**2)
-    over = [step.lambda_max > step.budget for step in result.history]
-    assert over == [True] * result.n_iter + [False]
-    first, last = result.history[0].lambda_max, result.history[-1].lambda_max
-    assert first == pytest.approx(200 * deviation(X) ** 2)
-    assert last == pytest.approx(n_left[-1] * deviation(X[result.support]) ** 2)
 
 
 def entropy_scores(X, beta):
@@ -231,16 +209,6 @@ def test_halving_of_rows_that_mirror_each_other(seed):
     # the shortest interval there need not be.
     np.testing.assert_allclose(LaiRaoVempalaGaussian().fit(X).location_, 5.0, atol=1e-9)
     assert np.linalg.norm(LaiRaoVempala(alpha=0.2).fit(X).location_ - 5.0) <= 0.7
-
-
-@cases("method", [LaiRaoVempala, LaiRaoVempalaGaussian])
-@shapes([(1000, 1), (1000, 7), (2000, 64), (40, 100)])
-def test_halving_of_clean_rows(method, shape):
-    n, d = shape
-    X = np.random.default_rng(1).standard_normal(shape)
-    error = np.linalg.norm(told(method, 0.1).fit(X).location_)
-    # In the last direction the shortest interval converges with the cube root of n.
-    assert error <= 1.6 * np.sqrt(d / n) + n ** (-1 / 3)
 
 
 @cases("method", [LaiRaoVempala, LaiRaoVempalaGaussian])

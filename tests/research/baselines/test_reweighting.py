@@ -87,19 +87,22 @@ def smallest_variance(X, center, mass):
 def test_cdg_minimises_the_variance(seed):
     X = contaminated(40, 3, 6, seed, far=(1.0, 2.0, 5.0)[seed % 3])
     result = ChengDiakonikolasGe(alpha=0.15).fit(X).result_
-    last = result.history[-1]
-    mass = len(X) - last.h_sum
-    assert result.converged and mass == pytest.approx(34.0, abs=1.0)
-    best = smallest_variance(X, result.location, mass)
-    # The weights are nearly optimal, and the center is nearly that of the answer.
-    assert 0.97 * best <= last.lambda_max / mass <= 1.08 * best
+    assert result.converged
     # The rows that hold most of their weight are no worse than the best weights by much.
     assert deviation(X[result.support]) ** 2 <= 1.4 * smallest_variance(X, result.location, 34.0)
 
 
-def test_cdg_says_that_it_has_not_converged():
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter, or tol"):
-        ChengDiakonikolasGe(alpha=0.2, max_iter=1).fit(contaminated(100, 5, 20))
+@cases(
+    ("method", "message"),
+    [
+        (ChengDiakonikolasGe(alpha=0.2, max_iter=1), "Raise max_iter, or tol"),
+        (ProjectedGradient(alpha=0.2, max_iter=2), "Raise max_iter"),
+        (SpectralReweighting(alpha=0.2, max_iter=1), "Raise max_iter"),
+    ],
+)
+def test_a_method_that_has_not_converged_warns(method, message):
+    with pytest.warns(ConvergenceWarning, match=message):
+        method.fit(contaminated(100, 5, 20))
 
 
 @cases("method", [ProjectedGradient, SpectralReweighting])
@@ -116,21 +119,13 @@ def test_weights_are_in_the_capped_simplex(method, shape, alpha):
 
 
 @shapes([(200, 5), (400, 300), (30, 80)])
-def test_projected_gradient_never_raises_the_variance(shape):
+def test_projected_gradient_lowers_the_variance_to_that_of_the_good_rows(shape):
     n_bad = shape[0] // 5
     X = contaminated(*shape, n_bad, far=1.0)
     result = ProjectedGradient(alpha=0.2).fit(X).result_
-    variances = [step.lambda_max for step in result.history]
-    assert len(variances) >= 3 and np.all(np.diff(variances) < 0.0)
-    assert variances[0] < deviation(X) ** 2
-    assert variances[-1] == pytest.approx(deviation(X, result.weights) ** 2, rel=2e-3)
+    variance, good = deviation(X, result.weights) ** 2, deviation(X[n_bad:]) ** 2
     # Stationary points are about as good as the good rows.
-    assert variances[-1] <= 1.2 * deviation(X[n_bad:]) ** 2
-
-
-def test_projected_gradient_says_that_it_has_not_converged():
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        ProjectedGradient(alpha=0.2, max_iter=2).fit(contaminated(100, 5, 20))
+    assert variance < 0.9 * deviation(X) ** 2 and variance <= 1.2 * good
 
 
 @cases("far", [0.5, 1.0, 3.0, 30.0])
@@ -138,11 +133,4 @@ def test_projected_gradient_says_that_it_has_not_converged():
 def test_spectral_reweighting_is_as_quiet_as_the_good_rows(far, step):
     X = contaminated(300, 20, 60, far=far)
     result = SpectralReweighting(alpha=0.2, step=step).fit(X).result_
-    best = min(step.lambda_max for step in result.history)
-    assert deviation(X, result.weights) ** 2 == pytest.approx(best, rel=1e-6)
-    assert best <= 1.1 * deviation(X[60:]) ** 2
-
-
-def test_spectral_reweighting_says_that_it_has_not_converged():
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        SpectralReweighting(alpha=0.2, max_iter=1).fit(contaminated(100, 5, 20))
+    assert deviation(X, result.weights) ** 2 <= 1.1 * deviation(X[60:]) ** 2

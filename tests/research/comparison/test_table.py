@@ -1,14 +1,11 @@
 """What a comparison states: summaries, distances, text, files and figures."""
 
-import os
-import subprocess
-
 import numpy as np
 import pytest
 
 import inlier
 from contestants import CHEAP, MODEL, Fail, Mean
-from inlier.datasets import Sample, SettingB
+from inlier.datasets import Sample
 from inlier.research import compare
 
 
@@ -34,16 +31,17 @@ def test_summary(known):
         assert (row.trials, row.failures) == (3, 0)
 
 
-def test_csv_round_trip(known, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    path = tmp_path / "table.csv"
-    known.to_csv(path)
+def test_a_data_frame_has_a_line_for_each_fit(known):
     frame = known.to_pandas()
-    read = pandas.read_csv(path, keep_default_na=True).astype(frame.dtypes.to_dict())
-    read["message"] = read["message"].fillna("").where(read["message"] != "nan", "")
-    pandas.testing.assert_frame_equal(read, frame)
-    assert list(tmp_path.iterdir()) == [path]
     assert list(frame["error"]) == [record.error for record in known.records]
+    assert list(frame["method"]) == [record.method for record in known.records]
+    assert frame["passes"].dtype == "Int64" and frame["exact"].dtype == "boolean"
+
+
+def test_odd_names_do_not_break_the_table():
+    comparison = compare(MODEL, {"m|\n": Mean(), "$x^2_{$": Fail()}, trials=2, timeout=None)
+    lines = str(comparison).splitlines()[2:6]
+    assert {line.replace("\\|", "").count("|") for line in lines} == {10}
 
 
 def test_distances(known, unknown):
@@ -79,7 +77,7 @@ def test_without_truth(unknown):
 
 
 @pytest.mark.parametrize("far", [1e13, 1e300])
-def test_methods_that_are_carried_away_do_not_hide_the_errors_of_others(far, tmp_path):
+def test_methods_that_are_carried_away_do_not_hide_the_errors_of_others(far):
     X = np.random.default_rng(0).standard_normal((50, 5))
     bad = np.arange(50) < 5
     X[bad] = far
@@ -90,7 +88,6 @@ def test_methods_that_are_carried_away_do_not_hide_the_errors_of_others(far, tmp
     # A tenth of the rows, each with sqrt(5) times the distance.
     assert errors["mean"] == pytest.approx(0.1 * np.sqrt(5.0) * far, rel=1e-3)
     assert [row.method for row in comparison.summary()] == ["norm-trimmed-mean", "krum", "mean"]
-    comparison.plot(tmp_path / "errors.svg")
 
 
 def test_the_truth_stays_known_if_all_fail():
@@ -102,50 +99,3 @@ def test_the_truth_stays_known_if_all_fail():
 def test_medians_remove_nothing_and_do_not_say_so():
     (record,) = compare(MODEL.sample(0), "coordinate-median", timeout=None).records
     assert record.removed is None and record.exact is None
-
-
-def test_links_are_followed_and_pipes_written_to(known, tmp_path):
-    target, link, pipe = tmp_path / "target.csv", tmp_path / "link.csv", tmp_path / "pipe"
-    target.write_text("old")
-    link.symlink_to(target)
-    known.to_csv(link)
-    assert link.is_symlink() and target.read_text().startswith("data,method")
-    os.mkfifo(pipe)
-    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
-        known.to_csv(pipe)
-        assert reader.communicate()[0].startswith(b"data,method")
-    for path in (tmp_path, tmp_path / "no" / "x.csv"):
-        with pytest.raises(ValueError, match="folder"):
-            known.to_csv(path)
-
-
-def labels(axes):
-    return [label.get_text() for label in axes.get_yticklabels()]
-
-
-def test_plots(known, unknown, tmp_path):
-    from matplotlib import pyplot
-
-    for comparison in (known, unknown):
-        for ending, start in (("png", b"\x89PNG"), ("svg", b"<?xml")):
-            path = tmp_path / f"figure.{ending}"
-            axes = comparison.plot(path).axes
-            assert path.read_bytes().startswith(start)
-        assert sorted(labels(axes[0])) == sorted(comparison.methods)
-        assert "distance" in axes[0].get_xlabel()
-    assert labels(known.plot(tmp_path / "a.png").axes[0]) == [row.method for row in known.summary()]
-    clean = compare(SettingB(n=60, d=5, alpha=0.0), "mean", trials=2, timeout=None)
-    assert clean.plot(tmp_path / "zero.png").axes[0].get_xlim()[0] < 0.0
-    assert pyplot.get_fignums() == []
-    shown = known.plot()
-    assert pyplot.get_fignums() == [shown.number]
-    pyplot.close(shown)
-
-
-def test_faults_and_odd_names_are_shown(tmp_path):
-    comparison = compare(MODEL, {"m|\n": Mean(), "$x^2_{$": Fail()}, trials=2, timeout=None)
-    shown = labels(comparison.plot(tmp_path / "a.png").axes[0])
-    assert shown == ["m|\n", r"\$x^2_{\$ (no answer)"]
-    lines = str(comparison).splitlines()[2:6]
-    assert {line.replace("\\|", "").count("|") for line in lines} == {10}
-    compare(MODEL, Fail(), trials=1, timeout=None).plot(tmp_path / "b.png")

@@ -13,6 +13,7 @@ from contestants import CHEAP, MODEL, Crash, Fail, Hang, Mean, without_seconds
 from inlier.research import compare
 
 
+@pytest.mark.slow
 def test_a_fit_that_takes_too_long_is_stopped():
     found = compare(MODEL, {"hang": Hang(), "mean": Mean()}, trials=1, timeout=0.5)
     hang, mean = found.records

@@ -120,29 +120,6 @@ def test_files_that_cannot_be_used_are_named_with_what_to_do(tmp_path, content, 
     assert str(path) in said and "It should be an .npz file with X" in said
 
 
-def flipped(content):
-    """One byte of X is another one."""
-    at = content.index(X.tobytes()[:16])
-    return content[:at] + bytes([content[at] ^ 255]) + content[at + 1 :]
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda content: b"some text",
-        pytest.param(lambda content: b"", id="empty"),
-        pytest.param(lambda content: content[:300], id="cut"),
-        pytest.param(flipped, id="flipped"),
-    ],
-)
-def test_what_is_no_npz_is_refused(tmp_path, spoil):
-    path = tmp_path / "mine.npz"
-    np.savez(path, **GOOD)
-    path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(ValueError, match="cannot be used"):
-        read_images(path)
-
-
 # -- Two folders ----------------------------------------------------------------------------------
 
 
@@ -155,23 +132,6 @@ def test_all_grey_values_are_equally_frequent(tmp_path):
         np.testing.assert_allclose(row, 255.0 * rankdata(pixels) / 1080.0, atol=255.0 / 1080.0)
     assert model.is_outlier.tolist() == [False, False, True]
     assert (model.shape, model.name) == ((36, 30), tmp_path.name)
-
-
-def test_grey_and_colours_and_transparency(tmp_path):
-    grey = picture(36, 30)
-    rgb = np.stack([grey] * 3, axis=-1)
-    opaque = np.dstack([rgb, np.full_like(grey, 255)])
-    reddish = np.dstack([grey, 0 * grey, 0 * grey])
-    folder = two_folders(tmp_path, [grey, rgb, opaque, reddish], [picture(36, 30)])
-    rows = read_images(folder, crop=1.0).X
-    for other in rows[1:4]:  # red alone is the same after equalising
-        np.testing.assert_allclose(other, rows[0], atol=1.0)
-    # Against grey values by the formula for screens, Y = 0.2125 R + 0.7154 G + 0.0721 B.
-    colours = picture(36, 30, 3)
-    (tmp_path / "again").mkdir()
-    folder = two_folders(tmp_path / "again", [colours, grey], [grey])
-    expected = rankdata(colours @ [0.2125, 0.7154, 0.0721], "max") / 1080.0
-    assert np.abs(read_images(folder, crop=1.0).X[0] / 255.0 - expected).max() < 0.01
 
 
 def test_only_the_middle_is_looked_at(tmp_path):
@@ -209,13 +169,6 @@ def test_what_cannot_be_read_is_named(tmp_path, kind):
     with pytest.raises(ValueError, match=r"is no picture|has 4 pages|has no pictures") as caught:
         read_images(tmp_path)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize("crop", [0.0, -1.0, 1.5, float("nan"), "much"])
-def test_a_crop_is_a_part(tmp_path, crop):
-    folder = two_folders(tmp_path, [picture(36, 30)] * 2, [picture(36, 30)])
-    with pytest.raises(ValueError, match="crop"):
-        read_images(folder, crop=crop)
 
 
 # -- Names of the FEI database --------------------------------------------------------------------

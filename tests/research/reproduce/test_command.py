@@ -1,15 +1,13 @@
 """`inlier reproduce`, and what all commands have in common."""
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from cases import cases
 from commands import invoke, shell
 from inlier.research.reproduce import reproduction
-from inlier.research.reproduce.reproduction import EXPERIMENTS, Reproduction
+from inlier.research.reproduce.reproduction import Reproduction
 
 
 @pytest.fixture
@@ -31,27 +29,6 @@ def fake(monkeypatch):
 
 def made(folder, worse=(), **arguments):
     return Reproduction(Path(folder), (Path(folder) / "README.md",), tuple(worse), 12.3)
-
-
-def test_version():
-    answer = invoke("--version")
-    assert (answer.exit_code, answer.stdout) == (0, f"inlier {version('inlier')}\n")
-
-
-@cases("option", ["--help", "-h"])
-def test_help_names_everything(option):
-    assert "reproduce" in invoke(option).stdout
-    answer = invoke("reproduce", option)
-    assert answer.exit_code == 0
-    for word in ("--out", "--trials", "--quick", "--only", "--faces", "--fresh", "--jobs"):
-        assert word in answer.stdout
-    for name in EXPERIMENTS:
-        assert name in answer.stdout
-
-
-def test_without_arguments_there_is_help():
-    answer = invoke()
-    assert "reproduce" in answer.output and "Traceback" not in answer.output
 
 
 def test_options_reach_the_experiments(fake, tmp_path):
@@ -97,35 +74,6 @@ def test_worse_cells_are_told_by_the_exit_code(fake, tmp_path):
     assert cells == ["  lp in Table 1: 2, printed 1", "  another"]
 
 
-@cases("error", [ValueError, OSError, ImportError])
-def test_errors_are_one_line(fake, tmp_path, error):
-    def fail(folder, **arguments):
-        raise error("[bold]no[/bold] such luck")  # it is no markup
-
-    fake(fail)
-    answer = invoke("reproduce", "--out", tmp_path)
-    assert answer.exit_code == 2 and answer.stdout == ""
-    assert answer.stderr == "Error: [bold]no[/bold] such luck\n"
-
-
-def test_bugs_are_not_hidden(fake, tmp_path):
-    def fail(folder, **arguments):
-        raise AssertionError("a bug")
-
-    fake(fail)
-    assert isinstance(invoke("reproduce", "--out", tmp_path).exception, AssertionError)
-
-
-def test_an_interruption_says_how_to_go_on(fake, tmp_path):
-    def interrupted(folder, **arguments):
-        raise KeyboardInterrupt
-
-    fake(interrupted)
-    answer = invoke("reproduce", "--out", tmp_path)
-    assert answer.exit_code == 130 and answer.stdout == ""
-    assert answer.stderr == "Interrupted. The same command, without --fresh, goes on from here.\n"
-
-
 @pytest.mark.parametrize(
     "words",
     [["--trials", "0"], ["--trials", "some"], ["--nonsense"], ["--jobs", "many"], ["--only"]],
@@ -159,16 +107,6 @@ def test_a_real_run(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{out / 'README.md'}: 4 files in ")
     assert done.stdout.count("\n") == 1 and (out / "README.md").is_file()
-
-
-@pytest.mark.slow
-def test_a_real_error_has_one_line_and_no_traceback(tmp_path):
-    out = tmp_path / ("a-long-name-" * 8)
-    out.write_text("mine")
-    done = shell("reproduce", "--only", "figures", "--out", out)
-    assert done.returncode == 2 and done.stdout == ""
-    # Not broken where nobody looks: paths can be copied.
-    assert done.stderr == f"Error: folder={str(out)!r} is a file: give the name of a folder.\n"
 
 
 WITHOUT = """
@@ -207,10 +145,3 @@ def test_what_the_experiments_need_is_named(tmp_path, monkeypatch):
         needed = f'To reproduce the paper, {name} is needed: pip install "inlier[research]" ('
         assert text.startswith(f"Error: {needed}") and text.count("\n") == 1
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-def test_what_breaks_inside_is_not_called_missing():
-    # Another module that is missing is a fault of the installation, and is told as it is.
-    done = shell("--version", code=WITHOUT.format(name="shutil"))
-    assert "inlier[cli]" not in done.stderr and done.returncode == 1

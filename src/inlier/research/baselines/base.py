@@ -21,7 +21,6 @@ from inlier.datasets import checked_parameters
 from inlier.datasets import parameter as parameter  # for the methods
 from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
-from inlier.verdict.verdict import Step
 
 # Rows farther from the center than this many median distances are outliers by any standard, and
 # their squares would swamp all others in double precision.
@@ -54,7 +53,6 @@ class MeanResult:
         otherwise. Methods that judge no rows, such as medians, give all of them weight 1.
     scores : array of shape (n,)
         How bad each row is, by the method; larger is worse.
-    history : tuple of Step
     n_iter : int
     n_passes : int
         Times that the data were read.
@@ -67,7 +65,6 @@ class MeanResult:
     support: Array = field(repr=False)
     weights: Array = field(repr=False)
     scores: Array = field(repr=False)
-    history: tuple[Step, ...] = field(repr=False)
     n_iter: int
     n_passes: int
     converged: bool
@@ -117,7 +114,6 @@ class Run:
     distances: Array  # squared, of the rows from the center
     alpha: float  # nan if the method does not need it
     sigma: float  # likewise
-    history: list[Step] = field(default_factory=list)
 
     @cached_property
     def oracle(self) -> Oracle:
@@ -166,15 +162,6 @@ class Run:
             rows: Array = self.table.project(self.center, np.eye(self.d)).T
             return rows
         return self.table.combine(self.center, np.eye(self.n))
-
-    def record(self, stage: str, weights: Array, variance: float, limit: float = np.nan) -> None:
-        """Append a step to the history; `limit` is the bound on the variance."""
-        total, top = float(weights.sum()), float(weights.max())
-        h_sum = max(0.0, len(weights) - total / top) if top > 0.0 else float(len(weights))
-        n_removed, passes = float((weights < top / 2.0).sum()), self.frame.whole.n_passes
-        self.history.append(
-            Step(stage, limit * total, n_removed, h_sum, 1, variance * total, passes)
-        )
 
 
 def is_minority(weights: Array) -> bool:
@@ -278,7 +265,6 @@ class Baseline(MeanEstimator, ABC):
             support=support,
             weights=weights,
             scores=scores,
-            history=tuple(run.history),
             n_iter=answer.n_iter,
             n_passes=frame.whole.n_passes,
             converged=answer.converged,

@@ -52,7 +52,6 @@ class IterativeFiltering(Baseline):
         weights, scores = np.ones(run.n), np.zeros(run.n)
         for n_iter in range(run.n):
             spread = run.spread(weights)
-            run.record("filter", weights, spread.variance, limit)
             middle = np.median(spread.projected[weights >= weights.max() / 2.0])
             tau = (spread.projected - middle) ** 2
             scores = np.maximum(scores, tau / limit)
@@ -108,7 +107,6 @@ class FalseDiscoveryFilter(Baseline):
         n_iter = 0
         while True:
             spread = run.spread(weights)
-            run.record("filter", weights, spread.variance)
             left = self._filtered(spread.projected, weights, scores)
             if np.array_equal(left, weights):
                 return Answer(weights, scores, spread.mean, n_iter)
@@ -183,7 +181,6 @@ class QuantumEntropy(Baseline):
                 spread, tau = self._exact_scores(run, weights)
             else:
                 spread, tau = run.spread(weights), None
-            run.record("scoring", weights, spread.variance, limit)
             if spread.variance <= limit:
                 scores = scores if n_iter else spread.projected**2
                 return Answer(weights, scores, spread.mean, n_iter)
@@ -241,7 +238,6 @@ def _trim(run: Run, sigma: float, first: Spread) -> Answer:
             return Answer(weights, scores, spread.mean, n_iter, converged=False)
         n_iter += 1
         weights, spread = left, run.spread(left)
-        run.record("trim", weights, spread.variance, limit)
     return Answer(weights, scores, spread.mean, n_iter)
 
 

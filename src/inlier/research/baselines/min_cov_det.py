@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.covariance import MinCovDet
 
 from inlier._internal.typing import Seed
-from inlier._internal.validation import check_number
-from inlier.research.baselines.base import Answer, Baseline, Run, parameter
+from inlier.research.baselines.base import Answer, Baseline, Run
 
 
 class MinimumCovarianceDeterminant(Baseline):
@@ -20,12 +19,6 @@ class MinimumCovarianceDeterminant(Baseline):
     n d^2 for each of about 500 starts. Scores are the distances. Rows are scaled by their median
     distance first, and scikit-learn's warnings become one of this library.
 
-    Parameters
-    ----------
-    support_fraction : float, optional
-        Fraction of the rows in the best half, above 1/2. By default (n + d + 1) / 2 rows, which
-        maximises the breakdown point.
-
     References
     ----------
     Rousseeuw (1984), Least median of squares regression. Rousseeuw and Van Driessen (1999), A fast
@@ -36,7 +29,6 @@ class MinimumCovarianceDeterminant(Baseline):
     paper = "Rousseeuw and Van Driessen (1999)"
     rotates = False
 
-    support_fraction: float | None = parameter(None, check_number, above=0.5, at_most=1.0)
     random_state: Seed = 0
 
     def _check(self, n: int, d: int) -> None:
@@ -56,10 +48,9 @@ class MinimumCovarianceDeterminant(Baseline):
             return Answer(here * 1.0, distances, message="At least half of the rows coincide.")
         # scikit-learn does not accept a Generator.
         seed = int(run.random.integers(np.iinfo(np.int32).max))
-        estimator = MinCovDet(support_fraction=self.support_fraction, random_state=seed)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fit = estimator.fit(rows / unit)
+            fit = MinCovDet(random_state=seed).fit(rows / unit)
         first = next((str(w.message) for w in caught), "")
         message = (
             f"scikit-learn warns: {first.split('. ')[0].rstrip('.')}. Likely causes are too few "

@@ -117,7 +117,6 @@ class ChengDiakonikolasGe(Baseline):
             weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
             mass = max(float(weights.sum()), 1.0)
             move = spectrum.drift / mass
-            run.record("budget", weights, float(spectrum.values[0]) / mass, budget / mass)
             still = float(np.linalg.norm(move)) <= CENTER_TOL * np.sqrt(budget / mass)
             converged = still and abs(mass - target) <= max(1.0, self.tol * n)
             q = scores(subspace.scaled_projections(center, budget), solved.S)
@@ -193,7 +192,6 @@ class ProjectedGradient(Baseline):
             found = run.spread(new)
             if found.variance < (1.0 - self.tol) * spread.variance:
                 weights, spread, step, failures = new, found, 2.0 * step, 0
-                run.record("gradient step", weights, spread.variance)
             elif found.variance < spread.variance and failures == 0 and step < 1.0:
                 step = 2.0 * step  # too short to gain much
             else:
@@ -246,10 +244,10 @@ class SpectralReweighting(Baseline):
     def _estimate(self, run: Run) -> Answer:
         cap = 1.0 / (run.n - run.n_bad)
         weights = np.full(run.n, 1.0 / run.n)
-        best, lowest, since, ended = None, np.inf, 0, False
-        for _ in range(self.max_iter):
+        best, lowest, since, ended, n_iter = None, np.inf, 0, False, 0
+        while n_iter < self.max_iter:
+            n_iter += 1
             spread = run.spread(weights)
-            run.record("round", weights, spread.variance)
             since = 0 if spread.variance < 0.99 * lowest else since + 1
             if spread.variance < lowest:
                 best, lowest = Answer(weights, spread.projected**2, spread.mean), spread.variance
@@ -263,4 +261,4 @@ class SpectralReweighting(Baseline):
             weights = nearest_distribution(lowered, cap)
         assert best is not None
         message = "" if ended else "The variance was still falling. Raise max_iter."
-        return replace(best, n_iter=len(run.history), converged=ended, message=message)
+        return replace(best, n_iter=n_iter, converged=ended, message=message)

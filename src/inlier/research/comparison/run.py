@@ -77,8 +77,7 @@ def compare(
     Returns
     -------
     Comparison
-        `print` shows a table; see also `records`, `summary`, `distances`, `to_pandas`, `to_csv` and
-        `plot`.
+        `print` shows a table; see also `records`, `summary`, `distances` and `to_pandas`.
 
     Notes
     -----

@@ -1,7 +1,6 @@
 """The results of a comparison: a record for each fit, and summaries."""
 
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy.linalg import norm  # does not overflow
 
-from inlier._internal.csv_text import writing
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
 
@@ -157,22 +155,6 @@ class Comparison:
         frame = pandas.DataFrame(self._lines(), columns=list(COLUMNS))
         whole = dict.fromkeys(("seed", "removed", "passes"), "Int64")
         return frame.astype({**whole, "exact": "boolean"})
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one line for each fit, without the locations."""
-        with writing(path) as out:
-            out.writerow(COLUMNS)
-            out.writerows(self._lines())
-
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Plot errors and seconds of each method or, if unknown, distances between estimates.
-
-        The figure of matplotlib is saved under `path`, whose ending determines the format (png,
-        svg, pdf); without a path it belongs to pyplot.
-        """
-        from inlier.research.comparison.plot import draw
-
-        return draw(self, path)
 
     def _lines(self) -> list[tuple[Any, ...]]:
         return [(self.data, *(getattr(r, name) for name in COLUMNS[1:])) for r in self.records]

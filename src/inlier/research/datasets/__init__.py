@@ -9,8 +9,6 @@ from inlier.research.datasets.adversaries import (
     AlphaCorruption,
     Attack,
     BelowThreshold,
-    Mirrored,
-    Subtractive,
 )
 from inlier.research.datasets.images import faces, read_images
 from inlier.research.datasets.models import (
@@ -33,8 +31,8 @@ from inlier.research.datasets.paper import PrintedTable, printed_tables
 
 __all__ = [
     "AlphaCorruption", "Attack", "BelowThreshold", "Clean", "Cluster", "Contamination",
-    "Gaussian", "HeavyTails", "Huber", "Images", "Inliers", "Laplace", "Mirrored",
+    "Gaussian", "HeavyTails", "Huber", "Images", "Inliers", "Laplace",
     "ObviousAndSubtle", "PrintedTable", "QuietDirections", "Rotated", "Sample", "SettingA",
-    "SettingB", "Shuffled", "Spiked", "StudentT", "Subtractive", "TwoClusters", "Uneven",
+    "SettingB", "Shuffled", "Spiked", "StudentT", "TwoClusters", "Uneven",
     "digits", "faces", "printed_tables", "read_images",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from typing import Any, ClassVar
@@ -39,23 +39,7 @@ def direction_of(rows: Array, which: str, rng: np.random.Generator) -> Array:
 
 
 @dataclass(frozen=True)
-class Directed(Contamination):
-    """Contamination along one direction: what `AlphaCorruption`, `Mirrored`, `Subtractive` share.
-
-    Parameters
-    ----------
-    inliers : Inliers
-        Distribution of the good rows.
-    direction : {"top", "random", "bottom"}
-        Direction of largest variance of the good rows, a random one, or that of least variance.
-    """
-
-    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
-    direction: str = parameter("top", check_choice, choices=DIRECTIONS)
-
-
-@dataclass(frozen=True)
-class AlphaCorruption(Directed):
+class AlphaCorruption(Contamination):
     """An adversary sees n good rows, removes those low in a direction and adds others high in it.
 
     The alpha n lowest rows are replaced. Each new row is a good row rotated towards the direction,
@@ -65,10 +49,16 @@ class AlphaCorruption(Directed):
 
     Parameters
     ----------
+    inliers : Inliers
+        Distribution of the good rows.
+    direction : {"top", "random", "bottom"}
+        Direction of largest variance of the good rows, a random one, or that of least variance.
     reach : float
         Component of a bad row in the direction, as a fraction of its distance, in (0, 1].
     """
 
+    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    direction: str = parameter("top", check_choice, choices=DIRECTIONS)
     reach: float = parameter(0.5, check_number, at_most=1.0)
     min_d: ClassVar[int] = 2
 
@@ -85,59 +75,6 @@ class AlphaCorruption(Directed):
         aside *= np.sqrt(1 - self.reach**2) * distances / np.linalg.norm(aside, axis=1)[:, None]
         X[lowest] = target + self.reach * distances * u + aside
         return Sample(X, self._flags(lowest), target)
-
-
-@dataclass(frozen=True)
-class Mirrored(Directed):
-    """An adversary reflects the alpha n lowest rows in a direction: they become the highest.
-
-    Distances to the mean and the variance about it do not change, so filters that wait for a large
-    eigenvalue see nothing; only the imbalance of the two tails remains. The target, `Sample.mean`,
-    is the mean of the rows before. The mean moves by 2 alpha times the mean of the tail, about the
-    most that can go undetected.
-    """
-
-    def _draw(self, random_state: Seed) -> Sample:
-        rng = check_random_state(random_state)
-        X = self.inliers.draw(self.n, self.d, rng)
-        target = X.mean(axis=0)
-        u = direction_of(X, self.direction, rng)
-        heights = (X - target) @ u
-        lowest = np.argsort(heights)[: self.n_outliers]
-        # With alpha near 1/2 some of them lie above the mean: they stay.
-        X[lowest] += np.outer(2 * np.maximum(-heights[lowest], 0.0), u)
-        return Sample(X, self._flags(lowest), target)
-
-
-@dataclass(frozen=True)
-class Subtractive(Directed):
-    """An adversary only removes: the lowest of the good rows in a direction are missing.
-
-    There are no bad rows. The rows left are good rows with one tail cut off, and their mean is not
-    the target, which is the mean of all rows as drawn (`Sample.mean`). Removing nothing leaves the
-    bias of the missing tail; removing suspects removes good rows. Only trimming the other tail
-    helps.
-
-    Here alpha is the fraction of the drawn rows that is removed: n rows are left of
-    n / (1 - alpha). No row of a sample is an outlier: `Sample.alpha` is 0.
-    """
-
-    @property
-    def n_outliers(self) -> int:
-        """Number of corrupted rows: none."""
-        return 0
-
-    @property
-    def n_removed(self) -> int:
-        """Number of missing good rows."""
-        return round(self.alpha / (1 - self.alpha) * self.n)
-
-    def _draw(self, random_state: Seed) -> Sample:
-        rng = check_random_state(random_state)
-        X = self.inliers.draw(self.n + self.n_removed, self.d, rng)
-        u = direction_of(X, self.direction, rng)
-        left = np.sort(np.argsort(X @ u)[self.n_removed :])  # in the order they were drawn
-        return Sample(X[left], np.zeros(self.n, dtype=np.bool_), X.mean(axis=0))
 
 
 @dataclass(frozen=True)
@@ -217,7 +154,7 @@ def _check_each(values: Any, name: str, each: Callable[[Any, str], Any]) -> tupl
     return tuple(each(value, name) for value in values)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Attack(Contamination):
     """An adversary that knows the method, tries several placements and keeps the most harmful.
 
@@ -260,7 +197,6 @@ class Attack(Contamination):
         DIRECTIONS, _check_each, each=partial(check_choice, choices=DIRECTIONS)
     )
     clusters: tuple[int, ...] = parameter((1, 3), _check_each, each=check_whole)
-    _method: str = field(init=False)
 
     def __post_init__(self) -> None:
         from sklearn.base import clone  # slow to import, and needed here only
@@ -272,15 +208,6 @@ class Attack(Contamination):
                 "Give an instance, such as inlier.RobustMean()."
             )
         set_fields(self, method=clone(self.method, safe=False))
-        set_fields(self, _method=_description(self.method))
-
-    def __repr__(self) -> str:
-        shown = {f.name: repr(getattr(self, f.name)) for f in fields(self) if f.init}
-        shown["method"] = self._method
-        return f"Attack({', '.join(f'{name}={value}' for name, value in shown.items())})"
-
-    def __str__(self) -> str:
-        return f"Attack(n={self.n}, d={self.d}, alpha={self.alpha}, method={self.method!r})"
 
     def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
@@ -297,7 +224,7 @@ class Attack(Contamination):
                     best, worst_error = placed, error
             if not answered:
                 raise ValueError(
-                    f"method={self._method} has no answer to any of the placements: {fault}"
+                    f"method={self.method!r} has no answer to any of the placements: {fault}"
                 ) from fault
         return Sample(best, is_outlier)
 
@@ -339,7 +266,7 @@ class Attack(Contamination):
         location = np.asarray(method.location_, dtype=np.float64)
         if location.shape != truth.shape:
             raise ValueError(
-                f"location_ of method={self._method} has shape {location.shape}: it must be a "
+                f"location_ of method={self.method!r} has shape {location.shape}: it must be a "
                 f"point with {len(truth)} coordinates."
             )
         error = float(np.linalg.norm(location - truth))
@@ -353,16 +280,3 @@ def _centers(u: Array, sideways: Array) -> Array:
     aside = sideways - np.outer(sideways @ u, u)
     aside /= np.linalg.norm(aside, axis=1, keepdims=True)
     return np.asarray((u + aside) / np.sqrt(2))
-
-
-def _description(method: Any) -> str:
-    """Return all parameters of an estimator; its repr may omit some, or show an address."""
-    kind: Any = type(method)
-    if hasattr(method, "get_params"):
-        parameters = method.get_params(deep=False)
-    elif kind.__repr__ is object.__repr__:
-        parameters = vars(method)
-    else:
-        return repr(method)
-    listed = ", ".join(f"{name}={value!r}" for name, value in sorted(parameters.items()))
-    return f"{kind.__name__}({listed})"

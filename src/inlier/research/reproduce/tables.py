@@ -31,11 +31,6 @@ least 5% and at most 50% of it. Our own columns, and lp by re-weighted l1, are c
 printed lp or, where there is none, with l1. A worse cell of the last two columns is a failure;
 there {failures}."""
 
-INEXACT = """\
-The last table lists where lp and ours, sigma given, did not remove exactly the bad rows, and in how
-many of these draws they removed fewer, with the rest within the budget: there the truth is not the
-minimum of the l0 problem."""
-
 MISMATCHES = """\
 What does not match the paper:
 
@@ -95,7 +90,7 @@ def cells(number_of_table: int) -> list[PrintedCell]:
 def run(setup: Setup) -> Chapter:
     """Reproduce all tables."""
     trials = 1 if setup.quick else setup.trials
-    tables, lines, worse, inexact = [], [], [], []
+    tables, lines, worse = [], [], []
     verdicts: dict[str, list[str]] = {name: [] for name in COLUMNS}
     for i in QUICK_NUMBERS if setup.quick else NUMBERS:
         chosen = cells(i)
@@ -105,15 +100,10 @@ def run(setup: Setup) -> Chapter:
         lines += tidy(f"table{i}", models, found)
         for cell, comparison in zip(chosen, found, strict=True):
             worse += _worse(i, cell, comparison)
-            inexact += _inexact(i, cell, comparison)
             for name, row in comparison.by_method().items():
                 verdicts[name] += filter(None, [_verdict(COLUMNS[name], row, cell)])
     failures = f"are {len(worse)}: {'; '.join(worse)}" if worse else "is none"
     text = TEXT.format(draws=draws(trials), failures=failures)
-    if inexact:
-        text += f"\n\n{INEXACT}"
-        head = ["table", "data", "column", "draws", "not exact", "fewer removed"]
-        tables.append(table("Where lp and ours, sigma given, are not exact", head, inexact))
     counts = {name.replace("-", "_"): _counts(of_method) for name, of_method in verdicts.items()}
     text += f"\n\n{MISMATCHES.format(**counts)}"
     return Chapter("The paper's tables", text, tables, (), lines, worse)
@@ -165,19 +155,3 @@ def _worse(i: int, cell: PrintedCell, comparison: Comparison) -> list[str]:
                 f"printed {column.held_against(cell.printed):g}"
             )
     return found
-
-
-def _inexact(i: int, cell: PrintedCell, comparison: Comparison) -> list[list[str]]:
-    """Count draws where the removed rows are not the bad ones, and where they are fewer."""
-    bad = cell.model.n_outliers
-    rows = []
-    for column in COLUMNS.values():
-        by_lp = (column.is_ours or column.printed == "lp") and "sigma" in column.method.needs
-        records = comparison.of(column.name) if by_lp else []
-        missed = [record for record in records if record.exact is False]
-        # A fit that exceeds its budget has a message.
-        fewer = sum((record.removed or 0) < bad and not record.message for record in missed)
-        if missed:
-            counts = (len(records), len(missed), fewer)
-            rows.append([str(i), str(cell.model), column.label, *map(str, counts)])
-    return rows
