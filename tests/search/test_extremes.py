@@ -8,8 +8,7 @@ from inlier import robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA
 from inlier.search import thresholds
-from inlier.search.extremes import RowSample, extreme_rules, find_extremes, rounding_steps
-from inlier.search.symmetric import is_noise
+from inlier.search.extremes import RowSample
 from ordinary_tables import fitted, iris_with_typos
 
 # Rows, columns, the bad cells, and what happens to them.
@@ -69,25 +68,6 @@ def test_many_extreme_rows_are_cut_at_the_least_likely_gap(seed):
     np.testing.assert_array_equal(robust_mean(sample.X).support, ~sample.is_outlier)
 
 
-def test_a_good_cell_beside_many_extreme_ones_is_kept():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((400, 1))
-    X[:30] = 40.0 + rng.standard_normal((30, 1))
-    X[30] = 1.6 * np.abs(X[31:]).max()  # beyond the others, by what one good value can reach
-    np.testing.assert_array_equal(np.flatnonzero(~find_extremes(X)[1]), np.arange(30))
-
-
-def test_a_gap_that_the_tail_can_reach_is_none():
-    X = np.random.default_rng(0).standard_normal((200, 1))
-    X[0] = 1.2 * np.abs(X[1:]).max()
-    assert find_extremes(X)[0] == []
-    X[0] = 40.0
-    (rule,), kept = find_extremes(X)
-    np.testing.assert_array_equal(np.flatnonzero(~kept), [0])
-    np.testing.assert_array_equal(rule.measure(X) > rule.cut, ~kept)
-    assert 1.0 < X[0, 0] / (rule.measure.center[0] + rule.measure.above[0]) < 40.0
-
-
 # -- sampled rows ---------------------------------------------------------------------------------
 
 
@@ -125,46 +105,3 @@ def test_rows_too_long_to_sample_are_tested_in_their_span(n, monkeypatch):
         assert fitted(X).support.all()
         X[: n // 5] += 0.5
         np.testing.assert_array_equal(fitted(X).outliers, np.arange(n // 5))
-
-
-@pytest.mark.usefixtures("small_samples")
-def test_a_device_tests_a_sample_as_the_host_does(torch, monkeypatch):
-    monkeypatch.setattr(thresholds, "SAMPLE_ROWS", 600)
-    rng = np.random.default_rng(0)
-    X = rng.standard_t(5, size=(4000, 300)).astype("f4")
-    X[:, 3], X[:, 4], X[:, 5] = np.round(X[:, 3]), 0.0, rng.random(4000) < 0.002
-    X[7, 8], X[9] = 1e6, 40.0 * X[9]
-    host = as_table(X)
-    device = as_table(torch.tensor(X))
-    monkeypatch.setattr(type(device), "to_gpu", type(device).to_device)
-    sample = RowSample.of(device)
-    found, expected = (extreme_rules(table, sample) for table in (device, host))
-    assert len(found) == len(expected) > 0
-    for one, other in zip(found, expected, strict=True):
-        assert type(one.measure) is type(other.measure)
-        np.testing.assert_allclose([one.cut, one.log_p], [other.cut, other.log_p], rtol=1e-5)
-        np.testing.assert_array_equal(
-            device.measured(one.measure).numpy() > one.cut, host.measured(other.measure) > other.cut
-        )
-    noise = rng.standard_normal((900, 300))
-    for values in (noise, noise[:, :40], np.exp(noise), rng.random((900, 50)), np.round(noise)):
-        on_device, on_host = (
-            is_noise(values, 1000, 900, [], to_gpu) for to_gpu in (device.to_gpu, np.asarray)
-        )
-        assert on_device == on_host
-
-
-ROUNDED = {
-    "decimals": (np.round(np.random.default_rng(0).standard_normal(500), 1), 0.1),
-    "fives": (np.random.default_rng(0).integers(0, 9, 500) * 5.0, 5.0),
-    "equal": (np.full(500, 7.0), 0.0),
-    "two values": (np.repeat([0.0, 1.0], [99, 1]), 1.0),
-    "arithmetic is no rounding": (np.r_[0.3, 0.1 + 0.2, 1.0:10.0], 0.7),
-    "a huge value does not make the others copies": (np.append(np.arange(100.0) / 10, 1e15), 0.1),
-}
-
-
-@pytest.mark.parametrize("kind", ROUNDED)
-def test_rounding_steps(kind):
-    values, step = ROUNDED[kind]
-    np.testing.assert_allclose(rounding_steps(np.sort(values)[:, None]), [step], rtol=1e-9)

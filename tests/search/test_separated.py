@@ -5,57 +5,7 @@ import pytest
 
 from inlier.datasets import SettingB
 from inlier.research.datasets import Cluster
-from inlier.search import thresholds
-from inlier.search.separated import best_separated, project_and_divide, separated_groups
-from inlier.search.tests import bimodality_ratio
 from ordinary_tables import fitted, iris_with_typos
-
-
-def test_the_best_separated_group_and_its_ratio():
-    rng = np.random.default_rng(0)
-    X = np.r_[rng.uniform(-1.0, 1.0, (90, 3)), 10.0 + 0.1 * rng.uniform(-1.0, 1.0, (10, 3))]
-    group, blocked = best_separated(X, 100)
-    assert not blocked
-    np.testing.assert_array_equal(np.flatnonzero(group.members), np.arange(90, 100))
-    # Along the diagonal the others reach about sqrt(3) and the group about 10 sqrt(3).
-    assert 5.0 < group.ratio < 20.0
-
-
-def test_few_rows_are_removed_as_a_cluster_and_not_as_a_tail():
-    rng = np.random.default_rng(0)
-    good = rng.uniform(-1.0, 1.0, (45, 1))
-    compact = np.r_[good, 2.2 + 0.1 * rng.uniform(size=(5, 1))]
-    group, _ = best_separated(compact, 50)
-    np.testing.assert_array_equal(np.flatnonzero(group.members), np.arange(45, 50))
-    # As far away as before, but each twice as far out as the one before.
-    spread = np.r_[good, 2.2 * 2.0 ** np.arange(5)[:, None]]
-    assert best_separated(spread, 50)[0] is None
-
-
-def test_rows_are_divided_into_classes_and_noise_is_not():
-    rng = np.random.default_rng(0)
-    noise = rng.standard_normal((300, 10))
-    # Three classes along no principal axis of their own.
-    classes = noise + 4.0 * np.eye(10)[rng.integers(3, size=300)]
-    for X, divided in ((noise, False), (classes, True)):
-        ratio = bimodality_ratio(project_and_divide(X)[1], thresholds.DIVIDED_LEVEL)
-        assert (ratio > 1.0) == divided
-
-
-def test_a_device_finds_the_groups_of_the_host(torch):
-    rng = np.random.default_rng(0)
-    values = rng.standard_normal((500, 30)) * np.linspace(1.0, 20.0, 30)
-    values[:20, :3] += 30.0
-    values[20:45, 7] -= 200.0
-    rows = np.arange(500)
-    found, expected = (
-        separated_groups(rows, values, 500, to_gpu)[0] for to_gpu in (torch.asarray, np.asarray)
-    )
-    assert len(found) == len(expected) > 0
-    for (one, _), (other, _) in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one.members, other.members)
-        np.testing.assert_allclose(one.direction, other.direction, rtol=1e-6, atol=1e-9)
-
 
 # -- what is kept ---------------------------------------------------------------------------------
 
