@@ -18,14 +18,12 @@ from clear_samples import (
     GOOD,
     INF,
     NAN,
-    SURROGATES,
     clear_sample,
     fitted,
-    spectral_sigma,
 )
 from fits import NAMES
 from inlier import robust_mean
-from inlier.l0 import Options, project, solve_l1, solve_least_squares
+from inlier.l0 import Options
 
 # -- kinds of tables ------------------------------------------------------------------------------
 
@@ -103,28 +101,6 @@ def test_every_kind_of_table_gives_the_same_answer(kind, tmp_path):
     np.testing.assert_array_equal(dense(data), X, err_msg="the data are not modified")
 
 
-@cases("kind", ["float32", "csr_array"])
-@cases("surrogate", SURROGATES)
-@cases("algorithm", ALGORITHMS)
-def test_kinds_of_tables_with_every_method(algorithm, surrogate, kind, tmp_path):
-    X, _, sigma = clear_sample(n=60, d=4, n_bad=12)
-    options = {"sigma": sigma, "algorithm": algorithm, "surrogate": surrogate}
-    data = KINDS[kind](X, tmp_path)
-    plain, other = fitted(X, **options), fitted(data, dense=X, **options)
-    np.testing.assert_array_equal(plain.support, other.support)
-    np.testing.assert_allclose(plain.location, other.location, rtol=1e-5, atol=1e-5)
-    np.testing.assert_array_equal(dense(data), X)
-
-
-def test_truth_values():
-    rng = np.random.default_rng(0)
-    X = rng.random((200, 40)) < 0.5
-    X[:40] = True
-    result = fitted(X, sigma=spectral_sigma(X[40:]))
-    np.testing.assert_array_equal(result.support, np.arange(200) >= 40)
-    np.testing.assert_allclose(result.location, X[40:].mean(axis=0), rtol=1e-6)
-
-
 # -- arguments that are refused -------------------------------------------------------------------
 
 
@@ -152,52 +128,7 @@ def test_a_wrong_argument_is_named(name, value):
         robust_mean(GOOD, **given, l0=Options(**l0))
 
 
-@cases("number", [2, 2.0, np.float32(2.0), np.float64(2.0), np.int64(2)])
-def test_numbers_of_any_type_are_taken(number):
-    result = robust_mean(
-        GOOD, sigma=number, l0=Options(max_iter=np.int64(50)), random_state=np.int32(1)
-    )
-    assert type(result.sigma) is float
-    assert result.sigma == 2.0
-
-
-@cases("random_state", [None, 0, np.random.default_rng(0), np.random.RandomState(0)])
-def test_random_states_of_any_type_are_taken(random_state):
-    X, is_bad, sigma = clear_sample()
-    result = fitted(X, sigma=sigma, random_state=random_state)
-    np.testing.assert_array_equal(result.support, ~is_bad)
-
-
 # -- the answer -----------------------------------------------------------------------------------
-
-
-@cases("algorithm", ALGORITHMS)
-@cases("shape", [(60, 5), (25, 60)])
-def test_nothing_is_printed(capfd, shape, algorithm):
-    X = np.random.default_rng(0).standard_normal(shape)
-    X[:5] += 12.0
-    robust_mean(X, sigma=1.2 * spectral_sigma(X[5:]), l0=Options(algorithm=algorithm))
-    symmetric_fits.robust_mean(X)
-    center = np.median(X, axis=0)
-    solve_l1(X, center, 100.0)
-    solve_least_squares(X, center, 100.0)
-    project(X, center, 100.0, target=np.ones(len(X)))
-    assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("shape", [(100, 6), (30, 60)])
-def test_the_callback_sees_the_history(shape, algorithm):
-    X = np.random.default_rng(0).standard_normal(shape)
-    X[:5] += 12.0
-    seen: list[Any] = []
-    sigma = spectral_sigma(X[5:])
-    result = robust_mean(X, sigma=sigma, l0=Options(algorithm=algorithm), callback=seen.append)
-    assert seen == list(result.details.history)
-    passes = [step.n_passes for step in seen]
-    assert passes == sorted(passes)
-    last = {int(step.n_removed) for step in seen if step.stage == "algorithm 1"}
-    assert int((~result.support).sum()) in last
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -10,7 +10,6 @@ from cases import cases
 from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.datasets import SettingA, SettingB
 from inlier.l0.subspace import SKETCH_ROWS
-from inlier.research import baselines
 from libraries import (
     PRECISIONS,
     WHOLE,
@@ -223,46 +222,6 @@ def test_the_estimator_speaks_in_arrays_of_its_input(library, knows_sigma, preci
     np.testing.assert_array_equal(host(signs), np.where(expected.support_, 1, -1))
 
 
-def test_rows_are_judged_in_their_own_library(library):
-    """By any fit; also a single row."""
-    sample = SettingB(400, 20, 0.2).sample(0)
-    X, there = sample.X, library(sample.X)
-    by_numpy = RobustMean(sigma=sample.sigma).fit(X)
-    by_library = RobustMean(sigma=sample.sigma).fit(there)
-    signs, expected = by_numpy.predict(there), by_library.predict(X)
-    assert is_beside(signs, there) and type(expected) is np.ndarray
-    np.testing.assert_array_equal(host(signs), expected)
-    for i in (int(np.argmax(sample.is_outlier)), int(np.argmin(sample.is_outlier))):
-        signs = host(by_library.predict(library(X[i : i + 1])))
-        np.testing.assert_array_equal(signs, expected[i : i + 1])
-    for ask in (by_library.predict, by_library.score_samples, by_library.decision_function):
-        with pytest.raises(ValueError, match=r"X has 19 features.*expecting 20"):
-            ask(library(X[:, :19]))
-
-
-@cases("precision", PRECISIONS)
-@cases(
-    "baseline",
-    [
-        baselines.SampleMean(),
-        baselines.CoordinateMedian(),
-        baselines.GeometricMedian(),
-        baselines.TrimmedMean(alpha=0.2),
-        baselines.IterativeFiltering(sigma=1.3),
-        baselines.ProjectedGradient(alpha=0.2),
-    ],
-)
-def test_baselines_give_the_answer_of_numpy(library, baseline, precision):
-    X = SettingB(300, 20, 0.2).sample(0).X.astype(precision)
-    expected = type(baseline)(**baseline.get_params()).fit(X)
-    actual = type(baseline)(**baseline.get_params()).fit(library(X))
-    atol = 64 * float(np.finfo(X.dtype).eps)
-    np.testing.assert_allclose(host(actual.location_), expected.location_, rtol=0, atol=atol)
-    np.testing.assert_array_equal(host(actual.support_), expected.support_)
-    np.testing.assert_allclose(host(actual.weights_), expected.weights_, rtol=0, atol=1e-3)
-    assert actual.result_.n_passes == expected.result_.n_passes
-
-
 # -- dtypes and memory of all kinds ---------------------------------------------------------------
 
 
@@ -317,28 +276,3 @@ def test_where_the_first_bad_entry_is(library, precision, value):
     for ask in (robust_mean, RobustMean().fit):
         with pytest.raises(ValueError, match=r"\bX\b.*row 7, column 3"):
             ask(library(X))
-
-
-def test_large_finite_numbers_are_not_mistaken_for_infinity(library):
-    X = np.random.default_rng(0).standard_normal((40, 5))
-    X[0] = 1.5e308  # their sum overflows
-    result, _ = quietly(robust_mean, library(X))
-    np.testing.assert_array_equal(host(result.outliers), [0])
-
-
-NO_TABLES = {
-    "one dimension": np.ones(5),
-    "three dimensions": np.ones((5, 3, 2)),
-    "a number": np.ones(()),
-    "complex": np.ones((5, 3)) * 1j,
-    "one row": np.ones((1, 3)),
-    "no row": np.ones((0, 3)),
-    "no column": np.ones((3, 0)),
-}
-
-
-@cases("name", NO_TABLES)
-def test_what_is_no_table_is_refused(library, name):
-    for ask in (robust_mean, RobustMean().fit, baselines.GeometricMedian().fit):
-        with pytest.raises(ValueError, match=r"\bX\b"):
-            ask(library(NO_TABLES[name]))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import linalg, special, stats
+from scipy import linalg, stats
 from sklearn import metrics
 
 import inlier
@@ -211,20 +211,3 @@ def test_training_with_clients(load):
     nearest = np.argsort(metrics.euclidean_distances(U), axis=1)[:, :9]
     expected = trimmed.fit(U[nearest].mean(axis=1)).location_
     np.testing.assert_allclose(federated.rule_of("NNM + trimmed mean", 12, 3)(U), expected)
-
-
-def test_gradients_of_the_training(load):
-    training = load("federated_training")
-    task = training.digits()
-    theta = training.initial(task, np.random.default_rng(0)).astype(float)
-    X, y = task.X[:16].astype(float), task.y[:16]
-
-    def loss(v):
-        W1, b1, W2, b2 = training.unpacked(v, task.shapes)
-        out = np.maximum(X @ W1 + b1, 0.0) @ W2 + b2
-        return -special.log_softmax(out, axis=1)[np.arange(16), y].mean()
-
-    step = training.local_updates(task, theta, X[None, None], y[None, None], steps=1)[0]
-    direction = np.random.default_rng(1).standard_normal(len(theta))
-    slope = (loss(theta + 1e-6 * direction) - loss(theta - 1e-6 * direction)) / 2e-6
-    assert step @ direction == pytest.approx(-training.RATE * slope, rel=1e-4)

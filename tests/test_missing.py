@@ -1,27 +1,20 @@
 """Missing cells: against numpy's means without NaN, and fits of tables that were filled by hand."""
 
 import pickle
-import re
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.exceptions import ConvergenceWarning
 
-import inlier
 from cases import cases
 from fits import arguments
 from inlier import RobustMean, robust_mean
-from inlier.datasets import SettingA
-from inlier.l0 import Options
 from inlier.research.baselines import CoordinateMedian
-from inlier.results.wording import remarks
 from not_numbers import not_numbers
 
 
@@ -120,44 +113,7 @@ def test_all_but_the_mean_is_that_of_the_filled_table(how):
     assert gappy.location == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_table_without_gaps_has_none_missing():
-    result = robust_mean(SAMPLE.X)
-    assert result.details.n_missing.shape == (20,) and result.details.n_missing.dtype.kind == "i"
-    assert not result.details.n_missing.any()
-    assert "missing" not in result.message
-    assert result._data.table._Y is SAMPLE.X
-
-
-KINDS = {
-    "list": lambda X: [[None if np.isnan(x) else x for x in row] for row in X.tolist()],
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "polars with nulls": lambda X: pl.DataFrame(X).fill_nan(None),
-    "objects": lambda X: np.where(np.isnan(X), None, X.astype(object)),
-    "masked": lambda X: np.ma.masked_invalid(X),
-    "nullable": lambda X: pd.DataFrame(X).astype(dict.fromkeys(range(19), "Float64")),
-    "nullable integers": lambda X: pd.DataFrame(np.round(1e9 * X)).astype("Int64"),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("fit", [robust_mean, lambda X: RobustMean().fit(X).result_])
-def test_kinds_of_tables(kind, fit, result):
-    other = fit(KINDS[kind](GAPPY))
-    unit = 1e9 if kind == "nullable integers" else 1.0
-    assert other.location / unit == pytest.approx(result.location)
-    assert np.array_equal(other.support, result.support)
-    assert np.array_equal(other.details.n_missing, result.details.n_missing)
-
-
 # -- The verdict ----------------------------------------------------------------------------------
-
-
-@cases("shape", [(500, 5), (1000, 30), (60, 90), (300, 1), (2000, 2)])
-@cases("share", [0.2, 0.5])
-def test_clean_data_lose_nothing(shape, share):
-    result = robust_mean(with_gaps(np.random.default_rng(1).standard_normal(shape), share))
-    assert result.support.all()
 
 
 @cases("assume", ["auto", "nothing", "symmetric"])
@@ -192,15 +148,6 @@ def test_a_gross_row_with_missing_cells_is_found():
     assert "x0 is missing, counts as" in str(why) and "x3 = 1000" in str(why)
 
 
-def test_order_does_not_matter(result):
-    rows = np.random.default_rng(3).permutation(len(GAPPY))
-    columns = np.random.default_rng(4).permutation(GAPPY.shape[1])
-    other = robust_mean(GAPPY[np.ix_(rows, columns)])
-    assert np.array_equal(result.support[rows], other.support)
-    assert result.location[columns] == pytest.approx(other.location, abs=1e-12)
-    assert np.array_equal(result.details.n_missing[columns], other.details.n_missing)
-
-
 def rare():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 5))
@@ -231,28 +178,6 @@ def test_a_column_that_judges_no_row():
     assert_no_nan(result)
 
 
-@cases("assume", ["auto", "nothing"])
-def test_all_columns_judge_where_nothing_is_assumed(assume):
-    X = rare()
-    result = robust_mean(X, assume=assume)
-    assert result.outliers.tolist() == list(range(100))
-    assert not len(result._gaps.ignored)
-    X[100:, 1:] = np.exp(X[100:, 1:])
-    assert robust_mean(X, assume=assume).support[100:].all()
-    assert not robust_mean(X, assume="symmetric").support[100:].all()
-
-
-@pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
-def test_where_nothing_is_left_to_judge_by():
-    rng = np.random.default_rng(0)
-    X = np.full((300, 100), np.nan)
-    X[np.arange(300), np.arange(300) % 100] = rng.standard_normal(300)
-    result = robust_mean(X)
-    assert result.location == pytest.approx(np.nanmean(X[result.support], axis=0))
-    assert_no_nan(result)
-    assert_no_nan(robust_mean(np.where(np.eye(3) > 0, 1.0, np.nan)))
-
-
 # -- What the result says and does ----------------------------------------------------------------
 
 
@@ -276,30 +201,6 @@ def test_the_message_and_the_certificate_are_about_the_filled_table(result):
     X = SAMPLE.X.copy()
     X[3, 4] = np.nan
     assert "1 missing cell (in 1 column) counts as the median of its column" in str(robust_mean(X))
-
-
-def test_other_choices(result):
-    for other in (result.at(0), result.at(threshold=2.0), result.keep(0)):
-        expected = np.nanmean(GAPPY[other.support], axis=0)
-        assert other.location == pytest.approx(expected, abs=1e-12)
-        assert other.message.count("missing cells (in 20 columns)") == 1
-        assert np.array_equal(other.details.n_missing, result.details.n_missing)
-        assert other.certificate.verify(GAPPY).holds
-        assert_no_nan(other)
-
-
-def test_the_summary(result):
-    summary = result._summary
-    assert summary.plain == pytest.approx(np.nanmean(GAPPY, axis=0))
-    assert summary.median == pytest.approx(np.nanmedian(GAPPY, axis=0))
-    assert summary.deviation == pytest.approx(np.nanstd(GAPPY[result.support], axis=0))
-    assert np.array_equal(summary.n_missing, result.details.n_missing)
-    Y = filled(GAPPY)
-    largest = np.sqrt(np.linalg.eigvalsh(np.cov(Y[result.support].T, bias=True))[-1])
-    assert summary.after[0] == pytest.approx(largest)
-    assert not re.search(r">[^<>]*\bnan\b", result.to_html().partition("<script")[0])
-    X = with_gaps(np.random.default_rng(0).standard_normal((200, 4)))
-    assert robust_mean(X)._summary.offset == pytest.approx(0.0, abs=1e-12)
 
 
 def test_columns_with_hardly_any_cell():
@@ -336,36 +237,6 @@ def test_a_missing_cell_is_not_gross():
     assert "100 times too large" in str(result.explain(7))
     back = pickle.loads(pickle.dumps(result))
     assert str(back.explain(7, X)) == str(result.explain(7))
-
-
-def test_warnings_say_what_the_message_says():
-    X = with_gaps(SettingA(n=1000, d=50, alpha=0.4).sample(random_state=0).X, 0.02)
-    with pytest.warns(inlier.WeakEvidenceWarning) as caught:
-        result = robust_mean(pd.DataFrame(X), assume="symmetric")
-    assert [str(warning.message) for warning in caught] == [result.message]
-    assert caught[0].filename == __file__
-    assert "missing cells" in result.message and "missing cells" in remarks(result)
-    with pytest.warns(ConvergenceWarning) as caught:
-        result = robust_mean(X, sigma=1.0, l0=Options(algorithm="paper", max_iter=1))
-    assert [str(warning.message) for warning in caught] == [result.message]
-    assert caught[0].filename == __file__
-
-
-def test_after_pickling(result):
-    back = pickle.loads(pickle.dumps(result))
-    assert np.array_equal(back.details.n_missing, result.details.n_missing)
-    assert str(back.explain(3, GAPPY)) == str(result.explain(3))
-    assert np.array_equal(back.with_data(GAPPY).at(0).location, result.at(0).location)
-
-
-def test_names_given_later_are_in_the_message():
-    X = GAPPY.copy()
-    X[50:, 2] = np.nan
-    result = robust_mean(X, sigma=1.5)
-    assert "column 2" in result.message
-    named = result.with_data(X, columns=[f"c{j}" for j in range(20)])
-    assert "column 'c2'" in named.message and "column 2" not in named.message
-    assert "column 'c2'" in remarks(named) and "column 2" not in remarks(named)
 
 
 # -- The estimator --------------------------------------------------------------------------------

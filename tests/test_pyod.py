@@ -69,34 +69,6 @@ def test_scores_and_labels_of_new_rows(detector):
     np.testing.assert_allclose(detector.decision_function(X_TRAIN), detector.decision_scores_)
 
 
-@cases("detector", BOTH)
-@cases("method", ["linear", "unify"])
-def test_probabilities(detector, method):
-    probabilities = detector.predict_proba(X_TEST, method=method)
-    assert probabilities.shape == (100, 2)
-    assert probabilities.min() >= 0.0 and probabilities.max() <= 1.0
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    again, confidence = detector.predict_proba(X_TEST, method=method, return_confidence=True)
-    np.testing.assert_array_equal(again, probabilities)
-    assert confidence.shape == (100,)
-
-
-@cases("detector", BOTH)
-def test_confidence(detector):
-    labels, confidence = detector.predict(X_TEST, return_confidence=True)
-    np.testing.assert_array_equal(labels, detector.predict(X_TEST))
-    np.testing.assert_array_equal(confidence, detector.predict_confidence(X_TEST))
-    assert confidence.min() >= 0.0 and confidence.max() <= 1.0
-
-
-@cases("detector", BOTH)
-def test_rejection(detector):
-    labels, stats = detector.predict_with_rejection(X_TEST, return_stats=True, c_r=0.1)
-    assert set(labels) <= {-2, 0, 1}
-    assert len(stats) == 3 and np.isfinite(stats).all()
-    assert len(detector.compute_rejection_stats()) == 3
-
-
 def test_clone_and_parameters():
     detector = RobustMeanDetector(contamination=0.2, sigma=3.0, random_state=7)
     assert detector.get_params() == {

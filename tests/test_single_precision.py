@@ -11,7 +11,6 @@ from cases import cases
 from inlier import RobustMeanResult, WeakEvidenceWarning, robust_mean
 from inlier.data import as_table
 from inlier.data.base import Metric
-from inlier.l0 import Options
 from libraries import host
 from paper_cells import BIG, CELLS, SETTINGS, name_of
 
@@ -85,19 +84,6 @@ def test_the_support_of_large_tables_is_that_of_double_precision(cell, known, of
 def test_the_support_is_that_of_double_precision_in_every_run(cell, known, offset):
     for seed in range(1, 11):
         check_cell(cell, seed, offset, known)
-
-
-@cases("options", [{"algorithm": "paper"}, {"start": "geometric-median"}])
-@cases("make", MAKERS)
-@cases("offset", OFFSETS)
-def test_other_ways_have_the_support_of_double_precision(offset, make, options):
-    sample = SETTINGS["B"](n=300, d=20, alpha=0.2).sample(0)
-    X = moved(sample.X, offset)
-    sigma = sample.sigma * (1.0 + 1e-4)
-    options = {"sigma": sigma, "l0": Options(**options)}
-    expected = robust_mean(X.astype(np.float64), **options)
-    result = robust_mean(make(X), **options)
-    np.testing.assert_array_equal(host(result.support), expected.support)
 
 
 # -- sums of many numbers -------------------------------------------------------------------------
@@ -202,14 +188,6 @@ def test_means_along_the_path_do_not_remember_distant_rows():
     for point in result.path[1:]:
         expected = np.delete(X.astype(np.float64), point.removed, axis=0).mean(axis=0)
         np.testing.assert_allclose(point.location, expected, rtol=0.0, atol=1e-6)
-
-
-@pytest.mark.parametrize("options", [{}, {"sigma": 3.0}])
-def test_scores_of_few_long_rows_far_away_are_those_of_the_rule(options):
-    X = (1e3 + np.random.default_rng(0).standard_normal((12, 40))).astype(np.float32)
-    result = fit(X, **{"sigma": None, **options})
-    squared = ((X.astype(np.float64) - result.details.rule.center) ** 2).sum(axis=1)
-    np.testing.assert_allclose(result.scores, squared / result.details.rule.budget, rtol=1e-5)
 
 
 def test_a_budget_is_kept_to_the_rounding_of_the_data():

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -161,31 +160,6 @@ def test_all_surfaces_tell_of_missing_cells(tmp_path, choice):
         assert why.missing.tolist() == np.flatnonzero(np.isnan(X[why.row])).tolist()
 
 
-def test_suspects_and_cells_in_numbers(table, result):
-    told = as_json(table)
-    (suspect,) = told["suspects"]
-    assert suspect["rows"] == list(range(1, 51))
-    assert suspect["why"] == result.suspects[0].why
-    # How far the mean moves, by hand.
-    X = skewed()
-    support = np.array(told["is_kept"])
-    rest = support.copy()
-    rest[:50] = False
-    moved = X[support].mean(axis=0) - X[rest].mean(axis=0)
-    along = (X[support] - X[support].mean(axis=0)) @ (moved / np.linalg.norm(moved))
-    errors = np.linalg.norm(moved) / (along.std() / np.sqrt(support.sum()))
-    assert suspect["shift"] == pytest.approx(errors, rel=1e-3)
-    assert [cell["row"] for cell in told["cells"]] == [i + 1 for i in GROSS]
-    for cell in told["cells"]:
-        column = X[:, COLUMNS.index(cell["column"])]
-        assert cell["value"] == pytest.approx(column[cell["row"] - 1])
-        assert cell["median"] == pytest.approx(np.median(column), rel=0.05)
-        usual = np.median(np.abs(column - np.median(column)))
-        times = abs(cell["value"] - np.median(column)) / usual
-        assert cell["times"] == pytest.approx(times, rel=0.05)
-        assert cell["slip"]
-
-
 def test_documented_fields(table):
     """docs/command-line.md names every field, and no other."""
     record = fit_record(table, "--id-column", "name")
@@ -226,27 +200,6 @@ def test_choices_are_those_of_the_verdict(table, result):
     assert invoke("fit", table, "--assume", "everything").exit_code == 2
 
 
-def test_several_suspects_are_dropped_by_their_numbers(result):
-    """As many as there may be: half of the suspect each."""
-    (whole,) = result.suspects
-    rows = whole.group.rows
-    halves = [
-        replace(whole, group=replace(whole.group, rows=part), shift=1.0 + i)
-        for i, part in enumerate((rows[:20], rows[20:]))
-    ]
-    several = replace(result, suspects=tuple(halves))
-    assert several.drop(1).drop(0).support.sum() == result.drop(0).support.sum()
-    left = several.drop(0)
-    assert left.suspects == (halves[1],)
-    assert not left.support[rows[:20]].any() and left.support[rows[20:]].all()
-    lowest = float(result.scores[rows].min())
-    assert result.at(threshold=0.9 * lowest).suspects == ()
-    assert result.at(threshold=1e9).suspects == result.suspects
-    said = read(page(several._summary))
-    assert "Suspect 1. 20 rows" in said and "Suspect 2. 30 rows" in said
-    assert "kept, suspect 2: 30 rows" in said
-
-
 def test_a_row_is_explained_by_the_group_it_left_with(table, result):
     for row in (100, 110):
         why = result.explain(row)
@@ -269,23 +222,3 @@ def test_a_row_is_explained_by_the_group_it_left_with(table, result):
     assert ", removed" in gone and str(result.suspects[0].group) in gone
     record = json.loads(shown("p100", "--json"))
     assert record["cells"] == list(result.explain(100).cells) and record["suspected"] is None
-
-
-def test_hostile_names_in_sentences(result):
-    names = ["<script>alert(1)</script>", "</ul>", "\u202e", "\x1b[31m", "&amp;", "x" * 300]
-    X = skewed()
-    found = result.with_data(X, columns=names, names=[f"<i>{i}" for i in range(len(X))])
-    html = page(found._summary)
-    assert "<script>alert" not in html and "\x1b" not in html and "<i>" not in html
-    assert html.count("</section>") == 10
-    assert "&lt;/ul&gt;" in html
-    assert "<script" not in card(found)
-
-
-def test_where_there_is_nothing_there_is_no_section():
-    X = np.random.default_rng(0).standard_normal((200, 3))
-    clean = inlier.robust_mean(X)
-    assert not clean.suspects and not clean.cells
-    html = page(clean._summary)
-    assert 'id="cells"' not in html and "suspect" not in read(html).lower()
-    assert "uspect" not in read(card(clean))

@@ -1,11 +1,7 @@
 """`inlier fit` and `inlier explain`: what they print and write, and their exit codes."""
 
-import csv
 import json
 import re
-import sqlite3
-import warnings
-from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -107,67 +103,6 @@ def test_groups_are_fitted_apart(patients, tmp_path):
     assert "group 'south' has no value at all in 'age'" in refused.stderr
 
 
-def test_weights(patients, tmp_path):
-    frame = pd.read_csv(patients)
-    frame["visits"] = np.random.default_rng(0).integers(0, 9, 400)
-    frame.loc[:39, "visits"] = 1000  # of the bad rows
-    path = tmp_path / "weighted.csv"
-    frame.to_csv(path, index=False)
-    weighted = (path, "--weights", "visits")
-    told = fit_record(*weighted, *NAMED)
-    fit, w = told["fits"][0], frame["visits"].to_numpy()[40:]
-    assert "visits" not in told["columns"] and fit["kept"] == 360 and fit["weighted"]
-    good = frame[told["columns"]].to_numpy()[40:]
-    np.testing.assert_allclose(fit["mean"], np.average(good, axis=0, weights=w))
-    assert fit["effective_size"] == pytest.approx(w.sum() ** 2 / (w**2).sum())
-    assert "the mean with each row counted once is within" in fit["certificate"]["statement"]
-    plain = fit_record(patients, *NAMED)["fits"][0]
-    assert fit["score"] == plain["score"] and not plain["weighted"]
-    apart = fit_record(*weighted, "--group-by", "site")
-    for one in apart["fits"]:
-        rows = frame[frame["site"] == one["group"]][40 // 2 :]
-        expected = np.average(rows[apart["columns"]], axis=0, weights=rows["visits"])
-        np.testing.assert_allclose(one["mean"], expected)
-    assert "an effective size of" in invoke("fit", *weighted, *NAMED).stdout
-    explained = invoke("explain", *weighted, *NAMED, "--row", "p000")
-    assert explained.stdout == invoke("explain", patients, *NAMED, "--row", "p000").stdout
-    frame.loc[7, "visits"] = -2
-    frame.to_csv(path, index=False)
-    done = invoke("fit", *weighted)
-    said = "The column 'visits' of weights has a negative entry (-2, the first in row 7)"
-    assert done.exit_code == 2 and said in done.stderr
-
-
-def test_missing_values(patients, tmp_path):
-    frame = pd.read_csv(patients)
-    frame.loc[50, "age"] = frame.loc[60, "w$x"] = np.nan
-    path = tmp_path / "holes.csv"
-    frame.to_csv(path, index=False)
-    told = fit_record(path)
-    columns, fit = told["columns"], told["fits"][0]
-    assert fit["missing"] == [int(name in ("age", "w$x")) for name in columns]
-    good = frame[columns][fit["is_kept"]]  # pandas leaves out what is missing
-    assert fit["mean"] == pytest.approx(good.mean().tolist())
-    assert fit["plain_mean"] == pytest.approx(frame[columns].mean().tolist())
-    assert fit["deviation"] == pytest.approx(good.std(ddof=0).tolist())
-    assert told["entries_imputed"] == told["rows_dropped"] == 0
-    assert "2 entries are missing, in 2 of 400 rows" in told["notes"][-1]
-    shown = invoke("fit", path)
-    assert shown.exit_code == 0
-    assert "2 missing cells (in 2 columns) count as the median" in shown.stdout
-    assert "age is missing" in invoke("explain", path, "--row", "51").stdout
-    refused = invoke("fit", path, "--missing", "error")
-    assert refused.exit_code == 2
-    assert "row 51, column 'age'" in refused.stderr and "--missing 'drop'" in refused.stderr
-    gone = invoke("explain", path, "--missing", "drop", "--row", "51").stderr
-    assert "from 1 to 400; 2 with missing values were dropped." in gone
-    dropped = fit_record(path, "--missing", "drop")
-    assert dropped["rows_dropped"] == 2
-    assert dropped["fits"][0]["row"] == [i for i in range(1, 401) if i not in (51, 61)]
-    imputed = fit_record(path, "--missing", "impute-robust")
-    assert imputed["entries_imputed"] == 2 and imputed["fits"][0]["rows"] == 400
-
-
 def test_choices(patients):
     X = pd.read_csv(patients).select_dtypes("number").to_numpy()
     (told,) = fit_record(patients, "--sigma", "4")["fits"]
@@ -263,20 +198,6 @@ def test_hints_about_columns(tmp_path):
     assert "The rows farthest out; all were kept" in invoke("fit", path).stdout
 
 
-def test_every_group_is_among_the_worst_rows(tmp_path):
-    X = np.random.default_rng(0).standard_normal((600, 6))
-    X[:40, 0] += 500.0
-    X[40:70, 3] -= 60.0
-    np.save(tmp_path / "x.npy", X)
-    (fit,) = fit_record(tmp_path / "x.npy", "--assume", "symmetric")["fits"]
-    assert len(fit["groups"]) == 2
-    for group, column in zip(fit["groups"], (0, 3), strict=True):
-        assert np.argmax(np.abs(group["shift"])) == column
-        assert {why["row"] for why in fit["worst"]} & set(group["rows"])
-    scores = [why["score"] for why in fit["worst"]]
-    assert len(scores) == 10 and scores == sorted(scores, reverse=True)
-
-
 def test_names_that_a_terminal_would_obey(tmp_path):
     path = tmp_path / "names.csv"
     rows = "".join(f"r\x1b[31m{i},{i % 7}.5,{i % 5}\n" for i in range(60))
@@ -285,94 +206,3 @@ def test_names_that_a_terminal_would_obey(tmp_path):
         done = invoke(*words, "--id-column", "id")
         assert done.exit_code == 0
         assert "\x1b" not in done.stdout and ":heart:" in done.stdout
-
-
-def test_only_weak_evidence_is_weak_evidence(patients, tmp_path, monkeypatch):
-    """Not each warning that a fit, or a package behind it, may give."""
-    honest = inlier.api.robust_mean
-
-    def fit(*arguments, **options):
-        for category in (DeprecationWarning, FutureWarning, RuntimeWarning, UserWarning):
-            warnings.warn("by a package", category, stacklevel=2)
-        return honest(*arguments, **options)
-
-    monkeypatch.setattr("inlier.cli.options.robust_mean", fit)
-    assert fit_record(patients)["fits"][0]["weak_evidence"] is False
-    X = np.random.default_rng(0).standard_normal((200, 5))
-    X[:76] = 100.0 + X[:76] ** 3
-    np.savetxt(tmp_path / "t.csv", X, delimiter=",")
-    with pytest.warns(inlier.WeakEvidenceWarning, match="minority"):
-        assert honest(X).support.sum() == 124
-    assert fit_record(tmp_path / "t.csv")["fits"][0]["weak_evidence"] is True
-
-
-FORMULAS = "=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", '=LINK("x")'
-PLAINLY = "-1.5", "+2", "-1,5", "-1e-3", "-inf", "-", "a=b", "'=1", ""
-
-
-def obeyed(cell):
-    """Whether a spreadsheet would run what is in a cell."""
-    if cell[:1] not in ("=", "+", "-", "@", "\t", "\r", "＝") or cell == "-":
-        return False
-    return not re.fullmatch(r"[+-](\d+([.,]\d+)?(e-?\d+)?|inf)", cell)
-
-
-def cells_of(path, delimiter=","):
-    with open(path, newline="", encoding="utf-8") as file:
-        return [cell for record in csv.reader(file, delimiter=delimiter) for cell in record]
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".db"])
-def test_no_file_that_is_written_holds_a_formula(tmp_path, suffix):
-    """Names of columns, rows and groups, and text, wherever they come from."""
-    rng = np.random.default_rng(0)
-    names = [*FORMULAS, *PLAINLY] * 4
-    frame = pd.DataFrame(rng.standard_normal((len(names), 3)), columns=["=a", "-b+1", "c"])
-    frame.insert(0, "@id", names)
-    frame["+g"] = ["=left", "+right"] * (len(names) // 2)
-    path = tmp_path / f"hostile{suffix}"
-    if suffix == ".csv":
-        frame.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC)
-    elif suffix == ".parquet":
-        frame.astype({"+g": "category"}).to_parquet(path)
-    else:
-        with closing(sqlite3.connect(path)) as made:
-            frame.to_sql("t", made, index=False)
-    mean, rows, clean, copy = (
-        tmp_path / name for name in ("mean.csv", "rows.csv", "clean.tsv", f"clean{suffix}")
-    )
-    words = ["--id-column", "@id", "--group-by", "+g"]
-    done = invoke("fit", path, *words, "--clean", clean, "--mean", mean, "--rows", rows)
-    assert done.exit_code == 0, done.stderr
-    found = {"mean": cells_of(mean), "rows": cells_of(rows), "clean": cells_of(clean, "\t")}
-    for kind, cells in found.items():
-        assert len(cells) > 20 and not [cell for cell in cells if obeyed(cell)], kind
-    assert {"'=a", "'-b+1", "c", "'=left", "'+right"} <= set(found["mean"])
-    for kind in ("rows", "clean"):
-        assert {f"'{name}" for name in FORMULAS} | set(PLAINLY) <= set(found[kind])
-    # Numbers are the same numbers, and what is only read keeps its names.
-    values = pd.read_csv(clean, sep="\t")[["'=a", "'-b+1", "c"]].to_numpy()
-    differences = np.abs(values[:, None] - frame[["=a", "-b+1", "c"]].to_numpy())
-    assert (differences.min(axis=1) < 1e-9).all()
-    assert fit_record(path, *words)["columns"] == ["=a", "-b+1", "c"]
-    if suffix == ".csv":  # text of the same kind is a copy, formulas included
-        assert invoke("fit", path, *words, "--clean", copy).exit_code == 0
-        assert set(cells_of(copy)) <= set(cells_of(path)) and any(map(obeyed, cells_of(copy)))
-
-
-@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".csv"])
-def test_times_are_left_out_as_text_is(tmp_path, suffix):
-    days = pd.date_range("2020-01-01", periods=40)
-    times = {"day": days, "zone": days.tz_localize("UTC"), "date": days.date}
-    times |= {"clock": [at.time() for at in days], "age": days - days[0]}
-    x = np.random.default_rng(0).standard_normal(40)
-    frame = pd.DataFrame({"x": x, "flag": x > 0, "n": pd.array(range(40), "Int64"), **times})
-    path = tmp_path / f"t{suffix}"
-    getattr(frame, f"to_{suffix[1:]}")(path, **({"index": False} if suffix == ".csv" else {}))
-    record = fit_record(path)
-    assert record["columns"] == ["x", "flag", "n"]
-    for name in times:
-        assert any(repr(name) in note for note in record["notes"])
-        done = invoke("fit", path, "--columns", f"x,{name}")
-        assert done.exit_code == 2
-        assert f"--columns '{name}' is a column that is not used as numbers" in done.stderr

@@ -130,16 +130,6 @@ def test_the_end_of_a_job_while_packages_are_imported(tmp_path, start, number, m
     assert (process.returncode, printed, said) == (128 + number, "", "")
 
 
-def test_a_job_of_nohup_outlives_its_terminal(tmp_path):
-    path = tmp_path / "large.npy"
-    np.save(path, np.random.default_rng(0).standard_normal((20_000, 20)))
-    ignored = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
-    process = begun("fit", path, "--quiet", **ignored)
-    wait_until_open(process, path)
-    process.send_signal(signal.SIGHUP)
-    assert process.communicate(timeout=60) == ("", "") and process.returncode == 0
-
-
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
 
 
@@ -226,20 +216,6 @@ def test_what_is_hostile_is_refused_in_one_line_and_within_memory(tmp_path, data
     for (code, printed, error), (words, said) in zip(found, told, strict=True):
         assert (code, printed, error.count("\n")) == (2, "", 1), (words, error)
         assert error.startswith("Error: ") and said in error, words
-
-
-def test_standard_input_without_an_end():
-    with subprocess.Popen(["yes", "1,2"], stdout=subprocess.PIPE) as endless:
-        done = subprocess.run(
-            [sys.executable, "-m", "inlier", "fit", "-", "--max-bytes", "8M"],
-            stdin=endless.stdout,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        endless.kill()
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("Error: standard input has more than the 8,388,608 bytes")
 
 
 def test_the_limit_can_be_raised(database, tmp_path):

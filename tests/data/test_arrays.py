@@ -13,12 +13,10 @@ from dense_cases import (
     SPARSE_FORMATS,
     Case,
     assert_near,
-    dense64,
     real_numbers,
-    shifted_case,
     whole_numbers,
 )
-from inlier.data import Rotation, Table, as_table
+from inlier.data import Rotation, as_table
 
 SHAPE = (37, 6)
 
@@ -134,34 +132,6 @@ def test_moment_with_weights_that_depend_on_projections(kind, tmp_path):
         assert_near(moment.drift, w @ case.A, 10 * case.relative)
 
 
-def test_median_of_an_even_number_of_rows(tmp_path):
-    for name, make in KINDS.items():
-        data = make(whole_numbers((36, 5), seed=4), tmp_path)
-        expected = np.median(dense64(data), axis=0)
-        np.testing.assert_array_equal(as_table(data).median(), expected, err_msg=name)
-
-
-# -- a median of a sample -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_matrix, sp.csc_array])
-def test_sampled_median_is_a_value_near_the_middle(make):
-    Y = real_numbers((2000, 4), seed=2)
-    table = as_table(make(Y))
-    median = table.median(np.random.default_rng(5))
-    assert table.n_passes == 1
-    for j, value in enumerate(median):
-        assert value in Y[:, j], "an odd number of rows has one of their values as median"
-        # 501 of 2000 rows: the rank of their median has standard deviation .02.
-        assert 0.4 < np.mean(Y[:, j] < value) < 0.6
-    again = as_table(Y).median(np.random.default_rng(5))
-    np.testing.assert_array_equal(median, again)
-    assert not np.array_equal(median, as_table(Y).median(np.random.default_rng(6)))
-    few = Y[: Table.sample_rows]
-    found = as_table(make(few)).median(np.random.default_rng(0))
-    np.testing.assert_array_equal(found, np.median(few, axis=0))
-
-
 # -- cost and side effects ------------------------------------------------------------------------
 
 
@@ -191,37 +161,6 @@ def test_a_call_is_one_pass(kind, tmp_path):
 # -- accuracy far from the origin -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray])
-@pytest.mark.parametrize("shape", [(300, 20), (20, 300)])
-def test_a_large_shift_costs_few_digits_in_double_precision(shape, make):
-    Y = real_numbers(shape) + 1e6
-    case = shifted_case(Y, Y.mean(axis=0) + 0.1, make)
-    case.check_all(1e-8)
-    # Entry by entry the passes are better than that; the mean is as good as the data.
-    assert_near(case.table.sq_distances(case.center), np.square(case.A).sum(axis=1), 1e-9)
-    assert_near(case.table.gram(case.center), case.A @ case.A.T, 1e-9)
-    np.testing.assert_allclose(
-        case.table.mean(case.weights, case.center),
-        case.center + case.A.T @ case.weights / case.weights.sum(),
-        rtol=0,
-        atol=1e-9,
-    )
-
-
-@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray])
-def test_single_precision_far_from_the_origin(make):
-    # The rows are rounded to 1e-3 of their spread before anything sees them: compare with those.
-    Y = (real_numbers((400, 20)) + 1e4).astype(np.float32)
-    exact = Y.astype(np.float64)
-    anywhere = shifted_case(exact, exact.mean(axis=0), np.asarray)
-    anywhere.table = as_table(make(Y))
-    anywhere.check_all(1e-2)
-    # About a center that single precision can hold, no digit of the spread is lost.
-    held = shifted_case(exact, np.median(Y, axis=0).astype(np.float64), np.asarray)
-    held.table = as_table(make(Y))
-    held.check_all(1e-5)
-
-
 def test_rows_too_far_to_square_are_infinitely_far():
     Y = real_numbers((10, 3))
     Y[4] = 1e200
@@ -241,9 +180,3 @@ def test_rows_without_weight_may_be_too_far_to_square(make, shape):
     np.testing.assert_allclose(squares, np.square(np.delete(Y, 4, axis=0)).sum(axis=0))
     np.testing.assert_allclose(drift, np.delete(Y, 4, axis=0).sum(axis=0), atol=1e-12)
     assert (as_table(make(Y)).squares(np.zeros(shape[1]), w + 1.0)[0] == np.inf).all()
-
-
-def test_squares_of_a_column_in_small_units_are_numbers():
-    Y = (real_numbers((50, 3)) * [1.0, 1e-25, 1e5]).astype(np.float32)
-    squares, _ = as_table(Y).squares(np.zeros(3), np.ones(50))
-    np.testing.assert_allclose(squares, np.square(Y.astype(np.float64)).sum(axis=0), rtol=1e-12)

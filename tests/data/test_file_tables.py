@@ -210,27 +210,6 @@ def test_every_view(tmp_path, make, dtype, memory):
     assert_same(open_file(make(X, tmp_path), memory=memory), X, deep=True)
 
 
-def test_no_rows(home):
-    table = open_file(home(numbers(SHAPE, np.float32)))
-    for seen in views(table):
-        for none in (np.array([], int), []):
-            assert seen.fetch(none).shape == (0, SHAPE[1])
-            assert seen.fetch(none).dtype == table.dtype
-
-
-def test_functions_are_called_here_and_in_order(tmp_path, monkeypatch):
-    monkeypatch.setattr(files_module, "READ_BYTES", 1)
-    table = open_file(npy(numbers(SHAPE, np.float64), tmp_path))
-    seen = []
-
-    def weigh(rows: slice, projection: np.ndarray) -> np.ndarray:
-        seen.append((threading.current_thread(), rows.start))
-        return np.ones(projection.shape[1])
-
-    table.moment(np.zeros(6), weigh, np.eye(2, 6))
-    assert seen == [(threading.main_thread(), row) for row in range(37)]
-
-
 @pytest.mark.parametrize("n", [2, 4, 5, 6, 20, 21])
 def test_borders_of_blocks(tmp_path, monkeypatch, n):
     monkeypatch.setattr(files_module, "READ_BYTES", 5 * 4 * 8)  # 5 rows
@@ -239,23 +218,10 @@ def test_borders_of_blocks(tmp_path, monkeypatch, n):
     assert_same(open_file(zarr_array(X, tmp_path, (2, 2))), X)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.longdouble, np.bool_, np.int64, np.uint8])
-def test_other_numbers(tmp_path, dtype):
-    X = (numbers((20, 3), np.int64) + 60).astype(dtype)
-    assert_same(open_file(npy(X, tmp_path), memory=2000), X)
-
-
 def test_more_columns_than_rows(home):
     X = numbers((9, 30), np.float64)
     # Groups of columns: 13 of them are held at a time.
     assert_same(open_file(home(X), memory=64 * 9 * 13), X)
-
-
-def test_single_precision_far_from_the_origin(tmp_path):
-    X = (np.random.default_rng(0).standard_normal((400, 20)) + 1e4).astype(np.float32)
-    table, center = open_file(npy(X, tmp_path), memory=64 * 20 * 30), X[0].astype(np.float64)
-    exact = np.square(X.astype(np.float64) - center).sum(axis=1)
-    np.testing.assert_allclose(table.sq_distances(center), exact, rtol=1e-5)
 
 
 # -- cost -----------------------------------------------------------------------------------------
@@ -304,13 +270,6 @@ def test_a_verb_is_one_pass_and_reads_every_row_once():
     assert table.n_passes == 7, "a table made of this one counts for it"
 
 
-def test_blocks_are_whole_chunks(monkeypatch):
-    monkeypatch.setattr(files_module, "READ_BYTES", 11 * 6 * 8)  # 11 rows
-    array, table = counted(numbers(SHAPE, np.float64), 2**30)
-    table.sq_distances(np.zeros(6))
-    assert [rows.start for rows in array.slices] == list(range(0, 37, 8))
-
-
 # -- entries that are not finite ------------------------------------------------------------------
 
 
@@ -332,19 +291,6 @@ def test_the_first_pass_names_what_is_not_finite(home, memory, bad):
     ):
         with pytest.raises(ValueError, match=message):
             call()
-
-
-def test_finite_entries_are_checked_once(tmp_path, monkeypatch):
-    seen = []
-    monkeypatch.setattr(files_module, "check_finite", lambda *args: seen.append(args[2]))
-    table = open_file(npy(numbers(SHAPE, np.float64), tmp_path), memory=SMALL)
-    other = table.take(np.arange(37) > 3)
-    table.sq_distances(np.zeros(6))
-    assert seen[0] == 0 and seen == sorted(seen) and len(seen) > 5
-    count = len(seen)
-    table.sq_distances(np.zeros(6))
-    other.sq_distances(np.zeros(6))
-    assert len(seen) == count
 
 
 def test_types_of_arrow():
@@ -464,17 +410,6 @@ def test_what_is_no_table(tmp_path):
         open_file(folder)
 
 
-def test_which_dataset(tmp_path):
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "two.h5", "w") as file:
-        file["a"] = file["b"] = np.zeros((4, 2))
-    with pytest.raises(ValueError, match=r"holds 2 tables: 'a', 'b'. Name one .*'file::a'"):
-        open_file(tmp_path / "two.h5")
-    with pytest.raises(ValueError, match=r"has no such table, but 'a', 'b'"):
-        open_file(f"{tmp_path}/two.h5::c")
-    assert open_file(f"{tmp_path}/two.h5::b").shape == (4, 2)
-
-
 # -- memory ---------------------------------------------------------------------------------------
 
 BOUNDED = """
@@ -536,27 +471,3 @@ def run_within(code: str, *words: Any) -> None:
 def test_memory_is_bounded(tmp_path):
     sparse_npy(tmp_path / "table.npy", 50_000, 2_048)  # 400 MB
     run_within(BOUNDED, tmp_path / "table.npy", 250_000_000, 2**26)
-
-
-FITTED = """
-    import resource, sys
-    import numpy as np
-    import inlier, sklearn
-
-    resource.setrlimit(resource.RLIMIT_DATA, (600_000_000, 600_000_000))
-    result = inlier.robust_mean(inlier.open_table(sys.argv[1], memory=2**27))
-    np.testing.assert_array_equal(result.support, np.arange(len(result.support)) % 10_000 >= 2_000)
-"""
-
-
-@pytest.mark.slow
-def test_a_fit_of_4_gb_keeps_to_600_mb(tmp_path):
-    path = tmp_path / "table.npy"
-    table = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(500_000, 2_048))
-    rng = np.random.default_rng(0)
-    for start in range(0, 500_000, 10_000):
-        block = rng.standard_normal((10_000, 2_048), dtype=np.float32)
-        block[:2_000] += 0.5
-        table[start : start + 10_000] = block
-    del table
-    run_within(FITTED, path)

@@ -30,15 +30,6 @@ def test_every_kind_has_its_table(tmp_path):
         np.testing.assert_array_equal(table.fetch(np.array([2, 0])), X[[2, 0]])
 
 
-def test_a_table_is_taken_as_it_is():
-    table = as_table(X)
-    table.median()
-    again = as_table(table)
-    assert (table.n_passes, again.n_passes) == (1, 0)
-    np.testing.assert_array_equal(again.median(), np.median(X, axis=0))
-    assert table.n_passes == 1
-
-
 def test_what_is_in_memory_is_not_opened():
     for data in (X, X.tolist(), pd.DataFrame(X), sp.csr_array(X)):
         with pytest.raises(ValueError, match=r"^data is a \w+, which is in memory already"):

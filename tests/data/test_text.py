@@ -6,7 +6,6 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from pyarrow import parquet
 
 from file_writers import GENES, KEPT, NAMES, X, numbers_of, text
 from inlier.data import Table
@@ -46,24 +45,6 @@ def test_delimiters_and_headers_are_found(tmp_path, delimiter, header, end):
         assert (tmp_path / path).read_bytes().decode() == end.join(some)
 
 
-@pytest.mark.parametrize(
-    ("content", "columns", "header"),
-    [
-        ("a,b\n1,2\n3,4\n", ("a", "b"), None),
-        ("1,2\n3,4\n", ("x0", "x1"), None),
-        ("1,2\n3,4\n5,6\n", ("1", "2"), True),
-        (",a\n0,2\n1,4\n", ("x0", "a"), None),
-        ("name,2019\nu,1\nv,2\n", ("x1",), None),
-        ("name,y\nu,1\nv,2\n", ("y",), None),
-        ("u,1\nv,2\n", ("x1",), None),
-        ("NA,2\n3,4\n5,6\n", ("x0", "x1"), None),
-    ],
-)
-def test_headers(tmp_path, content, columns, header):
-    frame = read(text(tmp_path, content), header=header, missing="impute-robust")
-    assert frame.columns == columns
-
-
 @pytest.mark.parametrize("kept", [np.ones(3, bool), np.array([True, False, True])])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("last", [True, False])
@@ -95,21 +76,6 @@ def test_a_file_may_be_replaced_by_its_good_rows(tmp_path):
     assert os.listdir(tmp_path) == ["table.csv"]
 
 
-def test_another_delimiter(tmp_path):
-    path = text(tmp_path, 'a;b;c\n1.50;"x;y";\n2;"t\tt";007\n')
-    write(read(path, columns=["a"]), np.ones(2, bool), tmp_path / "out.tsv")
-    assert (tmp_path / "out.tsv").read_text() == 'a\tb\tc\n1.50\tx;y\t\n2\t"t\tt"\t007\n'
-
-
-def test_text_becomes_typed_columns(tmp_path):
-    path = text(tmp_path, "a,b,c,d\n1,1.5,x,True\n2,,y,False\n3,2.5,z,True\n")
-    write(read(path, exclude=["b"]), np.array([True, True, False]), tmp_path / "out.parquet")
-    assert parquet.read_table(tmp_path / "out.parquet").to_pylist() == [
-        {"a": 1, "b": 1.5, "c": "x", "d": True},
-        {"a": 2, "b": None, "c": "y", "d": False},
-    ]
-
-
 @pytest.mark.parametrize(
     ("encoding", "note"),
     [("utf-8", None), ("utf-8-sig", None), ("latin-1", "Latin-1"), ("utf-16", "UTF-16")],
@@ -137,23 +103,6 @@ def test_lines_that_end_in_a_delimiter(tmp_path):
         frame = read(text(tmp_path, content))
         np.testing.assert_array_equal(numbers_of(frame), [[1, 2], [3, 4]])
         assert "end in a delimiter" in " ".join(frame.notes)
-
-
-def test_blank_lines_are_no_records(tmp_path):
-    frame = read(text(tmp_path, "\na,b\n\n1,2\n\n\n3,4\n5,6\n\n"))
-    np.testing.assert_array_equal(numbers_of(frame), [[1, 2], [3, 4], [5, 6]])
-    write(frame, np.array([False, True, True]), tmp_path / "out.csv")
-    assert (tmp_path / "out.csv").read_text() == "a,b\n3,4\n5,6\n"
-
-
-def test_a_late_cell_is_no_surprise(tmp_path):
-    n = 200_000  # several of pyarrow's blocks
-    lines = [f"{i},{i / 2}" for i in range(n)]
-    lines[-3] = f"{n - 3},oops"
-    frame = read(text(tmp_path, "a,b\n" + "\n".join(lines)))
-    assert frame.columns == ("a",)
-    said = f"1 of {n} cells is no number, the first 'oops' in row {n - 2}"
-    assert frame.notes == (f"Column 'b' was left out: {said}.",)
 
 
 def test_records_longer_than_a_block(tmp_path):
@@ -204,15 +153,6 @@ def test_texts_without_a_table(tmp_path, content, message):
     assert "table.csv" in str(caught.value)
 
 
-def test_packed_text_is_the_same_each_time(tmp_path):
-    frame = read(text(tmp_path, GENES))
-    for name in ("a.csv.gz", "b.csv.gz"):
-        write(frame, np.ones(2, bool), tmp_path / name)
-    packed = (tmp_path / "a.csv.gz").read_bytes()
-    assert packed == (tmp_path / "b.csv.gz").read_bytes()
-    assert gzip.decompress(packed).decode() == GENES
-
-
 def test_decimal_commas(tmp_path):
     path = tmp_path / "german.csv"
     path.write_text("a;b;c\n1,5;2;x\n-0,25;3;y\n1e3;4;z\n;5;w\n")
@@ -229,11 +169,3 @@ def test_what_may_be_thousands_is_not_guessed(tmp_path):
     path.write_text("pay\trate\n52,103\t857\n48,310\t1,022\n")
     with pytest.raises(ValueError, match="may be decimal points or thousands"):
         read(path)
-
-
-def test_other_words_for_missing(tmp_path):
-    path = tmp_path / "words.csv"
-    path.write_text("a,b\n1,2\nERR,3\n4,-999\n5,6\n")
-    assert read(path).columns == ("b",)
-    frame = read(path, na_values=["ERR", "-999"], missing="drop")
-    np.testing.assert_array_equal(numbers_of(frame), [[1.0, 2.0], [5.0, 6.0]])

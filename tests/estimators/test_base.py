@@ -28,18 +28,6 @@ class Kept(MeanEstimator):
         return self._copied(result, weights, 1)
 
 
-def test_what_is_copied_from_a_result():
-    X = contaminated()
-    estimator = Kept().fit(X)
-    result = estimator.result_
-    assert estimator.location_ is result.location and estimator.support_ is result.support
-    assert estimator.weights_ is result.weights and estimator.n_iter_ == 1
-    assert estimator.n_features_in_ == 4 and not hasattr(estimator, "feature_names_in_")
-    np.testing.assert_allclose(result.location, X[6:].mean(axis=0))
-    np.testing.assert_array_equal(result.outliers, np.arange(6))
-    np.testing.assert_array_equal(Kept().fit_predict(X), np.repeat([-1, 1], [6, 54]))
-
-
 @cases("make", [as_table, lambda X: X])
 def test_other_numbers_of_columns_are_refused(make):
     X = contaminated()

@@ -1,7 +1,6 @@
 """`RobustCovariance`: scikit-learn's checks, the truth, MinCovDet, and equivariance."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.covariance import EmpiricalCovariance, MinCovDet
 from sklearn.utils.estimator_checks import check_estimator
@@ -85,15 +84,6 @@ def test_units_shifts_and_order(factor, shift):
     np.testing.assert_array_equal(moved.support_, plain.support_[order])
     moved = RobustCovariance().fit(SPREAD.X * 10.0 ** np.arange(-6, 9, 3))
     assert np.mean(plain.support_ != moved.support_) < 0.005
-
-
-def test_single_precision_and_names():
-    frame = pd.DataFrame(SPREAD.X.astype(np.float32), columns=list("abcde"))
-    model = RobustCovariance().fit(frame)
-    assert list(model.feature_names_in_) == list("abcde")
-    plain = RobustCovariance().fit(SPREAD.X)
-    assert np.mean(plain.support_ != model.support_) < 0.005
-    np.testing.assert_allclose(model.covariance_, plain.covariance_, atol=0.02)
 
 
 def test_what_is_assumed():

@@ -6,13 +6,10 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
-import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone, is_outlier_detector
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -24,7 +21,6 @@ from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA, SettingB
 from inlier.l0.fit import Options
-from inlier.l0.subspace import Sketch
 from scikit_learn import documents_everything
 
 SAMPLE = SettingA(n=400, d=40, alpha=0.1).sample(random_state=0)
@@ -45,15 +41,6 @@ CONFIGURATIONS = [
 def by_own_weight(chosen: Options) -> bool:
     """As published, re-weighting judges a row by the weight that earlier steps left it."""
     return chosen.published and chosen.surrogate != "l1"
-
-
-NAMES = [f"column {j}" for j in range(SAMPLE.X.shape[1])]
-
-FRAMES = [
-    pytest.param(lambda X, names: pd.DataFrame(X, columns=names), id="pandas"),
-    pytest.param(lambda X, names: pl.DataFrame(X, schema=names), id="polars"),
-]
-SPARSE = [sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.csr_array, sp.csc_array, sp.coo_array]
 
 
 def model(sample=SAMPLE, **parameters):
@@ -187,37 +174,6 @@ def test_verdicts_on_the_training_rows_are_the_support(sample, chosen, factor):
         assert estimator.score_samples(sample.X) == pytest.approx(-outlyingness, abs=1e-8)
 
 
-def test_equal_rows_get_equal_verdicts():
-    X = np.repeat(np.random.default_rng(0).integers(-2, 3, (60, 3)).astype(float), 5, axis=0)
-    estimator = RobustMean(sigma=1.0)
-    verdicts = estimator.fit_predict(X).reshape(60, 5)
-    assert 0 < estimator.support_.sum() < len(X)
-    assert (verdicts == verdicts[:, :1]).all()
-    assert np.array_equal(verdicts.ravel() == 1, estimator.support_)
-
-
-def test_verdicts_where_no_row_is_kept():
-    with pytest.warns(ConvergenceWarning, match="pass a larger sigma"):
-        estimator = RobustMean(sigma=1e-3).fit(SAMPLE.X)
-    assert not estimator.support_.any() and np.isfinite(estimator.location_).all()
-    assert (estimator.predict(SAMPLE.X) == -1).all()
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_scores_in_single_precision_far_from_the_origin(kind):
-    X = (np.random.default_rng(1).standard_normal((200, 10)) + 1e4).astype(np.float32)
-    estimator = RobustMean(sigma=2.0).fit(X.astype(np.float64))
-    expected = estimator.score_samples(X.astype(np.float64))
-    assert estimator.score_samples(kind(X)) == pytest.approx(expected, rel=1e-5)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_verdicts_of_the_paper_where_all_weights_shrink():
-    estimator = RobustMean(sigma=0.3, l0=Options(algorithm="paper"))
-    X = np.array([[0.0, 0.0], [1.0, 1.0]])
-    assert np.array_equal(estimator.fit_predict(X) == 1, estimator.support_)
-
-
 def test_scores_of_new_points():
     estimator = model()
     multiplier = estimator.result_.details.rule
@@ -236,48 +192,7 @@ def test_scores_of_new_points():
     assert np.array_equal(estimator.predict(X), np.where(kept, 1, -1))
 
 
-def test_without_outliers_a_row_is_judged_by_its_distance():
-    X = SAMPLE.inliers
-    estimator = RobustMean(sigma=2.0 * SAMPLE.sigma).fit(X)
-    assert estimator.support_.all() and (estimator.predict(X) == 1).all()
-    radius = np.sqrt(estimator.result_.details.budget)
-    out = estimator.location_ + np.outer([0.99 * radius, 1.01 * radius], np.eye(40)[0])
-    assert estimator.predict(out).tolist() == [1, -1]
-
-
 # -- Kinds of tables ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("frame", FRAMES)
-def test_data_frames(frame):
-    estimator = RobustMean(sigma=SAMPLE.sigma).fit(frame(SAMPLE.X, NAMES))
-    assert estimator.feature_names_in_.tolist() == NAMES
-    assert estimator.location_ == pytest.approx(model().location_)
-    assert np.array_equal(estimator.predict(frame(SAMPLE.X, NAMES)), model().predict(SAMPLE.X))
-
-
-@pytest.mark.parametrize("kind", SPARSE)
-def test_sparse_tables(kind):
-    X = np.where(np.abs(MIXED.X) < 0.7, 0.0, MIXED.X)
-    dense, sparse = (RobustMean(sigma=1.5).fit(table) for table in (X, kind(X)))
-    assert 0 < dense.support_.sum() < len(X)
-    assert np.array_equal(sparse.support_, dense.support_)
-    assert sparse.location_ == pytest.approx(dense.location_, abs=1e-12)
-    assert sparse.score_samples(kind(X)) == pytest.approx(dense.score_samples(X), abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [(np.float64, np.float64), (np.float32, np.float32), (np.int64, np.float64), (int, float)],
-)
-def test_precision_is_that_of_the_data(given, expected):
-    estimator = RobustMean(sigma=10 * SAMPLE.sigma).fit((10 * SAMPLE.X).round().astype(given))
-    assert estimator.location_.dtype == expected
-    assert estimator.indicator_.dtype == np.float64
-    assert estimator.support_.dtype == np.bool_
-    scores = estimator.score_samples((10 * SAMPLE.X).astype(np.float32))
-    assert scores.dtype == np.float64
-    assert scores == pytest.approx(estimator.score_samples(10 * SAMPLE.X), abs=1e-4)
 
 
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
@@ -290,24 +205,6 @@ def test_cells_that_are_not_finite_are_refused(value, name):
 
 
 # -- Among other tools of scikit-learn ------------------------------------------------------------
-
-
-def test_weights_count_in_the_mean_and_not_in_the_verdict():
-    weights = np.random.default_rng(0).uniform(0.1, 5.0, 400)
-    estimator = RobustMean(sigma=SAMPLE.sigma).fit(SAMPLE.X, sample_weight=weights)
-    plain = model()
-    np.testing.assert_array_equal(estimator.support_, plain.support_)
-    np.testing.assert_array_equal(
-        estimator.decision_function(SAMPLE.X), plain.decision_function(SAMPLE.X)
-    )
-    kept = plain.support_
-    expected = np.average(SAMPLE.X[kept], axis=0, weights=weights[kept])
-    np.testing.assert_allclose(estimator.location_, expected)
-    np.testing.assert_allclose(
-        np.average(SAMPLE.X, axis=0, weights=estimator.weights_), estimator.location_
-    )
-    signs = RobustMean(sigma=SAMPLE.sigma).fit_predict(SAMPLE.X, sample_weight=weights)
-    np.testing.assert_array_equal(signs, np.where(kept, 1, -1))
 
 
 @config_context(enable_metadata_routing=True)
@@ -352,27 +249,3 @@ def test_what_is_of_the_problem_with_a_bound_is_refused_without_one(name):
         model.fit(X)
     model.set_params(l0=None).fit(X)
     RobustMean(l0=Options(algorithm="paper", **given)).fit(X)
-
-
-def test_the_rows_that_stand_for_all_are_drawn_from_the_random_state(monkeypatch):
-    seeds: list[int] = []
-    sketch_of = Sketch.of.__func__
-
-    def recorded(cls, size, count, draw):
-        seeds.append(draw.seed)
-        return sketch_of(cls, size, count, draw)
-
-    monkeypatch.setattr(Sketch, "of", classmethod(recorded))
-    X = np.random.default_rng(0).standard_normal((6000, 5))
-    X[:900] += 5.0
-    drawn = []
-    for random_state in (0, 0, 1):
-        seeds.clear()
-        inlier.robust_mean(X, sigma=1.0, random_state=random_state)
-        assert seeds, "no sketch was made"
-        assert len(set(seeds)) == 1  # two problems of one fit are compared about the same rows
-        drawn.append(seeds[0])
-    assert drawn[0] == drawn[1] != drawn[2]
-    seeds.clear()
-    inlier.robust_mean(X[::3], sigma=1.0)
-    assert not seeds

@@ -75,13 +75,3 @@ def test_in_a_pipeline_of_imbalanced_learn():
     np.testing.assert_allclose(
         linear[-1].coef_, LinearRegression().fit(X[kept], target[kept]).coef_
     )
-
-
-def test_before_a_sampler_of_imbalanced_learn():
-    pytest.importorskip("imblearn")
-    from imblearn.over_sampling import RandomOverSampler
-    from imblearn.pipeline import make_pipeline
-
-    pipeline = make_pipeline(RobustMeanSampler(), RandomOverSampler(random_state=0))
-    rows, y = pipeline.fit_resample(pd.DataFrame(X, columns=list("abc")), Y)
-    assert np.bincount(y).tolist() == [175, 175] and np.abs(rows.to_numpy()).max() < 100.0

@@ -8,8 +8,6 @@ import pytest
 import fits
 import reference
 from inlier import WeakEvidenceWarning
-from inlier.data import Frame, as_table
-from inlier.linalg.eigenpairs import Oracle
 from inlier.research.datasets import (
     Clean,
     Gaussian,
@@ -23,7 +21,6 @@ from inlier.research.datasets import (
     Spiked,
     StudentT,
 )
-from inlier.search.state import Task, start_search
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 FEW = range(2)
@@ -165,13 +162,3 @@ def radius_by_hand(result, alpha, sigma):
     k = np.floor(alpha * n * (1.0 + 1e-12))
     s = result.certificate.sigma_kept
     return (s * np.sqrt(k) + sigma * np.sqrt(n - m)) / np.sqrt(m - k) if m > k else np.inf
-
-
-def started(X, noise=0.0, seed=0):
-    """The state of a search before any group is removed, and what it works on."""
-    table = as_table(X)
-    center = np.median(X, axis=0)
-    frame = Frame.of(table, np.ones(len(X), dtype=bool), center, rotates=False)
-    random = np.random.default_rng(seed)
-    task = Task(frame, Oracle(table, random), random)
-    return task, start_search(task, center, table.sq_distances(center), noise)

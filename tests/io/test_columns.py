@@ -3,40 +3,12 @@
 from decimal import Decimal
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
+from pyarrow import parquet
 
-from file_writers import GENES, KEPT, mixed, numbers_of, text
-from inlier.io import check_target, read, write
-
-
-@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
-def test_types(tmp_path, suffix):
-    table = mixed()
-    (table.to_parquet if suffix == ".parquet" else table.to_feather)(tmp_path / f"t{suffix}")
-    frame = read(tmp_path / f"t{suffix}", id_column="id")
-    assert frame.columns == ("height", "n", "single", "flag")
-    assert frame.X.dtype == np.float64
-    np.testing.assert_array_equal(numbers_of(frame), table[list(frame.columns)].to_numpy(float))
-    assert frame.names.tolist() == list("abcdefg")
-    assert frame.notes == ("Column 'when' was left out: it holds dates or times.",)
-    single = read(tmp_path / f"t{suffix}", columns=["single"]).X
-    assert single.dtype == np.float32
-    write(frame, KEPT, tmp_path / "out.parquet")
-    original = (parquet.read_table if suffix == ".parquet" else feather.read_table)(
-        tmp_path / f"t{suffix}"
-    )
-    kept = original.filter(pa.array(KEPT))
-    for out, reader in (("out.parquet", parquet.read_table), ("out.feather", feather.read_table)):
-        write(frame, KEPT, tmp_path / out)
-        written = reader(tmp_path / out)
-        assert written.equals(kept)
-        assert written.schema.equals(original.schema, check_metadata=True)
-    pd.testing.assert_frame_equal(
-        pd.read_parquet(tmp_path / "out.parquet"), table[KEPT].reset_index(drop=True)
-    )
+from file_writers import GENES, numbers_of, text
+from inlier.io import check_target, read
 
 
 def test_more_types(tmp_path):
@@ -59,17 +31,6 @@ def test_more_types(tmp_path):
     with pytest.raises(ValueError, match=r"out.csv.* cannot hold the columns .* Write a .parquet"):
         check_target(frame, tmp_path / "out.csv")
     check_target(frame, tmp_path / "out.feather")
-
-
-def test_the_index_of_pandas_is_no_column(tmp_path):
-    table = pd.DataFrame({"a": [1.0, 2.0, 3.0]}, index=pd.Index([5, 6, 7], name="year"))
-    table.to_parquet(tmp_path / "t.parquet")
-    frame = read(tmp_path / "t.parquet")
-    assert frame.columns == ("a",)
-    assert frame.notes == ("Column 'year' was left out: it is the index of pandas.",)
-    assert read(tmp_path / "t.parquet", columns=["year", "a"]).columns == ("year", "a")
-    write(frame, np.array([True, False, True]), tmp_path / "out.parquet")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), table.iloc[[0, 2]])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from file_writers import WRITERS, X, numbers_of, text
+from file_writers import numbers_of, text
 from inlier.io import read, write
 
 GAPS = "a,b,c\n1,2,3\n,5,6\n7,NA,inf\n10,11,12\n13,null,15\n"
@@ -71,27 +71,3 @@ def test_missing_values_become_medians(tmp_path):
     assert "4 entries in 3 rows" in frame.notes[-1]
     write(frame, np.ones(5, bool), tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == GAPS, "what was imputed is not written"
-
-
-@pytest.mark.parametrize("missing", ["drop", "impute-robust"])
-def test_a_column_without_any_value(tmp_path, missing):
-    frame = read(text(tmp_path, "a,b,c\n1,,3\n4,,\n5,,7\n"), missing=missing)
-    assert frame.columns == ("a", "c")
-    assert "no entry is a finite number: 'b'" in frame.notes[0]
-    assert len(frame.X) == (2 if missing == "drop" else 3)
-
-
-@pytest.mark.parametrize("name", ["t.npy", "t.h5", "t.zarr", "t.mat", "t.parquet", "t.sqlite"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_missing_values_of_arrays(tmp_path, name, dtype):
-    holes = X.astype(dtype)
-    holes[2, 1] = holes[5, 0] = np.nan
-    WRITERS[name](tmp_path / name, holes)
-    with pytest.raises(ValueError, match=r"2 entries .* row 3, column '(x1|weight)'; row 6"):
-        read(tmp_path / name)
-    frame = read(tmp_path / name, missing="drop")
-    assert frame.X.dtype == (np.float64 if name == "t.sqlite" else dtype)
-    np.testing.assert_array_equal(numbers_of(frame), np.delete(holes, [2, 5], axis=0))
-    filled = read(tmp_path / name, missing="impute-robust").X
-    assert filled[2, 1] == np.nanmedian(holes[:, 1])
-    assert np.isnan(holes[2, 1])

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import pickle
 import sys
 from pathlib import Path
@@ -110,36 +109,6 @@ def test_a_folder_of_parquet_files(tmp_path):
     np.testing.assert_array_equal(numbers_of(read(tmp_path)), X)
 
 
-def to_several(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """A file of several arrays."""
-    if path.suffix == ".npz":
-        np.savez(path, **arrays)
-    elif path.suffix == ".mat":
-        scipy.io.savemat(path, arrays)
-    elif path.suffix == ".h5":
-        h5py = pytest.importorskip("h5py")
-        with h5py.File(path, "w") as file:
-            file.update(arrays)
-    else:
-        group = pytest.importorskip("zarr").open_group(path, mode="w")
-        for key, values in arrays.items():
-            group.create_array(key, shape=values.shape, dtype=values.dtype)[:] = values
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".h5", ".zarr", ".mat"])
-def test_which_array(tmp_path, suffix):
-    path, flat = tmp_path / f"t{suffix}", suffix in (".npz", ".h5")
-    to_several(path, {"a": X, "b": X[:, :2], **({"c": X[0]} if flat else {})})
-    with pytest.raises(ValueError, match=r"holds 2 tables: 'a', 'b'. Name one with key="):
-        read(path)
-    with pytest.raises(ValueError, match=r"^key='d': .* has no such table, but 'a', 'b'"):
-        read(path, key="d")
-    np.testing.assert_array_equal(numbers_of(read(path, key="b")), X[:, :2])
-    if flat:
-        with pytest.raises(ValueError, match=r"rows and columns, but its array has shape \(3,\)"):
-            read(path, key="c")
-
-
 @pytest.mark.parametrize(
     "name",
     [*(n for n in WRITERS if n.lower() not in ("t.csv", "t.zarr")), "t.zip", "t.db"],
@@ -181,46 +150,6 @@ def test_pickles_are_not_loaded(tmp_path):
         read(tmp_path / "both.npz", key="X")
     np.testing.assert_array_equal(numbers_of(read(tmp_path / "both.npz")), X)
     assert not trace.exists()
-
-
-@pytest.mark.parametrize("place", ["filters", "compressor"])
-@pytest.mark.parametrize("group", ["", "inside"])
-def test_pickles_in_chunks_are_not_loaded(tmp_path, monkeypatch, place, group):
-    # New versions of numcodecs refuse them by themselves.
-    pickles = pytest.importorskip("numcodecs.pickles")
-    monkeypatch.setattr(pickles, "ALLOW_UNSAFE_PICKLE_DECODE", True, raising=False)
-    path, trace = tmp_path / "t.zarr", tmp_path / "trace"
-    codec = {"id": "pickle", "protocol": 5}
-    array = {"zarr_format": 2, "shape": [4, 2], "chunks": [4, 2], "dtype": "<f8", "order": "C"}
-    array |= {"fill_value": 0, "filters": None, "compressor": None}
-    array[place] = [codec] if place == "filters" else codec
-    (path / group).mkdir(parents=True)
-    if group:
-        (path / ".zgroup").write_text('{"zarr_format": 2}')
-    (path / group / ".zarray").write_text(json.dumps(array))
-    (path / group / "0.0").write_bytes(pickle.dumps(Bomb(trace)))
-    with pytest.raises(ValueError, match=r"t\.zarr"):
-        numbers_of(read(path))
-    assert not trace.exists()
-
-
-@pytest.mark.parametrize(
-    ("array", "message"),
-    [
-        (np.zeros(5), r"shape \(5,\)"),
-        (np.zeros((2, 3, 4)), r"shape \(2, 3, 4\)"),
-        (np.zeros((1, 3)), "at least 2 rows, but has 1"),
-        (np.zeros((0, 3)), "at least 2 rows, but has 0"),
-        (np.zeros((3, 0)), "no column of numbers"),
-        (np.zeros((3, 2), complex), "real numbers, but its array has dtype complex128"),
-        (np.full((3, 2), "a"), "real numbers"),
-    ],
-)
-def test_arrays_that_are_no_tables(tmp_path, array, message):
-    np.save(tmp_path / "t.npy", array)
-    with pytest.raises(ValueError, match=message) as caught:
-        read(tmp_path / "t.npy")
-    assert "t.npy" in str(caught.value)
 
 
 def test_paths_that_lead_nowhere(tmp_path):
@@ -273,22 +202,3 @@ def test_no_more_is_read_than_allowed(tmp_path, name, options):
     with pytest.raises(ValueError, match=rf"{name}' has .*more than the .* max_bytes=2300000\.$"):
         read(path, max_bytes=2_300_000, **options)
     assert read(path, max_bytes=1 << 27, **options).X.shape == (200_000, 3)
-
-
-def test_the_limit_is_a_whole_number(tmp_path):
-    for max_bytes in (0, -1, 1.5, "1G", None, True):
-        with pytest.raises(ValueError, match="max_bytes must be a whole number >= 1"):
-            read(text(tmp_path, GENES), max_bytes=max_bytes)
-
-
-def test_a_large_file_with_nothing_in_it(tmp_path):
-    """Text that no disk holds; and an array whose rows are as wide."""
-    with open(tmp_path / "sparse.csv", "wb") as file:
-        file.truncate(1 << 40)
-    with pytest.raises(ValueError, match=r"sparse.csv' is not delimited text: there are zero"):
-        read(tmp_path / "sparse.csv")
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "wide.h5", "w") as file:
-        file.create_dataset("table", (2, 1 << 40), "f4", chunks=(1, 1 << 10))
-    with pytest.raises(ValueError, match=r"wide.h5' has .* bytes, which is more"):
-        read(tmp_path / "wide.h5")

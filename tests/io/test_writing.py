@@ -3,32 +3,10 @@
 import os
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from file_writers import GENES, KEPT, X, text
+from file_writers import GENES, text
 from inlier.io import check_target, read, write
-
-
-@pytest.mark.parametrize("dtype", ["f4", ">f8", "i2", "bool", "f2"])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_arrays_keep_their_dtype(tmp_path, dtype, order):
-    table = np.asarray(X > 0 if dtype == "bool" else 10 * X).astype(dtype, order=order)
-    np.save(tmp_path / "t.npy", table)
-    frame = read(tmp_path / "t.npy")
-    write(frame, KEPT, tmp_path / "out.npy")
-    np.save(tmp_path / "expected.npy", np.ascontiguousarray(table[KEPT]))
-    assert (tmp_path / "out.npy").read_bytes() == (tmp_path / "expected.npy").read_bytes()
-    write(frame, KEPT, tmp_path / "out.csv")
-    np.testing.assert_allclose(
-        pd.read_csv(tmp_path / "out.csv").to_numpy(float), table[KEPT].astype(float), rtol=1e-6
-    )
-    np.savez(tmp_path / "t.npz", table=table)
-    write(read(tmp_path / "t.npz"), KEPT, tmp_path / "out.npz")
-    with np.load(tmp_path / "out.npz") as written:
-        assert written.files == ["table"]
-        np.testing.assert_array_equal(written["table"], table[KEPT])
-        assert written["table"].dtype == dtype
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,6 @@ matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-from inlier.report.figures import LONGEST_NAME, MOST_VECTORS  # noqa: E402
-
 KINDS = ["scores", "means", "rows", "spectrum", "path"]
 
 
@@ -138,53 +136,6 @@ def test_scores_stand_at_their_rows_beside_the_cut(given):
     assert [tuple(cut) for cut in cuts] == [(given.threshold, given.threshold)]
 
 
-def test_suspects_and_many_groups_have_their_own_look(clean):
-    n_groups, rows = 9, np.arange(clean.n)
-    many = replace(
-        clean,
-        support=rows >= 70,
-        group_of=np.where(rows < 63, rows // 7, -1),
-        groups=tuple(f"7 rows far out, {i} (chance below 1e-9)" for i in range(n_groups)),
-        group_descriptions=tuple(f"7 rows far out, {i}" for i in range(n_groups)),
-        suspects=("7 rows",),
-        suspect_of=np.where(rows >= 93, 0, -1),
-    )
-    ax = drawn("rows", many)
-    looks = {(c.get_color(), c.get_marker(), c.get_markerfacecolor()) for c in clouds(ax)}
-    assert len(looks) == n_groups + 3
-    assert {"kept, suspect 1: 7 rows", "removed, in no group: 7 rows"} <= set(legend(ax))
-
-
-def test_infinite_and_huge_scores(far, clean):
-    ax = drawn("scores", far)
-    assert ax.get_yscale() == "log" and drawn("scores", clean).get_yscale() == "linear"
-    (pinned,) = arrows(ax)
-    np.testing.assert_array_equal(pinned.get_xdata(), np.flatnonzero(np.isinf(far.scores)))
-    assert min(pinned.get_ydata()) > far.scores[np.isfinite(far.scores)].max()
-    assert max(pinned.get_ydata()) < ax.get_ylim()[1]
-    assert "far beyond the edge" in legend(ax)
-    wild = np.full(clean.n, np.inf)
-    some = np.where(np.arange(clean.n) < 50, 1.7e308, 1e-300)
-    changes = [{"scores": wild}, {"scores": some}, {"threshold": 0.0}, {"threshold": np.inf}]
-    for change in changes:
-        assert len(clouds(drawn("scores", replace(clean, **change)))[0].get_xdata()) == clean.n
-
-
-def test_many_rows_are_rasterised(clean):
-    assert not any(cloud.get_rasterized() for cloud in clouds(drawn("scores", clean)))
-    n = MOST_VECTORS + 1
-    rng = np.random.default_rng(0)
-    large = replace(
-        clean,
-        n=n,
-        support=np.ones(n, np.bool_),
-        scores=rng.random(n),
-        group_of=np.full(n, -1),
-        suspect_of=np.full(n, -1),
-    )
-    assert all(cloud.get_rasterized() for cloud in clouds(drawn("scores", large)))
-
-
 def test_means_are_the_columns_that_are_off_most(found):
     ax = drawn("means", found)
     order = np.argsort(-np.abs(found.shift), kind="stable")[:20]
@@ -194,35 +145,6 @@ def test_means_are_the_columns_that_are_off_most(found):
     np.testing.assert_allclose(named(ax, "median").get_xdata(), expected[order])
     assert "20 of 30 columns" in ax.get_ylabel()
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the largest on top
-
-
-def test_means_beyond_all_measure_stand_at_the_edge(far):
-    ax = drawn("means", far)
-    (pinned,) = arrows(ax)
-    assert len(pinned.get_xdata()) == far.d
-    np.testing.assert_allclose(pinned.get_xdata(), ax.get_xlim()[1])
-    ax = drawn("means", replace(far, plain=far.robust + 1e4 * far.deviation))
-    assert ax.get_xscale() == "asinh" and len(labels(ax.xaxis)) <= 10
-    for plain in (np.inf, np.nan, -np.inf):
-        drawn("means", replace(far, plain=np.full(far.d, plain)))
-    # Columns in which only removed rows vary have no unit.
-    (pinned,) = arrows(drawn("means", replace(far, deviation=np.zeros(far.d))))
-    assert len(pinned.get_xdata()) == far.d
-
-
-def test_names_are_no_formulas_not_long_and_stay_apart():
-    long = "measurement of the concentration in sample " * 6
-    names = [r"$\frac{1$", "$x_1$", "two\nlines\x00", "", "$", "x" * 300, f"{long}1", f"{long}2"]
-    X = contaminated()
-    summary = inlier.robust_mean(X).with_data(X, columns=names)._summary
-    ax = drawn("means", summary)
-    texts = labels(ax.yaxis)
-    assert max(map(len, texts)) <= LONGEST_NAME + 1 and len(set(texts)) == 8
-    assert r"\$x_1\$" in texts and "two lines" in texts
-    # What matplotlib makes of them: text that is no formula.
-    seen = [label._preprocess_math(label.get_text()) for label in ax.yaxis.get_ticklabels()]
-    assert not any(formula for _, formula in seen)
-    assert {r"$\frac{1$", "$x_1$", "$"} <= {text for text, _ in seen}
 
 
 def test_rows_stand_where_the_view_sees_them(found):
@@ -237,12 +159,6 @@ def test_rows_stand_where_the_view_sees_them(found):
     assert sum(0.1 <= tick <= 0.2 for tick in ax.get_xticks()) >= 3
 
 
-def test_rows_far_away_do_not_hide_the_others(far):
-    ax = drawn("rows", far)
-    assert {len(line.get_xdata()) for line in arrows(ax)} <= {1, 5}
-    assert ax.get_xlim()[1] - ax.get_xlim()[0] < 1e4
-
-
 def test_one_direction_against_the_number_of_the_row(clean):
     view = clean.view
     one = replace(clean, view=Projections(view.names[:1], view.directions[:1], view.rows[:1]))
@@ -251,15 +167,6 @@ def test_one_direction_against_the_number_of_the_row(clean):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("row", view.names[0])
     none = replace(clean, view=Projections((), view.directions[:0], view.rows[:0]))
     assert len(clouds(drawn("rows", none))[0].get_xdata()) == clean.n
-
-
-def test_spectrum_by_rank(found, far):
-    ax = drawn("spectrum", found)
-    for label, values in (("all rows", found.before), ("kept rows", found.after)):
-        expected = [np.arange(1, len(values) + 1), values]
-        np.testing.assert_array_equal(points(named(ax, label)), expected)
-    assert ax.get_ylim()[0] == 0.0
-    assert legend(drawn("spectrum", far)) == ["kept rows"]
 
 
 def test_path_marks_the_chosen_point(found, far):

@@ -5,7 +5,7 @@ import pytest
 
 from cases import cases
 from statements import Dense, Told, lies
-from symmetric_fits import SMALL, fitted, robust_mean
+from symmetric_fits import SMALL, fitted
 
 
 def check_changed(X, result, changed, **how):
@@ -90,28 +90,3 @@ def test_keep_names_a_wrong_argument():
     for group in (99, -99, 0.5, "0", None, True, of_another):
         with pytest.raises(ValueError, match=r"\bgroup\b"):
             result.keep(group)
-
-
-def test_a_result_with_sigma_has_neither_path_nor_groups():
-    sample = SMALL["A"]()
-    result = robust_mean(sample.X, sigma=sample.sigma)
-    assert result.path == result.groups == ()
-    with pytest.raises(ValueError, match=r"\bsigma\b"):
-        result.at(0)
-    with pytest.raises(ValueError, match=r"\bgroup\b"):
-        result.keep(0)
-
-
-def test_an_absurd_group_can_be_put_back():
-    X = SMALL["A"]().X
-    X[3] = 1e300
-    result = fitted(X)
-    back = result.keep(0)
-    assert back.support[3]
-    np.testing.assert_allclose(back.location, X[back.support].mean(axis=0), rtol=1e-9)
-    assert back.certificate.lambda_max == np.inf
-    assert "nothing is known" in back.message
-    assert back.certificate.error_radius(0.1) == np.inf
-    everything = result.at(0)
-    assert everything.support.all()
-    np.testing.assert_allclose(everything.location, X.mean(axis=0), rtol=1e-9)

@@ -10,9 +10,7 @@ from scipy.stats import rankdata
 
 from cases import cases
 from inlier import RobustMean, robust_mean
-from inlier.data import as_table
 from inlier.results import outlyingness
-from inlier.results.outlyingness import RobustDistance
 
 RNG = np.random.default_rng(0)
 # Correlated, in different units, with a group far out, and one row that is far in no column.
@@ -64,19 +62,6 @@ def test_every_home_of_the_data_gives_the_same(tmp_path):
             np.testing.assert_allclose(scores, RESULT._outlyingness, atol=atol, err_msg=name)
 
 
-@cases("shape", [(40, 3), (30, 60)])
-def test_sparse_rows_are_not_densified_and_agree(shape):
-    rng = np.random.default_rng(2)
-    Y = np.where(rng.random(shape) < 0.6, 0.0, rng.lognormal(size=shape))
-    kept, rule = np.ones(len(Y), dtype=bool), robust_mean(Y).details.rule
-    dense, sparse = as_table(Y), as_table(sp.csr_array(Y))
-    there = RobustDistance.of(dense, kept, rule)
-    again = RobustDistance.of(sparse, kept, rule).distances(sparse)
-    np.testing.assert_allclose(again, there.distances(dense), rtol=1e-6)
-    sparse.measured = None  # which would densify
-    np.testing.assert_allclose(there.distances(sparse), there.distances(dense), rtol=1e-6)
-
-
 def test_neither_order_nor_units_nor_the_origin_matter():
     order = np.random.default_rng(3).permutation(len(X))
     np.testing.assert_array_equal(robust_mean(X[order])._outlyingness, RESULT._outlyingness[order])
@@ -104,13 +89,6 @@ def test_a_sample_of_the_rows_will_do(monkeypatch):
     exact = rankdata(robust_mean(Y)._outlyingness)
     monkeypatch.setattr(outlyingness, "CELLS", 2500)
     assert np.corrcoef(rankdata(robust_mean(Y)._outlyingness), exact)[0, 1] > 0.97
-
-
-def test_where_no_row_is_kept_all_of_them_give_the_metric():
-    rule = RESULT.details.rule
-    none = RobustDistance.of(as_table(X), np.zeros(len(X), dtype=bool), rule)
-    every = RobustDistance.of(as_table(X), np.ones(len(X), dtype=bool), rule)
-    np.testing.assert_array_equal(none.distances(as_table(X)), every.distances(as_table(X)))
 
 
 @cases("table", [np.zeros((2, 1)), np.ones((9, 3)), np.array([[0.0, 1.0], [1.0, 0.0]])])

@@ -1,67 +1,13 @@
 """A verdict on the rows of the fit, asked for again, is the verdict of the fit."""
 
-import warnings
-
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 
-import fits
 import reference
-from cases import cases
-from inlier import RobustMean, WeakEvidenceWarning, robust_mean
+from inlier import RobustMean, robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA
-from inlier.estimators.base import in_signs
 from inlier.results.certificate import most_rows
-
-
-def mixture(seed: int, wide: bool = False) -> tuple[np.ndarray, float]:
-    """Good rows, bad ones at any distance, and a bound that may be too small or too large."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(10, 60))
-    d = n + int(rng.integers(1, 20)) if wide else int(rng.integers(1, 8))
-    X = rng.standard_normal((n, d))
-    bad = int(rng.integers(0, n // 3 + 1))
-    X[:bad] += rng.uniform(1.0, 8.0) * rng.standard_normal(d)
-    return X, float(rng.uniform(0.7, 1.6)) * (np.sqrt(d / n) + 1.0 if wide else 1.0)
-
-
-def fitted(X, **arguments) -> RobustMean:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", WeakEvidenceWarning)
-        return RobustMean(**fits.arguments(arguments)).fit(X)
-
-
-@cases("scatter", ["auto", "diagonal"])
-def test_as_published_the_rows_of_the_fit_are_judged_as_in_the_fit(scatter):
-    n_removed = 0
-    for seed in range(5):
-        X, sigma = mixture(seed)
-        given = {"surrogate": "l1", "scatter": scatter, "algorithm": "paper"}
-        model = fitted(X, sigma=sigma, **given)
-        np.testing.assert_array_equal(model.predict(X), in_signs(model.support_))
-        again = model.result_.details.rule.scores(as_table(X))
-        np.testing.assert_allclose(again, model.result_.scores, rtol=1e-6, atol=1e-12)
-        # A row does not depend on those that it is asked about with.
-        np.testing.assert_array_equal(model.predict(X[::3]), in_signs(model.support_[::3]))
-        n_removed += int((~model.support_).sum())
-    assert n_removed > 12
-
-
-@pytest.mark.parametrize("given", [{}, {"sigma": None}, {"prune": 0.5}])
-def test_so_are_those_of_other_tables(given):
-    for seed in range(3):
-        for wide in (False, True):
-            X, sigma = mixture(seed, wide)
-            if seed % 3 == 0:
-                X[0] = 1e7  # removed before the fit
-            data = sp.csr_matrix(X) if seed % 3 == 1 else X
-            options = {"sigma": sigma, "algorithm": "paper", "surrogate": "l1", **given}
-            model = fitted(data, **options)
-            np.testing.assert_array_equal(model.predict(data), in_signs(model.support_))
 
 
 def test_the_rule_is_the_verdict_on_any_row(fit):

@@ -1,7 +1,6 @@
 """Standard errors and intervals of the location against numpy and scipy.stats, for every home."""
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,10 @@ import scipy.sparse as sp
 from scipy import stats
 
 import inlier
-from cases import cases
-from fits import robust_mean
 from inlier.data import as_table
 from inlier.results.summary import summarise
 
 pytestmark = pytest.mark.filterwarnings("ignore::inlier.WeakEvidenceWarning")
-
-# A little more than the good rows vary by.
-SIGMA = 2.5
 
 
 def contaminated(n: int = 300, d: int = 6, offset: float = 0.0) -> np.ndarray:
@@ -48,69 +42,6 @@ def check(result: Any, X: Any, rtol: float = 1e-9) -> None:
         close = rtol * np.abs(expected[1] - expected[0]) + 1e-15 * np.abs(expected[0])
         assert (np.abs(low - expected[0]) <= close).all()
         assert (np.abs(high - expected[1]) <= close).all()
-
-
-def memory_mapped(X: np.ndarray, folder: Path) -> np.memmap:
-    X.tofile(folder / "table.bin")
-    return np.memmap(folder / "table.bin", dtype=X.dtype, mode="r", shape=X.shape)
-
-
-def saved(X: np.ndarray, folder: Path) -> str:
-    np.save(folder / "table.npy", X)
-    return str(folder / "table.npy")
-
-
-def in_torch(X: np.ndarray, folder: Path) -> Any:
-    return pytest.importorskip("torch").from_numpy(X)
-
-
-def in_dask(X: np.ndarray, folder: Path) -> Any:
-    pytest.importorskip("dask")
-    return pytest.importorskip("dask.array").from_array(X, chunks=(70, X.shape[1]))
-
-
-HOMES = {
-    "C": lambda X, folder: X,
-    "Fortran": lambda X, folder: np.asfortranarray(X),
-    "torch": in_torch,
-    "memmap": memory_mapped,
-    "npy": saved,
-    "dask": in_dask,
-    "csr": lambda X, folder: sp.csr_array(X),
-    "csc": lambda X, folder: sp.csc_matrix(X),
-}
-
-
-TABLES = {
-    "tall": (contaminated(), SIGMA),
-    "single": (contaminated().astype(np.float32), SIGMA),
-    "wide": (contaminated(60, 200), 3.0 * SIGMA),
-    "far": (contaminated(offset=1e6), SIGMA),
-    # The interval is about the mean of the rows, not about one rounded to single precision.
-    "far single": ((100.0 * contaminated(offset=1e4)).astype(np.float32), 100.0 * SIGMA),
-}
-
-
-@cases("table", TABLES)
-@cases("home", HOMES)
-def test_every_home(home, table, tmp_path):
-    X, sigma = TABLES[table]
-    check(inlier.robust_mean(HOMES[home](X, tmp_path), sigma=sigma), X)
-
-
-def test_very_many_columns_are_seen_in_groups(monkeypatch):
-    monkeypatch.setattr("inlier.data.arrays.DenseTable.column_elements", 1000)
-    X = contaminated(60, 333)
-    check(inlier.robust_mean(X), X)
-
-
-@pytest.mark.parametrize("options", [{}, {"sigma": 2.0}, {"sigma": 2.0, "algorithm": "paper"}])
-def test_every_way_to_fit(options):
-    X = contaminated()
-    result = robust_mean(X, **options)
-    check(result, X)
-    np.testing.assert_allclose(result._summary.deviation, X[result.support].std(axis=0))
-    np.testing.assert_allclose(result._summary.standard_error, stats.sem(X[result.support]))
 
 
 def test_an_answer_chosen_again_has_its_own():
@@ -166,17 +97,6 @@ def test_a_distant_row_is_no_part_of_it_until_it_is_put_back():
     check(result, X)
     index = next(i for i, group in enumerate(result.groups) if 100 in group.rows)
     assert (result.keep(index).standard_error == np.inf).all()
-
-
-def test_levels():
-    result = inlier.robust_mean(contaminated())
-    for level in (0.0, 1.0, -0.5, 1.5, 95, np.nan, np.inf, "0.95", None, True):
-        with pytest.raises(ValueError, match="level must be a finite number above 0 and below 1"):
-            result.confidence_interval(level)
-    for level in (1e-12, 1.0 - 1e-12):
-        low, high = result.confidence_interval(level)
-        reach = stats.t.isf((1.0 - level) / 2.0, int(result.support.sum()) - 1)
-        np.testing.assert_allclose((high - low) / 2.0, reach * result.standard_error, rtol=1e-4)
 
 
 def test_a_single_kept_row_has_no_error():

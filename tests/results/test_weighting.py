@@ -2,16 +2,11 @@
 
 import pickle
 
-import dask.array as da
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
-import torch
 
 import inlier
 from inlier.results.weighting import effective_size
-from inlier.results.wording import remarks
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((300, 4)) + np.array([0.0, 5.0, -3.0, 100.0])
@@ -87,55 +82,6 @@ def test_intervals_hold_as_often_as_they_say():
         assert least <= np.mean(held) <= most, power
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(
-    "held",
-    [
-        sp.csr_array,
-        torch.from_numpy,
-        lambda Y: da.from_array(Y, chunks=(70, 4)),
-        lambda Y: pd.DataFrame(Y, columns=list("abcd")),
-        "file",
-    ],
-    ids=["sparse", "torch", "dask", "pandas", "file"],
-)
-def test_every_home_of_the_data(held, dtype, tmp_path):
-    rows = X.astype(dtype)
-    if held == "file":
-        np.save(tmp_path / "rows.npy", rows)
-        there = tmp_path / "rows.npy"
-    else:
-        there = held(rows)
-    weights = (torch.from_numpy if held is torch.from_numpy else pd.Series)(WEIGHTS)
-    result = inlier.robust_mean(there, sample_weight=weights)
-    close = {"rtol": 1e-6 if dtype is np.float32 else 1e-12}
-    np.testing.assert_array_equal(np.asarray(result.support), RESULT.support)
-    np.testing.assert_allclose(np.asarray(result.location), RESULT.location, **close)
-    np.testing.assert_allclose(np.asarray(result.details.weights), RESULT.details.weights)
-    np.testing.assert_allclose(
-        np.asarray(result.standard_error), RESULT.standard_error, rtol=10.0 * close["rtol"]
-    )
-    assert type(result.location) is type(result.support) is type(result.details.weights)
-    assert type(result.standard_error) is type(result.location)
-    assert f"{result.location.dtype}".endswith(np.dtype(dtype).name)
-
-
-def test_missing_cells():
-    holes = X.copy()
-    holes[RNG.random(X.shape) < 0.1] = np.nan
-    result = inlier.robust_mean(holes, sample_weight=WEIGHTS)
-    plain = inlier.robust_mean(holes)
-    np.testing.assert_array_equal(result.support, plain.support)
-    np.testing.assert_array_equal(result._unweighted, plain.location)
-    kept = result.support & (WEIGHTS > 0.0)
-    for j in range(4):
-        there = kept & ~np.isnan(holes[:, j])
-        x, w = holes[there, j], WEIGHTS[there]
-        assert result.location[j] == pytest.approx(np.average(x, weights=w))
-        assert result.standard_error[j] == pytest.approx(error(x[:, None], w)[0])
-    assert "missing cells" in result.message and "weighted" in result.message
-
-
 def test_a_column_without_a_weighted_cell_is_said_to_be_its_median():
     holes = X[30:].copy()
     holes[20:, 1] = np.nan
@@ -194,31 +140,6 @@ def test_weights_of_bad_rows_only_leave_no_mean():
         inlier.robust_mean(X, sample_weight=weights[:300] * (np.arange(300) < 30))
 
 
-def test_one_weighted_row_has_no_standard_error():
-    result = inlier.robust_mean(X, sample_weight=np.where(np.arange(300) == 200, 1.0, 0.0))
-    np.testing.assert_allclose(result.location, X[200])
-    with pytest.raises(ValueError, match=r"at least 2 kept rows of positive weight.* keeps 1"):
-        result.standard_error
-    assert np.isnan(result._summary.standard_error).all() and "robust" in result.to_html()
-
-
-def test_words():
-    statement = RESULT.certificate.statement()
-    assert "the mean with each row counted once is within" in statement
-    assert statement in RESULT.message and "counted once" not in PLAIN.message
-    size = f"an effective size of {RESULT.details.effective_size:.4g} rows"
-    moved = np.linalg.norm(RESULT.location - RESULT._unweighted)
-    assert f"{size}, {moved:.3g} from that with each row counted once" in RESULT.message
-    assert size in remarks(RESULT)
-    assert "counted once" in RESULT.at(0).message
-    page = RESULT.to_html()
-    assert statement in page and "All are weighted but the median" in page
-    assert "How far the mean with each row counted once can be off" in page
-    # Of a metric the length would be in other units than the rest.
-    scaled = inlier.robust_mean(X, sample_weight=WEIGHTS, scatter="diagonal")
-    assert "effective size" in scaled.message and "from that with" not in scaled.message
-
-
 def test_summary_is_weighted():
     summary = RESULT._summary
     np.testing.assert_allclose(summary.plain, average(np.ones(300, bool)))
@@ -241,12 +162,3 @@ def test_a_pickled_result_keeps_its_weights():
     np.testing.assert_array_equal(back._sample_weight, WEIGHTS)
     np.testing.assert_array_equal(back.standard_error, RESULT.standard_error)
     np.testing.assert_allclose(back.keep(0).location, RESULT.keep(0).location)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_fit_that_keeps_no_row_has_nothing_to_weigh():
-    result = inlier.robust_mean(X, sigma=1e-3, sample_weight=WEIGHTS)
-    plain = inlier.robust_mean(X, sigma=1e-3)
-    assert not result.support.any() and result._unweighted is None
-    np.testing.assert_array_equal(result.location, plain.location)
-    assert result.message == plain.message

@@ -2,17 +2,13 @@
 
 import os
 import signal
-from typing import Any
 
 import dask.array as da
-import distributed
 import numpy as np
 import pytest
 
 import inlier
-from dask_cases import KINDS, VERBS, Case, D, N, real_numbers
-from inlier.data import Metric
-from inlier.data.dask import DaskTable, open_dask
+from dask_cases import KINDS, VERBS, Case, real_numbers
 
 
 @pytest.mark.parametrize("kind", ["uneven", "dataframe"])
@@ -21,72 +17,6 @@ def test_a_cluster_gives_the_same_answers(client, kind):
     assert case.table._workers.client is client
     for verb in VERBS:
         case.check(verb)
-
-
-def test_the_address_of_a_scheduler(cluster):
-    data = da.from_array(real_numbers(), chunks=(90, D))
-    case = Case(data, client=cluster.scheduler_address)
-    with case.table._workers.client:
-        for verb in ("moment", "median", "some", "metric of those taken"):
-            case.check(verb)
-    assert open_dask(data)._workers.client is None, "only this table uses it"
-
-
-def test_a_large_graph_is_no_reason_to_warn(client, recwarn):
-    table = open_dask(da.random.default_rng(0).standard_normal((200_000, 2), chunks=(50_000, 2)))
-    table.combine(np.zeros(2), np.ones((10, 200_000)))
-    assert [str(w.message) for w in recwarn if "large graph" in str(w.message)] == []
-
-
-class Transitions(distributed.SchedulerPlugin):
-    """Which tasks a scheduler has had done."""
-
-    def __init__(self) -> None:
-        self.done: list[Any] = []
-
-    def transition(self, key: Any, start: str, finish: str, *args: Any, **kwargs: Any) -> None:
-        if start == "processing" and finish == "memory":
-            self.done.append(key)
-
-
-@pytest.mark.parametrize(
-    ("verb", "per_chunk", "n_sums"),
-    [
-        ("sq_distances", 1, 0),
-        ("scatter", 1, 4),
-        ("moment", 3, 4),  # both kinds of results, told apart where they are
-    ],
-)
-def test_one_task_for_each_chunk_and_a_tree(client, cluster, verb, per_chunk, n_sums):
-    n_chunks = 20
-    case = Case(da.from_array(real_numbers(), chunks=(N // n_chunks, D)))
-    transitions = Transitions()
-    cluster.scheduler.add_plugin(transitions, name="transitions")
-    try:
-        VERBS[verb](case.table, case)
-    finally:
-        cluster.scheduler.remove_plugin("transitions")
-    shared = len(transitions.done) - (per_chunk * n_chunks + n_sums)
-    assert 0 <= shared <= 1, "what the pass holds is sent once"
-
-
-def test_a_worker_that_dies_is_made_up_for(client):
-    data = da.random.default_rng(5).standard_normal((4000, 6), chunks=(250, 6))
-    case = Case(data)
-    assert isinstance(case.table, DaskTable)
-    taken = case.table.take(np.arange(4000) % 3 > 0)
-    metric = Metric(case.center, np.linalg.cholesky(np.cov(case.Y.T)))
-    in_metric = case.table.in_metric(metric)
-    pids = list(client.run(os.getpid).values())
-    for step in range(3):
-        if step == 1:
-            os.kill(pids[0], signal.SIGKILL)
-        for verb in ("moment", "sq_distances", "scatter"):
-            case.check(verb)
-        expected = case.dense.take(np.arange(4000) % 3 > 0).sq_distances(case.center)
-        case.near(taken.sq_distances(case.center), expected)
-        expected = case.dense.in_metric(metric).sq_distances(case.center)
-        case.near(in_metric.sq_distances(case.center), expected)
 
 
 def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):

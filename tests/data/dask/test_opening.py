@@ -32,18 +32,6 @@ def test_what_is_not_a_table_of_numbers_is_refused(data, message):
         open_dask(data)
 
 
-def test_columns_of_several_dtypes():
-    columns = {
-        "i": np.arange(6),
-        "f": np.linspace(0, 1, 6).astype(np.float32),
-        "b": np.arange(6) > 2,
-        "n": pd.array([1, 2, 3, 4, 5, 6], dtype="Int64"),
-    }
-    table = open_dask(dd.from_pandas(pd.DataFrame(columns), npartitions=2))
-    expected = np.array([np.asarray(x, dtype=float) for x in columns.values()]).T
-    np.testing.assert_array_equal(table.fetch(np.arange(6)), expected)
-
-
 def test_a_number_that_is_none_is_found():
     columns = {"a": pd.array([1, None, 3], dtype="Int64"), "b": [1.0, 2.0, 3.0]}
     with pytest.raises(ValueError, match="row 1, column 0"):

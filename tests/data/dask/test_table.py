@@ -5,7 +5,6 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from threadpoolctl import threadpool_info
 
 import inlier
 from cases import cases
@@ -44,25 +43,6 @@ def test_data_are_read_once():
         table.sq_distances(case.center)
         table.take(case.mask).project(case.center, case.basis)
     assert reads["block"] == 3
-
-
-def test_linear_algebra_keeps_to_one_thread_and_then_has_its_own_number_again():
-    def threads() -> list[int]:
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-    before = threads()
-    seen = []
-
-    def look(block: np.ndarray, *_: Any) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        seen.extend(threads())
-        return block[:, 0].astype(float), (np.ones(1),)
-
-    table = open_dask(da.from_array(real_numbers(), chunks=(50, D)))
-    first, sums = table._run(look)
-    np.testing.assert_array_equal(first, real_numbers()[:, 0])
-    assert sums == [6.0]
-    assert set(seen) == {1}
-    assert threads() == before
 
 
 def test_a_rule_from_a_part_of_the_rows_judges_all_of_them():

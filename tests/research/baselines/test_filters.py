@@ -8,7 +8,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cases import cases
 from inlier.research.baselines import (
-    CoordinateMedian,
     CorruptionLevelAgnostic,
     FalseDiscoveryFilter,
     IterativeFiltering,
@@ -18,7 +17,7 @@ from inlier.research.baselines import (
     QuantumEntropy,
 )
 from reference import contaminated
-from rivals import deviation, shapes, told
+from rivals import deviation
 
 
 def test_weights_after_one_round():
@@ -54,18 +53,6 @@ def test_que_scores(beta, d):
     X = contaminated(100, d, 10, far=5.0) + 3.0
     np.testing.assert_allclose(
         after_one_round(X, 10, beta=beta), entropy_scores(X, beta), rtol=1e-8
-    )
-
-
-def test_que_goes_from_the_distance_to_the_top_eigenvector():
-    X = contaminated(100, 6, 10, far=5.0)
-    away = X - X.mean(axis=0)
-    np.testing.assert_allclose(
-        after_one_round(X, 10, beta=1e-9), (away**2).sum(axis=1) / 6, rtol=1e-6
-    )
-    top = np.linalg.svd(away, full_matrices=False)[2][0]
-    np.testing.assert_allclose(
-        after_one_round(X, 10, beta=100.0), (away @ top) ** 2, rtol=1e-6, atol=1e-9
     )
 
 
@@ -111,15 +98,6 @@ def test_false_discovery_filter(seed):
     found = FalseDiscoveryFilter(fdr=0.1 + 0.1 * (seed % 2)).fit(X)
     expected = false_discovery_filter_by_hand(X, found.fdr)
     np.testing.assert_array_equal(np.flatnonzero(found.support_), expected)
-
-
-@shapes([(2000, 50), (500, 300), (500, 1), (50, 100)])
-def test_false_discovery_filter_leaves_clean_rows_alone(shape):
-    rng = np.random.default_rng(4)
-    removed = [
-        (~FalseDiscoveryFilter().fit(rng.standard_normal(shape)).support_).sum() for _ in range(5)
-    ]
-    assert max(removed) <= 3
 
 
 def test_false_discovery_filter_says_that_tails_are_too_heavy():
@@ -209,16 +187,6 @@ def test_halving_of_rows_that_mirror_each_other(seed):
     # the shortest interval there need not be.
     np.testing.assert_allclose(LaiRaoVempalaGaussian().fit(X).location_, 5.0, atol=1e-9)
     assert np.linalg.norm(LaiRaoVempala(alpha=0.2).fit(X).location_ - 5.0) <= 0.7
-
-
-@cases("method", [LaiRaoVempala, LaiRaoVempalaGaussian])
-def test_halving_is_far_better_than_the_coordinate_median(method):
-    # In each coordinate the outliers are within the noise, together they are sqrt(d) away.
-    X = contaminated(2000, 256, 400, far=1.0)
-    truth = X[400:].mean(axis=0)
-    ours = np.linalg.norm(told(method, 0.2).fit(X).location_ - truth)
-    median = np.linalg.norm(CoordinateMedian().fit(X).location_ - truth)
-    assert ours <= 0.25 * median
 
 
 def test_halving_in_one_direction_is_the_shortest_interval():

@@ -92,14 +92,6 @@ def test_models_that_cannot_be_used():
         carry_out(plans, timeout=None)
 
 
-def test_progress_is_shown_if_asked_for(capfd):
-    compare(MODEL, "mean", trials=1, timeout=None)
-    assert capfd.readouterr() == ("", "")
-    compare(MODEL, ["mean", Mean()], trials=2, timeout=None, progress=True)
-    out, err = capfd.readouterr()
-    assert out == "" and "compare Mean" in err and "100%" in err
-
-
 # -- Several plans --------------------------------------------------------------------------------
 
 
@@ -119,15 +111,6 @@ def test_several_plans_give_what_each_gives_alone(n_jobs, timeout):
     assert [event[0] for event in seen] == list(range(total + 1))
     assert {event[1] for event in seen} == {total}
     assert {event[2] for event in seen} - {""} == {r.method for c in found for r in c.records}
-
-
-def test_plans_state_what_is_to_be_done():
-    planned = plan(MODEL, CHEAP, trials=4, random_state=3)
-    assert planned.seeds == (3, 4, 5, 6)
-    assert [method.name for method in planned.methods] == CHEAP
-    assert len(plan(MODEL, "mean").seeds) == 20 and plan(MODEL.sample(0), "mean").seeds == (None,)
-    assert plan(MODEL, "mean", random_state=None).seeds[0] >= 0
-    assert carry_out([]) == []
 
 
 # -- Stores ---------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from scipy import stats
 
 from cases import cases
 from contaminations import FLAGS, Median, X
-from inlier.datasets import largest_eigenvalue
 from inlier.research.datasets import (
     AlphaCorruption,
     Attack,
@@ -27,7 +26,6 @@ from inlier.research.datasets import (
     StudentT,
     TwoClusters,
 )
-from inlier.research.datasets.adversaries import direction_of
 
 
 def attack(n, d, alpha, **options):
@@ -76,14 +74,6 @@ def test_the_target_is_the_truth_where_it_is_given():
     assert sample.mean.tolist() == [7.0, 7.0]
     assert sample.sigma == pytest.approx(1.0)  # about the good rows' own mean
     assert sample.alpha == pytest.approx(1 / 3)
-
-
-def test_a_sample_knows_where_it_comes_from():
-    model = SettingB(20, 3, 0.1)
-    assert (model.sample(5).model, model.sample(np.int64(5)).random_state) == (model, 5)
-    assert model.sample().random_state is None
-    assert repr(model.sample(5)) == f"<Sample: 20 x 3, 2 outliers, {model!r}, random_state=5>"
-    assert repr(Sample(np.zeros((2, 1)), np.zeros(2, bool))) == "<Sample: 2 x 1, 0 outliers>"
 
 
 @cases(
@@ -212,20 +202,6 @@ def test_wrong_sizes_are_named(model, arguments, message):
 def test_wrong_arguments_are_named_with_what_to_do(make, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         make()
-
-
-@cases("shape", [(40, 6), (6, 40), (7, 7), (2, 3)])
-def test_principal_directions_are_singular_vectors(shape):
-    rows = np.random.default_rng(0).standard_normal(shape) * np.linspace(1.0, 4.0, shape[1]) + 9.0
-    centered = rows - rows.mean(axis=0)
-    lengths, axes = np.linalg.svd(centered, full_matrices=False)[1:]
-    assert largest_eigenvalue(rows) == pytest.approx(lengths[0] ** 2 / len(rows))
-    last = int(np.flatnonzero(lengths > 1e-9 * lengths[0])[-1])
-    for which, place in (("top", 0), ("bottom", last)):
-        found = direction_of(rows, which, None)
-        assert np.linalg.norm(found) == pytest.approx(1.0)
-        assert abs(found @ axes[place]) == pytest.approx(1.0, abs=1e-6)
-        assert found[np.argmax(np.abs(found))] > 0.0  # the same sign on every machine
 
 
 def test_old_names_lead_to_the_new_place():

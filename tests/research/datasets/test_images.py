@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 from sklearn.datasets import load_digits
 
-from inlier.research.datasets import Images, Shuffled, digits, faces, read_images
+from inlier.research.datasets import digits, faces, read_images
 
 pytest.importorskip("skimage")
 from PIL import Image
@@ -55,20 +55,6 @@ def test_faces():
     assert not model.is_outlier[:100].any()
     ratio = model.X.reshape(140, 25, 25) / lfw_subset()[:140].clip(1e-9)
     assert np.ptp(ratio[model.X.reshape(140, 25, 25) > 1.0]) < 1e-9 * ratio.max()
-
-
-def test_pictures_are_rows_that_can_be_shuffled():
-    model = Images(X, Y, SHAPE, "mine")
-    assert isinstance(model, Shuffled) and model.X[3].reshape(model.shape).shape == SHAPE
-    one, other = model.sample(0), model.sample(1)
-    assert not np.array_equal(one.X, other.X)
-    assert sorted(map(tuple, one.X)) == sorted(map(tuple, X))
-    # A store tells pictures apart by their repr.
-    assert repr(model) == repr(Images(X.copy(), Y, SHAPE, "mine"))
-    others = [Images(X, Y[::-1], SHAPE, "mine"), Images(X, Y, (4, 5), "mine")]
-    assert len({repr(m) for m in [model, *others]}) == 3
-    with pytest.raises(ValueError, match=r"shape=\(5, 5\) does not fit: .* 20 pixels"):
-        Images(X, Y, (5, 5), "mine")
 
 
 # -- One file -------------------------------------------------------------------------------------
@@ -132,16 +118,6 @@ def test_all_grey_values_are_equally_frequent(tmp_path):
         np.testing.assert_allclose(row, 255.0 * rankdata(pixels) / 1080.0, atol=255.0 / 1080.0)
     assert model.is_outlier.tolist() == [False, False, True]
     assert (model.shape, model.name) == ((36, 30), tmp_path.name)
-
-
-def test_only_the_middle_is_looked_at(tmp_path):
-    pixels = picture(100, 100)
-    frame, inside = picture(100, 100), pixels.copy()
-    frame[15:85, 21:79] = pixels[15:85, 21:79]  # 70% of the height, 30/36 of that wide
-    inside[16, 22] ^= 255
-    rows = read_images(two_folders(tmp_path, [pixels, frame, inside], [picture(100, 100)])).X
-    np.testing.assert_array_equal(rows[0], rows[1])
-    assert not np.array_equal(rows[0], rows[2])
 
 
 def spoiled(folder, kind):

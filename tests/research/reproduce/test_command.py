@@ -58,13 +58,6 @@ def test_options_reach_the_experiments(fake, tmp_path):
     }
 
 
-def test_the_page_is_named(fake, tmp_path):
-    fake(made)
-    answer = invoke("reproduce", "--out", tmp_path)
-    assert answer.stdout == f"{tmp_path / 'README.md'}: 1 files in 12 seconds.\n"
-    assert answer.stderr == ""
-
-
 def test_worse_cells_are_told_by_the_exit_code(fake, tmp_path):
     fake(lambda folder, **arguments: made(folder, ["lp in Table 1: 2, printed 1", "another"]))
     answer = invoke("reproduce", "--out", tmp_path)
@@ -72,18 +65,6 @@ def test_worse_cells_are_told_by_the_exit_code(fake, tmp_path):
     page, head, *cells = answer.stdout.splitlines()
     assert "README.md" in page and head == "Worse than printed:"
     assert cells == ["  lp in Table 1: 2, printed 1", "  another"]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["--trials", "0"], ["--trials", "some"], ["--nonsense"], ["--jobs", "many"], ["--only"]],
-)
-def test_wrong_options(fake, words):
-    calls = fake(made)
-    answer = invoke("reproduce", *words)
-    assert answer.exit_code == 2 and answer.stdout == ""
-    assert words[0] in answer.stderr and "Traceback" not in answer.stderr
-    assert not calls
 
 
 def test_wrong_arguments_are_named(tmp_path):

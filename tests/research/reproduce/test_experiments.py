@@ -66,15 +66,6 @@ def test_verdicts(error, se, printed, verdict):
     assert judge(error, se, printed) == verdict
 
 
-def test_the_band_is_what_chance_does():
-    # Two means of 20 draws from the same: they differ by more than the band in about 5% of cases.
-    rng = np.random.default_rng(0)
-    ours, theirs = rng.normal(1.0, 0.5, (2, 4000, 20)).mean(axis=2)
-    se = 0.5 / np.sqrt(20)
-    apart = [judge(a, se, b) != "same" for a, b in zip(ours, theirs, strict=True)]
-    assert 0.03 < np.mean(apart) < 0.08
-
-
 @cases("i", tables.NUMBERS)
 def test_tables_show_the_printed_figures_and_ours(i):
     printed, (head, *rows) = printed_tables()[f"table{i}"], shown(i)

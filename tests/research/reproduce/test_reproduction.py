@@ -11,7 +11,7 @@ import pytest
 from cases import cases
 from inlier.datasets import SettingB
 from inlier.research.datasets import printed_tables
-from inlier.research.reproduce import chapter, reproduction, tables
+from inlier.research.reproduce import tables
 from inlier.research.reproduce.chapter import Chapter, Drawing, number
 from inlier.research.reproduce.methods import COLUMNS
 from inlier.research.reproduce.reproduction import EXPERIMENTS, reproduce
@@ -87,13 +87,6 @@ def test_results_have_a_line_for_each_fit(whole):
 
 
 @pytest.mark.slow
-def test_every_stage_comes_to_its_end(whole):
-    _, watched, _ = whole
-    assert len(watched.total) == 7
-    assert watched.last == watched.total and set(watched.first.values()) == {0}
-
-
-@pytest.mark.slow
 def test_the_second_time_nothing_is_fitted_and_nothing_changes(whole, monkeypatch):
     shrink(monkeypatch)
     made, _, contents = whole
@@ -144,18 +137,6 @@ def test_trials_are_draws_and_worse_cells_are_reported(tmp_path, few, monkeypatc
     assert "there are 2" in page.replace("\n", " ") and all(text in page for text in made.worse)
 
 
-@pytest.mark.slow
-def test_workers_find_the_same(tmp_path, few, monkeypatch):
-    options = {"quick": True, "only": ["tables"]}
-    reproduce(tmp_path / "here", n_jobs=1, **options)
-    monkeypatch.setattr(chapter, "TIMEOUT", 60.0)
-    reproduce(tmp_path / "there", n_jobs=2, **options)
-    here, there = (
-        [{**line, "seconds": ""} for line in results(tmp_path / name)] for name in ("here", "there")
-    )
-    assert here == there
-
-
 def test_faces_of_the_user(tmp_path, monkeypatch):
     shrink(monkeypatch)
     rng = np.random.default_rng(0)
@@ -172,14 +153,6 @@ def test_faces_of_the_user(tmp_path, monkeypatch):
 
 
 # -- Wrong arguments ------------------------------------------------------------------------------
-
-
-def test_experiments_keep_their_order():
-    assert list(reproduction._chosen(["sigma", "tables", "sigma"])) == ["tables", "sigma"]
-    assert (
-        list(reproduction._chosen("faces")) == ["faces"]
-        and reproduction._chosen(None) is EXPERIMENTS
-    )
 
 
 @cases(
