@@ -2,7 +2,7 @@
 
     python benchmarks/engine.py                 everything
     python benchmarks/engine.py --quick         small tables only
-    python benchmarks/engine.py --only fit      one section: fit, l1, half, import or choices
+    python benchmarks/engine.py --only fit      one section: fit, l1, half or choices
 
 Every section prints its records and writes them to OUTPUT/<section>.json.
 """
@@ -10,8 +10,6 @@ Every section prints its records and writes them to OUTPUT/<section>.json.
 import json
 import os
 import platform
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,7 +17,7 @@ from functools import partial
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 from unittest.mock import patch
 
@@ -46,7 +44,6 @@ MOST_PASSES = 25
 MOST_EIGHS = {(2000, 100): 15.0, (800, 400): 2.0, (4000, 2000): 0.2}
 L1_SPEEDUP, L1_GAP, L1_MEGABYTES = 500.0, 1e-6, 100.0
 HALF_SLOWDOWN, HALF_GAP = 20.0, 1e-4
-IMPORT_RATIO = 1.3
 
 Record = dict[str, Any]
 
@@ -156,31 +153,6 @@ def half(quick: bool) -> list[Record]:
     return records
 
 
-def import_time(quick: bool) -> list[Record]:
-    """Fresh interpreters that import us, or scikit-learn's covariance module, or nothing."""
-    print_progress("import")
-    runs = fastest(
-        *(
-            partial(subprocess.run, [sys.executable, "-c", command], check=True)
-            for command in ("pass", "import sklearn.covariance", "import inlier")
-        ),
-        repeats=3 if quick else 7,
-        clock=perf_counter,
-    )
-    nothing, sklearn, ours = (run.seconds for run in runs)
-    # Without the start of the interpreter, which both have: the stricter of the two ratios.
-    ratio = (ours - nothing) / (sklearn - nothing)
-    record = {
-        "inlier_seconds": ours,
-        "sklearn_seconds": sklearn,
-        "interpreter_seconds": nothing,
-        "ratio": ratio,
-        "process_ratio": ours / sklearn,
-        "missed": missed(ratio=ratio <= IMPORT_RATIO),
-    }
-    return [record]
-
-
 def choices(quick: bool) -> list[Record]:
     """The last step of a fit: exact sets by the last smoothing, and by the budget (engine.md)."""
     judge, records = with_sigma.kept_budget_is_consistent, []
@@ -210,7 +182,6 @@ SECTIONS: dict[str, Callable[[bool], list[Record]]] = {
     "fit": fit,
     "l1": l1,
     "half": half,
-    "import": import_time,
     "choices": choices,
 }
 

@@ -24,7 +24,6 @@ FIGURES = [
     "digits.svg",
     "error-alpha.svg",
     "error-sigma.svg",
-    "error-dimension.svg",
 ]
 
 
@@ -77,7 +76,7 @@ def test_results_have_a_line_for_each_fit(whole):
     made, watched, _ = whole
     frame = pd.read_csv(made.folder / "results.csv")
     assert len(frame) == sum(n for s, n in watched.total.items() if s != "Figures 1 and 2")
-    sweeps = {"error-alpha", "error-sigma", "error-dimension"}
+    sweeps = {"error-alpha", "error-sigma"}
     assert set(frame["experiment"]) == {"table1", "table6", "faces", "digits", *sweeps}
     assert set(frame["status"]) == {"ok"} and set(frame["method"]) == set(COLUMNS)
     assert frame["error"].notna().all() and (frame["seconds"] > 0.0).all()

@@ -21,9 +21,7 @@ def reproduce(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only one of tables, figures, faces, alpha, sigma, dimension. Repeatable."
-        ),
+        typer.Option(help="Only one of tables, figures, faces, alpha, sigma. Repeatable."),
     ] = None,
     faces: Annotated[
         Path | None,

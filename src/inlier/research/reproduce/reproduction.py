@@ -28,7 +28,6 @@ EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {
     "faces": pictures.run,
     "alpha": sweeps.over_alpha,
     "sigma": sweeps.over_sigma,
-    "dimension": sweeps.over_dimension,
 }
 
 
@@ -67,7 +66,7 @@ def reproduce(
     quick : bool, default=False
         Single draws, few cells, and no Table 6, in less than a minute.
     only : iterable of str, optional
-        Some of "tables", "figures", "faces", "alpha", "sigma", "dimension".
+        Some of "tables", "figures", "faces", "alpha", "sigma".
     faces : path, optional
         A folder of pictures or an .npz file, in place of scikit-image's faces; see
         `inlier.research.datasets.read_images`.

@@ -1,4 +1,4 @@
-"""Errors against the fraction of outliers, a wrong sigma, and the dimension."""
+"""Errors against the fraction of outliers, and with a wrong sigma."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -125,15 +125,4 @@ over_sigma = Sweep(
     (*NEED_SIGMA, "inlier"),
     "sigma given / true sigma",
     ticks=(0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0),
-)
-over_dimension = Sweep(
-    "error-dimension",
-    "Error against the dimension",
-    "n = 2 d, alpha = 0.2, {draws}. Methods that need alpha or sigma are given the true ones.",
-    (25, 50, 100, 200, 400),
-    (25, 100),
-    lambda kind, d: kind(2 * d, d, 0.2),
-    WITH_MEAN,
-    "columns, d (rows: n = 2 d)",
-    ticks=(25, 50, 100, 200, 400),
 )
