@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
@@ -111,6 +112,24 @@ def test_all_but_the_mean_is_that_of_the_filled_table(how):
     assert gappy.location != pytest.approx(whole.location, abs=1e-4)
     expected = np.nanmean(GAPPY[gappy.support], axis=0)
     assert gappy.location == pytest.approx(expected, abs=1e-12)
+
+
+KINDS = {
+    "list": lambda X: [[None if np.isnan(x) else x for x in row] for row in X.tolist()],
+    "pandas": pd.DataFrame,
+    "polars with nulls": lambda X: pl.DataFrame(X).fill_nan(None),
+    "objects": lambda X: np.where(np.isnan(X), None, X.astype(object)),
+    "masked": np.ma.masked_invalid,
+    "nullable": lambda X: pd.DataFrame(X).astype(dict.fromkeys(range(19), "Float64")),
+}
+
+
+@cases("kind", KINDS)
+def test_kinds_of_tables(kind, result):
+    for other in (robust_mean(KINDS[kind](GAPPY)), RobustMean().fit(KINDS[kind](GAPPY)).result_):
+        assert other.location == pytest.approx(result.location)
+        assert np.array_equal(other.support, result.support)
+        assert np.array_equal(other.details.n_missing, result.details.n_missing)
 
 
 # -- The verdict ----------------------------------------------------------------------------------

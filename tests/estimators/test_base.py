@@ -24,7 +24,7 @@ class Kept(MeanEstimator):
         support = first <= self.limit
         weights = support.astype(float)
         mean = table.mean(weights, np.zeros(table.shape[1]))
-        result = MeanResult(mean, support, weights, first, (), 1, 2, True, "done")
+        result = MeanResult(mean, support, weights, first, 1, 2, True, "done")
         return self._copied(result, weights, 1)
 
 

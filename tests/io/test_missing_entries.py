@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from file_writers import numbers_of, text
+from cases import cases
+from file_writers import WRITERS, X, numbers_of, text
 from inlier.io import read, write
 
 GAPS = "a,b,c\n1,2,3\n,5,6\n7,NA,inf\n10,11,12\n13,null,15\n"
@@ -71,3 +72,14 @@ def test_missing_values_become_medians(tmp_path):
     assert "4 entries in 3 rows" in frame.notes[-1]
     write(frame, np.ones(5, bool), tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == GAPS, "what was imputed is not written"
+
+
+@cases("name", ["t.npy", "t.h5", "t.parquet"])
+@cases("dtype", [np.float32, np.float64])
+def test_missing_values_of_arrays(tmp_path, name, dtype):
+    holes = X.astype(dtype)
+    holes[2, 1] = holes[5, 0] = np.nan
+    WRITERS[name](tmp_path / name, holes)
+    frame = read(tmp_path / name, missing="drop")
+    assert frame.X.dtype == dtype
+    np.testing.assert_array_equal(numbers_of(frame), np.delete(holes, [2, 5], axis=0))

@@ -202,3 +202,16 @@ def test_no_more_is_read_than_allowed(tmp_path, name, options):
     with pytest.raises(ValueError, match=rf"{name}' has .*more than the .* max_bytes=2300000\.$"):
         read(path, max_bytes=2_300_000, **options)
     assert read(path, max_bytes=1 << 27, **options).X.shape == (200_000, 3)
+
+
+def test_an_array_is_named_and_is_a_table(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, a=X, b=X[:, :2], c=X[0])
+    for key, message in (
+        (None, "holds 2 tables: 'a', 'b'. Name one with key="),
+        ("d", "has no such table, but 'a', 'b'"),
+        ("c", r"rows and columns, but its array has shape \(3,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read(path, key=key)
+    np.testing.assert_array_equal(numbers_of(read(path, key="b")), X[:, :2])

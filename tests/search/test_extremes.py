@@ -95,6 +95,18 @@ def test_a_sample_does_not_cost_the_farthest_good_rows():
     assert (outliers < 200).all() and len(outliers) >= 195
 
 
+@pytest.mark.usefixtures("small_samples")
+def test_a_device_removes_the_rows_of_the_host(torch, monkeypatch):
+    X = np.random.default_rng(0).standard_t(5, size=(4000, 30)).astype("f4")
+    X[7, 8], X[9] = 1e6, 40.0 * X[9]
+    device = torch.tensor(X)
+    kind = type(as_table(device))
+    monkeypatch.setattr(kind, "to_gpu", kind.to_device)
+    support = robust_mean(X).support
+    assert not support[[7, 9]].any()
+    np.testing.assert_array_equal(robust_mean(device).support.numpy(), support)
+
+
 @pytest.mark.parametrize("n", [40, 50])
 def test_rows_too_long_to_sample_are_tested_in_their_span(n, monkeypatch):
     # The origin of the span may be one of the rows, which is no outlier for that.
