@@ -77,15 +77,6 @@ def test_the_support_of_large_tables_is_that_of_double_precision(cell, known, of
     check_cell(cell, 0, offset, known)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("offset", [*OFFSETS, -300.0])
-@pytest.mark.parametrize("known", [True, False], ids=["sigma", "no sigma"])
-@pytest.mark.parametrize("cell", SMALL_CELLS, ids=name_of)
-def test_the_support_is_that_of_double_precision_in_every_run(cell, known, offset):
-    for seed in range(1, 11):
-        check_cell(cell, seed, offset, known)
-
-
 # -- sums of many numbers -------------------------------------------------------------------------
 
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {

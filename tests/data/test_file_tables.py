@@ -293,29 +293,6 @@ def test_the_first_pass_names_what_is_not_finite(home, memory, bad):
             call()
 
 
-def test_types_of_arrow():
-    pyarrow = pytest.importorskip("pyarrow")
-    from decimal import Decimal
-
-    table = pyarrow.table(
-        {
-            "small": pyarrow.array([1, 2, 3], pyarrow.int8()),
-            "half": pyarrow.array(np.array([0.5, 1.5, 2.5], np.float16)),
-            "bool": [True, False, True],
-        }
-    )
-    assert open_file(table).dtype == np.float32
-    np.testing.assert_array_equal(
-        open_file(table).fetch(np.arange(3)), [[1, 0.5, 1], [2, 1.5, 0], [3, 2.5, 1]]
-    )
-    exact = table.append_column("decimal", pyarrow.array([Decimal("1.25")] * 3))
-    assert open_file(exact).dtype == np.float64
-    assert open_file(exact).fetch(np.array([1]))[0, 3] == 1.25
-    gaps = pyarrow.table({"a": [1, 2, None, 4], "b": [True, False, True, None]})
-    with pytest.raises(ValueError, match="NaN, the first at row 2, column 0"):
-        open_file(gaps).sq_distances(np.zeros(2))
-
-
 # -- interruptions --------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from contestants import CHEAP, MODEL, Crash, Fail, Hang, Mean, without_seconds
+from contestants import MODEL, Crash, Fail, Hang, Mean, without_seconds
 from inlier.research import compare
 
 
@@ -33,15 +33,6 @@ def test_faults_are_recorded_and_not_stored(tmp_path):
     assert without_seconds(again) == without_seconds(found)
     assert again.records[3].seconds == found.records[3].seconds
     assert len(list(store.rglob("output.pkl"))) == 1
-
-
-@pytest.mark.slow
-def test_the_same_with_workers():
-    here, there = (
-        compare(MODEL, CHEAP, trials=3, timeout=timeout, random_state=7, n_jobs=n_jobs)
-        for timeout, n_jobs in ((None, 1), (60.0, 2))
-    )
-    assert without_seconds(here) == without_seconds(there)
 
 
 def test_what_cannot_be_sent():

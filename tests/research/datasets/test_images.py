@@ -120,33 +120,6 @@ def test_all_grey_values_are_equally_frequent(tmp_path):
     assert (model.shape, model.name) == ((36, 30), tmp_path.name)
 
 
-def spoiled(folder, kind):
-    """Folders good and bad, one of which cannot be used, and the file that is to blame."""
-    two_folders(folder, [picture(36, 30)] * 2, [picture(36, 30)])
-    good = folder / "good"
-    if kind == "cut":
-        (good / "0.png").write_bytes((good / "0.png").read_bytes()[:-600])
-        return good / "0.png"
-    if kind == "pages":
-        pages = [Image.fromarray(picture(36, 30)) for _ in range(4)]
-        pages[0].save(good / "z.tif", save_all=True, append_images=pages[1:])
-        return good / "z.tif"
-    if kind == "empty":
-        (folder / "bad" / "0.png").unlink()
-        return folder
-    (good / f"z.{kind}").write_text("certainly not a picture")
-    return good / f"z.{kind}"
-
-
-@pytest.mark.filterwarnings("ignore:The legacy:DeprecationWarning")  # of imageio, by the way
-@pytest.mark.parametrize("kind", ["cut", "pages", "empty", "png", "jpg", "bmp", "pgm", "tif"])
-def test_what_cannot_be_read_is_named(tmp_path, kind):
-    path = spoiled(tmp_path, kind)
-    with pytest.raises(ValueError, match=r"is no picture|has 4 pages|has no pictures") as caught:
-        read_images(tmp_path)
-    assert str(path) in str(caught.value)
-
-
 # -- Names of the FEI database --------------------------------------------------------------------
 
 NEUTRAL = [f"{i}a" for i in range(1, 101)]

@@ -107,19 +107,6 @@ def test_cells_of_ours_that_are_worse():
     assert "1 draws without an answer" in text
 
 
-def test_what_columns_are_held_against():
-    printed = {"mean": 1.0, "lp": 2.0, "l1": 3.0, "que": 4.0}
-    against = {name: column.held_against(printed) for name, column in COLUMNS.items()}
-    for name in ("paper-lp", "inlier-sigma", "inlier", "paper-lp-reweighted-l1"):
-        assert against[name] == 2.0
-        # Table 6 has no lp.
-        assert COLUMNS[name].held_against({"l1": 3.0}) == 3.0
-        assert COLUMNS[name].held_against({"que": 4.0}) is None
-    assert against["paper-l1"] == 3.0 and against["que"] == 4.0 and against["lrv"] is None
-    named = {name for t in printed_tables().values() for row in t.errors.values() for name in row}
-    assert named <= {column.printed for column in COLUMNS.values()}
-
-
 # -- Records --------------------------------------------------------------------------------------
 
 

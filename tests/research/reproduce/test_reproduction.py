@@ -12,7 +12,7 @@ from cases import cases
 from inlier.datasets import SettingB
 from inlier.research.datasets import printed_tables
 from inlier.research.reproduce import tables
-from inlier.research.reproduce.chapter import Chapter, Drawing, number
+from inlier.research.reproduce.chapter import number
 from inlier.research.reproduce.methods import COLUMNS
 from inlier.research.reproduce.reproduction import EXPERIMENTS, reproduce
 from studies import FEW, Watched, shrink
@@ -175,24 +175,6 @@ def test_wrong_arguments_are_named(tmp_path, arguments, message):
     with pytest.raises(ValueError, match="is a file: give the name of a folder"):
         reproduce(file)
     assert file.read_text() == "mine"
-
-
-class Half:
-    """A figure that cannot be written to its end."""
-
-    def savefig(self, path, **options):
-        path.write_text("half")
-        raise OSError("no space left")
-
-
-def test_nothing_is_left_half_written(tmp_path, monkeypatch):
-    (tmp_path / "broken.svg").write_text("from before")
-    broken = Chapter("t", "t", drawings=[Drawing("broken", "c", Half())])
-    monkeypatch.setitem(EXPERIMENTS, "figures", lambda setup: broken)
-    with pytest.raises(OSError, match="no space left"):
-        reproduce(tmp_path, only=["figures"])
-    assert [path.name for path in tmp_path.iterdir()] == ["broken.svg"]
-    assert (tmp_path / "broken.svg").read_text() == "from before"
 
 
 @pytest.mark.slow
