@@ -75,7 +75,7 @@ def gathers(monkeypatch):
 
         monkeypatch.setattr(distributed, "get_world_size", lambda group: len(sent))
         monkeypatch.setattr(distributed, "all_gather", all_gather)
-        return SimpleNamespace(buffer=lambda: sent[0], index=lambda: 0)
+        return SimpleNamespace(buffer=lambda: sent[0], index=lambda: 0, is_last=lambda: True)
 
     return ranks
 
