@@ -33,9 +33,10 @@ COMPARABLE = 3.0
 """Ratio of lengths that noise explains."""
 NEAR = 0.3
 """Diameter of nearly equal updates, in distances to the next client."""
-ALONG, OWN = 0.75, 0.75
-"""How far a rejected member goes along with its group, relative to the others, and the variance of
-its own about their center, relative to those outside."""
+ALONG, OWN, BEYOND = 0.75, 0.75, 3.0
+"""How far a rejected member goes along with its group, relative to the others; the variance of its
+own about their center, and the inner product with it from which that is not required, relative to
+the variance of those outside."""
 RADIUS = 1.5
 """Bound on lengths, in median lengths. At 1 the accuracy of clients with few classes each falls by
 a point without any attack; at 2 malicious clients count for more (benchmarks/federated.py)."""
@@ -290,7 +291,10 @@ def sure_members(G: Array, members: Mask) -> Mask:
 
     along, noise = about(~members, members)
     _, usual = about(members, ~members)
-    found: Mask = (along >= ALONG * np.median(along)) & (noise >= OWN * np.median(usual))
+    # So far away no honest client is: it would have to be much longer than the others.
+    beyond = along >= BEYOND * np.median(usual)
+    has_noise = noise >= OWN * np.median(usual)
+    found: Mask = (along >= ALONG * np.median(along)) & (has_noise | beyond)
     return found
 
 
