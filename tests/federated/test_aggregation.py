@@ -114,23 +114,16 @@ def test_whole_models_do_as_well_as_differences(dtype, size):
     np.testing.assert_allclose(other.update - start, one.update, atol=size * 1e-6)
 
 
-@cases("n", [4, 7, 30, 100])
-@cases("size", [1e2, 1e6, 1e30])
-def test_one_extreme_client_never_counts(n, size):
-    X = honest(n, dtype=np.float32)
-    X[2] *= -np.float32(size)
-    result = aggregate(X)
-    assert result.rejected == (2,)
-    assert np.abs(result.update - np.delete(X, 2, axis=0).mean(axis=0)).max() < 0.5
-
-
-@cases("n", [5, 10, 20, 51])
+@cases("n", [4, 5, 10, 51])
 @cases("alike", [False, True])
-@cases("size", [30.0, 1e2, 1e6])
-def test_extreme_clients_just_under_half(n, alike, size):
-    X, k = honest(n), (n - 1) // 2
-    X[:k] = size * (X[0] if alike else X[:k])
-    assert aggregate(X).rejected == tuple(range(k))
+@cases("size", [30.0, 1e2, 1e30])
+@cases("dtype", [np.float32, np.float64])
+def test_extreme_clients_just_under_half(n, alike, size, dtype):
+    X, k = honest(n, dtype), (n - 1) // 2
+    X[:k] = dtype(size) * (X[0] if alike else X[:k])
+    result = aggregate(X)
+    assert result.rejected == tuple(range(k))
+    np.testing.assert_allclose(result.update, X[k:].mean(axis=0), atol=1e-6)
 
 
 @cases("n", [1, 2, 3, 4, 10, 100])
@@ -192,6 +185,8 @@ def test_too_few_voices_for_a_verdict(size):
     X[2] *= np.float32(size * 1e7)
     limit = 2.0 * np.linalg.norm(X[0] - X[1])
     assert np.linalg.norm(quietly(X).update - X[:2].mean(axis=0)) < limit
+    for n in (1, 2, 3):
+        np.testing.assert_allclose(quietly(honest(n)).update, honest(n).mean(axis=0), atol=1e-6)
 
 
 DOUBTFUL = {
@@ -253,21 +248,6 @@ def test_an_impossible_claim(claim):
 def test_nothing_usable(updates):
     with pytest.raises(ValueError, match=r"None of the \d updates can be used: client 0 sent"):
         aggregate(updates)
-
-
-@cases("n", [1, 2, 3])
-def test_too_few_to_tell(n):
-    X = honest(n)
-    result = quietly(X)
-    assert result.too_few and f"{n} distinct updates are too few" in result.message
-    np.testing.assert_allclose(result.update, X.mean(axis=0), atol=1e-6)
-
-
-def test_groups_that_are_kept():
-    X = honest(20)
-    X[:4] += 1.5 * honest(1, seed=3)
-    small = aggregate(X)
-    assert small.suspects == (0, 1, 2, 3) and "too few to do harm: 0, 1, 2, 3." in small.message
 
 
 def test_extreme_rows_do_not_hide_subtle_ones_in_single_precision():

@@ -2,7 +2,7 @@
 
 import socket
 import warnings
-from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -84,17 +84,11 @@ def hooked(monkeypatch):
 
         monkeypatch.setattr(distributed, "get_world_size", lambda group: len(sent))
         monkeypatch.setattr(distributed, "all_gather", all_gather)
-        done = [
-            robust_hook(
-                state,
-                SimpleNamespace(
-                    buffer=lambda k=k: parts[0][k],
-                    index=lambda k=k: k,
-                    is_last=lambda k=k: k == buckets - 1,
-                ),
-            )
-            for k in range(buckets)
-        ]
+        done = []
+        for k in range(buckets):
+            bucket = Mock(**{"buffer.return_value": parts[0][k], "index.return_value": k})
+            bucket.is_last.return_value = k == buckets - 1
+            done.append(robust_hook(state, bucket))
         return torch.cat([future.wait() for future in done])
 
     return hooked

@@ -35,22 +35,6 @@ def judged(X, counts=None, record=None):
 # -- All of it ------------------------------------------------------------------------------------
 
 
-@cases("n", [1, 2, 3, 4, 7, 20, 60])
-def test_honest_clients_all_count(n):
-    counts = np.random.default_rng(1).uniform(0.5, 2.0, n) if n > 3 else np.ones(n)
-    found = judged(noise(n) + 2.0, counts)
-    assert not found.reasons and not found.suspects and not found.copies and not found.halved
-    np.testing.assert_allclose(found.coefficients, counts / counts.sum(), atol=1e-6)
-
-
-def test_copies_count_once():
-    X = noise(10)
-    X[6:] = X[5]
-    found = judged(X)
-    assert found.copies == [[5, 6, 7, 8, 9]]
-    np.testing.assert_allclose(found.coefficients[5:].sum(), 1 / 6, atol=1e-6)
-
-
 @cases("k", [4, 6, 9, 10])
 def test_a_group_apart_of_twenty(k):
     X = noise(20)
@@ -71,18 +55,6 @@ def test_two_groups_apart():
     X[:6] += 3.0 * noise(1, seed=1)
     X[6:9] += 2.0 * noise(1, seed=2)
     assert list(judged(X).reasons) == list(range(6))
-
-
-def test_the_record_finds_what_one_round_does_not():
-    record, found, alone = Record(), None, []
-    shift = 0.7 * noise(1, d=100, seed=99)
-    for t in range(30):
-        X = noise(20, d=100, seed=t)
-        X[:8] += shift
-        alone += list(judged(X).reasons)
-        found = judged(X, record=record)
-    assert list(found.reasons) == list(range(8))
-    assert len(alone) < 30
 
 
 def test_an_honest_past_fades():

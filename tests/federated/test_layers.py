@@ -99,14 +99,6 @@ def test_combined(dtype):
     np.testing.assert_allclose(flat([found])[0], expected, atol=4 * np.finfo(dtype).eps * 4)
 
 
-def test_combined_tensors_keep_their_dtype():
-    clients = as_torch(updates(), torch.bfloat16)
-    found = combined(clients, np.full(5, 0.2))
-    assert all(x.dtype is torch.bfloat16 for x in found)
-    expected = torch.stack([c[1].double() for c in clients]).mean(0)
-    torch.testing.assert_close(found[1].double(), expected, atol=1e-2, rtol=1e-2)
-
-
 def test_whole_numbers_are_medians_of_those_that_count():
     clients = [[np.array([i, 100 - i]), np.array(i > 1)] for i in (3, 1, 10**9, 2)]
     found = combined(clients, np.array([0.5, 0.4, 0.0, 0.1]))

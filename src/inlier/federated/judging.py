@@ -73,18 +73,9 @@ def judge(
     record, is rejected if it is larger than a quarter and smaller than the rest; all others are
     clipped. With fewer than four voices all clients are only clipped.
 
-    Parameters
-    ----------
-    G : array of shape (n, n)
-        Inner products of the updates, relative to any point.
-    counts : array of shape (n,)
-        Weights of the clients in the mean; they do not affect who is rejected.
-    clients : sequence
-        Their names in the record.
-    record : Record, optional
-        This round is added to it.
-    spare : int, default=0
-        As for `voices`.
+    From the inner products G of the updates, relative to any point, the weights of the clients in
+    the mean, which do not affect who is rejected, and their names in the record, to which this
+    round is added. `spare` is that of `voices`.
     """
     D, squares = sq_distances(G), np.diag(G)
     voice = voices(D, squares, spare)
