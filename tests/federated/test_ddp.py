@@ -130,6 +130,8 @@ def test_doubt_ends_the_step(hooked):
     sent = list(torch.tensor(np.random.default_rng(0).standard_normal((3, 30))))
     with pytest.raises(DoubtfulRoundError, match="3 distinct updates are too few"):
         hooked(RobustState(on_doubt="raise"), sent)
+    with pytest.raises(ValueError, match="on_doubt must be"):
+        RobustState(on_doubt="stop")
 
 
 def test_hook_skips_a_step_in_which_nothing_is_usable(hooked):

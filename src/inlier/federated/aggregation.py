@@ -125,8 +125,7 @@ def aggregate(
     >>> bool(abs(result.update - 1.0).mean() < 0.3)
     True
     """
-    if on_doubt not in ("warn", "raise"):
-        raise ValueError(f"on_doubt must be 'warn' or 'raise', but is {on_doubt!r}.")
+    check_on_doubt(on_doubt)
     messages = read_messages(updates, clients)
     names = messages.clients
     counts, impossible = capped_counts(weights, len(names))
@@ -193,6 +192,12 @@ def aggregate(
         too_few=too_few,
         message=message,
     )
+
+
+def check_on_doubt(on_doubt: str) -> None:
+    """Raise an error unless `on_doubt` is one of the two words."""
+    if on_doubt not in ("warn", "raise"):
+        raise ValueError(f"on_doubt must be 'warn' or 'raise', but is {on_doubt!r}.")
 
 
 def _decision(

@@ -218,7 +218,7 @@ def _without_values(x: Any) -> str:
     """Name the kind of an array some of whose entries are not in memory, if it is one."""
     if isinstance(x, np.ma.MaskedArray):
         return "a masked array"
-    if str(getattr(x, "layout", "torch.strided")).startswith("torch.sparse"):
+    if "sparse" in str(getattr(x, "layout", "")):
         return "a sparse array"
     if str(getattr(x, "device", "")) == "meta":
         return "an array without data"
