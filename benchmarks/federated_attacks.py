@@ -1,13 +1,20 @@
 """What liars send: one update each, or one that all repeat.
 
-Each sees all honest updates of the round, and they act together.
+Each sees all honest updates of the round, and they act together. Run by itself, it measures an
+attack on aggregation in chunks, such as the buckets of DistributedDataParallel: in every chunk the
+liars move along the direction in which honest updates vary most (Choudhary, Kolluri and Saxena,
+Attacking Byzantine robust aggregation in high dimensions, 2024).
 """
 
+import warnings
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 from federated_training import Attack, Round
 from sklearn.metrics import euclidean_distances
+
+from inlier.federated import aggregate
 
 
 def sign_flip(r: Round) -> np.ndarray:
@@ -94,3 +101,42 @@ ATTACKS: dict[str, Attack] = {
     "two clusters": two_clusters,
     "extreme": extreme,
 }
+
+
+def chunkwise(
+    honest: np.ndarray, n_bad: int, size: float, random: np.random.Generator
+) -> np.ndarray:
+    """In each of 64 chunks `size` honest lengths along its leading direction, with noise."""
+    mean, sent = honest.mean(axis=0), []
+    for part in np.array_split(honest - mean, 64, axis=1):
+        direction = np.linalg.svd(part, full_matrices=False)[2][0]
+        length = np.sqrt((part**2).sum(axis=1).mean())
+        noise = part[random.integers(len(part), size=n_bad)]
+        signs = random.choice([-1.0, 1.0], (n_bad, 1))
+        sent.append(size * length * direction + signs * noise)
+    return mean + np.concatenate(sent, axis=1)
+
+
+def error_in_chunks(n_bad: int, judged: int, sizes: tuple[float, ...] = (0.6, 1, 1.5, 2)) -> float:
+    """The worst error over sizes of the attack, in standard errors of the mean of the honest.
+
+    Of 20 clients and 2,048 parameters, whose 64 chunks are attacked one by one.
+    """
+    errors = []
+    for size, seed in product(sizes, range(3)):
+        random = np.random.default_rng(seed)
+        honest = random.standard_normal((20 - n_bad, 2048))
+        liars = chunkwise(honest, n_bad, size, random)
+        parts = np.array_split(np.concatenate([honest, liars]), judged, axis=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = np.concatenate([aggregate(part).update for part in parts])
+        unit = np.sqrt(honest.var(axis=0, ddof=1).sum() / len(honest))
+        errors.append(np.linalg.norm(found - honest.mean(axis=0)) / unit)
+    return float(np.max(np.reshape(errors, (len(sizes), 3)).mean(axis=1)))
+
+
+if __name__ == "__main__":
+    for n_bad, judged in product((4, 6, 8), (1, 8, 64)):
+        error = error_in_chunks(n_bad, judged)
+        print(f"{n_bad} of 20 lie, judged in {judged} chunks: {error:.2f} standard errors")

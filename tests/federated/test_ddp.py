@@ -1,7 +1,8 @@
 """Data-parallel training over gloo with four processes, one of which sends garbage."""
 
 import socket
-from types import SimpleNamespace
+import warnings
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -9,6 +10,9 @@ import torch
 from torch import distributed, multiprocessing, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from cases import cases
+from inlier import WeakEvidenceWarning
+from inlier.federated import DoubtfulRoundError
 from inlier.federated.ddp import RobustState, robust_hook
 
 RANKS = 4
@@ -28,15 +32,15 @@ def task(rank):
     return torch.tensor(X), torch.tensor(y, dtype=torch.float32)[:, None]
 
 
-def train(rank, port, out):
+def train(rank, port, out, by_bucket):
     torch.set_num_threads(1)
     distributed.init_process_group(
         "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=RANKS
     )
     try:
         torch.manual_seed(0)
-        model = DistributedDataParallel(nn.Linear(5, 1))
-        state = RobustState()
+        model = DistributedDataParallel(nn.Linear(5, 1), bucket_cap_mb=1e-6)
+        state = RobustState(by_bucket=by_bucket)
         model.register_comm_hook(state, robust_hook)
         X, y = task(rank)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -55,42 +59,82 @@ def train(rank, port, out):
 
 
 @pytest.mark.slow
-def test_training_converges_beside_a_rank_that_sends_garbage(tmp_path):
-    multiprocessing.spawn(train, (free_port(), str(tmp_path)), nprocs=RANKS)
+@pytest.mark.parametrize("by_bucket", [False, True])
+def test_training_converges_beside_a_rank_that_sends_garbage(tmp_path, by_bucket):
+    multiprocessing.spawn(train, (free_port(), str(tmp_path), by_bucket), nprocs=RANKS)
     answers = [torch.load(tmp_path / f"{rank}.pt") for rank in range(RANKS)]
     for weight, rejected in answers:
         np.testing.assert_allclose(weight, [[1.0, 2.0, 3.0, 4.0, 5.0]], atol=0.1)
-        assert rejected and all(LIAR in ranks for ranks in rejected)
+        assert len(rejected) == (2 if by_bucket else 1)
+        assert all(LIAR in ranks for ranks in rejected)
         assert weight == answers[0][0]  # all ranks hold the same model
 
 
 @pytest.fixture
-def gathers(monkeypatch):
-    """Ranks that send what they are told to, without any processes."""
+def hooked(monkeypatch):
+    """Call the hook on each bucket of what the ranks send, without any processes."""
 
-    def ranks(sent):
+    def hooked(state, sent, buckets=1):
+        parts = [torch.tensor_split(x, buckets) for x in sent]
+
         def all_gather(out, mine, group=None):
-            for target, x in zip(out, sent, strict=True):
-                target.copy_(x)
+            k = next(k for k, x in enumerate(parts[0]) if x is mine)
+            for target, x in zip(out, parts, strict=True):
+                target.copy_(x[k])
 
         monkeypatch.setattr(distributed, "get_world_size", lambda group: len(sent))
         monkeypatch.setattr(distributed, "all_gather", all_gather)
-        return SimpleNamespace(buffer=lambda: sent[0], index=lambda: 0)
+        done = []
+        for k in range(buckets):
+            bucket = Mock(**{"buffer.return_value": parts[0][k], "index.return_value": k})
+            bucket.is_last.return_value = k == buckets - 1
+            done.append(robust_hook(state, bucket))
+        return torch.cat([future.wait() for future in done])
 
-    return ranks
+    return hooked
 
 
-def test_hook_returns_the_aggregate(gathers):
+@cases("buckets", [1, 3])
+def test_hook_returns_the_aggregate(hooked, buckets):
     sent = list(torch.tensor(np.random.default_rng(0).standard_normal((6, 30))))
     sent[4] = sent[4] * 1e9
     state = RobustState()
-    update = robust_hook(state, gathers(sent)).wait()
+    update = hooked(state, sent, buckets)
     expected = torch.stack([x for i, x in enumerate(sent) if i != 4]).mean(dim=0)
     torch.testing.assert_close(update, expected)
-    assert state.results[0].rejected == (4,) and state.records[0].rounds == 1
+    assert list(state.results) == [0] and state.records[0].rounds == 1
+    assert state.results[0].rejected == (4,)
 
 
-def test_hook_skips_a_step_in_which_nothing_is_usable(gathers):
+def test_the_whole_gradient_shows_what_no_bucket_does(hooked):
+    """Eight ranks of twenty move along the leading direction of each of 64 buckets."""
+    random = np.random.default_rng(0)
+    honest = random.standard_normal((12, 2048))
+    mean = honest.mean(axis=0)
+    shift = [
+        12.0 * np.linalg.svd(part, full_matrices=False)[2][0]
+        for part in np.split(honest - mean, 64, axis=1)
+    ]
+    liars = mean + np.concatenate(shift) + random.standard_normal((8, 2048))
+    sent, errors = list(torch.tensor(np.concatenate([honest, liars]))), []
+    for by_bucket in (False, True):
+        state = RobustState(remember=False, by_bucket=by_bucket)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WeakEvidenceWarning)
+            errors.append(np.linalg.norm(hooked(state, sent, 64) - torch.tensor(mean)))
+        assert len(state.results) == (64 if by_bucket else 1)
+    assert errors[0] < 0.1 * errors[1]
+
+
+def test_doubt_ends_the_step(hooked):
+    sent = list(torch.tensor(np.random.default_rng(0).standard_normal((3, 30))))
+    with pytest.raises(DoubtfulRoundError, match="3 distinct updates are too few"):
+        hooked(RobustState(on_doubt="raise"), sent)
+    with pytest.raises(ValueError, match="on_doubt must be"):
+        RobustState(on_doubt="stop")
+
+
+def test_hook_skips_a_step_in_which_nothing_is_usable(hooked):
     state = RobustState(remember=False)
-    update = robust_hook(state, gathers([torch.full((3,), torch.nan)] * 4)).wait()
+    update = hooked(state, [torch.full((3,), torch.nan)] * 4)
     assert state.skipped == 1 and not update.any() and not state.records

@@ -15,6 +15,7 @@ from flwr.app import Array, ArrayRecord, Error, Message, MetricRecord, RecordDic
 from flwr.supercore.task_identity import TaskIdentity
 
 from cases import cases
+from inlier.federated import DoubtfulRoundError
 from inlier.federated.flower import RobustFedAvg
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "flower_simulation.py"
@@ -110,6 +111,11 @@ def test_a_round_without_anything_usable():
     bad = [reply(i, {"W": NAN}, {"num-examples": 1}) for i in range(3)]
     assert RobustFedAvg().aggregate_train(1, bad) == (None, None)
     assert RobustFedAvg().aggregate_train(1, []) == (None, None)
+
+
+def test_doubt_ends_the_training():
+    with pytest.raises(DoubtfulRoundError, match="3 distinct updates are too few"):
+        RobustFedAvg(on_doubt="raise").aggregate_train(1, replies(3))
 
 
 def test_the_legacy_strategy_is_gone():

@@ -5,16 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
-from inlier.federated.judging import FEWEST, Judgement, judge
+from inlier.federated.judging import FEWEST, LONG, Judgement, judge, lengths_in_medians, may_be_one
 from inlier.federated.layers import combined, gram, lengths
 from inlier.federated.messages import capped_counts, read_messages
 from inlier.federated.record import Record
 from inlier.verdict.verdict import WeakEvidenceWarning
+
+
+class DoubtfulRoundError(RuntimeError):
+    """The updates of a round do not tell which clients are honest."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +44,7 @@ class Aggregate:
     clients : tuple
         The names of the clients; their positions if none were given.
     too_few : bool
-        Whether there were fewer than four usable updates.
+        Whether there were fewer than four distinct usable updates.
     message : str
         The decision in words.
     """
@@ -64,10 +69,12 @@ def aggregate(
     record: Record | None = None,
     *,
     clients: Iterable[Hashable] | None = None,
+    on_doubt: Literal["warn", "raise"] = "warn",
 ) -> Aggregate:
     """Average the updates of clients when some may be faulty or malicious.
 
-    Their number need not be given, but has to be below half. All decisions use the n x n inner
+    Their number need not be given, but has to be below half of those that send different updates:
+    idle clients and nearly equal updates are one voice each. All decisions use the n x n inner
     products of the updates: three passes over the data, in blocks, without a copy.
 
     Parameters
@@ -83,6 +90,10 @@ def aggregate(
         Evidence from earlier rounds: pass the same record every time.
     clients : iterable, optional
         Names of the clients in the record, if their positions change between rounds.
+    on_doubt : {"warn", "raise"}, default="warn"
+        What to do where the updates do not tell who is honest: fewer than four of them are
+        distinct, a group as large as the rest stands apart, or no more than half count. With
+        "raise" such a round has no result.
 
     Returns
     -------
@@ -93,12 +104,14 @@ def aggregate(
     ------
     ValueError
         If no client sent a usable update.
+    DoubtfulRoundError
+        If the round is doubtful and `on_doubt` is "raise".
 
     Notes
     -----
-    A client that sends NaN, infinities, the wrong shapes or dtypes, nothing, or a huge update is
-    rejected, and the round goes on. Layers of integers, such as counters, are not judged: their
-    entries are the medians of the clients that count.
+    A client that sends NaN, infinities, the wrong shapes or dtypes, a sparse or masked array,
+    nothing, or a huge update is rejected, and the round goes on. Layers of integers, such as
+    counters, are not judged: their entries are the medians of the clients that count.
 
     Examples
     --------
@@ -112,45 +125,62 @@ def aggregate(
     >>> bool(abs(result.update - 1.0).mean() < 0.3)
     True
     """
+    check_on_doubt(on_doubt)
     messages = read_messages(updates, clients)
     names = messages.clients
     counts, impossible = capped_counts(weights, len(names))
     faults = {**messages.faults, **impossible}
     usable = [i for i in messages.readable if i not in faults]
 
-    sizes = lengths([messages.readable[i] for i in usable])
-    bad = np.isnan(sizes)
+    norms = lengths([messages.readable[i] for i in usable])
+    bad = np.isnan(norms)
     faults |= {i: "sent NaN or infinity" for i, is_bad in zip(usable, bad, strict=True) if is_bad}
-    sizes, usable = sizes[~bad], [i for i in usable if i not in faults]
-    too_few = len(usable) < FEWEST
-    # Beyond 1e8 median lengths the digits of the others would be lost. One by one: without the
-    # longest, another length may be the ordinary one.
-    while usable and sizes.max() > 1e8 * (unit := _ordinary(sizes)) > 0.0:
-        longest = int(sizes.argmax())
-        times = float(sizes[longest]) / unit
-        faults[usable.pop(longest)] = f"is {times:.3g} times as long as the median update"
-        sizes = np.delete(sizes, longest)
+    norms, usable = norms[~bad], [i for i in usable if i not in faults]
     if not usable:
         first = "; ".join(f"client {names[i]!r} {fault}" for i, fault in sorted(faults.items())[:5])
         raise ValueError(f"None of the {len(names)} updates can be used: {first}.")
 
+    # Of ordinary length: the upper median of those that are not idle.
+    active = np.sort(norms[norms > 0.0])
+    ordinary = float(active[len(active) // 2]) if len(active) else 0.0
+    reference = int(np.argmin(np.abs(norms - ordinary)))
     layers = [messages.readable[i] for i in usable]
-    reference = int(np.argsort(sizes, kind="stable")[(len(sizes) - 1) // 2])
-    G = gram(layers, reference, _ordinary(sizes))
-    found = judge(G, counts[usable], [names[i] for i in usable], record)
+    G = gram(layers, reference, norms)
+    # Beyond 1e100 not even the squares could be compared.
+    is_long = (lengths_in_medians(G, norms) > LONG) | (norms / 1e100 > ordinary)
+    fault = f"is more than {LONG:g} times as long as the median update"
+    faults |= dict.fromkeys(np.array(usable)[is_long].tolist(), fault)
+    short = np.flatnonzero(~is_long)
+    layers, usable = [layers[i] for i in short], [usable[i] for i in short]
+    G, norms = G[np.ix_(short, short)], norms[short] / max(ordinary, TINY)
+    shared = [names[i] for i in usable]
+    found = judge(G, counts[usable], shared, record, int(may_be_one(G, norms)))
 
     place = np.array(usable)
     coefficients, scores = np.zeros(len(names)), np.full(len(names), np.inf)
     coefficients[place], scores[place] = found.coefficients, found.scores
     reasons = {**faults, **{usable[i]: reason for i, reason in found.reasons.items()}}
     reasons = {i: f"Client {names[i]!r} {reasons[i]}." for i in sorted(reasons)}
-    cautions = []
-    if found.halved:
-        cautions.append("Half of the clients stand apart from the other half; all were kept.")
+    too_few = found.distinct + int(is_long.sum()) < FEWEST
+    doubts = []
     if too_few:
-        cautions.append(f"{len(usable)} usable updates are too few to decide which are wrong.")
-    for caution in cautions:
-        warnings.warn(caution, WeakEvidenceWarning, 2)
+        doubts.append(
+            f"{found.distinct} distinct updates are too few to decide which are wrong: their "
+            "lengths are bounded, and none is rejected by comparison."
+        )
+    if found.halved:
+        doubts.append("Half of the clients stand apart from the other half; all were kept.")
+    if found.agreeing:
+        doubts.append("Half of the clients nearly agree, and may be the honest ones.")
+    if 2 * len(reasons) >= len(names):
+        doubts.append(f"Only {len(names) - len(reasons)} of {len(names)} updates can be used.")
+    message = " ".join([*_decision(names, reasons, found, usable), *doubts])
+    if doubts and on_doubt == "raise":
+        raise DoubtfulRoundError(
+            f"{message} Ask more clients, or pass on_doubt='warn' to aggregate all the same."
+        )
+    for doubt in doubts:
+        warnings.warn(doubt, WeakEvidenceWarning, 2)
     return Aggregate(
         update=messages.usual.pack(combined(layers, found.coefficients)),
         rejected=tuple(reasons),
@@ -160,16 +190,14 @@ def aggregate(
         suspects=tuple(usable[i] for i in found.suspects),
         clients=names,
         too_few=too_few,
-        message=" ".join([*_decision(names, reasons, found, usable), *cautions]),
+        message=message,
     )
 
 
-def _ordinary(sizes: Array) -> float:
-    """Return the length of an ordinary update: the lower median, or if that is 0 the least."""
-    ascending = np.sort(sizes)
-    middle = float(ascending[(len(ascending) - 1) // 2])
-    positive = ascending[ascending > 0.0]
-    return middle if middle > 0.0 or not len(positive) else float(positive[0])
+def check_on_doubt(on_doubt: str) -> None:
+    """Raise an error unless `on_doubt` is one of the two words."""
+    if on_doubt not in ("warn", "raise"):
+        raise ValueError(f"on_doubt must be 'warn' or 'raise', but is {on_doubt!r}.")
 
 
 def _decision(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from logging import INFO, WARNING
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from inlier._internal.optional import optional
 from inlier._internal.removed import removed
-from inlier.federated.aggregation import Aggregate, aggregate
+from inlier.federated.aggregation import Aggregate, aggregate, check_on_doubt
+from inlier.federated.messages import capped_counts
 from inlier.federated.record import Record
 
 PURPOSE = "For the strategy for Flower"
@@ -32,6 +33,13 @@ class RobustFedAvg(FedAvg):
     ("rejected-nodes"), count them ("num-rejected"), and are averaged over the others with the
     capped numbers of examples; metrics that are not finite numbers are ignored.
 
+    Parameters
+    ----------
+    *args, **kwargs
+        Of FedAvg.
+    on_doubt : {"warn", "raise"}, default="warn"
+        As for `aggregate`; an error ends the training.
+
     Attributes
     ----------
     record : Record
@@ -40,8 +48,12 @@ class RobustFedAvg(FedAvg):
         The result of the last round; `result.reasons` has a sentence for each rejected node.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, on_doubt: Literal["warn", "raise"] = "warn", **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        check_on_doubt(on_doubt)
+        self.on_doubt = on_doubt
         self.record = Record()
         self.result: Aggregate | None = None
 
@@ -57,7 +69,9 @@ class RobustFedAvg(FedAvg):
         sent = [_arrays(content) for content in contents]
         claims = [_claim(content, self.weighted_by_key) for content in contents]
         try:
-            result = aggregate(sent, claims, self.record, clients=_distinct(nodes))
+            result = aggregate(
+                sent, claims, self.record, clients=_distinct(nodes), on_doubt=self.on_doubt
+            )
         except ValueError as error:
             flwr_common.log(WARNING, "aggregate_train: round %s: %s", server_round, error)
             return None, None
@@ -114,8 +128,8 @@ def _same_metrics(contents: list[Any], key: str) -> list[Any]:
     records = [dict(next(iter(content.metric_records.values()))) for content in contents]
     names = set.intersection(*(set(record) for record in records))
     good = [name for name in names if all(_is_number(record[name]) for record in records)]
-    claims = np.array([float(record[key]) for record in records])
-    capped = np.minimum(claims, 2.0 * np.sort(claims)[(len(claims) - 1) // 2])
+    claims = [record[key] for record in records]
+    capped, _ = capped_counts(claims, len(claims))
     found = []
     for record, count in zip(records, capped, strict=True):
         metrics = {name: record[name] for name in sorted(good)} | {key: float(count)}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.linalg import eigh
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from inlier._internal.numbers import TINY
@@ -25,6 +26,17 @@ ROUNDING = 1e-6
 FAR = 20.0
 """Radii of the nearest majority beyond which a client is rejected. Honest updates reach 12 in the
 trainings of benchmarks/federated.py; a malicious one that stays within the bound is clipped."""
+LONG = 2.0 * FAR + 1.0
+"""Median lengths beyond which a client is rejected: where half of the clients are no longer than
+the median, it is more than FAR radii from them all. This also holds where they nearly agree."""
+COMPARABLE = 3.0
+"""Ratio of lengths that noise explains."""
+NEAR = 0.3
+"""Diameter of nearly equal updates, in distances to the next client."""
+ALONG, OWN, BEYOND = 0.75, 0.75, 3.0
+"""How far a rejected member goes along with its group, relative to the others; the variance of its
+own about their center, and the inner product with it from which that is not required, relative to
+the variance of those outside."""
 RADIUS = 1.5
 """Bound on lengths, in median lengths. At 1 the accuracy of clients with few classes each falls by
 a point without any attack; at 2 malicious clients count for more (benchmarks/federated.py)."""
@@ -42,34 +54,37 @@ class Judgement(NamedTuple):
     reasons: dict[int, str]  # why clients were rejected, by position
     suspects: list[int]  # clients that stand apart together, kept with bounded influence
     copies: list[list[int]]  # groups that count as one client each
+    distinct: int  # number of voices; below four none is rejected
     halved: bool  # whether a group as large as the rest stands apart: either may be honest
+    agreeing: bool  # whether a bare majority nearly agrees: a voice, or the honest clients
 
 
 def judge(
-    G: Array, counts: Array, clients: Sequence[Hashable], record: Record | None = None
+    G: Array,
+    counts: Array,
+    clients: Sequence[Hashable],
+    record: Record | None = None,
+    spare: int = 0,
 ) -> Judgement:
     """Decide which clients count.
 
-    In this order: equal and nearly equal updates count as one; updates 20 times as far away as the
-    majority reaches are rejected; a group that stands apart, over all rounds on record, is rejected
-    if it is larger than a quarter and smaller than the rest; all others are clipped.
+    Equal and nearly equal updates are one voice, and voices decide, in this order: updates 20 times
+    as far away as the majority reaches are rejected; a group that stands apart, over all rounds on
+    record, is rejected if it is larger than a quarter and smaller than the rest; all others are
+    clipped. With fewer than four voices all clients are only clipped.
 
-    Parameters
-    ----------
-    G : array of shape (n, n)
-        Inner products of the updates, relative to any point.
-    counts : array of shape (n,)
-        Weights of the clients in the mean; they do not affect who is rejected.
-    clients : sequence
-        Their names in the record.
-    record : Record, optional
-        This round is added to it.
+    From the inner products G of the updates, relative to any point, the weights of the clients in
+    the mean, which do not affect who is rejected, and their names in the record, to which this
+    round is added. `spare` is that of `voices`.
     """
     D, squares = sq_distances(G), np.diag(G)
-    first = copy_groups(D, squares)
-    sizes = np.bincount(first)[first]
-    ratios = radii_from_majority(D, squares, first)
-    kept = ratios <= FAR
+    voice = voices(D, squares, spare)
+    distinct = len(np.unique(voice))
+    agreeing = distinct < len(np.unique(voices(D, squares)))
+    if distinct < FEWEST:
+        voice = np.arange(len(D))
+    ratios = radii_from_majority(D, squares, 1.0 / sizes(voice))
+    kept = (ratios <= FAR) | (distinct < FEWEST)
     reasons = {
         i: f"is {ratios[i]:.3g} times as far as the majority reaches, where {FAR:g} is too far "
         "for an honest update"
@@ -77,102 +92,131 @@ def judge(
     }
     suspects: list[int] = []
     halved = False
-    leaders = np.unique(first[kept])
 
-    C = correlations(G, kept / sizes)
+    C = correlations(G, kept / sizes(voice))
     if record is not None:
         present = np.flatnonzero(kept)
         pairs = np.ix_(present, present)
         C[pairs] = record.observe([clients[int(i)] for i in present], C[pairs])
-    most = (len(leaders) - 1) // 2
+    leaders = np.unique(voice[kept])
+    most = (len(leaders) - 1) // 2 if distinct >= FEWEST else 0
     while most > 0 and (apart := group_apart(C[np.ix_(leaders, leaders)])) is not None:
         members, between = apart
-        within: list[int] = np.flatnonzero(np.isin(first, leaders[members])).tolist()
+        within = np.flatnonzero(np.isin(voice, leaders[members]))
         size = int(members.sum())
         # A smaller group can do little harm once it is clipped (docs/federated.md), and may be
         # honest clients with data of their own.
         if size <= 0.25 * len(leaders):
-            suspects = within
+            suspects = within.tolist()
             break
         # Rejected are fewer than half, of the different updates as well as of the clients.
         halved = size > most or 2 * len(within) >= int(kept.sum())
         if halved:
             break
+        sure = leaders[members][sure_members(G[np.ix_(leaders, leaders)], members)]
+        rejected = np.isin(voice, sure)
         reason = (
             f"stands apart with {size - 1} others that act together: "
             f"{between:.0%} of the largest variance is between them and the rest"
         )
-        reasons |= dict.fromkeys(within, reason)
-        most -= size
-        kept[within] = False
-        leaders = leaders[~members]
+        reasons |= dict.fromkeys(np.flatnonzero(rejected).tolist(), reason)
+        kept &= ~rejected
+        repeated = np.setdiff1d(within, np.flatnonzero(rejected))
+        voice[repeated] = repeated.min(initial=len(D))
+        most -= len(sure)
+        leaders = np.unique(voice[kept])
 
-    weights = np.where(kept, counts / sizes, 0.0)
+    weights = np.where(kept, counts / sizes(voice), 0.0)
     coefficients = clipped_mean(G, weights)
     lengths = distances_from(G, coefficients)
     unit = weighted_median(lengths[kept], weights[kept])
     scores = lengths / unit if unit > 0.0 else np.where(lengths > 0.0, np.inf, 0.0)
-    together = [np.flatnonzero(first == i).tolist() for i in leaders]
+    together = [np.flatnonzero(voice == i).tolist() for i in leaders]
     copies = [members for members in together if len(members) > 1]
-    return Judgement(coefficients, scores, reasons, suspects, copies, halved)
+    return Judgement(coefficients, scores, reasons, suspects, copies, distinct, halved, agreeing)
 
 
-def copy_groups(D: Array, squares: Array) -> Array:
+def lengths_in_medians(G: Array, lengths: Array) -> Array:
+    """Return the lengths of the updates in medians of the voices that are not idle.
+
+    Zeros, if there are fewer than four such voices: any of them may be the ordinary one.
+    """
+    voice = voices(sq_distances(G), np.diag(G))
+    active = lengths > 0.0
+    if len(np.unique(voice[active])) < FEWEST:
+        return np.zeros(len(G))
+    return lengths / weighted_median(lengths[active], 1.0 / sizes(voice)[active])
+
+
+def may_be_one(G: Array, lengths: Array) -> bool:
+    """Return whether a bare majority that nearly agrees is taken for one voice.
+
+    It may be malicious clients around an honest one, or the honest clients among malicious ones
+    that are scattered. Only where all lengths and distances are comparable, the error of taking the
+    second for the first is bounded by the length of an honest update.
+    """
+    ordinary = float(np.median(lengths))
+    typical = float(np.sqrt(np.median(sq_distances(G))))
+    return float(lengths.max()) <= COMPARABLE * ordinary <= COMPARABLE**2 * typical
+
+
+def sizes(voice: Array) -> Array:
+    """Return the number of clients that have each client's voice."""
+    return np.bincount(voice)[voice]
+
+
+def voices(D: Array, squares: Array, spare: int = 0) -> Array:
     """Group nearly equal updates: return the first member of each client's group.
 
     Honest updates carry noise of their own, so they are about as far from each other as from any
     other honest one; malicious clients that act together often send nearly the same vector. Groups
-    are the clusters of single linkage that are small relative to the distance to the next client.
-    To be small relative to other groups is not enough: honest clients that have converged all send
-    updates close to zero. Where there would be fewer than four groups, all are different: if nearly
-    all clients agree, that is no evidence against them.
+    are the clusters of single linkage that are small relative to the distance to the next one. To
+    be small relative to other groups is not enough: honest clients that have converged all send
+    updates close to zero. Only equal updates, such as those of idle clients, can be more than half
+    of all and yet one voice: if most clients nearly agree, that is no evidence against them.
 
-    Parameters
-    ----------
-    D : array of shape (n, n)
-        Squared distances.
-    squares : array of shape (n,)
-        Squared lengths, which set the scale of rounding.
+    From the squared distances D and squared lengths, which set the scale of rounding. With `spare`
+    1, a group may be as large as malicious clients can make it around an honest one.
     """
-    n = len(D)
-    alone = np.arange(n)
-    if n < FEWEST:
-        return alone
-    others = D + np.diag(np.full(n, np.inf))
-    usual = float(np.sqrt(np.median(np.sort(others, axis=1)[:, n // 2 - 1])))
     equal = np.maximum(squares[:, None], squares) * ROUNDING >= D
-    tree = linkage(squareform(np.sqrt(np.where(equal, 0.0, D)), checks=False), "single")
+    _, group = connected_components(equal, directed=False)
+    voice: Array = np.unique(group, return_index=True)[1][group]
+    while True:  # without the repetitions in a group, more distances are small relative to the rest
+        leaders = np.unique(voice)
+        joined = leaders[_clusters(np.sqrt(D[np.ix_(leaders, leaders)]), spare)]
+        if (joined == leaders).all():
+            return voice
+        voice = joined[np.searchsorted(leaders, voice)]
 
+
+def _clusters(distances: Array, spare: int) -> Array:
+    """Return the first member of each small cluster of single linkage; others are alone."""
+    n = len(distances)
+    first = np.arange(n)
+    if n < FEWEST:
+        return first
+    largest = (n - 1) // 2 + spare
+    # The distance from a client to the next after the largest group around it.
+    usual = float(np.median(np.sort(distances, axis=1)[:, (n - 1) // 2 + 1]))
+    tree = linkage(squareform(distances, checks=False), "single")
     parent = np.full(2 * n - 1, np.inf)  # the height at which a cluster joins another
     for left, right, height, _ in tree:
         parent[[int(left), int(right)]] = height
     members: list[list[int]] = [[i] for i in range(n)]
-    groups = alone.copy()
     for k, (left, right, height, _) in enumerate(tree):
         members.append(members[int(left)] + members[int(right)])
-        if height <= 0.3 * min(usual, parent[n + k]) or height == 0.0:
-            groups[members[-1]] = min(members[-1])
-    return groups if len(np.unique(groups)) >= FEWEST else alone
+        if len(members[-1]) <= largest and height <= NEAR * min(usual, parent[n + k]):
+            first[members[-1]] = min(members[-1])
+    return first
 
 
-def radii_from_majority(D: Array, squares: Array, first: Array) -> Array:
-    """Return the distance of each client from the middle one, in radii of the nearest majority.
-
-    If more than half of all clients sent the same update, as idle ones do, the majority is that of
-    the different updates, unless there are fewer than four. Parameters are those of `copy_groups`,
-    and its result.
-    """
-    central, radius = middle(D)
-    rounding = ROUNDING * float(squares[central])
-    if radius <= rounding:
-        leaders = np.unique(first)
-        if len(leaders) >= FEWEST:
-            place, radius = middle(D[np.ix_(leaders, leaders)])
-            central = int(leaders[place])
+def radii_from_majority(D: Array, squares: Array, weights: Array) -> Array:
+    """Return the distance of each client from the middle one, in radii of the nearest majority."""
+    central, radius = middle(D, weights)
     apart = D[central]
     # Bounded below, so that no ratio overflows.
-    least = max(radius, rounding, 1e-30 * float(apart.max()), TINY)
-    ratios: Array = np.sqrt(apart / least) if len(D) > 2 else np.zeros(len(D))
+    least = max(radius, ROUNDING * float(squares[central]), 1e-30 * float(apart.max()), TINY)
+    ratios: Array = np.sqrt(apart / least)
     return ratios
 
 
@@ -202,15 +246,8 @@ def group_apart(C: Array) -> tuple[Mask, float] | None:
     only. Clients with different kinds of data have several directions of similar strength; a group
     that acts together has one that dominates. Both are required.
 
-    Parameters
-    ----------
-    C : array of shape (n, n)
-        Correlations between clients about a common center, of one round or averaged over rounds.
-
-    Returns
-    -------
-    array of bool and float
-        The members, and the fraction of the variance between them and the rest.
+    From the correlations C about a common center, of one round or averaged over rounds, to the
+    members and the fraction of the variance between them and the rest.
     """
     n = len(C)
     if n < SIZES[0]:  # two of fewer clients are a third of all
@@ -225,6 +262,31 @@ def group_apart(C: Array) -> tuple[Mask, float] | None:
     if members.sum() < 2 or between < chance or values[1] < 2.0 * max(values[0], 0.0):
         return None
     return members, between
+
+
+def sure_members(G: Array, members: Mask) -> Mask:
+    """Return which members of a group that stands apart are to be rejected.
+
+    Malicious clients may gather beside an honest one to have it rejected with them. It is then on
+    the way to their center rather than about it, or has little noise of its own about it. With H
+    the inner products about the mean of the clients outside, and independent noise, the mean of
+    H_ij over the other members j estimates how far i goes along with them.
+    """
+
+    def about(center: Mask, part: Mask) -> tuple[Array, Array]:
+        a = center / center.sum()
+        Ga = G @ a
+        H = (G - Ga[:, None] - Ga + a @ Ga)[np.ix_(part, part)]
+        along = (H.sum(axis=0) - np.diag(H)) / (len(H) - 1)
+        return along, np.diag(H) - 2.0 * along + along.mean()
+
+    along, noise = about(~members, members)
+    _, usual = about(members, ~members)
+    # So far away no honest client is: it would have to be much longer than the others.
+    beyond = along >= BEYOND * np.median(usual)
+    has_noise = noise >= OWN * np.median(usual)
+    found: Mask = (along >= ALONG * np.median(along)) & (has_noise | beyond)
+    return found
 
 
 def best_cut(u: Array) -> tuple[float, Mask]:
@@ -257,10 +319,9 @@ def clipped_mean(G: Array, weights: Array) -> Array:
     G = G[np.ix_(counted, counted)]
     w = weights[counted] / weights[counted].sum()
     D = sq_distances(G)
-    central, _ = middle(D)
-    near = np.argsort(D[central], kind="stable")[: len(w) // 2 + 1]
-    a = np.zeros(len(w))
-    a[near] = w[near] / w[near].sum()
+    central, radius = middle(D, w)
+    a = np.where(D[central] <= radius, w, 0.0)
+    a /= a.sum()
     for _ in range(1000):
         lengths = distances_from(G, a)
         radius = RADIUS * weighted_median(lengths, w)
@@ -291,13 +352,13 @@ def distances_from(G: Array, a: Array) -> Array:
     return found
 
 
-def middle(D: Array) -> tuple[int, float]:
+def middle(D: Array, weights: Array) -> tuple[int, float]:
     """Find the client whose nearest majority is nearest, and the squared radius of that majority.
 
-    As long as fewer than half of the clients are malicious, the radius is at most the least
+    As long as less than half of the weight is of malicious clients, the radius is at most the least
     distance within which an honest client has all other honest ones.
     """
-    radii = np.sort(D, axis=1)[:, len(D) // 2]
+    radii = np.array([weighted_median(row, weights) for row in D])
     central = int(np.argmin(radii))
     return central, float(radii[central])
 

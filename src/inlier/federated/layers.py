@@ -52,7 +52,7 @@ def lengths(clients: list[list[Any]]) -> Array:
     return np.minimum(found, 1e300)
 
 
-def gram(clients: list[list[Any]], reference: int, length: float) -> Array:
+def gram(clients: list[list[Any]], reference: int, norms: Array) -> Array:
     """Return the inner products of all updates, relative to one of them. One pass.
 
     Parameters
@@ -61,25 +61,27 @@ def gram(clients: list[list[Any]], reference: int, length: float) -> Array:
         The layers of each client.
     reference : int
         The client that is subtracted, so that what all have in common costs no precision.
-    length : float
-        Of an ordinary update. If its square is out of range, products are in units of it.
+    norms : array of shape (n,)
+        Lengths of the updates. Products are in units of that of the reference. If their squares
+        are out of range, each row is scaled by itself: one long update costs the others no digits.
     """
     n = len(clients)
-    scale = 1.0 if 1.0 / SAFE <= length <= SAFE or length == 0.0 else 1.0 / length
+    own = np.maximum(norms, max(norms[reference], 1e-300))
+    scale = None if 1.0 / SAFE <= own.min() <= own.max() <= SAFE else 1.0 / own
     total = np.zeros((n, n))
     for layers in zip(*clients, strict=True):
         if not is_floating(layers[0]):
             continue
         xp = namespace(layers[0])
         part = None
-        for block in _blocks(list(layers), scale):
-            row = block[reference, :] + 0.0  # a copy: the block changes beneath a view
-            block -= row
+        for block in _blocks(list(layers), reference, scale):
             product = xp.astype(block @ block.T, xp.float64, copy=False)
             part = product if part is None else part + product
         if part is not None:
             total += on_host(part)
-    return (total + total.T) / 2.0
+    units = np.minimum((np.ones(n) if scale is None else own) / own.min(), 1e100)
+    found: Array = (total + total.T) / 2.0 * units[:, None] * units
+    return found
 
 
 def combined(clients: list[list[Any]], coefficients: Array) -> list[Any]:
@@ -136,8 +138,13 @@ def _length(layer: Any) -> float:
         return min(largest * float(np.sqrt(square(xp.float64, largest))), 1e300)
 
 
-def _blocks(layers: list[Any], scale: float = 1.0) -> Iterator[Any]:
-    """Yield a layer of all clients in blocks of columns, in the precision of the work."""
+def _blocks(
+    layers: list[Any], reference: int | None = None, scale: Array | None = None
+) -> Iterator[Any]:
+    """Yield a layer of all clients in blocks of columns, in the precision of the work.
+
+    Less the row of a reference, and in units of each row's own, where these are given.
+    """
     first = layers[0]
     xp, home = namespace(first), device(first)
     dtype = getattr(xp, working_precision(dtype_name(first)).name)
@@ -146,7 +153,11 @@ def _blocks(layers: list[Any], scale: float = 1.0) -> Iterator[Any]:
     if str(getattr(home, "type", home)) != "cpu":
         columns = DEVICE_COLUMNS
     for part in pieces(flat[0].shape[0], columns):
-        block = xp.stack([x[part] for x in flat])
-        if scale != 1.0:
-            block = xp.astype(xp.astype(block, xp.float64) * scale, dtype)
-        yield xp.astype(block, dtype, copy=False)
+        block = xp.astype(xp.stack([x[part] for x in flat]), dtype, copy=False)
+        if scale is not None:
+            units = xp.asarray(scale, dtype=xp.float64, device=home)[:, None]
+            block = xp.astype(block, xp.float64)
+            block = xp.astype(block * units - block[reference, :] * units, dtype)
+        elif reference is not None:
+            block -= block[reference, :] + 0.0  # a copy: the block changes beneath a view
+        yield block

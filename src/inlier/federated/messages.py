@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,10 @@ from array_api_compat import is_array_api_obj
 
 from inlier._internal.arrays import dtype_name, is_real, on_host
 from inlier._internal.typing import Array
+
+
+class UnusableError(Exception):
+    """What is wrong with an update, as the rest of a sentence about its client."""
 
 
 class Message(NamedTuple):
@@ -33,23 +38,19 @@ class Message(NamedTuple):
             return dict(zip(self.layers, layers, strict=True))
         return self.form(layers)
 
-    def fault(self) -> str:
-        """Describe what is wrong with the message on its own, if anything is."""
+    def check(self) -> None:
+        """Raise an error if something is wrong with the message on its own."""
         if not any(np.prod(x.shape) for x in self.layers.values()):
-            return "sent an empty message"
+            raise UnusableError("sent an empty message")
         for name, x in self.layers.items():
             if not is_real(x):
-                return f"sent {dtype_name(x)} in {self._called(name)}, not real numbers"
-        return ""
+                fault = f"{dtype_name(x)} in {self._called(name)}, not real numbers"
+                raise UnusableError(f"sent {fault}")
+            if what := _without_values(x):
+                raise UnusableError(f"sent {what} as {self._called(name)}, not a dense array")
 
     def difference(self, usual: Message) -> str:
-        """Describe how the layout differs from that of most clients."""
-        if self.form is not usual.form:
-            forms = {np.ndarray: "one array", dict: "named layers"}
-            sent, most = (forms.get(form, "a list of layers") for form in (self.form, usual.form))
-            return f"sent {sent} where most sent {most}"
-        if len(self.layers) != len(usual.layers):
-            return f"sent {len(self.layers)} layers where most sent {len(usual.layers)}"
+        """Describe how the layers differ from those of most clients."""
         for name, x in usual.layers.items():
             if name not in self.layers:
                 return f"sent no layer {name!r}"
@@ -74,21 +75,21 @@ class Messages(NamedTuple):
 
 
 def read_messages(updates: Any, clients: Iterable[Hashable] | None = None) -> Messages:
-    """Read the updates of a round; the usual layout is the one that most clients sent."""
+    """Read the updates of a round; the usual layout is the one that most clients sent.
+
+    Layers are counted first: those of a client that sent a million are not read.
+    """
     sent, names = _by_client(updates, clients)
-    found: dict[int, Message] = {}
     faults: dict[int, str] = {}
+    outlines: dict[int, tuple[type, int]] = {}
+    found: dict[int, Message] = {}
     for i, update in enumerate(sent):
-        try:
-            message = _message(update)
-            fault = message.fault()
-            hash(message.layout)
-        except Exception as error:  # an object of a client may raise anything; the round goes on
-            fault = f"sent what cannot be read as an update ({type(error).__name__})"
-        if fault:
-            faults[i] = fault
-        else:
-            found[i] = message
+        with _blamed(i, faults):
+            outlines[i] = _outline(update)
+    most = Counter(outlines.values()).most_common(1)
+    for i, outline in outlines.items():
+        with _blamed(i, faults):
+            found[i] = _message(sent[i], outline, most[0][0])
     if not found:
         return Messages(names, {}, faults, Message(list, {}))
     layout, _ = Counter(message.layout for message in found.values()).most_common(1)[0]
@@ -100,6 +101,17 @@ def read_messages(updates: Any, clients: Iterable[Hashable] | None = None) -> Me
         else:
             faults[i] = message.difference(usual)
     return Messages(names, readable, faults, usual)
+
+
+@contextmanager
+def _blamed(client: int, faults: dict[int, str]) -> Iterator[None]:
+    """Note what a client's update raises, which may be anything; the round goes on."""
+    try:
+        yield
+    except UnusableError as error:
+        faults[client] = str(error)
+    except Exception as error:
+        faults[client] = f"sent what cannot be read as an update ({type(error).__name__})"
 
 
 def capped_counts(counts: Any, n: int) -> tuple[Array, dict[int, str]]:
@@ -162,25 +174,56 @@ def _by_client(
     return sent, names
 
 
-def _message(update: Any) -> Message:
-    """Read one update."""
-    if is_array_api_obj(update):
-        return Message(np.ndarray, {0: _array(update)})
+def _outline(update: Any) -> tuple[type, int]:
+    """Return the form of an update and the number of its layers."""
     if isinstance(update, Mapping):
-        return Message(dict, {name: _array(x) for name, x in update.items()})
-    if isinstance(update, Sequence) and not isinstance(update, str | bytes):
-        if len(update) and all(isinstance(x, int | float | np.number) for x in update):
-            return Message(np.ndarray, {0: np.asarray(update, dtype=np.float64)})
-        form = tuple if isinstance(update, tuple) else list
-        return Message(form, {i: _array(x) for i, x in enumerate(update)})
-    raise TypeError(f"{type(update).__name__} is no update")
+        return dict, len(update)
+    if is_array_api_obj(update):
+        return np.ndarray, 1
+    if isinstance(update, str | bytes) or not isinstance(update, Sequence):
+        raise TypeError(f"{type(update).__name__} is no update")
+    if len(update) and isinstance(update[0], int | float | np.number):
+        return np.ndarray, 1
+    return tuple if isinstance(update, tuple) else list, len(update)
+
+
+def _message(update: Any, outline: tuple[type, int], most: tuple[type, int]) -> Message:
+    """Read an update that has the outline of most."""
+    form, n_layers = outline
+    if form is not most[0]:
+        forms = {np.ndarray: "one array", dict: "named layers"}
+        mine, theirs = (forms.get(x, "a list of layers") for x in (form, most[0]))
+        raise UnusableError(f"sent {mine} where most sent {theirs}")
+    if n_layers != most[1]:
+        raise UnusableError(f"sent {n_layers} layers where most sent {most[1]}")
+    if form is np.ndarray:
+        vector = update if is_array_api_obj(update) else np.asarray(update, dtype=np.float64)
+        layers: Iterable[tuple[Hashable, Any]] = [(0, vector)]
+    else:
+        layers = islice(update.items() if form is dict else enumerate(update), n_layers)
+    message = Message(form, {name: _array(x) for name, x in layers})
+    message.check()
+    hash(message.layout)
+    return message
 
 
 def _array(x: Any) -> Any:
-    """Return an array without its gradient."""
-    if is_array_api_obj(x) and not isinstance(x, np.generic):
-        return x.detach() if hasattr(x, "detach") else x
-    return np.asarray(x)
+    """Return an array without its gradient, and of numpy's own class."""
+    if not is_array_api_obj(x) or isinstance(x, np.ndarray | np.generic):
+        return x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+    return x.detach() if hasattr(x, "detach") else x
+
+
+def _without_values(x: Any) -> str:
+    """Name the kind of an array some of whose entries are not in memory, if it is one."""
+    if isinstance(x, np.ma.MaskedArray):
+        return "a masked array"
+    if "sparse" in str(getattr(x, "layout", "")):
+        return "a sparse array"
+    if str(getattr(x, "device", "")) == "meta":
+        return "an array without data"
+    on_host(x[(slice(0, 1),) * x.ndim])  # whatever else cannot be read raises here
+    return ""
 
 
 def _kind(x: Any) -> dict[str, Any]:
