@@ -237,3 +237,9 @@ def test_other_words_for_missing(tmp_path):
     assert read(path).columns == ("b",)
     frame = read(path, na_values=["ERR", "-999"], missing="drop")
     np.testing.assert_array_equal(numbers_of(frame), [[1.0, 2.0], [5.0, 6.0]])
+
+
+def test_hexadecimal_codes_are_text(tmp_path):
+    (tmp_path / "t.csv").write_text("code,x\n" + "0x1f,1\n0X2A,2\n31,3\n" * 2)
+    frame = read(tmp_path / "t.csv")
+    assert frame.columns == ("x",) and "'code'" in frame.notes[0]

@@ -258,13 +258,18 @@ class NumberDetector:
 
 def _castable(cells: Any, kinds: list[str]) -> list[str]:
     """Return the types that all cells fit."""
-    pa = arrow()
+    pa, compute = arrow(), arrow("pyarrow.compute")
     out: list[str] = []
     for kind in kinds:
         try:
             if not (kind == "double" and "int64" in out):
                 cells.cast(pa.type_for_alias(kind))
-            out.append(kind)
+            # Arrow reads 0x1f as an integer.
+            if (
+                kind != "int64"
+                or not compute.any(compute.match_substring_regex(cells, "x|X")).as_py()
+            ):
+                out.append(kind)
         except pa.ArrowInvalid:
             continue
     return out
