@@ -156,7 +156,7 @@ def _copy_text(original: Original, rows: Mask, out: BinaryIO) -> None:
     if file.encoding == "utf-8" and location.read(len(text.BOM)) == text.BOM:
         out.write(text.BOM)
     with opening("the text that it was", location.label, csv.Error):
-        reader, _ = text.records(file, original.options.delimiter or ",", pending)
+        reader = text.Records(file, original.options.delimiter or ",", pending)
         for record in reader:
             if record:
                 if n < 0 or (n < len(rows) and rows[n]):
