@@ -15,7 +15,14 @@ from itertools import islice
 from typing import Any, BinaryIO, Self
 
 from inlier.data.sources.base import arrow, listed, opening
-from inlier.data.sources.columns import MISSING, Columns, NumberDetector, in_batches
+from inlier.data.sources.columns import (
+    MISSING,
+    Columns,
+    NumberDetector,
+    convert_all,
+    in_batches,
+    update_all,
+)
 from inlier.data.sources.content import Content, Format, ReadOptions, Reason, distinct, holds
 from inlier.data.sources.location import CHUNK_BYTES, Location
 
@@ -199,7 +206,7 @@ def load(location: Location, options: ReadOptions) -> Content:
     def batches(columns: list[int] | None) -> Iterator[Any]:
         chosen = list(range(len(names))) if columns is None else columns
         for batch in layout.batches(chosen):
-            arrays = [detectors[j].convert(batch.column(i)) for i, j in enumerate(chosen)]
+            arrays = convert_all([detectors[j] for j in chosen], batch)
             yield pa.record_batch(arrays, schema=pa.schema([schema.field(j) for j in chosen]))
 
     table = None if layout.cells is None else pa.Table.from_batches(batches(None), schema)
@@ -258,8 +265,7 @@ class Layout:
         held = []
         for batch in self.batches(None):
             self.n += len(batch)
-            for detector, column in zip(self.detectors, batch.columns, strict=True):
-                detector.update(column)
+            update_all(self.detectors, batch)
             if self.text.data is not None:
                 held.append(batch)
         self.cells = arrow().Table.from_batches(held) if held else None
