@@ -19,8 +19,11 @@ import inlier
 
 def robust_kmeans(X, n_clusters, max_iter=100):
     """Return centers that are the robust means of their clusters, and the rows that count."""
+    # Distances are computed from squares, which lose the digits of rows far from zero.
+    whole = inlier.robust_mean(X)
+    X = X - whole.location
     # Extreme rows attract the first centers, so these are found without them.
-    start = inlier.robust_mean(X).support
+    start = whole.support
     centers = KMeans(n_clusters, n_init=10, random_state=0).fit(X[start]).cluster_centers_
     before = None
     for _ in range(max_iter):
@@ -33,7 +36,7 @@ def robust_kmeans(X, n_clusters, max_iter=100):
             result = inlier.robust_mean(X[rows])
             centers[j], support[rows] = result.location, result.support
         before = labels
-    return centers, support
+    return centers + whole.location, support
 
 
 # %%

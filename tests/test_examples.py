@@ -214,6 +214,23 @@ def test_gallery(path, capsys):
     assert SAID[path.stem] in capsys.readouterr().out
 
 
+def test_classes_and_clusters_far_from_zero(capsys):
+    """Such as times in seconds since 1970: the answers are those near zero."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    rng, y = np.random.default_rng(0), np.repeat([0, 1, 2], 100)
+    X = rng.standard_normal((300, 2)) + 10.0 * y[:, None]
+    examples = {path.stem[8:]: path for path in GALLERY}
+    found = {name: runpy.run_path(examples[name]) for name in ("nearest_centroid", "kmeans")}
+    pyplot.close("all")
+    for offset in (0.0, 1.7e9):
+        model = found["nearest_centroid"]["NearestMean"]().fit(X + offset, y)
+        assert (model.predict(X + offset) == y).all()
+        centers, support = found["kmeans"]["robust_kmeans"](X + offset, 3)
+        means = [X[support & (y == j)].mean(axis=0) for j in range(3)]
+        np.testing.assert_allclose(np.sort(centers, axis=0) - offset, means, atol=1e-5)
+
+
 @pytest.mark.slow
 def test_pictures_of_the_method(tmp_path):
     pytest.importorskip("matplotlib")

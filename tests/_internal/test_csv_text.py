@@ -6,14 +6,50 @@ from cases import cases
 from inlier._internal.csv_text import harmless, writing
 
 
-@cases("cell", ["=1+1", "+A1", "-x", "@SUM(A1)", "\t=1", "\r=1", "＝1", "-1e", "=-1"])
+@cases(
+    "cell",
+    ["=1+1", "+A1", "-x", "@SUM(A1)", "\t=1", "\r=1", "＝1", "-1e", "=-1", " =1+1", "\u00a0@x"],
+)
 def test_formulas_get_an_apostrophe(cell):
     assert harmless(cell) == "'" + cell
 
 
-@cases("cell", ["a=b", "", "-1", "+2.5e-3", "-.5", "-", "-inf", "NaN", "1,000.5", 7, None, -2.0])
+@cases(
+    "cell",
+    [
+        "a=b",
+        "",
+        "-1",
+        "+2.5e-3",
+        "-.5",
+        "-",
+        "-inf",
+        "NaN",
+        "1,000.5",
+        " -1",
+        "a;-1",
+        7,
+        None,
+        -2.0,
+    ],
+)
 def test_numbers_and_other_text_stay(cell):
-    assert harmless(cell) is cell
+    assert harmless(cell) == cell
+
+
+@cases(
+    ("cell", "escaped"),
+    [
+        ("x;=1+1", "x;'=1+1"),
+        ("x\t =1+1;@a", "x\t' =1+1;'@a"),
+        ("two\n+A1", "two\n'+A1"),
+        ('x;"=1+1"', 'x;\'"=1+1"'),
+        ("-1;=1+1", "'-1;'=1+1"),
+        ("x" + "\n " * 100_000, "x" + "\n " * 100_000),  # in linear time
+    ],
+)
+def test_formulas_after_a_delimiter_of_another_country(cell, escaped):
+    assert harmless(cell) == escaped
 
 
 def test_a_table_is_read_back(tmp_path):

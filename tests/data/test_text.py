@@ -5,10 +5,16 @@ import os
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+from counting import counting_calls
 from file_writers import GENES, KEPT, NAMES, X, numbers_of, text
 from inlier.data import Table
+from inlier.data.sources.columns import NumberDetector
+from inlier.data.sources.content import ReadOptions, blocks_of
+from inlier.data.sources.location import locate
+from inlier.data.sources.text import load
 from inlier.io import read, write
 
 
@@ -169,3 +175,32 @@ def test_what_may_be_thousands_is_not_guessed(tmp_path):
     path.write_text("pay\trate\n52,103\t857\n48,310\t1,022\n")
     with pytest.raises(ValueError, match="may be decimal points or thousands"):
         read(path)
+
+
+def test_hexadecimal_codes_are_text(tmp_path):
+    (tmp_path / "t.csv").write_text("code,x\n" + "0x1f,1\n0X2A,2\n31,3\n" * 2)
+    frame = read(tmp_path / "t.csv")
+    assert frame.columns == ("x",) and "'code'" in frame.notes[0]
+
+
+def test_many_columns_take_few_calls_each(tmp_path):
+    """Of every type, with missing cells; as each column alone is read."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5, 3000)).round(3).astype(str)
+    np.savetxt(tmp_path / "t.csv", X, fmt="%s", delimiter=",")
+    with counting_calls() as counted:
+        load(locate(tmp_path / "t.csv"), ReadOptions())
+    assert counted[0] < 60 * 3000
+    X[:, 1000:2000] = rng.integers(0, 99, (5, 1000)).astype(str)
+    X[:, 2000:2010] = rng.choice(["0", "1"], (5, 10))
+    X[2, [7, 1500]], X[:, 2005], X[3, 2006], X[1, 2999] = "NA", "true", "9" * 19, " 7 "
+    np.savetxt(tmp_path / "t.csv", X, fmt="%s", delimiter=",")
+    content = load(locate(tmp_path / "t.csv"), ReadOptions())
+    for j in (0, 7, 1000, 1500, 2000, 2005, 2006, 2500, 2999):
+        alone = NumberDetector()
+        alone.update(pa.array(X[:, j]))
+        assert content.schema.types[j] == alone.kind, j
+    numeric = [j for j in range(3000) if j != 2005]
+    found = np.concatenate(list(blocks_of(content.numbers(numeric))))
+    expected = np.char.replace(X[:, numeric], "NA", "nan").astype(float)
+    np.testing.assert_array_equal(found, expected)

@@ -1,5 +1,6 @@
 """Large files: `inlier fit` and `robust_mean` within a limit on the memory of the process."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -36,8 +37,18 @@ print(json.dumps(dict(fits=[fit])))
 """
 
 
-def run(code, *words):
-    """The result of a program, and its peak memory."""
+READ = """
+from inlier.cli.fitting import row_names
+from inlier.io import read
+
+frame = read(sys.argv[1], max_bytes=10**7)
+names = row_names(frame)
+print(frame.X.shape[0], names[0], names[len(names) - 1])
+"""
+
+
+def process(code, *words):
+    """A program that has ended, and its peak memory."""
     if sys.platform != "linux":
         pytest.skip("this system does not tell the peak memory of a process")
     threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
@@ -48,9 +59,15 @@ def run(code, *words):
         timeout=600,
         env={**os.environ, **threads},
     )
+    return done, int(done.stderr.split()[-1])
+
+
+def run(code, *words):
+    """The result of a fit, and the peak memory of its program."""
+    done, peak = process(code, *words)
     assert done.returncode == 0, done.stderr
     (fit,) = json.loads(done.stdout)["fits"]
-    return fit, int(done.stderr)
+    return fit, peak
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +131,36 @@ def test_options_of_a_streamed_file(tmp_path, name):
     for missing in ("auto", "impute-robust"):
         with pytest.raises(ValueError, match=rf"with missing='{missing}' .* Use missing='drop'"):
             read(path, max_bytes=1000, missing=missing)
+
+
+@pytest.mark.parametrize(
+    ("first", "rest"), [(b"", b"1," * 500_000), (b'a,b\n1,"', b"1,2\n" * 250_000)]
+)
+def test_a_record_that_does_not_fit_is_refused(tmp_path, first, rest):
+    """A line without an end, and a quote that is not closed, in a small compressed file."""
+    path = tmp_path / "t.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(first)
+        for _ in range(60):
+            file.write(rest)
+    done, peak = process(FIT, "fit", path, "--max-bytes", "10M")
+    assert done.returncode == 2 and "a record of more than 1,048,576 bytes" in done.stderr
+    assert peak < 180 << 10
+
+
+def test_many_columns_that_do_not_fit_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text((",".join(["1"] * 50_000) + "\n") * 3)
+    with pytest.raises(ValueError, match="Raise the limit, max_bytes=10000000"):
+        read(tmp_path / "t.csv", max_bytes=10**7)
+    assert read(tmp_path / "t.csv").X.shape == (3, 50_000)
+
+
+def test_short_rows_take_few_bytes_each(tmp_path):
+    peaks = []
+    for n in (10_000, 2_000_000):
+        with gzip.open(tmp_path / "t.csv.gz", "wb", compresslevel=1) as file:
+            file.write(b"1\n2\n" * (n // 2))
+        done, peak = process(READ, tmp_path / "t.csv.gz")
+        assert done.stdout.split() == [str(n), "row", "1", "row", str(n)]
+        peaks.append(peak)
+    assert (peaks[1] - peaks[0]) << 10 < 10**7 + 64 * 2_000_000

@@ -146,6 +146,16 @@ def test_which_row_is_under_the_pointer(opened, html, result):
     assert not tip.is_visible()
 
 
+def test_a_script_that_was_put_into_the_page_does_not_run(browser, html):
+    tab = browser.new_page()
+    put = "<script>document.title = 'put in'</script><b onclick=\"document.title = 'put in'\">b</b>"
+    tab.set_content(html.replace("</h1>", f"</h1>{put}"))
+    tab.locator("header b").click()
+    assert tab.title() == "measurements.csv · inlier"
+    assert tab.locator("table.features thead button").count()  # that of the page has run
+    tab.close()
+
+
 def test_hostile_names_are_harmless(opened, hostile, result):
     html = page(hostile, title=HOSTILE[0], source=HOSTILE[1], notes=HOSTILE)
     parsed(html)

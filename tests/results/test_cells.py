@@ -2,7 +2,9 @@
 
 import numpy as np
 
+import inlier
 from cases import cases
+from counting import counting_calls
 from inlier.data import Fences
 from inlier.results.cells import Cell, _slip, cells_of
 
@@ -26,21 +28,33 @@ FENCES = Fences(
     ],
 )
 def test_the_simplest_slip(row, j, said):
-    values = np.array([row])
-    off = values - FENCES.center
+    off = np.array(row) - FENCES.center
     gross = (off > FENCES.above) | (-off > FENCES.below)
-    assert gross[0, j]
-    found = _slip(values, gross, 0, j, FENCES, ("a", "b"))
+    assert gross[j]
+    found = _slip(np.array(row), j, 1, np.flatnonzero(gross).tolist(), FENCES, ("a", "b"))
     assert said in found and bool(said) is bool(found)
 
 
 def test_a_value_that_occurs_often_is_a_code():
-    values = np.array([[999.0, 200.0]] * 3)
-    gross = np.array([[True, False]] * 3)
-    assert _slip(values, gross, 1, 0, FENCES, None) == (
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    X[:3, 0] = 999.0
+    assert {cell.slip for cell in inlier.robust_mean(X).cells} == {
         "it occurs 3 times, like a code for a missing value"
-    )
-    assert "occurs" not in _slip(values[:2], gross[:2], 1, 0, FENCES, None)
+    }
+    X[2, 0] = 0.0
+    assert not any("occurs" in cell.slip for cell in inlier.robust_mean(X).cells)
+
+
+def test_work_is_proportional_to_the_number_of_cells():
+    calls = []
+    for d in (100, 400):
+        X = np.random.default_rng(0).standard_normal((60, d))
+        X[0] = 1e6 * (1.0 + np.arange(d))
+        result = inlier.robust_mean(X)
+        with counting_calls() as counted:
+            assert len(result.cells) == d
+        calls.append(counted[0])
+    assert calls[1] < 5.0 * calls[0]
 
 
 def test_words():

@@ -1,7 +1,8 @@
 """CSV output that is safe against formula injection.
 
-Spreadsheets evaluate a cell that begins with =, +, - or @. A leading apostrophe makes it text.
-Numbers are unchanged.
+Spreadsheets evaluate a cell that begins with =, +, - or @, also after spaces. Many split cells at a
+semicolon or a tab whatever delimiter was written, so what follows one counts as a cell too. An
+apostrophe before a formula makes it text. Numbers are unchanged.
 """
 
 import csv
@@ -13,18 +14,23 @@ from typing import Any, TextIO
 
 from inlier._internal.atomic import replacing
 
-# Full-width signs count too. Spreadsheets may strip a leading tab or line break.
-FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 # With a sign, a point or comma, an exponent; or a sign alone.
-NUMBER = r"^[+-]?((\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?|(?i:nan|inf|infinity))?$"
-BEFORE = "'"
+_NUMBER = r"[+-](?:(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf|infinity))?\s*"
+# Where a cell may begin, and its sign; full-width signs count too. Spaces are part of the match, so
+# that none is looked at twice.
+_BEGIN = re.compile(rf'(^|[;,\t\r\n])([\s"]*+)((?!{_NUMBER}\Z)[=+\-@＝＋－＠])?')
 
 
 def harmless(cell: Any) -> Any:
-    """Escape a cell that a spreadsheet would evaluate; return other values unchanged."""
-    if isinstance(cell, str) and re.match(FORMULA, cell) and not re.fullmatch(NUMBER, cell):
-        return BEFORE + cell
-    return cell
+    """Escape what a spreadsheet would evaluate in a cell; return other values unchanged."""
+    return _BEGIN.sub(_escaped, cell) if isinstance(cell, str) else cell
+
+
+def _escaped(begin: re.Match[str]) -> str:
+    delimiter, space, sign = begin.groups(default="")
+    # Spreadsheets may strip a leading tab or line break.
+    stripped = not delimiter and space.startswith(("\t", "\r", "\n"))
+    return f"{delimiter}'{space}{sign}" if sign or stripped else begin[0]
 
 
 class Writer:

@@ -163,8 +163,8 @@ def _write_report(
 def _position(frame: LoadedTable, row: str) -> int:
     """Return the position of a row in the table, by its name or its number in the file."""
     named = frame.names is not None
-    names = frame.names if named else (frame.rows + 1).astype(str)
-    found = np.flatnonzero(names == row)
+    number = int(row) if row.isdecimal() and row == str(int(row)) else 0
+    found = np.flatnonzero(frame.names == row if named else frame.rows + 1 == number)
     if len(found) > 1:
         raise ValueError(
             f"--row {row!r} is the name of {len(found)} rows. Leave --id-column out and give a "

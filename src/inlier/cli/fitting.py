@@ -12,6 +12,7 @@ from inlier.data import Table
 from inlier.data.sources.base import listed
 from inlier.io import LoadedTable
 from inlier.linalg.metrics import UNEVEN, unevenness
+from inlier.results.named_table import RowNumbers
 from inlier.results.result import RobustMeanResult
 from inlier.verdict.verdict import Step
 
@@ -49,7 +50,8 @@ def fit_frame(
             result = options.fit(X, weights, lambda step: tell(what, step))
         # The table of the fit: if cells are missing it is a copy, which is not made again.
         table = result._known_data().table
-        result = result.with_data(table, columns=frame.columns, names=names[rows])
+        own = names if group is None else names[rows]
+        result = result.with_data(table, columns=frame.columns, names=own)
         return Fitted(group, rows, result)
 
     if frame.groups is None:
@@ -68,11 +70,9 @@ def fit_frame(
     return fits, notes
 
 
-def row_names(frame: LoadedTable) -> Array:
+def row_names(frame: LoadedTable) -> Array | RowNumbers:
     """Return the names of the rows: the id column, or their numbers, counted from 1."""
-    if frame.names is not None:
-        return frame.names
-    return np.array([f"row {number + 1}" for number in frame.rows])
+    return RowNumbers(frame.rows) if frame.names is None else frame.names
 
 
 def _hints(frame: LoadedTable, options: Options) -> list[str]:

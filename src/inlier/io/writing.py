@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from inlier._internal.atomic import check_place, replacing
-from inlier._internal.csv_text import BEFORE, FORMULA, NUMBER, Writer, harmless
+from inlier._internal.csv_text import Writer, harmless
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources import text
 from inlier.data.sources.arrow import PARQUET_SUFFIXES
@@ -156,7 +156,7 @@ def _copy_text(original: Original, rows: Mask, out: BinaryIO) -> None:
     if file.encoding == "utf-8" and location.read(len(text.BOM)) == text.BOM:
         out.write(text.BOM)
     with opening("the text that it was", location.label, csv.Error):
-        reader, _ = text.records(file, original.options.delimiter or ",", pending)
+        reader = text.Records(file, original.options.delimiter or ",", pending)
         for record in reader:
             if record:
                 if n < 0 or (n < len(rows) and rows[n]):
@@ -218,17 +218,13 @@ def _write_tables(tables: Iterable[Any], suffix: str, out: Any) -> None:
 
 def _harmless(table: Any) -> Any:
     """Quote text and names that a spreadsheet would take for formulas."""
-    pa, compute = arrow(), arrow("pyarrow.compute")
+    pa = arrow()
     out = []
     for column in table.columns:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            begins = compute.match_substring_regex(column, FORMULA)
-            formula = compute.and_not(begins, compute.match_substring_regex(column, NUMBER))
-            quote, nothing = (pa.scalar(sign, column.type) for sign in (BEFORE, ""))
-            quoted = compute.binary_join_element_wise(quote, column, nothing)
-            column = compute.if_else(formula, quoted, column)
+            column = pa.array(map(harmless, column.to_pylist()), column.type)
         out.append(column)
     return pa.table(out, names=[harmless(name) for name in table.schema.names])
 

@@ -1,5 +1,7 @@
 """A result as one HTML page that needs no network."""
 
+import base64
+import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -89,7 +91,11 @@ def _render(
     source: str = "",
 ) -> str:
     """Fill in the template, and write the page to a file if there is a path."""
-    template = _environment().get_template("page.html")
+    environment = _environment()
+    template = environment.get_template("page.html")
+    # Its hash in the policy of the page: a browser runs no other script.
+    script = environment.get_template("page.js").render()
+    digest = hashlib.sha256(script.encode()).digest()
     optional("matplotlib", "To write a report", "report")
     from matplotlib import style
 
@@ -104,6 +110,8 @@ def _render(
             notes=notes,
             contents=contents,
             glyph=glyph,
+            script=script,
+            script_hash=base64.b64encode(digest).decode(),
             answers=[
                 {"name": name, "anchor": anchor} | _content(summary, image, 1.0 / len(answers))
                 for anchor, (name, summary) in answers.items()

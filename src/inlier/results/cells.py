@@ -1,12 +1,13 @@
 """Extreme cells in words: how far out for their column, and which slip would explain them."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from inlier._internal.arrays import on_host
-from inlier._internal.typing import Array, Mask
+from inlier._internal.typing import Array
 from inlier.data import Fences
 from inlier.results.explanation import named
 from inlier.results.named_table import NamedTable
@@ -21,6 +22,8 @@ USUAL = 6.0
 POWERS = (1, 2, 3, -1, -2, -3)
 # A value that occurs this often among the extreme cells of a column looks like a code.
 REPEATED = 3
+# In a row with more extreme cells, some two of them look swapped by chance.
+MOST_SWAPPED = 10
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,17 @@ def extreme_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]
         extreme = (off > fences.above) | (-off > fences.below)
         if data.table.missing is not None:
             extreme &= ~data.table.missing[rows]
-        for i, j in np.argwhere(extreme).tolist():
-            value, median = float(values[i, j]), float(fences.center[j])
-            with np.errstate(divide="ignore"):
-                times = float(abs(off[i, j]) / fences.unit[j])
-            name, slip = named(data.columns, j), _slip(values, extreme, i, j, fences, data.columns)
-            cells.append(Cell(int(rows[i]), j, name, value, median, times, slip))
+        places = [np.flatnonzero(row).tolist() for row in extreme]
+        repeated = Counter((j, values[i, j]) for i, found in enumerate(places) for j in found)
+        for i, found in enumerate(places):
+            partners = found if len(found) <= MOST_SWAPPED else ()
+            for j in found:
+                value, median = float(values[i, j]), float(fences.center[j])
+                with np.errstate(divide="ignore"):
+                    times = float(abs(off[i, j]) / fences.unit[j])
+                slip = _slip(values[i], j, repeated[j, value], partners, fences, data.columns)
+                name = named(data.columns, j)
+                cells.append(Cell(int(rows[i]), j, name, value, median, times, slip))
     return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
 
 
@@ -86,20 +94,28 @@ def cells_of(cells: Iterable[Cell], row: int) -> tuple[Cell, ...]:
 
 
 def _slip(
-    values: Array, extreme: Mask, i: int, j: int, fences: Fences, columns: tuple[str, ...] | None
+    row: Array,
+    j: int,
+    same: int,
+    partners: Sequence[int],
+    fences: Fences,
+    columns: tuple[str, ...] | None,
 ) -> str:
-    """Return the simplest slip that would explain an extreme cell."""
+    """Return the simplest slip that would explain an extreme cell.
+
+    Its value is that of `same` extreme cells of the column; `partners` are the columns with which
+    it may be swapped.
+    """
 
     def usual(value: float, column: int) -> bool:
         return bool(abs(value - fences.center[column]) <= USUAL * fences.unit[column])
 
-    value = float(values[i, j])
-    same = int(((values[:, j] == value) & extreme[:, j]).sum())
+    value = float(row[j])
     if same >= REPEATED:
         return f"it occurs {same} times, like a code for a missing value"
-    for other in np.flatnonzero(extreme[i]):
-        if other != j and usual(value, int(other)) and usual(float(values[i, other]), j):
-            return f"it would be usual in {named(columns, int(other))}: the two look swapped"
+    for other in partners:
+        if other != j and usual(value, other) and usual(float(row[other]), j):
+            return f"it would be usual in {named(columns, other)}: the two look swapped"
     if usual(-value, j):
         return "with the other sign it would be usual"
     for power in POWERS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,21 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier.data import Gaps, Table, as_table
 from inlier.data.checks import NONE, check_table
+
+
+class RowNumbers(Sequence[str]):
+    """Names such as "row 7", counted from 1, and made when used: text takes far more memory."""
+
+    def __init__(self, numbers: Array) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, i: Any) -> Any:
+        """Return a name or, for an array of indices, names."""
+        found = self.numbers[i]
+        return RowNumbers(found) if np.ndim(found) else f"row {found + 1}"
 
 
 @dataclass(frozen=True)
@@ -54,10 +70,10 @@ class NamedTable:
         return cls(table, columns, names)
 
     @property
-    def names(self) -> Array | None:
+    def names(self) -> Array | RowNumbers | None:
         """The names of the rows, as text."""
-        if self.index is None:
-            return None
+        if self.index is None or isinstance(self.index, RowNumbers):
+            return self.index
         return np.array([str(name) for name in self.index], dtype=object)
 
 

@@ -15,6 +15,7 @@ from inlier.results import wording
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, named
+from inlier.results.named_table import RowNumbers
 from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.verdict.rules import Group, GroupRule
@@ -48,7 +49,7 @@ class Summary:
     d: int
     columns: tuple[str, ...] | None = field(repr=False)
     """Their names; x0, x1, ... if there are none."""
-    names: Array | None = field(repr=False)
+    names: Array | RowNumbers | None = field(repr=False)
     """Of the rows."""
     support: Mask = field(repr=False)
     scores: Array = field(repr=False)
@@ -266,7 +267,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
 
 def _membership(n: int, groups: Sequence[Group]) -> Array:
     """Return the index of the group of each row; -1 for none."""
-    found = np.full(n, -1)
+    found = np.full(n, -1, np.int32)
     for i, group in enumerate(groups):
         found[on_host(group.rows)] = i
     return found

@@ -25,11 +25,15 @@ MISSING = (
 )
 # A plain pattern, to count cells with; it is the conversion that decides.
 NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:nan|inf|infinity))$"
+# Cells that are surely of a type, and integers that may be too large for it.
+PLAIN_INTEGER, LONG_INTEGER, BIT = r"^-?\d{1,18}$", r"^-?\d{19,}$", "^[01]$"
 # 1,234 may be 1.234 or 1234.
 THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$"
 AMBIGUOUS = holds("numbers with commas, which may be decimal points or thousands")
 # A column is called malformed if at most one in so many cells is not a number.
 MALFORMED_SHARE = 10
+# Columns of a wide table whose cells are cast together: a call for each takes most of the time.
+TOGETHER = 1000
 # Rows of a table that is written.
 TABLE_BYTES = 1 << 26
 
@@ -205,6 +209,37 @@ class NumberDetector:
                 self._comma_kinds = _castable(_with_points(present), self._comma_kinds)
         self.n += len(cells)
 
+    def accept(self, kinds: tuple[str, ...], n: int, n_missing: int) -> bool:
+        """Take n cells that fit some types and no other, if the column may be of one of them."""
+        fitting = [kind for kind in self._kinds if kind in kinds]
+        if fitting:
+            self._kinds, self.n, self.n_missing = fitting, self.n + n, self.n_missing + n_missing
+        return bool(fitting)
+
+    def kinds_together(self, columns: list[Any]) -> list[tuple[tuple[str, ...], int]] | None:
+        """Return types and missing cells of each column; None if that takes a closer look."""
+        pa, compute = arrow(), arrow("pyarrow.compute")
+        cells = self._without_missing(pa.concat_arrays(columns))
+
+        def matching(pattern: str, missing: bool) -> Array:
+            found = compute.fill_null(compute.match_substring_regex(cells, pattern), missing)
+            return np.asarray(found).reshape(len(columns), -1)
+
+        try:
+            cells.cast("double")
+        except pa.ArrowInvalid:
+            return None
+        if matching(LONG_INTEGER, missing=False).any():
+            return None
+        whole, bits = (matching(one, missing=True).all(axis=1) for one in (PLAIN_INTEGER, BIT))
+        missing = np.asarray(cells.is_null()).reshape(len(columns), -1).sum(axis=1)
+        fitting = {"int64": whole, "double": np.ones_like(whole), "bool": bits}
+        kinds = [
+            tuple(kind for kind, fits in zip(fitting, flags, strict=True) if fits)
+            for flags in zip(*fitting.values(), strict=True)
+        ]
+        return list(zip(kinds, missing.tolist(), strict=True))
+
     @property
     def decimal_commas(self) -> bool:
         """Whether the cells are numbers with decimal commas."""
@@ -256,15 +291,45 @@ class NumberDetector:
         self._n_wrong += count
 
 
+def update_all(detectors: list[NumberDetector], batch: Any) -> None:
+    """Show each detector its column; those of a wide table are looked at together."""
+    n, columns = len(batch), batch.columns
+    wide = 0 < n < len(columns)
+    for some in pieces(len(columns), TOGETHER):
+        found = detectors[some][0].kinds_together(columns[some]) if wide else None
+        for i, (detector, column) in enumerate(zip(detectors[some], columns[some], strict=True)):
+            if found is None or not detector.accept(found[i][0], n, found[i][1]):
+                detector.update(column)
+
+
+def convert_all(detectors: list[NumberDetector], batch: Any) -> list[Any]:
+    """Return columns in their types; those of a wide table are cast together."""
+    n, columns, out = len(batch), batch.columns, []
+    wide = 0 < n < len(columns)
+    for some in pieces(len(columns), TOGETHER):
+        own = detectors[some]
+        if wide and len({(one.reason, one.decimal_commas, one.kind) for one in own}) == 1:
+            cells = own[0].convert(arrow().concat_arrays(columns[some]))
+            out += [cells.slice(j * n, n) for j in range(len(own))]
+        else:
+            out += [one.convert(column) for one, column in zip(own, columns[some], strict=True)]
+    return out
+
+
 def _castable(cells: Any, kinds: list[str]) -> list[str]:
     """Return the types that all cells fit."""
-    pa = arrow()
+    pa, compute = arrow(), arrow("pyarrow.compute")
     out: list[str] = []
     for kind in kinds:
         try:
             if not (kind == "double" and "int64" in out):
                 cells.cast(pa.type_for_alias(kind))
-            out.append(kind)
+            # Arrow reads 0x1f as an integer.
+            if (
+                kind != "int64"
+                or not compute.any(compute.match_substring_regex(cells, "x|X")).as_py()
+            ):
+                out.append(kind)
         except pa.ArrowInvalid:
             continue
     return out

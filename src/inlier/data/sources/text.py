@@ -12,10 +12,17 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from inlier.data.sources.base import arrow, listed, opening
-from inlier.data.sources.columns import MISSING, Columns, NumberDetector, in_batches
+from inlier.data.sources.columns import (
+    MISSING,
+    Columns,
+    NumberDetector,
+    convert_all,
+    in_batches,
+    update_all,
+)
 from inlier.data.sources.content import Content, Format, ReadOptions, Reason, distinct, holds
 from inlier.data.sources.location import CHUNK_BYTES, Location
 
@@ -27,8 +34,12 @@ UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Records that decide what the delimiter is, and whether there is a header.
 SAMPLE = 100
 LONGEST_CELL = (1 << 31) - 1
-# A text that is loaded is held as bytes, cells, columns and an array.
-COPIES = 4
+# A text that is loaded is held as bytes, cells, columns and an array; short cells take more, for
+# where they begin and for their numbers, of which there are two copies.
+COPIES, CELL_BYTES = 4, 24
+CELL_ENDS = (b"\n", b",", b";", b"\t")
+# A record is held as a list of cells: so many bytes for each of its own, and more for a column.
+RECORD_COPIES, COLUMN_BYTES, FEW_COLUMNS = 16, 2000, 1000
 BLOCK_BYTES, MOST_BLOCK_BYTES = 1 << 20, 1 << 30
 BLOCK_RECORDS = 1 << 12
 # pyarrow reads several blocks ahead.
@@ -62,10 +73,23 @@ class TextFile:
                 yield raw.removeprefix(BOM) if i == 0 else raw
 
 
+def _longest_record(location: Location) -> int:
+    """Return how many bytes a record may have."""
+    return max(CHUNK_BYTES, location.max_bytes // RECORD_COPIES)
+
+
+def _too_long(location: Location) -> ValueError:
+    return ValueError(
+        f"{location} has a record of more than {_longest_record(location):,} bytes, which takes "
+        "more memory than is allowed. End its lines, close its quotes, or raise the limit, "
+        f"{location.limit}={location.max_bytes}."
+    )
+
+
 def open_text(location: Location) -> TextFile:
     """Detect the encoding of a text, and load it if it fits into memory."""
     held: list[bytes] | None = []
-    size, quoted, blank = 0, False, True
+    size, cells, since_end, quoted, blank = 0, 0, 0, False, True
     decoder: Any = None
     encoding = "utf-8"
     with location.decompressing(), location.open() as file:
@@ -78,7 +102,13 @@ def open_text(location: Location) -> TextFile:
                 raise ValueError(f"{location} is not delimited text: there are zero bytes in it.")
             encoding, text = _decoded(decoder, chunk, encoding, location)
             quoted, blank = quoted or b'"' in chunk, blank and not text.strip()
-            if held is not None and location.fits(COPIES * size):
+            cells += sum(map(chunk.count, CELL_ENDS))
+            since_end += len(chunk)
+            if (end := max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))) >= 0:
+                since_end = len(chunk) - end
+            if since_end > _longest_record(location):
+                raise _too_long(location)
+            if held is not None and location.fits(max(COPIES * size, CELL_BYTES * cells)):
                 held.append(chunk)
             else:
                 held = None
@@ -103,30 +133,49 @@ def _decoded(
         return "latin-1", chunk
 
 
-def records(
-    text: TextFile, delimiter: str, taken: list[bytes] | None = None
-) -> tuple[Any, Generator[bytes]]:
-    """Return Python's CSV reader, and its lines; those that it has taken are added to `taken`.
+class Records:
+    """Python's CSV reader of a text; those lines that it has taken are added to `taken`.
 
     Each character of its cells is a byte. Blank lines are empty records.
     """
-    spaced = delimiter == " "
-    source = text.lines()
 
-    def lines() -> Iterator[str]:
-        for raw in source:
-            if taken is not None:
-                taken.append(raw)
+    def __init__(self, text: TextFile, delimiter: str, taken: list[bytes] | None = None) -> None:
+        self._text, self._taken, self._spaced = text, taken, delimiter == " "
+        self._source = text.lines()
+        # By default Python refuses cells above 128 KB.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+        # Several spaces are one delimiter, as numpy.savetxt and Fortran write them.
+        self._reader = csv.reader(self._lines(), delimiter=delimiter, skipinitialspace=self._spaced)
+
+    def _lines(self) -> Iterator[str]:
+        longest = _longest_record(self._text.location)
+        for raw in self._source:
+            self._held += len(raw)
+            if self._held > longest:  # a quote that is not closed
+                raise _too_long(self._text.location)
+            if self._taken is not None:
+                self._taken.append(raw)
             line = raw.decode("latin-1")
-            if spaced:  # those at the end are not followed by a cell
+            if self._spaced:  # those at the end are not followed by a cell
                 body = line.rstrip("\r\n")
                 line = body.rstrip(" ") + line[len(body) :]
             yield line
 
-    # By default Python refuses cells above 128 KB.
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-    # Several spaces are one delimiter, as numpy.savetxt and Fortran write them.
-    return csv.reader(lines(), delimiter=delimiter, skipinitialspace=spaced), source
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> list[str]:
+        self._held = 0
+        return next(self._reader)
+
+    @property
+    def line_num(self) -> int:
+        """Number of the last line of the last record, from 1."""
+        return self._reader.line_num
+
+    def close(self) -> None:
+        """Close the file."""
+        self._source.close()
 
 
 def load(location: Location, options: ReadOptions) -> Content:
@@ -157,7 +206,7 @@ def load(location: Location, options: ReadOptions) -> Content:
     def batches(columns: list[int] | None) -> Iterator[Any]:
         chosen = list(range(len(names))) if columns is None else columns
         for batch in layout.batches(chosen):
-            arrays = [detectors[j].convert(batch.column(i)) for i, j in enumerate(chosen)]
+            arrays = convert_all([detectors[j] for j in chosen], batch)
             yield pa.record_batch(arrays, schema=pa.schema([schema.field(j) for j in chosen]))
 
     table = None if layout.cells is None else pa.Table.from_batches(batches(None), schema)
@@ -179,9 +228,10 @@ class Layout:
         self.delimiter = _delimiter(text, options.delimiter)
         with opening("delimited text", location.label, csv.Error):
             start: list[bytes] = []
-            reader, source = records(text, self.delimiter, start)
-            with closing(source):
+            with closing(Records(text, self.delimiter, start)) as reader:
                 self.width = len(next(filter(None, reader)))
+        if self.width > FEW_COLUMNS:
+            location.check_size(COLUMN_BYTES * self.width)
         # Most mistakes are near the top, and Arrow prepares every column before it finds one.
         self._check_widths(SAMPLE)
         self.header = options.header
@@ -195,7 +245,8 @@ class Layout:
         if text.data is None:
             size = min(size, STREAMED_BLOCK_BYTES)
         fault: Exception | None = None
-        for block in (min(size, MOST_BLOCK_BYTES), MOST_BLOCK_BYTES):
+        most = min(MOST_BLOCK_BYTES, _longest_record(location))
+        for block in (min(size, most), most):
             self._block_bytes = block
             try:
                 self._detect()
@@ -214,8 +265,7 @@ class Layout:
         held = []
         for batch in self.batches(None):
             self.n += len(batch)
-            for detector, column in zip(self.detectors, batch.columns, strict=True):
-                detector.update(column)
+            update_all(self.detectors, batch)
             if self.text.data is not None:
                 held.append(batch)
         self.cells = arrow().Table.from_batches(held) if held else None
@@ -259,8 +309,7 @@ class Layout:
             with self.text.open() as file:
                 yield file
             return
-        reader, source = records(self.text, self.delimiter)
-        with closing(source):
+        with closing(Records(self.text, self.delimiter)) as reader:
             yield io.BufferedReader(_TabDelimited(reader), CHUNK_BYTES)
 
     def _arrow_options(self, columns: list[int] | None) -> tuple[Any, Any, Any]:
@@ -290,8 +339,8 @@ class Layout:
     def _check_widths(self, most: int | None = None) -> None:
         """Name the first line that is too long or too short, of so many records or of all."""
         location = self.text.location
-        reader, source = records(self.text, self.delimiter)
-        with opening("delimited text", location.label, csv.Error), closing(source):
+        reader = Records(self.text, self.delimiter)
+        with opening("delimited text", location.label, csv.Error), closing(reader):
             for record in islice(reader, most):
                 if record and len(record) != self.width:
                     break
@@ -336,16 +385,18 @@ def _delimiter(text: TextFile, given: str | None) -> str:
         return delimiter
     best, chosen = (0.0, 0.0), ","
     for delimiter in DELIMITERS:
-        reader, source = records(text, delimiter)
+        widths: list[int] = []
+        sample: list[list[str]] = []
         try:
-            with closing(source):
-                found = list(islice(filter(None, reader), SAMPLE))
+            with closing(Records(text, delimiter)) as reader:
+                for record in islice(filter(None, reader), SAMPLE):
+                    widths.append(len(record))
+                    sample.append(record[:SAMPLE])
         except csv.Error:
             continue
-        widths = [len(record) for record in found]
         usual = max(set(widths), key=widths.count)
         if usual > 1:
-            cells = [cell for record in found[1:] or found for cell in record[:SAMPLE]]
+            cells = [cell for record in sample[1:] or sample for cell in record]
             even = widths.count(usual) / len(widths)
             plain = sum(_is_number(cell, delimiter) for cell in cells) / len(cells)
             if (even, plain) > best:
