@@ -222,6 +222,10 @@ class Table(Passes):
         table._passes = self._passes
         return table
 
+    def fingerprint(self) -> int | None:
+        """Return a number that changes if the data are changed in place; None if they cannot be."""
+        return None
+
     def with_rows_on_host(self) -> Table:
         """Return the table with numpy arrays for everything that has an entry for each row.
 

@@ -434,11 +434,16 @@ class RobustMeanResult:
         return replace(self, _data=data)
 
     def _known_data(self) -> NamedTable:
-        """Return the data behind the result, or raise an error that says how to bring them back."""
+        """Return the data behind the result, or raise an error if they are gone or changed."""
         if self._data is None:
             raise ValueError(
                 "The data are not with this result any more: they are left out when a result is "
                 "pickled or copied. Bring them back with result.with_data(X)."
+            )
+        if self._data.table.fingerprint() != self._data.fingerprint:
+            raise ValueError(
+                "X was changed in place since the fit, so that this result is not about it any "
+                "more. Fit again, or bring back the data of the fit with result.with_data(X)."
             )
         return self._data
 
