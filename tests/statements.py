@@ -179,7 +179,7 @@ class Told(NamedTuple):
 def lies(told: Told, rng: np.random.Generator) -> Lies:
     """All that is false in a result."""
     checks = [numbers, verdict, location, eigenvalue, sigma, feasible, bound_on_rows, scores]
-    checks += [groups, message]
+    checks += [groups, message, errors]
     with np.errstate(all="ignore"):
         for check in checks:
             yield from check(told)
@@ -252,6 +252,28 @@ def location(told: Told) -> Lies:
         j = int(np.argmax(off / np.maximum(limit, 1e-300)))
         yield Lie("location", f"column {j}: {found[j]!r}, but the mean is {expected[j]!r}, off by "
                               f"{off[j]:.3g}, rounding is {limit[j]:.3g}")  # fmt: skip
+
+
+def errors(told: Told) -> Lies:
+    """Standard errors are those of the kept rows, and the location is in its interval."""
+    result, dense = told.result, told.dense
+    if told.n_kept < 2:
+        return
+    found = host(result.standard_error).astype(np.float64)
+    low, high = (host(end) for end in result.confidence_interval())
+    where = host(result.location).astype(np.float64)
+    ulps = 4.0 * np.spacing(np.abs(where))
+    if not ((low <= where + ulps) & (where - ulps <= high)).all():
+        yield Lie("interval", "the location is outside")
+    rows = dense.X[told.kept]
+    with np.errstate(over="ignore", invalid="ignore"):
+        _, A = centered(rows)
+        expected = np.sqrt(np.square(A).sum(axis=0) / (len(rows) - 1) / len(rows))
+        limit = 1e-7 * expected + 64.0 * DOUBLE * np.abs(rows).max(axis=0)
+        off = np.abs(found - expected)
+    if (np.isfinite(expected) & ~(off <= limit)).any():
+        j = int(np.argmax(np.where(np.isfinite(expected), off - limit, -np.inf)))
+        yield Lie("standard error", f"column {j}: {found[j]!r}, not {expected[j]!r}")
 
 
 # -- the spectrum ---------------------------------------------------------------------------------

@@ -255,17 +255,17 @@ def _refined(
 def _none_kept(table: Table, reached: ContinuationResult) -> StepSolution:
     """Return the last step of a continuation whose budget half of the rows exceed."""
     q = scores(reached.subspace.scaled_projections(reached.center, reached.budget), reached.S)
-    h = namespace(q).clip(1.0 - reached.weights, ZERO, None)
+    h = 1.0 - reached.weights
     return StepSolution(
         reached.center,
         reached.budget,
         h=h,
         scores=q,
-        removed=h > 0.0,
+        removed=h >= 0.0,
         directions=reached.subspace.basis,
         prices=np.diag(reached.S),
         lambda_max=np.nan,
-        mean=table.mean(1.0 - h, reached.center),
+        mean=table.mean(reached.weights, reached.center),
     )
 
 
