@@ -111,6 +111,7 @@ def rows(rng: Random, n: int, d: int) -> tuple[str, Array]:
         "skewed": lambda: rng.exponential(size=(n, d)),
         "few values": lambda: rng.integers(-1, 2, (n, d)).astype(np.float64),
         "low rank": lambda: low_rank(rng, n, d),
+        "mostly zero": lambda: np.exp(2 * rng.standard_normal((n, d))) * (rng.random((n, d)) < 0.2),
     }
     law = chosen(rng, {name: 5.0 if name == "normal" else 1.0 for name in laws})
     return law, laws[law]()

@@ -262,14 +262,16 @@ def errors(told: Told) -> Lies:
     found = host(result.standard_error).astype(np.float64)
     low, high = (host(end) for end in result.confidence_interval())
     where = host(result.location).astype(np.float64)
-    ulps = 4.0 * np.spacing(np.abs(where))
-    if not ((low <= where + ulps) & (where - ulps <= high)).all():
-        yield Lie("interval", "the location is outside")
     rows = dense.X[told.kept]
+    outside = np.maximum(low - where, where - high)
+    rounding = 64.0 * DOUBLE * np.abs(rows).max(axis=0)
+    if not (outside <= rounding).all():
+        j = int(np.argmax(outside - rounding))
+        yield Lie("interval", f"column {j}: {where[j]!r} is {outside[j]:.3g} outside of it")
     with np.errstate(over="ignore", invalid="ignore"):
         _, A = centered(rows)
         expected = np.sqrt(np.square(A).sum(axis=0) / (len(rows) - 1) / len(rows))
-        limit = 1e-7 * expected + 64.0 * DOUBLE * np.abs(rows).max(axis=0)
+        limit = 1e-7 * expected + rounding
         off = np.abs(found - expected)
     if (np.isfinite(expected) & ~(off <= limit)).any():
         j = int(np.argmax(np.where(np.isfinite(expected), off - limit, -np.inf)))

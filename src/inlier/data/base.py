@@ -262,6 +262,10 @@ class Table(Passes):
         """Return the table with more ignored columns; only where cells are missing."""
         raise NotImplementedError
 
+    def of_columns(self, function: Callable[[Rows], Array]) -> Array:
+        """Apply a function to all rows in groups of columns; join the arrays that it returns."""
+        raise NotImplementedError
+
     def observed_row(self, row: int) -> Array:
         """Return a row in double precision, with the original cells of ignored columns."""
         values: Array = self.fetch(np.array([row]))[0].astype(np.float64)
