@@ -179,7 +179,7 @@ class Told(NamedTuple):
 def lies(told: Told, rng: np.random.Generator) -> Lies:
     """All that is false in a result."""
     checks = [numbers, verdict, location, eigenvalue, sigma, feasible, bound_on_rows, scores]
-    checks += [groups, message]
+    checks += [groups, message, errors]
     with np.errstate(all="ignore"):
         for check in checks:
             yield from check(told)
@@ -252,6 +252,30 @@ def location(told: Told) -> Lies:
         j = int(np.argmax(off / np.maximum(limit, 1e-300)))
         yield Lie("location", f"column {j}: {found[j]!r}, but the mean is {expected[j]!r}, off by "
                               f"{off[j]:.3g}, rounding is {limit[j]:.3g}")  # fmt: skip
+
+
+def errors(told: Told) -> Lies:
+    """Standard errors are those of the kept rows, and the location is in its interval."""
+    result, dense = told.result, told.dense
+    if told.n_kept < 2:
+        return
+    found = host(result.standard_error).astype(np.float64)
+    low, high = (host(end) for end in result.confidence_interval())
+    where = host(result.location).astype(np.float64)
+    rows = dense.X[told.kept]
+    outside = np.maximum(low - where, where - high)
+    rounding = 64.0 * DOUBLE * np.abs(rows).max(axis=0)
+    if not (outside <= rounding).all():
+        j = int(np.argmax(outside - rounding))
+        yield Lie("interval", f"column {j}: {where[j]!r} is {outside[j]:.3g} outside of it")
+    with np.errstate(over="ignore", invalid="ignore"):
+        _, A = centered(rows)
+        expected = np.sqrt(np.square(A).sum(axis=0) / (len(rows) - 1) / len(rows))
+        limit = 1e-7 * expected + rounding
+        off = np.abs(found - expected)
+    if (np.isfinite(expected) & ~(off <= limit)).any():
+        j = int(np.argmax(np.where(np.isfinite(expected), off - limit, -np.inf)))
+        yield Lie("standard error", f"column {j}: {found[j]!r}, not {expected[j]!r}")
 
 
 # -- the spectrum ---------------------------------------------------------------------------------
@@ -755,6 +779,9 @@ def verified(told: Told, X: Any) -> Lies:
         yield Lie("verify: accepts", false[0].what)
     if not answer.holds and not false:
         yield Lie("verify: refuses", str(answer))
+    elsewhere = told.dense.X + 3.0 * np.abs(told.dense.X[told.kept]).max() + 1.0
+    if verify(elsewhere).holds:
+        yield Lie("verify: accepts", "the rows at another place")
 
 
 def rule_says(told: Told, X: Any) -> Array:

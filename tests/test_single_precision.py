@@ -60,7 +60,8 @@ def check_cell(cell: tuple[str, int, int, float], seed: int, offset: float, know
         rounded = np.spacing(np.abs(expected.location).astype(np.float32))
         error = np.abs(location.astype(np.float64) - expected.location)
         assert (error <= rounded + 1e-6).all()
-        assert result.details.n_passes == expected.details.n_passes
+        # One more for the mean, which is computed in double precision.
+        assert result.details.n_passes - expected.details.n_passes in (0, 1)
 
 
 # Tables of every size and fraction, by turns with and without sigma.

@@ -4,6 +4,7 @@ import inspect
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -107,6 +108,21 @@ def test_tags():
     assert not get_tags(RobustMean(missing="error")).input_tags.allow_nan
     assert not tags.target_tags.required
     assert not tags.non_deterministic
+
+
+@cases("options", [{}, {"sigma": 1.1}, {"scatter": "diagonal"}])
+@cases("frame", [False, True])
+@cases("seed", range(3))
+def test_half_precision_is_that_of_robust_mean(seed, frame, options):
+    X = np.random.default_rng(seed).standard_t(3, (400, 5)).astype(np.float16)
+    X = pd.DataFrame(X) if frame else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = robust_mean(X, **options)
+        model = RobustMean(**options).fit(X)
+    np.testing.assert_array_equal(model.support_, expected.support)
+    np.testing.assert_array_equal(model.location_, expected.location)
+    assert model.location_.dtype == expected.location.dtype == np.float32
 
 
 # -- Parameters -----------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Continuation succeeds where the published start fails."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -45,3 +47,39 @@ def test_continuation_succeeds_where_the_published_start_fails_in_high_dimension
     assert not published.converged
     result = robust_mean(sample.X, sigma=sample.sigma)
     np.testing.assert_array_equal(result.support, ~sample.is_outlier)
+
+
+def deviation(rows):
+    """The largest in any direction."""
+    return float(np.linalg.norm(rows - rows.mean(axis=0), 2)) / np.sqrt(len(rows))
+
+
+# As those who take sigma for the deviation of a column: the multiplier had a rank near n then.
+@cases("factor", [0.7, 0.5, 0.3, 0.1, 1e-6])
+@cases("law", [lambda r: r.standard_normal((120, 1200)), lambda r: r.standard_normal((1500, 60)),
+               lambda r: np.exp(r.normal(100.0, 8.0, (200, 400)))])  # fmt: skip
+def test_a_sigma_that_is_too_small_costs_few_passes_and_a_low_rank(law, factor):
+    X = law(np.random.default_rng(0))
+    right = deviation(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = [robust_mean(X, sigma=f * right).details for f in (1.05, factor)]
+    assert found[1].n_passes <= 5 * found[0].n_passes
+    assert max(step.rank for step in found[1].history) <= 40
+
+
+@cases("shape", [(120, 1200), (900, 60)])
+def test_where_half_of_the_rows_exceed_the_budget_the_fit_says_what_they_need(shape):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape)
+    with pytest.warns(ConvergenceWarning, match="not that of a column"):
+        result = robust_mean(X, sigma=0.3 * deviation(X))
+    assert not result.converged
+    assert not result.support.any()
+    assert 2 * result.certificate.l0_lower_bound > len(X)
+    (finding,) = result._outcome.findings
+    halves = [rng.permutation(len(X))[: len(X) // 2] for _ in range(20)]
+    least = min(deviation(X[half]) for half in halves)
+    assert 0.6 * least < finding.value < least
+    assert f"at least {finding.value:.3g}" in result.message
+    assert robust_mean(X, sigma=deviation(X)).support.all()

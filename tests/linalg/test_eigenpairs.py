@@ -7,7 +7,7 @@ from scipy.stats import chi2
 import reference
 from cases import cases
 from inlier.data import as_table
-from inlier.linalg.eigenpairs import FAILURE, PROBES, SHORTEST, Oracle, top_eigenpairs
+from inlier.linalg.eigenpairs import FAILURE, PROBES, SHORTEST, Oracle, top_eigenpairs, top_of
 
 
 def weighted_table(kind, n=120, d=40):
@@ -127,3 +127,20 @@ def test_the_bound_is_close_and_survives_warm_directions_that_lead_astray():
         top = np.linalg.norm(X * np.sqrt(weights)[:, None], 2) ** 2
         assert 0.99 * top <= found.values[0] <= top * (1.0 + 1e-9)
         assert top <= found.bound <= 1.15 * top
+
+
+@cases("unit", [1e-140, 1.0, 1e140])
+@cases("n", [5, 300])
+@cases("kind", ["random", "flat", "rank one", "zero"])
+def test_the_largest_eigenvalue_of_a_matrix_is_between_its_bounds(kind, n, unit):
+    rng = np.random.default_rng(0)
+    A = {
+        "random": rng.standard_normal((n, n)),
+        "flat": np.linalg.qr(rng.standard_normal((n, n)))[0],
+        "rank one": np.outer(rng.standard_normal(n), np.eye(n)[0]),
+        "zero": np.zeros((n, n)),
+    }[kind]
+    low, high = top_of((A @ A.T) * unit)
+    exact = np.linalg.norm(A, 2) ** 2 * unit
+    assert low <= exact * (1 + 1e-12)
+    assert exact <= high <= exact * (1 + 1e-6)

@@ -2,9 +2,11 @@
 
 import warnings
 
+import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 from scipy.stats import ortho_group
 
 from cases import cases
@@ -154,3 +156,40 @@ def test_a_sparse_table_takes_no_scatter_that_would_make_it_dense(scatter):
     X = sp.csr_array(np.random.default_rng(0).standard_normal((40, 3)))
     with pytest.raises(ValueError, match=r"\bscatter\b.*\bsparse\b"):
         robust_mean(X, scatter=scatter)
+
+
+def mostly_zero(n=4000, d=6):
+    """Columns of which a sample of a few hundred rows has few other values, if any."""
+    rng = np.random.default_rng(0)
+    X = np.exp(4.0 * rng.standard_normal((n, d))) * (rng.random((n, d)) < 0.004)
+    X[:, 0] = rng.standard_normal(n)
+    return X
+
+
+def saved(X, folder):
+    np.save(folder / "X.npy", X)
+    return folder / "X.npy"
+
+
+HOMES = {
+    "C": lambda X, folder: X,
+    "F": lambda X, folder: np.asfortranarray(X),
+    "single": lambda X, folder: X.astype(np.float32),
+    "torch": lambda X, folder: torch.from_numpy(X),
+    "file": saved,
+    "dask": lambda X, folder: da.from_array(X, chunks=(1000, 6)),
+    "wide": lambda X, folder: X[:300].T.repeat(100, axis=0).T,
+}
+
+
+@cases("home", HOMES)
+def test_the_units_of_the_columns_are_those_of_all_rows(tmp_path, home):
+    X = HOMES[home](mostly_zero(), tmp_path)
+    dense = mostly_zero() if home == "file" else np.asarray(X, np.float64)
+    off = np.abs(dense - np.median(dense, axis=0))
+    expected = np.where(np.median(off, axis=0) > 0.0, np.median(off, axis=0), off.mean(axis=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = RobustMean(sigma=100.0, scatter="diagonal").fit(X).result_
+    found = result.details.rule.metric.factor
+    np.testing.assert_allclose(found, np.where(expected > 0.0, expected, 1.0), rtol=1e-6)

@@ -122,6 +122,62 @@ def test_verify_finds_other_data():
         certificate.verify(TABLES["many columns"])
 
 
+def turned(X, removed):
+    return X @ np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1],) * 2))[0]
+
+
+def without_a_removed_row(X, removed):
+    X = X.copy()
+    X[removed[0]] = 0.0
+    return X
+
+
+OTHERS = {
+    "moved": (lambda X, removed: X + 1e6, "mean of the kept rows"),
+    "mirrored": (lambda X, removed: -X, "mean of the kept rows"),
+    "turned": (turned, "mean of the kept rows"),
+    "removed row": (without_a_removed_row, "mean of the removed rows"),
+}
+
+
+@cases("other", OTHERS)
+@cases("way", ["nothing", "sigma", "diagonal"])
+@cases("table", ["tall", "wide", "single"])
+def test_verify_finds_rows_that_vary_as_much_elsewhere(table, way, other):
+    X = TABLES[table]
+    certificate = quiet(X, **WAYS[way]).certificate
+    change, said = OTHERS[other]
+    if said == "mean of the removed rows" and not certificate.n_removed:
+        return
+    found = certificate.verify(change(X, certificate.removed))
+    assert not found.holds
+    assert said in str(found)
+
+
+DERIVED = {
+    "scores": lambda result: result.scores,
+    "ranking": lambda result: result.ranking,
+    "path": lambda result: result.path,
+    "standard_error": lambda result: result.standard_error,
+    "confidence_interval": lambda result: result.confidence_interval(),
+    "explain": lambda result: result.explain(0),
+    "keep": lambda result: result.keep(0),
+}
+
+
+@cases("dtype", ["float64", "float32", "int64"])
+@cases("order", ["C", "F"])
+@cases("name", DERIVED)
+def test_what_is_derived_notices_that_the_data_were_changed(name, order, dtype):
+    X = np.array(np.round(100.0 * TABLES["tall"]), dtype, order=order)
+    result = quiet(X)
+    X[5, 3] += 1
+    with pytest.raises(ValueError, match="X was changed in place"):
+        DERIVED[name](result)
+    X[5, 3] -= 1
+    DERIVED[name](result)
+
+
 def test_the_radius_grows_with_the_fraction(fit):
     _, result = fit
     alphas = np.linspace(0.0, 1.0, 101)

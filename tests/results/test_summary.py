@@ -90,6 +90,41 @@ def test_a_constant_column_has_no_error():
         np.testing.assert_allclose(low[2:4], dense(data)[0, 2:4], rtol=1e-15)
 
 
+@cases("options", [{}, {"sigma": 3.0}, {"scatter": "diagonal"}])
+@cases("shape", [(2000, 5), (20_000, 20), (700, 900), (60, 300)])
+def test_the_location_of_a_constant_column_is_in_its_interval(shape, options):
+    X = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    X[:5] += 30.0
+    X[:, 1:4] = 1.0 / 3.0, 0.1, 1e-3
+    result = robust_mean(X, **options)
+    low, high = result.confidence_interval()
+    assert (low <= result.location).all() and (result.location <= high).all()
+    np.testing.assert_array_equal(result.location[1:4], X[0, 1:4])
+
+
+@cases("options", [{}, {"sigma": 3.0}])
+def test_the_median_of_a_column_that_is_mostly_missing_costs_no_digits(options):
+    X = contaminated(400, 3)
+    X[:, 2] = np.nan
+    X[:5], X[5:70, :2] = 1e12, X[75:140, :2]
+    X[396:, 2] = [-2.0, 1.0, 0.5, 3.0]
+    result = robust_mean(X, **options)
+    assert result._gaps.fill[2] == 1e12 and result.support[5:].all()
+    np.testing.assert_allclose(result.location[2], X[396:, 2].mean(), rtol=1e-14)
+    np.testing.assert_allclose(result.standard_error[2], stats.sem(X[396:, 2]), rtol=1e-14)
+
+
+@cases("home", [np.array, sp.csr_array, lambda X: np.where(X[0, 0] == X, np.nan, X)])
+@cases("unit", [1e-80, 1e-200, 1e-300])
+def test_a_column_whose_squares_underflow_has_its_error(unit, home):
+    X = contaminated()
+    X[:, 3] *= unit
+    result = inlier.robust_mean(home(X))
+    kept = X[result.support]
+    np.testing.assert_allclose(result.standard_error[3], stats.sem(kept[:, 3] / unit) * unit)
+    np.testing.assert_allclose(result.deviation[3], (kept[:, 3] / unit).std() * unit)
+
+
 def test_a_distant_row_is_no_part_of_it_until_it_is_put_back():
     X = contaminated()
     X[100] = 1e300

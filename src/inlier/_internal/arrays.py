@@ -222,6 +222,24 @@ def column_medians(rows: Rows) -> Array:
     return middles(ascending_columns(rows))
 
 
+def column_scales(rows: Rows) -> Array:
+    """Compute the median and the median absolute deviation of each column, 2 x d.
+
+    Where more than half of a column is one value, the mean absolute deviation replaces the latter.
+    """
+    if not getattr(rows, "is_cuda", False):
+        rows = on_host(rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ascending = double(ascending_columns(rows))
+        center = middles(ascending)
+        scales = median_distances(ascending, center)
+        if not (scales > 0.0).all():
+            off = abs(ascending - like(center[:, None], ascending))
+            means = on_host(namespace(off).sum(off / off.shape[1], axis=1))
+            scales = np.where(scales > 0.0, scales, means)
+    return np.stack([center, scales])
+
+
 def middles(ascending: Rows) -> Array:
     """Return the medians of ascending rows."""
     n = ascending.shape[1]

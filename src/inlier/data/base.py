@@ -222,6 +222,10 @@ class Table(Passes):
         table._passes = self._passes
         return table
 
+    def fingerprint(self) -> int | None:
+        """Return a number that changes if the data are changed in place; None if they cannot be."""
+        return None
+
     def with_rows_on_host(self) -> Table:
         """Return the table with numpy arrays for everything that has an entry for each row.
 
@@ -256,6 +260,10 @@ class Table(Passes):
 
     def ignoring(self, columns: Array) -> Table:
         """Return the table with more ignored columns; only where cells are missing."""
+        raise NotImplementedError
+
+    def of_columns(self, function: Callable[[Rows], Array]) -> Array:
+        """Apply a function to all rows in groups of columns; join the arrays that it returns."""
         raise NotImplementedError
 
     def observed_row(self, row: int) -> Array:

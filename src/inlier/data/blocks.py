@@ -1,7 +1,7 @@
 """Tables that are read in blocks of rows: the verbs in terms of one pass over blocks."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,10 @@ class BlockTable(Table):
     def median(self, sample: np.random.Generator | None = None) -> Array:
         if sample is not None:
             return column_medians(self.to_gpu(self.sampled(sample)))
-        return np.concatenate([column_medians(block) for _, block in self._by_columns()])
+        return self.of_columns(column_medians)
+
+    def of_columns(self, function: Callable[[Rows], Array]) -> Array:
+        return np.concatenate([function(block) for _, block in self._by_columns()], axis=-1)
 
     def _view(self, center: Array, centered: bool = False) -> BlockView:
         """Return a view about a center; rows are centered first if asked for or necessary."""

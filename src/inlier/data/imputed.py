@@ -98,27 +98,48 @@ class ImputedTable(DenseTable):
         The weights of a mask are 1 and 0, and the total is a number of cells. A column without
         observed cells of positive weight has its median instead. One pass.
         """
-        sums = self.observed_sums(weights, center)
-        return self.fill + sums.drift / np.where(sums.mass > 0.0, sums.mass, 1.0), sums.mass
+        origin = self._observed_values(weights)
+        sums = self.observed_sums(weights, origin)
+        return origin + sums.drift / np.where(sums.mass > 0.0, sums.mass, 1.0), sums.mass
+
+    def _observed_values(self, weights: Array) -> Array:
+        """Return an observed cell of positive weight of each column, its median if there is none.
+
+        Sums about it keep their digits: the median of a column may be one of few distant values.
+        """
+        values, unknown = self.fill.copy(), np.ones(self.shape[1], bool)
+        for part in blocks_of(*self.shape):
+            present = ~self.missing[part] & (weights[part] > 0.0)[:, None]
+            found = np.flatnonzero(present.any(axis=0) & unknown)
+            values[found] = self._observed(part)[present.argmax(axis=0)[found], found]
+            unknown[found] = False
+            if not unknown.any():
+                break
+        return values
+
+    def _observed(self, part: slice) -> Array:
+        """Return some rows in double precision, with the original cells of ignored columns."""
+        rows: Array = self._Y[part].astype(np.float64)
+        rows[:, self.ignored] = self._cells[part]
+        return rows
 
     def observed_sums(self, weights: Array, center: Array) -> ColumnSums:
-        """Compute weighted sums over the observed cells, about the imputed values; one pass."""
+        """Compute weighted sums over the observed cells, one pass."""
         self.n_passes += 1
         n, d = self.shape
         squares, drift, mass, mass_squared = np.zeros((4, d))
         for part in blocks_of(n, d):
             inside = weights[part] > 0.0
             own = weights[part][inside].astype(np.float64)[:, None]
-            # A missing cell equals its imputed value, so that it adds nothing.
-            offset = self._Y[part][inside].astype(np.float64, copy=False) - self.fill
-            offset[:, self.ignored] = self._cells[part][inside] - self.fill[self.ignored]
-            weighted, present = own * offset, own * ~self.missing[part][inside]
+            present = ~self.missing[part][inside]
+            offset = np.where(present, self._observed(part)[inside] - center, 0.0)
+            weighted, masses = own * offset, own * present
             drift += weighted.sum(axis=0)
             with np.errstate(over="ignore", under="ignore"):
                 squares += np.einsum("ij,ij->j", weighted, offset)
-                mass += present.sum(axis=0)
-                mass_squared += np.einsum("ij,ij->j", present, present)
-        return ColumnSums(self.fill, squares, drift, mass, mass_squared)
+                mass += masses.sum(axis=0)
+                mass_squared += np.einsum("ij,ij->j", masses, masses)
+        return ColumnSums(center, squares, drift, mass, mass_squared)
 
     def observed_scales(self, scales: Array) -> Array:
         """Replace scales by the median absolute deviations of the observed cells, if not zero."""

@@ -67,7 +67,7 @@ class SparseTable(Table):
         with np.errstate(over="ignore", invalid="ignore"):
             far = self._Y.data.astype(np.float64, copy=False) - center[indices]
             weighted = w * far
-            squares = by_column(weighted * far) + rest * center**2
+            squares = by_column(weighted * far) + rest * center * center
         return squares, by_column(weighted) - rest * center
 
     def combine(self, center: Array, coefficients: Array) -> Array:

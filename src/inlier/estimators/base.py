@@ -83,10 +83,17 @@ def validated(
             X,
             reset=fitting,
             accept_sparse=("csr", "csc") if sparse else False,
-            dtype=(np.float64, np.float32),
+            dtype=_precision(X),
             ensure_all_finite="allow-nan" if missing else True,
             ensure_min_samples=2 if fitting else 1,
         )
+
+
+def _precision(X: Any) -> Any:
+    """Return the precision of a fit: single for float16 too, as `robust_mean` has it."""
+    dtypes = getattr(X, "dtypes", None)  # of a data frame
+    kinds = {str(kind) for kind in ([getattr(X, "dtype", "")] if dtypes is None else dtypes)}
+    return np.float32 if kinds == {"float16"} else (np.float64, np.float32)
 
 
 def in_signs(good: Rows) -> NDArray[np.int_]:

@@ -127,6 +127,7 @@ class SubspaceStep:
             slack=0.02,
             max_passes=4,
             max_rounds=20,
+            hopeless=lambda P, w, S: every(removed_rows(self.surrogate, 1.0 - w, scores(P, S))),
         )
         self.subspace = solved.subspace
         h = 1.0 - solved.weights

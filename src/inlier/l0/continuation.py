@@ -10,10 +10,12 @@ carries over.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from inlier._internal.arrays import count, namespace, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.l0.problem import Subspace
+from inlier.l0.problem import Subspace, scores
 from inlier.l0.subspace import SKETCH_ROWS, SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import L1, Surrogate
 from inlier.linalg.eigenpairs import Oracle
@@ -28,13 +30,24 @@ CLEAR = 0.5
 
 @dataclass(frozen=True)
 class ContinuationResult:
-    """Center, weights and subspace at the target budget."""
+    """Center, weights and subspace at the target budget, or at one that half of the rows exceed."""
 
     center: Array
     weights: Rows
     subspace: Subspace
+    S: Array
+    """Multiplier of the last step in the subspace; diagonal."""
+    budget: float
+    """That of the last step."""
     n_removed: int
     """Number of rows with less than half of their weight after the last step."""
+    needed: float
+    """About the center, half of the rows need at least this budget."""
+
+    @property
+    def fits_half(self) -> bool:
+        """Whether half of the rows may satisfy the budget of the last step."""
+        return self.needed <= self.budget
 
 
 def continuation(
@@ -45,6 +58,9 @@ def continuation(
     notify: Callable[[Step], None] = lambda step: None,
 ) -> ContinuationResult:
     """Lower the budget from lambda_max to the target, one loose l1 problem at a time.
+
+    It ends early at a budget that half of the rows exceed: a smaller one would take a multiplier of
+    high rank only to remove even more of them.
 
     `center` is any robust one, such as the coordinate-wise median of a sample, and `distances` are
     the squared ones of the rows from it.
@@ -59,12 +75,14 @@ def continuation(
     budget = float(spectrum.values[0])
     subspace = Subspace.empty(table, center)
     origin = center
-    n_removed = count(weights < 0.5)
-    while budget > target:
+    n_removed, S, needed = count(weights < 0.5), np.zeros((0, 0)), 0.0
+    exceeded = False
+    while budget > target or exceeded:
         # After a step the squared error of the center is about B / n times the fraction of
         # outliers, so the next budget may be that much smaller.
-        budget = max(target, 0.25 * budget)
-        subspace = subspace.extended(spectrum, spectrum.values > budget, origin)
+        if not exceeded:
+            budget = max(target, 0.25 * budget)
+            subspace = subspace.extended(spectrum, spectrum.values > budget, origin)
         solved = cutting_planes(
             lambda P: L1(tau=3.0).minimise(SubspaceSolver(P, GAP, draw=oracle.draw)),
             oracle,
@@ -73,17 +91,41 @@ def continuation(
             subspace,
             slack=0.05,
             max_passes=2,
-            max_rounds=3,
+            max_rounds=1 if exceeded else 3,
+            hopeless=lambda P, w, S: _needed_by_half(P, w, S, 1.0) > 1.0,
             trim=GAP,
         )
-        weights, subspace, spectrum = solved.weights, solved.subspace, solved.spectrum
+        weights, subspace, spectrum, S = solved.weights, solved.subspace, solved.spectrum, solved.S
         kept, n_removed = total(weights), count(weights < 0.5)
         removed, rank, top = float(n_removed), len(solved.S), float(spectrum.values[0])
         notify(Step("continuation", budget, removed, n - kept, rank, top, table.n_passes))
-        if kept < 1.0:  # less than one row fits: the target cannot be satisfied
+        if kept >= 1.0:
+            origin, center = center, center + spectrum.drift / kept
+        P = subspace.scaled_projections(center, budget)
+        needed = _needed_by_half(P, weights, S, budget)
+        # Once more, if the center has moved: that may have been wrong, and not the budget.
+        if needed > budget and (exceeded or kept < 1.0):
+            # The largest eigenvalue is at least the mean one: closer, where the spectrum is flat.
+            rank = min((n + 1) // 2, table.shape[1])
+            needed = max(needed, _sum_of_smaller_half(table.sq_distances(center)) / rank)
             break
-        origin, center = center, center + spectrum.drift / kept
-    return ContinuationResult(center, weights, subspace, n_removed)
+        exceeded = needed > budget
+    return ContinuationResult(center, weights, subspace, S, budget, n_removed, needed)
+
+
+def _needed_by_half(P: Rows, weights: Rows, S: Array, budget: float) -> float:
+    """Return a lower bound on the budget of any half of the rows, by a multiplier.
+
+    It is 0 if the weights, which satisfy the budget, are those of half of the rows or more.
+    """
+    price = float(np.trace(S))
+    if price <= 0.0 or 2.0 * total(weights) >= weights.shape[0]:
+        return 0.0
+    return _sum_of_smaller_half(scores(P, S)) / price * budget
+
+
+def _sum_of_smaller_half(sizes: Rows) -> float:
+    return total(namespace(sizes).sort(sizes)[: (sizes.shape[0] + 1) // 2])
 
 
 def kept_budget_is_consistent(

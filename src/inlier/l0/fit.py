@@ -25,7 +25,7 @@ from inlier.data import Frame, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
 from inlier.l0.algorithm import ExactStep, Fit, StepSolution, SubspaceStep, alternate
 from inlier.l0.continuation import ContinuationResult, continuation, kept_budget_is_consistent
-from inlier.l0.problem import budget_tolerance
+from inlier.l0.problem import budget_tolerance, scores
 from inlier.l0.surrogates import ZERO, Surrogate, SurrogateName, surrogate
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import Oracle, Spectrum, spectrum_of_kept
@@ -148,14 +148,19 @@ def fit_with_sigma(
     if frame.rotation is not None and central:
         first, distances = central_point(table)
     oracle = Oracle(table, random)
-    tolerance = budget_tolerance(whole.dtype)
+    tolerance, needed = budget_tolerance(whole.dtype), 0.0
     if options.published:
         exactly = ExactStep(oracle, options.minimiser, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
         spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     else:
         reached = continuation(oracle, first, distances, budget, notify)
-        fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
+        if reached.fits_half:
+            fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
+        else:
+            fit = Fit(_none_kept(table, reached), n_iter=0, converged=False)
+            spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
+            needed = reached.needed
     best, room = fit.best, max(budget, spectrum.bound)
     kept = ~best.removed
     rounded = False
@@ -177,7 +182,7 @@ def fit_with_sigma(
         sigma=sigma,
         budget=budget,
         dual=_multiplier(best, first, np.inf if frame.complete else far, room),
-        outcome=_outcome(fit, lambda_max, spectrum.bound, budget, tolerance, n, options),
+        outcome=_outcome(fit, lambda_max, spectrum.bound, budget, tolerance, n, options, needed),
         steps=tuple(steps),
         n_iter=fit.n_iter,
         converged=fit.converged and lambda_max <= budget * (1.0 + tolerance),
@@ -233,7 +238,7 @@ def _refined(
     lowered = budget
     for _ in range(5):
         top = float(spectrum.values[0])
-        if top <= budget * (1.0 + tolerance):
+        if top <= budget * (1.0 + tolerance) or every(fit.best.removed):
             break
         center = reached.center
         if top <= budget * 1.1:  # more would mean that the search has missed a direction
@@ -245,6 +250,23 @@ def _refined(
         fit = alternate(step1, oracle, center, allowed, max_iter, notify)
         spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     return fit, spectrum
+
+
+def _none_kept(table: Table, reached: ContinuationResult) -> StepSolution:
+    """Return the last step of a continuation whose budget half of the rows exceed."""
+    q = scores(reached.subspace.scaled_projections(reached.center, reached.budget), reached.S)
+    h = 1.0 - reached.weights
+    return StepSolution(
+        reached.center,
+        reached.budget,
+        h=h,
+        scores=q,
+        removed=h >= 0.0,
+        directions=reached.subspace.basis,
+        prices=np.diag(reached.S),
+        lambda_max=np.nan,
+        mean=table.mean(reached.weights, reached.center),
+    )
 
 
 def _constant(budget: float) -> Callable[[int | None], float]:
@@ -291,12 +313,16 @@ def _outcome(
     tolerance: float,
     n: int,
     options: Options,
+    needed: float,
 ) -> Outcome:
-    """Return how a fit ended."""
+    """Return how a fit ended; `needed` is the budget of half of its rows, if they exceed it."""
     allowed = budget * (1.0 + tolerance)
     n_kept = count(~fit.best.removed)
     findings = []
-    if n_kept == 0:
+    if needed > 0.0:
+        deviation = float(np.sqrt(needed / ((fit.best.h.shape[0] + 1) // 2)))
+        findings.append(Finding(Kind.SIGMA_TOO_SMALL, value=deviation))
+    elif n_kept == 0:
         findings.append(Finding(Kind.NO_ROW_FITS, count=int(options.published)))
     elif lambda_max > allowed:
         findings.append(Finding(Kind.BUDGET_EXCEEDED, value=lambda_max / budget - 1.0))

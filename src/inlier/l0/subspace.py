@@ -330,6 +330,7 @@ def cutting_planes(
     slack: float,
     max_passes: int,
     max_rounds: int,
+    hopeless: Callable[[Rows, Rows, Array], bool] = lambda P, w, S: False,
     trim: float = 1e-6,
 ) -> CuttingPlaneSolution:
     """Solve within a subspace, and extend it by violating directions until there are none.
@@ -344,6 +345,9 @@ def cutting_planes(
         Maps the rows P and a solution to the weights for which the budget has to hold.
     slack, max_passes, max_rounds
         Allowed: relative excess over the budget, passes of the oracle in a round, and rounds.
+    hopeless : callable
+        Whether the solution (w, S) for the rows P shows that more directions are not worth their
+        cost.
     trim : float
         Directions with a smaller share of the multiplier are removed from the subspace.
     """
@@ -365,7 +369,8 @@ def cutting_planes(
         weights = checked(P, solution)
         spectrum = oracle(center, weights, has_converged, max_passes)
         trimmed, S = subspace.trimmed(solution.S, P, trim)
-        if spectrum.values[0] <= limit or n_round == max_rounds:
+        done = spectrum.values[0] <= limit or n_round == max_rounds
+        if done or hopeless(P, solution.weights, solution.S):
             break
         subspace = trimmed.extended(spectrum, spectrum.values > budget, center)
     return CuttingPlaneSolution(solution.weights, S, trimmed, weights, spectrum)

@@ -13,15 +13,19 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cholesky
+from scipy.sparse.linalg import ArpackError, eigsh
 from scipy.special import gammaincinv
 
-from inlier._internal.arrays import double, mixed, total
+from inlier._internal.arrays import double, mixed, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Frame, Metric, Table
+from inlier.data import DenseTable, Frame, Metric, Table
 
 # Columns up to which a dense eigendecomposition is as cheap as a few Krylov steps.
 DENSE = 256
+# Rows of a matrix that is made to verify an eigenvalue.
+WHOLE = 4096
 # An upper bound may exceed the Ritz value by this fraction. On a flat spectrum the excess falls
 # with the square of the passes.
 EXCESS = 0.1
@@ -282,12 +286,80 @@ class Oracle:
         return Spectrum(values, vectors, projected, residuals, drift, bound)
 
 
-def spectrum_of_kept(
-    table: Table, kept: Rows, mean: Array, metric: Metric | None, dense: int = 0
-) -> Spectrum:
+class TopBounds(NamedTuple):
+    """Lower and upper bound on an eigenvalue, and the chance that the upper one does not hold."""
+
+    low: float
+    high: float
+    failure: float
+
+
+def spectrum_of_kept(table: Table, kept: Rows, mean: Array, metric: Metric | None) -> Spectrum:
     """Bound the largest eigenvalue of the scatter of the rows whose `kept` is 1, from both sides.
 
-    In a metric, about their mean. Up to `dense` columns the whole spectrum is computed.
+    In a metric, about their mean.
+    """
+    table, mean, least = _seen_by(metric, table, kept, mean)
+    spectrum = Oracle(table, fit_generator(0)).bound_top(mean, kept)
+    if spectrum.values[0] <= least:
+        spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))
+    return spectrum
+
+
+def verified_top(table: Table, kept: Rows, mean: Array, metric: Metric | None) -> TopBounds:
+    """Bound the same eigenvalue from the whole matrix, where that has up to `WHOLE` rows.
+
+    It is the Gram matrix of the kept rows if these are fewer than the columns; no randomness then.
+    """
+    table, mean, least = _seen_by(metric, table, kept, mean)
+    n, d = table.shape
+    if n < d and n <= WHOLE and isinstance(table, DenseTable):
+        inside = np.flatnonzero(on_host(kept))
+        low, high = top_of(table.gram(mean)[np.ix_(inside, inside)])
+    elif d <= WHOLE:
+        low, high = top_of(table.scatter(mean, kept)[0])
+    else:
+        oracle = Oracle(table, fit_generator(0))
+        spectrum = oracle.bound_top(mean, kept, max_passes=DECIDING_PASSES)
+        low, high = float(spectrum.values[0]), spectrum.bound
+        return TopBounds(low if low > least else 0.0, high, spectrum.failure)
+    return TopBounds(low if low > least else 0.0, high, 0.0)
+
+
+def top_of(matrix: Array) -> tuple[float, float]:
+    """Return close bounds on the largest eigenvalue of a positive semidefinite matrix.
+
+    The lower one by Lanczos's method. The upper one is a number t for which t I - M has a Cholesky
+    decomposition: then it has no negative eigenvalue, but for rounding.
+    """
+    n, unit = len(matrix), float(np.diag(matrix).max(initial=0.0))
+    if unit <= 0.0:
+        return 0.0, 0.0
+    scaled = matrix / unit
+    if n <= DENSE:
+        low = float(np.linalg.eigvalsh(scaled)[-1])
+    else:
+        try:
+            start = fit_generator(0).standard_normal(n)
+            low = float(eigsh(scaled, k=1, which="LA", tol=1e-6, v0=start)[0][0])
+        except ArpackError:
+            low = 1.0  # the largest entry of the diagonal
+    rounding = 8.0 * n * float(np.finfo(np.float64).eps)
+    for excess in np.geomspace(max(1e-10, rounding), n, 8):
+        try:
+            cholesky(low * (1.0 + excess) * np.eye(n) - scaled, check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+        return low * unit, low * (1.0 + excess + rounding) * unit
+    return low * unit, float(np.trace(matrix))
+
+
+def _seen_by(
+    metric: Metric | None, table: Table, kept: Rows, mean: Array
+) -> tuple[Table, Array, float]:
+    """Return the table and the mean in a metric, and in the span of few rows.
+
+    If rows differ only by rounding, which gives the third number, the lower bound is zero.
     """
     least = total(kept) * rounding_of(table, mean, metric) ** 2
     if metric is not None:
@@ -296,15 +368,7 @@ def spectrum_of_kept(
     if frame.rotation is not None:
         table = frame.table
         mean = table.mean(kept, frame.center)
-    oracle = Oracle(table, fit_generator(0))
-    if table.shape[1] <= dense:
-        spectrum = oracle.top_dense(mean, kept, 1)
-    else:
-        spectrum = oracle.bound_top(mean, kept, max_passes=DECIDING_PASSES if dense else None)
-    # If rows differ only by rounding, the lower bound is zero.
-    if spectrum.values[0] <= least:
-        spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))
-    return spectrum
+    return table, mean, least
 
 
 def rounding_of(table: Table, mean: Array, metric: Metric | None) -> float:

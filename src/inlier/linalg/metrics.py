@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import column_medians
+from inlier._internal.arrays import column_medians, column_scales
 from inlier._internal.typing import Array
 from inlier.data import Metric, Table
 
@@ -34,7 +34,9 @@ def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric
                 "scatter='diagonal' measures how each column varies about its median, which is "
                 "uninformative for a sparse column. Pass the variances of the columns as a vector."
             )
-        center, scales = _column_scales(table.sampled(random).astype(np.float64))
+        # Of all rows: a sample of a column that is mostly zero has few other values, or none.
+        center, scales = table.of_columns(column_scales)
+        scales = np.where(scales > 0.0, scales, 1.0)
         # Missing cells hold medians, which do not vary.
         metric = Metric(center, table.observed_scales(scales))
         _check_scales(metric, table.dtype, "X is out of range: a column of it varies by")
@@ -113,17 +115,3 @@ def unevenness(rows: Array) -> float:
         scales = np.nanmedian(np.abs(rows - np.nanmedian(rows, axis=0)), axis=0)
         scales = scales[np.isfinite(scales) & (scales > 0.0)]
         return float(scales.max() / scales.min()) if len(scales) else 1.0
-
-
-def _column_scales(rows: Array) -> tuple[Array, Array]:
-    """Return the median and the median absolute deviation of each column, for a few hundred rows.
-
-    Where more than half of a column is one value, the mean absolute deviation replaces it; a
-    constant column has scale 1.
-    """
-    with np.errstate(over="ignore"):
-        center = column_medians(rows)
-        deviations = np.abs(rows - center)
-        scales = column_medians(deviations)
-        scales = np.where(scales > 0.0, scales, deviations.mean(axis=0))
-    return center, np.where(scales > 0.0, scales, 1.0)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from inlier import theory
-from inlier._internal.arrays import all_but, count, double, every, namespace
+from inlier._internal.arrays import all_but, count, double, every, namespace, on_host
 from inlier._internal.typing import Array, Rows
 from inlier.data import Frame, Metric, Table, as_table
 from inlier.data.checks import NONE, check_table
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
-from inlier.linalg.eigenpairs import ROUNDINGS, rounding_of, spectrum_of_kept
+from inlier.linalg.eigenpairs import ROUNDINGS, rounding_of, spectrum_of_kept, verified_top
 from inlier.results import wording
 from inlier.verdict.rules import Multiplier
 from inlier.verdict.verdict import Verdict
@@ -21,8 +21,8 @@ from inlier.verdict.verdict import Verdict
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
 # data give no hint how many there are.
 FRACTIONS = (0.01, 0.05, 0.1, 0.2)
-# `verify` computes the whole spectrum of up to so many columns.
-VERIFIED_DENSELY = 4096
+# Removed rows, evenly spaced, of which the mean is noted.
+NOTED_ROWS = 501
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class Certificate:
         Indices of the removed rows.
     multiplier : Multiplier
         The directions and prices behind `most_kept`.
+    mean : array of shape (d,)
+        The mean of the kept rows, each counted once.
+    mean_of_removed : array of shape (d,)
+        Of the removed rows; of 501 of them, if they are more.
     n_suspected : int
         Rows that a fit had removed before some of them were put back.
     tolerance : float
@@ -73,6 +77,8 @@ class Certificate:
     most_kept: float
     removed: Rows = field(repr=False, compare=False)
     multiplier: Multiplier = field(repr=False, compare=False)
+    mean: Array = field(repr=False, compare=False)
+    mean_of_removed: Array = field(repr=False, compare=False)
     n_suspected: int = 0
     tolerance: float = BUDGET_TOL
     n_missing: int = 0
@@ -119,6 +125,7 @@ class Certificate:
         multiplier = alike
         if dual is not None and 0.0 < budget < np.inf:
             multiplier, most_kept = dual, most_rows(dual, table, mean, budget)
+        removed = namespace(kept).nonzero(~kept)[0]
         return cls(
             budget=budget,
             lambda_max=low,
@@ -127,8 +134,10 @@ class Certificate:
             n=n,
             n_removed=n - m,
             most_kept=most_kept,
-            removed=namespace(kept).nonzero(~kept)[0],
+            removed=removed,
             multiplier=multiplier,
+            mean=mean,
+            mean_of_removed=_some_rows(table, removed).sum(axis=0),
             n_suspected=n_suspected,
         )
 
@@ -158,6 +167,7 @@ class Certificate:
         elif most_kept is None:
             most_kept = most_rows(verdict.dual, frame.table, verdict.mean, verdict.budget)
         support = frame.of_all_rows(verdict.kept, False)
+        removed = namespace(support).nonzero(~support)[0]
         gaps = table.gaps
         return cls(
             budget=verdict.budget,
@@ -167,8 +177,10 @@ class Certificate:
             n=table.shape[0],
             n_removed=table.shape[0] - count(verdict.kept),
             most_kept=most_kept,
-            removed=namespace(support).nonzero(~support)[0],
+            removed=removed,
             multiplier=multiplier,
+            mean=location,
+            mean_of_removed=_some_rows(table, removed).sum(axis=0),
             tolerance=budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL,
             n_missing=0 if gaps is None else int(gaps.counts.sum()),
             weighted=weighted,
@@ -261,8 +273,8 @@ class Certificate:
     def verify(self, X: Any) -> Verification:
         """Recompute every number from the data, and report what does not hold.
 
-        The largest eigenvalue comes from the whole spectrum with up to 4,096 columns or 512 rows,
-        from a randomised bound in more passes otherwise.
+        The largest eigenvalue comes from the whole matrix with up to 4,096 columns, or rows in
+        memory; from a randomised bound in more passes otherwise.
 
         Parameters
         ----------
@@ -283,24 +295,31 @@ class Certificate:
             )
         support = all_but(self.n, self.removed)
         kept = double(table.to_device(support))
-        mean = table.mean(kept, multiplier.center)
-        spectrum = spectrum_of_kept(table, kept, mean, multiplier.metric, VERIFIED_DENSELY)
+        mean = table.mean(kept, self.mean)
+        low, high, failure = verified_top(table, kept, mean, multiplier.metric)
+        removed = _some_rows(table, self.removed)
         found = replace(
             self,
-            lambda_max=max(0.0, float(spectrum.values[0])),
-            bound=spectrum.bound,
-            failure=spectrum.failure,
+            lambda_max=max(0.0, low),
+            bound=high,
+            failure=failure,
             n_removed=self.n - int(support.sum()),
             most_kept=most_rows(multiplier, table, mean, self.budget),
+            mean=mean,
+            mean_of_removed=removed.sum(axis=0),
         )
         # Single precision is rounded once more for every row that is far from the origin.
         near = rounding_of(table, mean, multiplier.metric)
-        rounding = max(BUDGET_TOL, ROUNDINGS * float(np.finfo(table.dtype).eps))
+        eps = float(np.finfo(table.dtype).eps)
+        rounding = max(BUDGET_TOL, ROUNDINGS * eps)
         rounding += near / max(found.sigma_kept, float(np.finfo(float).tiny))
         least = (self.n - found.n_removed) * near**2
         if np.isfinite(self.budget):  # what the digits of a row at the budget's distance leave
             least += self.budget * float(np.finfo(np.float64).eps) ** 2
-        return Verification(self, found, rounding, least)
+        # Of the digits of the spread, half may be lost.
+        off = near + float(np.sqrt(eps)) * found.sigma_kept
+        removed_off = ROUNDINGS * eps * np.abs(removed).sum(axis=0)
+        return Verification(self, found, rounding, least, off, removed_off)
 
 
 @dataclass(frozen=True)
@@ -313,12 +332,33 @@ class Verification:
     """Relative difference that rounding may make."""
     least: float = 0.0
     """An eigenvalue below this is nothing but rounding."""
+    off: float = 0.0
+    """Distance between means that rounding may make, in the metric."""
+    removed_off: Array | float = 0.0
+    """The same for the mean of the removed rows, by column."""
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What does not hold, in words."""
         stated, found, room = self.stated, self.found, 1.0 + self.rounding
         faults = []
+        metric = stated.multiplier.metric
+        apart = found.mean - stated.mean
+        if metric is not None:
+            apart = np.subtract(*metric.transform(np.stack([found.mean, stated.mean])))
+        if not np.linalg.norm(apart) <= self.off:
+            j = int(np.abs(apart).argmax())
+            faults.append(
+                f"The mean of the kept rows is stated to be {stated.mean[j]:.9g} in column {j}, "
+                f"but is {found.mean[j]:.9g}."
+            )
+        other = np.abs(found.mean_of_removed - stated.mean_of_removed)
+        if not (other <= self.removed_off).all():
+            j = int((other - self.removed_off).argmax())
+            faults.append(
+                f"The mean of the removed rows is stated to be {stated.mean_of_removed[j]:.9g} in "
+                f"column {j}, but is {found.mean_of_removed[j]:.9g}."
+            )
         if stated.lambda_max > found.bound * room + self.least:
             faults.append(
                 f"The largest eigenvalue is stated to be at least {stated.lambda_max:.6g}, but is "
@@ -345,6 +385,15 @@ class Verification:
 
     def __str__(self) -> str:
         return "The certificate holds." if self.holds else " ".join(self.faults)
+
+
+def _some_rows(table: Table, rows: Rows) -> Array:
+    """Return at most `NOTED_ROWS` of some rows, divided by their number: their sum is the mean."""
+    rows = on_host(rows)
+    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), NOTED_ROWS)).astype(np.intp)]
+    if not len(some):
+        return np.zeros((1, table.shape[1]))
+    return np.asarray(table.fetch(some).astype(np.float64) / len(some))
 
 
 def most_rows(dual: Multiplier, table: Table, center: Array, budget: float) -> float:

@@ -37,6 +37,8 @@ class NamedTable:
     columns: tuple[str, ...] | None = None
     index: Any = None
     """The names of the rows, in any sequence."""
+    fingerprint: int | None = None
+    """That of the table when it was named."""
 
     @classmethod
     def of(
@@ -67,7 +69,7 @@ class NamedTable:
         columns = None if columns is None else tuple(str(name) for name in columns)
         _check_length(columns, "columns", d, "column")
         _check_length(names, "names", n, "row")
-        return cls(table, columns, names)
+        return cls(table, columns, names, table.fingerprint())
 
     @property
     def names(self) -> Array | RowNumbers | None:

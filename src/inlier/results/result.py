@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
-from inlier.data import DenseTable, Frame, Gaps, as_table
+from inlier.data import DenseTable, Frame, Gaps, Table, as_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, cells_of, extreme_cells
 from inlier.results.certificate import Certificate
@@ -28,6 +28,9 @@ from inlier.verdict.verdict import Outcome, Step, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# Squares of smaller numbers underflow, or nearly so, by the square of this.
+TINY_COLUMN = 1e-150
 
 Plot = Literal["scores", "means", "rows", "spectrum", "path"]
 
@@ -127,6 +130,7 @@ class RobustMeanResult:
         if indicator is not None:
             indicator = on_device(frame.of_all_rows(indicator, 1.0))
         near, exact = verdict.mean, verdict.given or not verdict.groups
+        exact = exact and any_true(verdict.kept)  # else the indicator was rounded up
         if frame.rotation is not None:
             near, exact = frame.origin, False
         if frame.metric is not None:
@@ -301,7 +305,10 @@ class RobustMeanResult:
         reach = np.full(len(error), np.inf)
         known = np.isfinite(error)
         reach[known] = -stdtrit(m[known] - 1, (1.0 - level) / 2.0) * error[known]
-        return like(np.stack([mean - reach, mean + reach]), self.location)
+        # Where rows vary by less than the rounding of the location, that is still in the interval.
+        location = np.where(error > 0.0, on_host(self.location), mean)
+        low, high = np.minimum(mean - reach, location), np.maximum(mean + reach, location)
+        return like(np.stack([low, high]), self.location)
 
     @cached_property
     def _mean_and_error(self) -> tuple[Array, Array, Array]:
@@ -317,16 +324,33 @@ class RobustMeanResult:
         table = as_table(self._known_data().table)
         center = on_host(self.location).astype(np.float64)
         center, squares, drift, mass, mass_squared = table.observed_sums(weights, center)
+        unit = np.ones(len(center))
+        if len(tiny := self._underflowing(table, center, squares)):
+            # Once more with weights that raise them; what else becomes infinite is not used.
+            unit[tiny] = TINY_COLUMN
+            with np.errstate(over="ignore", invalid="ignore"):
+                raised = table.observed_sums(weights / TINY_COLUMN / TINY_COLUMN, center)
+            squares[tiny] = raised.squares[tiny]
         own = np.where(mass > 0.0, mass, 1.0)
         m = mass * (mass / np.where(mass_squared > 0.0, mass_squared, 1.0))
         with np.errstate(over="ignore", invalid="ignore"):
             # About the mean itself: the location may have been rounded to single precision.
-            about = squares - drift * (drift / own)
+            about = squares - (drift / unit) * (drift / unit / own)
             # Of a constant column that leaves rounding, in place of zero.
             about = np.where(about > 4.0 * n_kept * np.finfo(float).eps * squares, about, 0.0)
             # Rows too far away to square were kept, or put back; or one cell is all there is.
             about = np.where(np.isfinite(squares) & (m > 1.0), about, np.inf)
-            return center + drift / own, np.sqrt(about / np.where(m > 1.0, m - 1.0, 1.0) / own), m
+            error = np.sqrt(about / np.where(m > 1.0, m - 1.0, 1.0) / own)
+        return center + drift / own, error * unit, m
+
+    def _underflowing(self, table: Table, center: Array, squares: Array) -> Array:
+        """Return the columns that vary, as some kept rows show, by less than can be squared."""
+        small = (squares < TINY_COLUMN) & (np.abs(center) < TINY_COLUMN**0.5)
+        if not small.any():
+            return np.flatnonzero(small)
+        kept = np.flatnonzero(on_host(self.support))
+        some = table.fetch(kept[:: len(kept) // 500 + 1]).astype(np.float64)
+        return np.flatnonzero(small & (some != some[0]).any(axis=0))
 
     def at(
         self,
@@ -434,11 +458,16 @@ class RobustMeanResult:
         return replace(self, _data=data)
 
     def _known_data(self) -> NamedTable:
-        """Return the data behind the result, or raise an error that says how to bring them back."""
+        """Return the data behind the result, or raise an error if they are gone or changed."""
         if self._data is None:
             raise ValueError(
                 "The data are not with this result any more: they are left out when a result is "
                 "pickled or copied. Bring them back with result.with_data(X)."
+            )
+        if self._data.table.fingerprint() != self._data.fingerprint:
+            raise ValueError(
+                "X was changed in place since the fit, so that this result is not about it any "
+                "more. Fit again, or bring back the data of the fit with result.with_data(X)."
             )
         return self._data
 

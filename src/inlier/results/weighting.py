@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inlier._internal.arrays import any_true, double, on_host
+from inlier._internal.arrays import any_true, double, namespace, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Gaps, Table
@@ -42,12 +42,17 @@ def mean_of(
 ) -> KeptMean:
     """Compute the mean of the kept rows about a point near it: one pass, none if it is `exact`.
 
+    In single precision always a pass, because the sums of a fit round a constant column.
+
     If none is kept, the mean of all rows weighted by 1 - h. One pass more if cells are missing, and
     if rows have weights. Which rows are kept does not depend on the weights.
     """
     some_kept = any_true(support)
     kept = double(support) if some_kept or indicator is None else 1.0 - indicator
-    once = near if exact else table.mean(kept, near)
+    if table.dtype == np.float32:
+        once = _in_double(table, kept, near)
+    else:
+        once = near if exact else table.mean(kept, near)
     location, gaps = once, table.gaps
     if gaps is not None:
         location, mass = table.observed_mean(on_host(support), once)
@@ -65,6 +70,15 @@ def mean_of(
     if gaps is not None:
         gaps = replace(gaps, all_missing=np.flatnonzero(mass == 0.0))
     return KeptMean(location, once, unweighted, weights, gaps)
+
+
+def _in_double(table: Table, weights: Rows, near: Array) -> Array:
+    """Compute a weighted mean in double precision about a row that has weight, if one has."""
+    heaviest = int(namespace(weights).argmax(weights))
+    if float(weights[heaviest]) <= 0.0:
+        return near
+    origin = table.fetch(np.array([heaviest]))[0].astype(np.float64)
+    return np.asarray(origin + table.squares(origin, weights)[1] / total(weights))
 
 
 def effective_size(weights: Array) -> float:

@@ -155,6 +155,12 @@ SENTENCES = {
         "the mean weighted by 1 - h. Either the bound is too small for these data, or the start "
         "was far from most of them: pass a larger sigma or another start{hint}."
     ),
+    Kind.SIGMA_TOO_SMALL: (
+        "sigma is too small: half of the rows vary by at least {value:.3g} in some direction about "
+        "the center that was reached, so that fewer than half can be kept and none was; the "
+        "location is the mean weighted by 1 - h. sigma bounds the deviation in every direction, "
+        "not that of a column: pass a larger one."
+    ),
     Kind.BUDGET_EXCEEDED: (
         "The kept rows exceed the budget by {value:.1e} of it. The bound may be too small for "
         "these data: pass a larger sigma."

@@ -33,6 +33,7 @@ class Kind(Enum):
     HALF_REMOVED = auto()
     # Why an answer is not what was asked for.
     NO_ROW_FITS = auto()
+    SIGMA_TOO_SMALL = auto()
     BUDGET_EXCEEDED = auto()
     NOT_SOLVED = auto()
     NOT_CONVERGED = auto()
@@ -54,7 +55,15 @@ DOUBTS = frozenset(
         Kind.TAIL_REMOVED,
     }
 )
-FAILURES = frozenset({Kind.NO_ROW_FITS, Kind.BUDGET_EXCEEDED, Kind.NOT_SOLVED, Kind.NOT_CONVERGED})
+FAILURES = frozenset(
+    {
+        Kind.NO_ROW_FITS,
+        Kind.SIGMA_TOO_SMALL,
+        Kind.BUDGET_EXCEEDED,
+        Kind.NOT_SOLVED,
+        Kind.NOT_CONVERGED,
+    }
+)
 
 
 class WeakEvidenceWarning(UserWarning):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import column_medians, pieces, working_precision
+from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric, Table
@@ -87,12 +87,10 @@ class DaskTable(BlockTable):
         rows = self._workers.persist(self._mapped(_in_metric, self.dtype, metric=metric))
         return self.counting_for(DaskTable(rows, self._workers))
 
-    def median(self, sample: np.random.Generator | None = None) -> Array:
-        """Sort columns, each in one place."""
-        if sample is not None:
-            return super().median(sample)
-        sort = dask.delayed(column_medians)
-        return np.concatenate(self._workers.compute([sort(x) for _, x in self._by_columns()]))
+    def of_columns(self, function: Callable[[Array], Array]) -> Array:
+        apply = dask.delayed(function)
+        parts = self._workers.compute([apply(x) for _, x in self._by_columns()])
+        return np.concatenate(parts, axis=-1)
 
     def gram(self, center: Array) -> Array:
         """Multiply the rows in groups of columns, each in one place."""
