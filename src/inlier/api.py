@@ -26,6 +26,7 @@ from inlier.linalg.metrics import metric_of
 from inlier.results.named_table import NamedTable
 from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
+from inlier.search.extremes import without_extreme_cells
 from inlier.search.fit import fit_without_sigma
 from inlier.verdict.verdict import (
     DOUBTS,
@@ -155,6 +156,8 @@ def robust_mean(
         reach = options.c1 * sigma
         check_budget(n * reach * reach, f"sigma={sigma:g} (times c1={options.c1:g})")
     table = as_table(X)
+    if sigma is None:
+        table = without_extreme_cells(table)
     random = fit_generator(random_state)
     while True:  # more than once only where cells are missing
         frame, verdict = _fit(table, sigma, assume, scatter, options, random, callback)

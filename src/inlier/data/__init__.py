@@ -4,8 +4,8 @@ from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Metric, Moment, Table
 from inlier.data.frame import Frame, Place, Rotation, central_row
-from inlier.data.imputed import Gaps, ImputedTable, imputed
-from inlier.data.measures import Ellipsoid, Fences, Measure, TailLength
+from inlier.data.imputed import Gaps, ImputedTable, imputed, set_aside
+from inlier.data.measures import Ellipsoid, Fences, ManyCells, Measure, TailLength
 from inlier.data.opening import as_table, is_external, open_table
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Frame",
     "Gaps",
     "ImputedTable",
+    "ManyCells",
     "Measure",
     "Metric",
     "Moment",
@@ -29,4 +30,5 @@ __all__ = [
     "is_external",
     "is_wide",
     "open_table",
+    "set_aside",
 ]  # fmt: skip

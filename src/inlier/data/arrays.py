@@ -104,6 +104,12 @@ class DenseTable(BlockTable):
                 found = crc32(np.add.reduce(self._Y, axis=axis).tobytes(), found)
         return found
 
+    @property
+    def array(self) -> Array | None:
+        """The array, if it is one of numpy that is all in memory."""
+        in_memory = isinstance(self._Y, np.ndarray) and not isinstance(self._Y, np.memmap)
+        return self._Y if in_memory and self._kept is None else None
+
     def with_rows_on_host(self) -> Table:
         if self._xp is np:
             return self

@@ -193,6 +193,10 @@ class Table(Passes):
     """Whether zeros are not stored."""
     missing: Mask | None = None
     """n x d: the cells that are missing, and imputed; None if there are none."""
+    screened = False
+    """Whether extreme cells have been looked for, and set aside but in rows that have many."""
+    fences: Any = None
+    """The fences beyond which they lie, if there are any."""
     sample_rows = 501
     """Odd, so that the median is one of the values. With 45% outliers a random sample this large
     has a majority of good rows 99 times in 100."""

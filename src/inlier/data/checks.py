@@ -18,7 +18,8 @@ from inlier._internal.validation import (
 )
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Table
-from inlier.data.imputed import imputed
+from inlier.data.imputed import NO_CELLS, imputed
+from inlier.data.measures import Fences
 from inlier.data.opening import is_external, open_table
 
 NONE = np.empty(0, np.intp)
@@ -35,13 +36,15 @@ def check_table(
     columns: Any = None,
     fill: Array | None = None,
     ignored: Array = NONE,
+    cells: Array = NO_CELLS,
+    fences: Fences | None = None,
 ) -> Any:
     """Return a two-dimensional table, array or sparse matrix of finite real numbers, not copied.
 
     With `wide_later` wide tables are not checked for NaN: a fit finds it in the Gram matrix. If
     `missing` is "auto", an array in memory may have missing cells: they are filled in a copy by
-    `fill`, or by the medians of the columns, and columns in `ignored` do not count, see `Gaps`. The
-    names of the `columns` are for messages; a data frame brings its own.
+    `fill`, or by the medians of the columns, and columns in `ignored`, and `cells`, do not count,
+    see `Gaps`. The names of the `columns` are for messages; a data frame brings its own.
     """
     if isinstance(X, Table):
         return X
@@ -85,9 +88,11 @@ def check_table(
     if missing == "auto" and isinstance(X, np.ndarray):
         where = find_missing(X, name)
         names = None if columns is None else tuple(str(column) for column in columns)
-        if where is None and len(ignored):
+        if where is None and (len(ignored) or len(cells)):
             where = np.zeros(X.shape, np.bool_)
-        return X if where is None else imputed(X, where, name, names, fill, ignored)
+        if where is None:
+            return X
+        return imputed(X, where, name, names, fill, ignored, cells, fences)
     if issparse(X) or not (wide_later and is_wide(X.shape)):
         _check_finite(X, name)
     return X

@@ -1,4 +1,4 @@
-"""Arrays with missing cells, which are imputed by the medians of their columns."""
+"""Arrays of which some cells are missing or set aside: they hold the medians of their columns."""
 
 from __future__ import annotations
 
@@ -10,25 +10,36 @@ from inlier._internal.arrays import blocks_of, median
 from inlier._internal.typing import Array, Mask
 from inlier.data.arrays import DenseTable
 from inlier.data.base import ColumnSums
+from inlier.data.measures import Fences
 
 # Columns or rows that a message lists.
 NAMED = 5
 NONE = np.empty(0, np.intp)
+NO_CELLS = np.empty((0, 2), np.intp)
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Numbers of missing cells by column, and their imputed values."""
+    """Which cells do not count: numbers of missing ones, those set aside, and imputed values."""
 
     n_rows: int
     counts: Array = field(repr=False)
     fill: Array = field(repr=False)
-    """The median of the present cells of each column."""
+    """The median of the cells that count in each column."""
+    cells: Array = field(default_factory=lambda: NO_CELLS, repr=False)
+    """k x 2: row and column of the extreme cells that were set aside."""
+    fences: Fences | None = field(default=None, repr=False)
+    """Beyond which cells are extreme."""
     ignored: Array = field(default_factory=lambda: NONE, repr=False)
     """Columns that are ignored in the fit: so few rows have a value there that having one makes a
     row an outlier. All of their cells count as the median."""
     all_missing: Array = field(default_factory=lambda: NONE, repr=False)
     """Columns without a value in any kept row of positive weight."""
+
+    @property
+    def n_set_aside(self) -> Array:
+        """Numbers of cells by column that were set aside."""
+        return np.bincount(self.cells[:, 1], minlength=len(self.counts))
 
     @property
     def mostly_missing(self) -> Array:
@@ -38,12 +49,14 @@ class Gaps:
     def note(self, columns: tuple[str, ...] | None, weighted: bool = False) -> str:
         """Return the sentences about missing cells in the message of a result."""
         row = "kept row of positive weight" if weighted else "kept row"
-        n, k = int(self.counts.sum()), int(np.count_nonzero(self.counts))
-        cells = "1 missing cell" if n == 1 else f"{n} missing cells"
-        verb, own = ("counts", "its") if n == 1 else ("count", "their")
+        counted = {"missing": self.counts, "extreme": self.n_set_aside}
+        kinds = [kind for kind, number in counted.items() if number.any()]
+        cells = " and ".join(_cells_in(counted[kind], kind) for kind in kinds)
+        one = sum(int(counted[kind].sum()) for kind in kinds) == 1
+        verb, own = ("counts", "its") if one else ("count", "their")
         note = (
-            f"{cells} (in {k} column{'s' * (k > 1)}) {verb} as the median of {own} column in the "
-            "certificate; each mean is over the rows that have the cell."
+            f"{cells} {verb} as the median of {own} column in the certificate; each mean is over "
+            "the other cells of the kept rows."
         )
         if len(self.mostly_missing):
             note += f" More than half is missing in {listed_columns(self.mostly_missing, columns)}."
@@ -60,37 +73,59 @@ class Gaps:
         return note
 
 
-class ImputedTable(DenseTable):
-    """A numpy array whose missing cells hold the medians of their columns.
+def _cells_in(numbers: Array, kind: str) -> str:
+    n, k = int(numbers.sum()), int(np.count_nonzero(numbers))
+    return f"{n} {kind} cell{'s' * (n > 1)} (in {k} column{'s' * (k > 1)})"
 
-    So a missing cell does not affect its row. All cells of the columns `ignored` are filled too.
-    The table owns the array.
+
+class ImputedTable(DenseTable):
+    """A numpy array of which some cells do not count: they hold the medians of their columns.
+
+    So such a cell does not affect its row. It is missing, or an extreme cell that was set aside.
+    All cells of the columns `ignored` are filled too. The table owns the array.
     """
 
     missing: Mask
 
-    def __init__(self, Y: Array, missing: Mask, fill: Array, ignored: Array = NONE) -> None:
+    def __init__(
+        self,
+        Y: Array,
+        missing: Mask,
+        fill: Array,
+        ignored: Array = NONE,
+        cells: Array = NO_CELLS,
+        values: Array = NONE,
+        fences: Fences | None = None,
+    ) -> None:
         super().__init__(Y)
         self.missing, self.fill, self.ignored = missing, fill, ignored
+        self.cells, self.values, self.fences = cells, values, fences
+        self.screened = fences is not None
         self._counts = missing.sum(axis=0)
         self._cells = Y[:, ignored]  # a copy
         Y[:, ignored] = fill[ignored]
 
     @property
     def gaps(self) -> Gaps:
-        """Numbers of missing cells by column."""
-        return Gaps(self.shape[0], self._counts, self.fill, self.ignored)
+        """Which cells do not count."""
+        aside = np.bincount(self.cells[:, 1], minlength=self.shape[1])
+        counts = self._counts - aside
+        return Gaps(self.shape[0], counts, self.fill, self.cells, self.fences, self.ignored)
 
     def ignoring(self, columns: Array) -> ImputedTable:
         """Return the table with more ignored columns; it takes over the array of this one."""
         self._Y[:, self.ignored] = self._cells
-        return ImputedTable(self._Y, self.missing, self.fill, np.union1d(self.ignored, columns))
+        columns = np.union1d(self.ignored, columns)
+        aside = self.cells, self.values, self.fences
+        return ImputedTable(self._Y, self.missing, self.fill, columns, *aside)
 
     def observed_row(self, row: int) -> Array:
-        """Return a row with its original cells in ignored columns."""
-        cells: Array = self._Y[row].astype(np.float64)
-        cells[self.ignored] = self._cells[row]
-        return cells
+        """Return a row with its original cells, but for missing ones."""
+        row_cells: Array = self._Y[row].astype(np.float64)
+        row_cells[self.ignored] = self._cells[row]
+        own = self.cells[:, 0] == row
+        row_cells[self.cells[own, 1]] = self.values[own]
+        return row_cells
 
     def observed_mean(self, weights: Array, center: Array) -> tuple[Array, Array]:
         """Compute the weighted mean of the observed cells of each column, and their weight.
@@ -157,10 +192,13 @@ def imputed(
     columns: tuple[str, ...] | None = None,
     fill: Array | None = None,
     ignored: Array = NONE,
+    cells: Array = NO_CELLS,
+    fences: Fences | None = None,
 ) -> ImputedTable:
     """Copy an array and impute its missing cells, by default by the medians of the present ones.
 
-    `name` and `columns` are for messages; all cells of the columns `ignored` are filled.
+    `name` and `columns` are for messages; all cells of the columns `ignored` are filled, and those
+    in `cells` are set aside.
     """
     empty = np.flatnonzero(missing.all(axis=1))
     if len(empty):
@@ -181,8 +219,26 @@ def imputed(
     # Rounded to the precision of the data, so that subtracting it gives exact zeros.
     rounded = fill.astype(X.dtype)
     Y = X.copy(order="K")
+    values = X[cells[:, 0], cells[:, 1]].astype(np.float64)
+    if len(cells):
+        missing = missing.copy()
+        missing[cells[:, 0], cells[:, 1]] = True
     np.copyto(Y, rounded, where=missing)
-    return ImputedTable(Y, missing, rounded.astype(np.float64), ignored)
+    fill = rounded.astype(np.float64)
+    return ImputedTable(Y, missing, fill, ignored, cells, values, fences)
+
+
+def set_aside(table: DenseTable, cells: Array, fences: Fences) -> ImputedTable:
+    """Return a copy of a table in memory in which these cells do not count."""
+    X, missing, fill, ignored = table._Y, table.missing, fences.center.copy(), NONE
+    if isinstance(table, ImputedTable):
+        fill, ignored = table.fill.copy(), table.ignored
+    missing = np.zeros(X.shape, np.bool_) if missing is None else missing.copy()
+    there = missing.copy()
+    there[cells[:, 0], cells[:, 1]] = True
+    columns = np.unique(cells[:, 1])
+    fill[columns] = _medians(X[:, columns], there[:, columns])
+    return imputed(X, missing, "X", None, fill, ignored, cells, fences)
 
 
 def _medians(X: Array, missing: Mask) -> Array:

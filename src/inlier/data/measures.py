@@ -61,6 +61,8 @@ class Fences:
     above: Array
     below: Array
     """Fences: distances from the median; infinite where there is none."""
+    log_p: float = 0.0
+    """Logarithm of the chance that good cells lie beyond any; 0 if it cannot be stated."""
 
     def __call__(self, rows: Rows) -> Rows:
         """Compute sizes, which exceed 1 beyond a fence."""
@@ -78,6 +80,27 @@ class Fences:
         worst = int(np.argmax(far))
         parts[worst] = far[worst] ** 2
         return parts
+
+
+@dataclass(frozen=True)
+class ManyCells(Fences):
+    """Number of cells beyond the fences of their columns."""
+
+    least: float = 2.0
+    """From which on there are many: these sizes exceed 1."""
+
+    def __call__(self, rows: Rows) -> Rows:
+        """Compute sizes."""
+        xp = namespace(rows)
+        off = rows - like(self.center, rows)
+        beyond = (off > like(self.above, rows)) | (-off > like(self.below, rows))
+        return xp.sum(xp.astype(beyond, xp.float64), axis=1) / (self.least - 0.5)
+
+    def parts(self, row: Array) -> Array:
+        """Attribute the squared size to the cells beyond, in equal parts."""
+        off = row - self.center
+        beyond = (off > self.above) | (-off > self.below)
+        return np.asarray(beyond * (beyond.sum() / (self.least - 0.5) ** 2))
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ class Cell:
     which most values are one."""
     slip: str = ""
     """What would explain the value, in words; empty if nothing does."""
+    set_aside: bool = False
+    """Whether only the cell was set aside; otherwise its row was removed."""
 
     @property
     def about(self) -> str:
@@ -62,18 +64,27 @@ class Cell:
 
 
 def extreme_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
-    """List the extreme cells of the rows that were removed for them, by row."""
+    """List the extreme cells that were set aside, and those of rows removed for them, by row."""
     cells: list[Cell] = []
-    for group in groups:
-        fences = group.measure
-        if not isinstance(fences, Fences) or group.metric is not None:
+    table = data.table
+    known = [group.measure for group in groups if group.metric is None]
+    removed = [on_host(group.rows) for group in groups if group.metric is None]
+    if table.gaps is not None and len(table.gaps.cells):
+        known.append(table.gaps.fences)
+        removed.append(np.unique(table.gaps.cells[:, 0]))
+    for fences, rows in zip(known, removed, strict=True):
+        if not isinstance(fences, Fences):
             continue
-        rows = np.sort(on_host(group.rows))[:MOST_ROWS]
-        values = data.table.fetch(rows).astype(np.float64)
+        aside = fences is table.fences
+        rows = np.sort(rows)[:MOST_ROWS]
+        if aside:
+            values = np.stack([table.observed_row(row) for row in rows])
+        else:
+            values = table.fetch(rows).astype(np.float64)
         off = values - fences.center
         extreme = (off > fences.above) | (-off > fences.below)
-        if data.table.missing is not None:
-            extreme &= ~data.table.missing[rows]
+        if table.missing is not None:
+            extreme &= table.missing[rows] == aside
         places = [np.flatnonzero(row).tolist() for row in extreme]
         repeated = Counter((j, values[i, j]) for i, found in enumerate(places) for j in found)
         for i, found in enumerate(places):
@@ -84,7 +95,7 @@ def extreme_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]
                     times = float(abs(off[i, j]) / fences.unit[j])
                 slip = _slip(values[i], j, repeated[j, value], partners, fences, data.columns)
                 name = named(data.columns, j)
-                cells.append(Cell(int(rows[i]), j, name, value, median, times, slip))
+                cells.append(Cell(int(rows[i]), j, name, value, median, times, slip, aside))
     return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
 
 

@@ -12,6 +12,7 @@ from inlier._internal.arrays import all_but, count, double, every, namespace, on
 from inlier._internal.typing import Array, Rows
 from inlier.data import Frame, Metric, Table, as_table
 from inlier.data.checks import NONE, check_table
+from inlier.data.imputed import NO_CELLS
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
 from inlier.linalg.eigenpairs import ROUNDINGS, rounding_of, spectrum_of_kept, verified_top
 from inlier.results import wording
@@ -66,6 +67,10 @@ class Certificate:
     aside : int array
         Columns of which so little is there that no row is judged by them: in that table they are
         medians only.
+    cells : int array of shape (k, 2)
+        Row and column of the extreme cells that were set aside: medians in that table too.
+    fill : array of shape (d,), optional
+        These medians.
     """
 
     budget: float
@@ -84,6 +89,8 @@ class Certificate:
     n_missing: int = 0
     weighted: bool = False
     aside: Array = field(default_factory=lambda: NONE, repr=False, compare=False)
+    cells: Array = field(default_factory=lambda: NO_CELLS, repr=False, compare=False)
+    fill: Array | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of_rows(
@@ -185,6 +192,8 @@ class Certificate:
             n_missing=0 if gaps is None else int(gaps.counts.sum()),
             weighted=weighted,
             aside=NONE if gaps is None else gaps.ignored,
+            cells=NO_CELLS if gaps is None else gaps.cells,
+            fill=None if gaps is None or not len(gaps.cells) else gaps.fill,
         )
 
     def noted_like(self, other: Certificate) -> Certificate:
@@ -195,8 +204,8 @@ class Certificate:
         other : Certificate
             About the same table, with the same weights.
         """
-        n_missing, aside = other.n_missing, other.aside
-        return replace(self, n_missing=n_missing, aside=aside, weighted=other.weighted)
+        names = ("n_missing", "aside", "cells", "fill", "weighted")
+        return replace(self, **{name: getattr(other, name) for name in names})
 
     @property
     def feasible(self) -> bool:
@@ -281,7 +290,9 @@ class Certificate:
         X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
             What the fit was about; if cells are missing, with these cells missing.
         """
-        table = as_table(check_table(X, missing="auto", ignored=self.aside))
+        table = as_table(
+            check_table(X, missing="auto", fill=self.fill, ignored=self.aside, cells=self.cells)
+        )
         multiplier = self.multiplier
         if self.n_removed == self.n or not np.isfinite(self.bound):
             raise ValueError(

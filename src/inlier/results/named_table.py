@@ -10,7 +10,7 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier.data import Gaps, Table, as_table
-from inlier.data.checks import NONE, check_table
+from inlier.data.checks import check_table
 
 
 class RowNumbers(Sequence[str]):
@@ -54,10 +54,11 @@ class NamedTable:
         Where cells are missing, they are filled as in the fit that has found these gaps.
         """
         if table is None:
-            fill, aside = (None, NONE) if gaps is None else (gaps.fill, gaps.ignored)
-            table = as_table(
-                check_table(X, missing="auto", columns=columns, fill=fill, ignored=aside)
-            )
+            known: dict[str, Any] = {}
+            if gaps is not None:
+                known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells)
+                known["fences"] = gaps.fences
+            table = as_table(check_table(X, missing="auto", columns=columns, **known))
         n, d = table.shape
         if columns is None:
             columns = getattr(X, "columns", None)

@@ -10,15 +10,16 @@ Works on a sample of the rows, on the host or a device, and finds rules that hol
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy.special import ndtri
 
 from inlier._internal.arrays import (
     ascending_columns,
-    column_medians,
+    blocks_of,
     evenly_spaced,
     highest,
     like,
@@ -32,10 +33,20 @@ from inlier._internal.arrays import (
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Fences, Measure, Table, TailLength, as_table
+from inlier.data import (
+    DenseTable,
+    Fences,
+    ManyCells,
+    Measure,
+    Table,
+    TailLength,
+    as_table,
+    set_aside,
+)
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
+from inlier.search.cells import cuts_of, find_fences, rank
 from inlier.search.tests import quantile_of_last
 
 
@@ -95,19 +106,70 @@ class Rule(NamedTuple):
 
 
 def extreme_rules(table: Table, sample: RowSample) -> list[Rule]:
-    """Find rules that separate extreme rows from the others; two passes if rows were sampled."""
-    n, m = table.shape[0], len(sample.rows)
+    """Find rules that separate extreme rows from the others; two passes if rows were sampled.
+
+    Where extreme cells were set aside, a row is removed if it has many; elsewhere if it has one.
+    """
+    fences = table.fences
     with np.errstate(all="ignore"):
-        if m == n:
-            return find_extremes(sample.values)[0]
-        factor = (n / m) ** (1.0 / thresholds.TAIL_INDEX)
-        # To sort thousands of columns takes the host longer than a pass takes a GPU.
-        values = table.to_gpu(sample.values)
-        reach = _reach(values, factor)
-        values = namespace(values).concat([values, table.to_gpu(_rows_beyond(table, reach))])
-        rules, kept = find_extremes(values)
-        rest = _of_rows(values, kept)
-        return [_widened(rule, reach, rest, factor) for rule in rules]
+        if len(sample.rows) == table.shape[0]:
+            return find_extremes(sample.values, sample.missing, fences, table.screened)[0]
+        values, widened = _with_rows_beyond(table, sample)
+        rules, kept = find_extremes(values, None, fences, table.screened)
+        return [
+            rule if isinstance(rule.measure, ManyCells) else widened(rule, values[kept])
+            for rule in rules
+        ]
+
+
+def without_extreme_cells(table: Table) -> Table:
+    """Return an array in memory with its extreme cells set aside, any other table as it is.
+
+    The cells of a row that has many stay: it is removed as a row.
+    """
+    X = table.array if isinstance(table, DenseTable) else None
+    if X is None or X.size > thresholds.COPIED_CELLS:
+        return table
+    sample = RowSample.of(table)
+    if sample is None or not np.isfinite(sample.values).all():
+        return table
+    table.screened = True
+    with np.errstate(all="ignore"):
+        if len(sample.rows) == len(X):
+            fences = _fences(sample.values, sample.missing)
+        else:
+            values, widened = _with_rows_beyond(table, sample)
+            fences = _fences(values, None)
+            if fences is not None:
+                kept = values[fences(values) <= 1.0]
+                fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
+        if fences is None:
+            return table
+        many = many_cells(fences)
+        cells = []
+        for part in blocks_of(*X.shape):
+            rows = X[part].astype(np.float64)
+            off = rows - fences.center
+            extreme = (off > fences.above) | (-off > fences.below)
+            extreme[many(rows) > 1.0] = False
+            if table.missing is not None:
+                extreme &= ~table.missing[part]
+            cells.append(np.argwhere(extreme) + np.array([part.start, 0]))
+    found = np.concatenate(cells)
+    if len(found):
+        table = set_aside(table, found, fences)
+    table.fences = fences
+    return table
+
+
+def _with_rows_beyond(
+    table: Table, sample: RowSample
+) -> tuple[Array, Callable[[Rule, Array], Rule]]:
+    """Add the rows that may be extreme to a sample; return also what widens a rule to all rows."""
+    factor = (table.shape[0] / len(sample.rows)) ** (1.0 / thresholds.TAIL_INDEX)
+    reach = _reach(sample.values, factor)
+    values = np.concatenate([sample.values, _rows_beyond(table, reach)])
+    return values, lambda rule, kept: _widened(rule, reach, kept, factor)
 
 
 def _reach(values: Rows, factor: float) -> Fences:
@@ -145,58 +207,61 @@ def _widened(rule: Rule, reach: Fences, kept: Rows, factor: float) -> Rule:
     return rule._replace(measure=replace(measure, above=above, below=below))
 
 
-def find_extremes(X: Rows) -> tuple[list[Rule], Mask]:
+def find_extremes(
+    X: Array,
+    missing: Mask | None = None,
+    fences: Fences | None = None,
+    screened: bool = False,
+) -> tuple[list[Rule], Mask]:
     """Find rules that separate extreme rows from the others, and the mask of the rows to keep.
 
     X holds all rows, or a sample with all rows that may be extreme. The rules are in the order in
-    which they apply: one for cells, if any, and some for lengths.
+    which they apply: one for cells, if any, and some for lengths. If the table was `screened`, the
+    cells beyond the `fences` were set aside, but for those of rows that have many.
     """
-    n, d = X.shape
+    n = X.shape[0]
     kept = np.ones(n, dtype=np.bool_)
-    high, low = np.full(d, np.inf), np.full(d, -np.inf)
-    cells_log_p = 0.0
-    length_rules: list[Rule] = []
+    rules: list[Rule] = []
     most = int(thresholds.FEW_SHARE * n) + 1
+    if fences is not None:
+        rules = [Rule(many_cells(fences), 1.0, fences.log_p)]
+    elif not screened and (found := _fences(X, missing)) is not None:
+        rules = [Rule(found, 1.0, found.log_p)]
+    for rule in rules:
+        kept &= rule.measure(X) <= 1.0
+    if kept.sum() < thresholds.KEPT_SHARE * n:
+        rules, kept = [], np.ones(n, dtype=np.bool_)
     for _ in range(thresholds.ROUNDS):
-        R = _of_rows(X, kept)
-        if R.shape[0] < thresholds.FEWEST_ROWS:
+        R = X[kept]
+        if len(R) < thresholds.FEWEST_ROWS:
             break
-        xp = namespace(R)
-        varies = on_host(xp.max(R, axis=0) > xp.min(R, axis=0))
+        varies = np.ptp(R, axis=0) > 0.0
         if not varies.any():
             break
-        R = of_columns(R, varies)
-        view = _View.of(R)
-        top, bottom, log_p = _extreme_cells(view, most)
-        fenced = np.flatnonzero(np.isfinite(top) | np.isfinite(bottom))
-        lengths = _extreme_lengths(R, view, varies, most, not len(fenced))
-        cells = on_host(of_columns(R, fenced))
-        removed = ((top[fenced] < cells) | (bottom[fenced] > cells)).any(axis=1)
+        R = np.ascontiguousarray(R[:, varies])
+        lengths = _extreme_lengths(R, _View.of(R), varies, most, not rules)
+        removed = np.zeros(len(R), dtype=np.bool_)
         for _, members in lengths:
             removed |= members
         if not removed.any() or kept.sum() - removed.sum() < thresholds.KEPT_SHARE * n:
             break
-        high[varies] = np.minimum(high[varies], top)
-        low[varies] = np.maximum(low[varies], bottom)
-        cells_log_p = min(cells_log_p, log_p)
-        length_rules += [rule for rule, _ in lengths]
+        rules += [rule for rule, _ in lengths]
         kept[kept] = ~removed
-    rules = []
-    if np.isfinite(high).any() or np.isfinite(low).any():
-        rest = _of_rows(X, kept)
-        center = column_medians(rest)
-        unit = column_medians(abs(rest - like(center, rest)))
-        rules.append(Rule(Fences(center, unit, high - center, center - low), 1.0, cells_log_p))
-    return rules + length_rules, kept
+    return rules, kept
 
 
-def _of_rows(X: Rows, kept: Mask) -> Rows:
-    """Select the rows that a mask of the host keeps."""
-    if kept.all():
-        return X
-    if isinstance(X, np.ndarray):
-        return X[kept]
-    return namespace(X).take(X, like(np.flatnonzero(kept), X), axis=0)
+def many_cells(fences: Fences) -> ManyCells:
+    """Return the measure of rows in which many cells are extreme."""
+    d = len(fences.center)
+    least = max(min(2.0, d), np.floor(thresholds.MANY_CELLS * d) + 1.0)
+    return ManyCells(**vars(fences), least=least)
+
+
+def _fences(X: Array, missing: Mask | None) -> Fences | None:
+    if len(X) < thresholds.FEWEST_ROWS:
+        return None
+    most = int(thresholds.FEW_SHARE * len(X)) + 1
+    return find_fences(X, missing, lambda rows: _separated_cells(_View.of(rows), most))
 
 
 class _View(NamedTuple):
@@ -321,8 +386,11 @@ def _tail_test(
     return found, cut, nearest, log_p[at - 1, column]
 
 
-def _extreme_cells(view: _View, most: int) -> tuple[Array, Array, float]:
-    """Return the fences of the columns, infinite where nothing is extreme, and the least chance."""
+def _separated_cells(view: _View, most: int) -> tuple[Array, Array, float]:
+    """Find values that a gap separates: the limits of the columns, infinite where there are none.
+
+    Also the logarithm of the least chance.
+    """
     m, d = view.ascending.shape
     tail = min(m, 2 * most + 80 + 2 * int(np.sqrt(m)))
     # Among many cells the largest good one has this size by chance.
@@ -367,7 +435,7 @@ def _extreme_lengths(
         measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
     else:
         measured = [(plain, on_host(as_table(R).measured(plain)))]
-    extreme = []
+    extreme = _long_by_law(R, columns)
     for measure, lengths in measured:
         a = np.sort(lengths)[:, None]
         off = np.maximum(a - np.median(a), 0.0)
@@ -387,6 +455,23 @@ def _extreme_lengths(
             rule = Rule(_of_all_columns(measure, columns), cut, log_p)
             extreme.append((rule, lengths > cut))
     return extreme
+
+
+def _long_by_law(R: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
+    """Find rows whose length no admitted law explains, as for the cells of a column."""
+    center = np.median(R, axis=0)
+    off = np.abs(R - center)
+    unit = np.sort(off, axis=0)[rank(thresholds.INNER_SHARE, len(R))]
+    tied = (off <= 1e-9 * off.max(axis=0)).mean(axis=0) > thresholds.TIED_SHARE
+    unit = np.where(tied | (unit <= 0.0), R.std(axis=0), unit)
+    measure = TailLength(center, np.stack([unit, unit]), np.ones((2, R.shape[1])))
+    lengths = on_host(measure(R))
+    middle = float(np.median(lengths))
+    law, cap = cuts_of(lengths - middle, thresholds.CELL_LEVEL)
+    cut = middle + min(law.above, cap.above)
+    if not np.isfinite(cut):
+        return []
+    return [(Rule(_of_all_columns(measure, columns), cut, law.log_p), lengths > cut)]
 
 
 def _of_all_columns(measure: TailLength, columns: Mask) -> TailLength:

@@ -23,7 +23,21 @@ FEW_SHARE = 0.12  # share of the rows that counts as few; more may be a natural 
 KEPT_SHARE = 0.58  # share of the rows that must be kept: a clear majority
 ROUNDS = 8  # rounds in which such rows are removed
 
-# -- extreme cells and rows
+# -- extreme cells
+
+INNER_SHARE = 0.65  # of the values of a column, which give its unit: a third may be bad
+LOG_DEVIATION = 1.5  # of the log-normal law that is admitted beyond it: heavier than Student's t_2
+LOG_SKEW = 2.0  # added where all of it lies on one side; covers a log-deviation of 2.5
+INFLATED = 4.0  # units by which extreme cells alone make a column vary
+CAP = 100.0  # the same, whatever the law
+CELL_LEVEL = 0.01  # chance for a clean table, over all columns
+CONFINED_LEVEL = 0.001  # at which rows with extreme cells are like others in all other columns
+TIED_SHARE = 0.2  # share of equal values from which on the others have a unit of their own
+TIED_INFLATED = 20.0  # as INFLATED, in this unit
+COPIED_CELLS = 1 << 25  # of larger tables no copy is made: a row with an extreme cell is removed
+MANY_CELLS = 0.25  # share of the cells of a row; if more are extreme, the row is removed
+
+# -- extreme rows
 
 EXTREME = 3.5, 1.5, 20.0  # smallest Gaussian size, ratio to the others, weight of TAIL_INDEX
 EXTREME_LEVEL = 0.003  # chance for a clean table, over all columns, lengths and cuts

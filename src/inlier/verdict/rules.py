@@ -235,6 +235,8 @@ class Group:
         return f"{self.size} {'row' if self.size == 1 else 'rows'} {how}"
 
     def __str__(self) -> str:
+        if self.log_p > np.log(0.05):  # it cannot be stated
+            return self.description
         exponent = max(self.log_p / np.log(10.0), -300.0)
         return f"{self.description} (chance below 1e{np.ceil(exponent):.0f})"
 

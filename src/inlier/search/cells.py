@@ -1,0 +1,204 @@
+"""Extreme cells: values that no law which is admitted for their column explains.
+
+A column is described by its median and its unit, the distance from it that two thirds of the values
+keep. The heaviest law that is admitted beyond it is log-normal. Cells are extreme if more of them
+lie beyond a distance than this law explains, and if they alone would inflate the second moment of
+the column: the bound of the paper, in one dimension. Where their rows differ from the others in
+other columns too, they are not slips in one cell but rows of another kind, which is for the tests
+of rows to judge; then only cells beyond a wide cap are extreme, which bounds the influence of every
+row. Last, few values that are separated from the others by a gap that their tail does not explain.
+
+Works on the rows of a sample, on the host, and finds fences that hold for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri, pdtrc
+from scipy.stats import rankdata
+
+from inlier._internal.arrays import blocks_of, median
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Array, Mask
+from inlier.data import Fences
+from inlier.search import thresholds
+
+FARTHEST_LOG_P = -700.0
+
+
+class _Cut(NamedTuple):
+    """Distances above and below the median beyond which cells of a column are extreme."""
+
+    above: float
+    below: float
+    log_p: float = 0.0
+
+    def beyond(self, off: Array) -> Mask:
+        return (off > self.above) | (-off > self.below)
+
+
+NO_CUT = _Cut(np.inf, np.inf)
+
+
+def find_fences(
+    values: Array, missing: Mask | None, gap_test: Callable[[Array], tuple[Array, Array, float]]
+) -> Fences | None:
+    """Find the fences of the columns; None if no cell is extreme.
+
+    `gap_test` takes rows and returns the upper and lower limits of their columns, and a log_p.
+    """
+    d = values.shape[1]
+    others = _Others(values)
+    center = np.median(values, axis=0)
+    above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
+    for j in _candidates(values, center, missing):
+        present = values[:, j] if missing is None else values[~missing[:, j], j]
+        law, cap = cuts_of(present - center[j], thresholds.CELL_LEVEL / d)
+        off = values[:, j] - center[j]
+        cut = law if others.typical(law.beyond(off), j) else cap
+        above[j], below[j] = min(cut.above, cap.above), min(cut.below, cap.below)
+        least = min(least, cut.log_p)
+    tested = np.arange(d)
+    rest = values
+    for _ in range(thresholds.ROUNDS):
+        off = rest[:, tested] - center[tested]
+        outside = (off > above[tested]) | (-off > below[tested])
+        if outside.any():
+            rest = rest.copy() if rest is values else rest
+            rest[:, tested] = np.where(outside, center[tested], rest[:, tested])
+        varies = np.ptp(rest[:, tested], axis=0) > 0.0
+        if not varies.any():
+            break
+        tested = tested[varies]
+        top, bottom, log_p = gap_test(rest[:, tested])
+        found = []
+        for i in np.flatnonzero(np.isfinite(top) | np.isfinite(bottom)):
+            j = tested[i]
+            gap = _Cut(top[i] - center[j], center[j] - bottom[i])
+            if others.typical(gap.beyond(rest[:, j] - center[j]), j):
+                above[j], below[j] = min(above[j], gap.above), min(below[j], gap.below)
+                found.append(j)
+        if not found:
+            break
+        least, tested = min(least, log_p), np.array(found)
+    if not (np.isfinite(above).any() or np.isfinite(below).any()):
+        return None
+    unit = np.array([median(np.abs(rest[:, j] - center[j])) for j in range(d)])
+    return Fences(center, unit, above, below, least)
+
+
+class _Others:
+    """Whether rows with extreme cells in one column are like all others in the other columns."""
+
+    def __init__(self, values: Array) -> None:
+        self._values = values
+        d = values.shape[1]
+        # Some columns show it as well as all of them.
+        self._columns = np.linspace(0, d - 1, min(d, 256)).astype(np.intp)
+
+    @cached_property
+    def _ranks(self) -> Array:
+        ranks = rankdata(self._values[:, self._columns], axis=0)
+        ranks -= (len(ranks) + 1) / 2.0
+        return np.asarray(ranks / np.maximum(ranks.std(axis=0), TINY))
+
+    def typical(self, rows: Mask, column: int) -> bool:
+        """Return whether the mean ranks of these rows are those of random ones."""
+        n, k = len(rows), int(rows.sum())
+        if not 0 < k < n or len(self._columns) < 2:
+            return True
+        z = self._ranks[rows].mean(axis=0) * np.sqrt(k * (n - 1.0) / (n - k))
+        z[self._columns == column] = 0.0
+        return bool(np.abs(z).max() < -ndtri(thresholds.CONFINED_LEVEL / (2 * len(z))))
+
+
+def _candidates(values: Array, center: Array, missing: Mask | None) -> Array:
+    """Return the columns that may have extreme cells: the others are not looked at one by one."""
+    n, d = values.shape
+    found = np.zeros(d, dtype=np.bool_)
+    inner = rank(thresholds.INNER_SHARE, n)
+    number = np.arange(n, 0, -1)[:, None]
+    for part in blocks_of(d, n):
+        a = np.sort(np.abs(values[:, part] - center[part]), axis=0)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            relative = a / a[inner]
+            squares = np.where(relative > 1.0, number * relative**2, 0.0)
+            found[part] = squares.max(axis=0) > n * thresholds.INFLATED**2
+            tied = (a <= 1e-9 * a[-1]).mean(axis=0) > thresholds.TIED_SHARE
+            least = np.where(a > 1e-9 * a[-1], a, np.inf).min(axis=0)
+            found[part] |= tied & (a[-1] > thresholds.TIED_INFLATED * least)
+    if missing is not None:
+        found |= missing.any(axis=0)
+    return np.flatnonzero(found)
+
+
+def rank(share: float, n: int) -> int:
+    """Return the index of a quantile among n ascending values."""
+    return max(0, int(np.ceil(share * n - 1e-9)) - 1)
+
+
+def cuts_of(off: Array, level: float) -> tuple[_Cut, _Cut]:
+    """Return where the cells of a column are extreme by its law, and at any rate."""
+    n = len(off)
+    a = np.sort(np.abs(off))
+    if n < thresholds.FEWEST_ROWS or a[-1] == 0.0:
+        return NO_CUT, NO_CUT
+    other = a[a > 1e-9 * median(a[a > 0.0])]
+    if 1.0 - len(other) / n > thresholds.TIED_SHARE:
+        return _cuts_of_tied(other, n)
+    unit, tail = float(a[rank(thresholds.INNER_SHARE, n)]), 1.0 - thresholds.INNER_SHARE
+    shares = [float(np.mean(side * off > unit)) for side in (1, -1)]
+    cuts, caps, log_p = [], [], 0.0
+    for side, share, opposite in ((1, *shares), (-1, *shares[::-1])):
+        b = np.sort(side * off[side * off > unit]) / unit
+        number = np.arange(len(b), 0, -1)
+        # The side of a skewed column on which more of it lies may be heavier.
+        spread = thresholds.LOG_DEVIATION + thresholds.LOG_SKEW * max(0.0, share - opposite) / tail
+        start = -ndtri(max(share, tail / 2.0))
+        p = pdtrc(number - 1, n * ndtr(-(start + np.log(b) / spread)))
+        inflating = number * b**2
+        by_law = (p < level) & (inflating > n * thresholds.INFLATED**2)
+        cuts.append(unit * _cut_before(b, by_law))
+        caps.append(unit * _cut_before(b, inflating > n * thresholds.CAP**2))
+        if by_law.any():
+            chance = float(p[by_law].min()) * thresholds.CELL_LEVEL / level
+            log_p = min(log_p, float(np.log(max(chance, np.exp(FARTHEST_LOG_P)))))
+    return _Cut(cuts[0], cuts[1], log_p), _Cut(caps[0], caps[1])
+
+
+def _cuts_of_tied(other: Array, n: int) -> tuple[_Cut, _Cut]:
+    """Return the cuts of a column of which many values are equal, from the distances of the others.
+
+    Their unit is the nearest value that is repeated, as in a column of codes, or the median of the
+    values that are not.
+    """
+    m = len(other)
+    if m < thresholds.FEWEST_VALUES:
+        return NO_CUT, NO_CUT
+    distinct, counts = np.unique(other, return_counts=True)
+    repeated = counts >= max(3, 0.01 * n)
+    single = np.repeat(distinct[~repeated], counts[~repeated])
+    units = distinct[repeated][:1].tolist()
+    if len(single) >= m / 2 or not units:
+        # Of few values the median is not well known: the upper end of its interval.
+        units.append(float(single[rank(min(1.0, 0.5 + 0.5 / np.sqrt(len(single))), len(single))]))
+    unit = min(units)
+    b = other[other > unit] / unit
+    inflating = np.arange(len(b), 0, -1) * b**2
+    cuts = [
+        unit * _cut_before(b, inflating > m * limit**2)
+        for limit in (thresholds.TIED_INFLATED, thresholds.CAP)
+    ]
+    return _Cut(cuts[0], cuts[0]), _Cut(cuts[1], cuts[1])
+
+
+def _cut_before(b: Array, extreme: Mask) -> float:
+    """Return a cut between the first extreme value of some that ascend and the one before it."""
+    if not extreme.any():
+        return np.inf
+    first = int(np.argmax(extreme))
+    return float(np.sqrt(b[first] * (b[first - 1] if first else 1.0)))
