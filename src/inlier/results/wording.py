@@ -159,7 +159,7 @@ SENTENCES = {
         "sigma is too small: half of the rows vary by at least {value:.3g} in some direction about "
         "the center that was reached, so that fewer than half can be kept and none was; the "
         "location is the mean weighted by 1 - h. sigma bounds the deviation in every direction, "
-        "not that of a column: pass a larger one."
+        "not that of a column: pass a larger sigma."
     ),
     Kind.BUDGET_EXCEEDED: (
         "The kept rows exceed the budget by {value:.1e} of it. The bound may be too small for "
