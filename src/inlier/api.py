@@ -156,14 +156,17 @@ def robust_mean(
         reach = options.c1 * sigma
         check_budget(n * reach * reach, f"sigma={sigma:g} (times c1={options.c1:g})")
     table = as_table(X)
+    random, whole, more = fit_generator(random_state), table, False
     if sigma is None:
-        table = without_extreme_cells(table)
-    random = fit_generator(random_state)
-    while True:  # more than once only where cells are missing
+        table, more = without_extreme_cells(table)
+    while True:  # more than once only where cells are missing or extreme
         frame, verdict = _fit(table, sigma, assume, scatter, options, random, callback)
-        if table.gaps is None or not len(few := _columns_to_ignore(table, frame, verdict)):
+        if more and _keeps_more(whole, frame, verdict):
+            table, more = without_extreme_cells(whole, many=True)[0], False
+        elif table.gaps is not None and len(few := _columns_to_ignore(table, frame, verdict)):
+            table = table.ignoring(few)
+        else:
             break
-        table = table.ignoring(few)
     result = RobustMeanResult._of(frame, verdict, NamedTable.of(given, table), sample_weight)
     if verdict.outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
@@ -257,6 +260,19 @@ def _center(
         center = table.median(random if start == "auto" and searching else None)
     check_center(center, table.dtype, "X")
     return center, central
+
+
+def _keeps_more(whole: Table, frame: Frame, verdict: Verdict) -> bool:
+    """Return whether a fit keeps most of the rows with further extreme cells.
+
+    Then they are not those of a group of rows, and are set aside as cells.
+    """
+    further = without_extreme_cells(whole, many=True)[0]
+    if further.gaps is None:
+        return False
+    rows = np.unique(further.gaps.cells[:, 0])
+    kept = on_host(frame.of_all_rows(verdict.kept, False))[rows]
+    return 2 * int(kept.sum()) > len(rows)
 
 
 def _columns_to_ignore(table: Any, frame: Frame, verdict: Verdict) -> Array:

@@ -45,13 +45,20 @@ NO_CUT = _Cut(np.inf, np.inf)
 
 
 def find_fences(
-    values: Array, missing: Mask | None, gap_test: Callable[[Array], tuple[Array, Array, float]]
-) -> Fences | None:
-    """Find the fences of the columns; None if no cell is extreme.
+    values: Array,
+    missing: Mask | None,
+    many: bool,
+    gap_test: Callable[[Array], tuple[Array, Array, float]],
+) -> tuple[Fences | None, bool]:
+    """Find the fences of the columns, None if no cell is extreme; with the law of a column.
+
+    Unless `many` are wanted, not where more of its cells are extreme than would be slips, and
+    return whether there are such columns.
 
     `gap_test` takes rows and returns the upper and lower limits of their columns, and a log_p.
     """
     d = values.shape[1]
+    more = False
     others = _Others(values)
     center = np.median(values, axis=0)
     above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
@@ -59,7 +66,10 @@ def find_fences(
         present = values[:, j] if missing is None else values[~missing[:, j], j]
         law, cap = cuts_of(present - center[j], thresholds.CELL_LEVEL / d)
         off = values[:, j] - center[j]
-        cut = law if others.typical(law.beyond(off), j) else cap
+        beyond = law.beyond(off)
+        cut = law if others.typical(beyond, j) else cap
+        if not many and cut is law and _are_many(values[beyond, j], len(off)):
+            cut, more = cap, True
         above[j], below[j] = min(cut.above, cap.above), min(cut.below, cap.below)
         least = min(least, cut.log_p)
     tested = np.arange(d)
@@ -79,16 +89,26 @@ def find_fences(
         for i in np.flatnonzero(np.isfinite(top) | np.isfinite(bottom)):
             j = tested[i]
             gap = _Cut(top[i] - center[j], center[j] - bottom[i])
-            if others.typical(gap.beyond(rest[:, j] - center[j]), j):
+            beyond = gap.beyond(rest[:, j] - center[j])
+            if not many and _are_many(rest[beyond, j], len(rest)):
+                more = True
+            elif others.typical(beyond, j):
                 above[j], below[j] = min(above[j], gap.above), min(below[j], gap.below)
                 found.append(j)
         if not found:
             break
         least, tested = min(least, log_p), np.array(found)
     if not (np.isfinite(above).any() or np.isfinite(below).any()):
-        return None
+        return None, more
     unit = np.array([median(np.abs(rest[:, j] - center[j])) for j in range(d)])
-    return Fences(center, unit, above, below, least)
+    return Fences(center, unit, above, below, least), more
+
+
+def _are_many(cells: Array, n: int) -> bool:
+    """Return whether cells are more than slips in n rows, and not a code such as 9999."""
+    if len(cells) <= thresholds.FEW_CELLS * n:
+        return False
+    return int(np.unique(cells, return_counts=True)[1].max()) < len(cells) / 2
 
 
 class _Others:
@@ -141,7 +161,9 @@ def rank(share: float, n: int) -> int:
     return max(0, int(np.ceil(share * n - 1e-9)) - 1)
 
 
-def cuts_of(off: Array, level: float) -> tuple[_Cut, _Cut]:
+def cuts_of(
+    off: Array, level: float, inflated: float = thresholds.INFLATED, power: float = 1.0
+) -> tuple[_Cut, _Cut]:
     """Return where the cells of a column are extreme by its law, and at any rate."""
     n = len(off)
     a = np.sort(np.abs(off))
@@ -150,7 +172,9 @@ def cuts_of(off: Array, level: float) -> tuple[_Cut, _Cut]:
     other = a[a > 1e-9 * median(a[a > 0.0])]
     if 1.0 - len(other) / n > thresholds.TIED_SHARE:
         return _cuts_of_tied(other, n)
-    unit, tail = float(a[rank(thresholds.INNER_SHARE, n)]), 1.0 - thresholds.INNER_SHARE
+    # Of few values a quantile is not well known: the upper end of its interval.
+    inner = thresholds.INNER_SHARE + 2.0 / n
+    unit, tail = float(a[rank(min(inner, 1.0), n)]), 1.0 - thresholds.INNER_SHARE
     shares = [float(np.mean(side * off > unit)) for side in (1, -1)]
     cuts, caps, log_p = [], [], 0.0
     for side, share, opposite in ((1, *shares), (-1, *shares[::-1])):
@@ -158,10 +182,11 @@ def cuts_of(off: Array, level: float) -> tuple[_Cut, _Cut]:
         number = np.arange(len(b), 0, -1)
         # The side of a skewed column on which more of it lies may be heavier.
         spread = thresholds.LOG_DEVIATION + thresholds.LOG_SKEW * max(0.0, share - opposite) / tail
+        spread *= power
         start = -ndtri(max(share, tail / 2.0))
         p = pdtrc(number - 1, n * ndtr(-(start + np.log(b) / spread)))
         inflating = number * b**2
-        by_law = (p < level) & (inflating > n * thresholds.INFLATED**2)
+        by_law = (p < level) & (inflating > n * inflated**2)
         cuts.append(unit * _cut_before(b, by_law))
         caps.append(unit * _cut_before(b, inflating > n * thresholds.CAP**2))
         if by_law.any():
@@ -183,7 +208,7 @@ def _cuts_of_tied(other: Array, n: int) -> tuple[_Cut, _Cut]:
     repeated = counts >= max(3, 0.01 * n)
     single = np.repeat(distinct[~repeated], counts[~repeated])
     units = distinct[repeated][:1].tolist()
-    if len(single) >= m / 2 or not units:
+    if len(single) >= max(thresholds.FEWEST_VALUES, 0.1 * m):
         # Of few values the median is not well known: the upper end of its interval.
         units.append(float(single[rank(min(1.0, 0.5 + 0.5 / np.sqrt(len(single))), len(single))]))
     unit = min(units)

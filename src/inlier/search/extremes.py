@@ -122,44 +122,45 @@ def extreme_rules(table: Table, sample: RowSample) -> list[Rule]:
         ]
 
 
-def without_extreme_cells(table: Table) -> Table:
+def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool]:
     """Return an array in memory with its extreme cells set aside, any other table as it is.
 
-    The cells of a row that has many stay: it is removed as a row.
+    The cells of a row that has many stay: it is removed as a row. Many cells of a column may be
+    those of a group of rows: they stay too, unless `many` are wanted. Return also whether there
+    are such cells.
     """
     X = table.array if isinstance(table, DenseTable) else None
     if X is None or X.size > thresholds.COPIED_CELLS:
-        return table
+        return table, False
     sample = RowSample.of(table)
     if sample is None or not np.isfinite(sample.values).all():
-        return table
+        return table, False
     table.screened = True
     with np.errstate(all="ignore"):
         if len(sample.rows) == len(X):
-            fences = _fences(sample.values, sample.missing)
+            fences, more = _fences(sample.values, sample.missing, many)
         else:
             values, widened = _with_rows_beyond(table, sample)
-            fences = _fences(values, None)
+            fences, more = _fences(values, None, many)
             if fences is not None:
                 kept = values[fences(values) <= 1.0]
                 fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
         if fences is None:
-            return table
-        many = many_cells(fences)
+            return table, more
+        counted = many_cells(fences)
         cells = []
         for part in blocks_of(*X.shape):
             rows = X[part].astype(np.float64)
             off = rows - fences.center
             extreme = (off > fences.above) | (-off > fences.below)
-            extreme[many(rows) > 1.0] = False
+            extreme[counted(rows) > 1.0] = False
             if table.missing is not None:
                 extreme &= ~table.missing[part]
             cells.append(np.argwhere(extreme) + np.array([part.start, 0]))
     found = np.concatenate(cells)
-    if len(found):
-        table = set_aside(table, found, fences)
-    table.fences = fences
-    return table
+    screened = set_aside(cast(DenseTable, table), found, fences) if len(found) else table
+    screened.fences = fences
+    return screened, more
 
 
 def _with_rows_beyond(
@@ -225,7 +226,7 @@ def find_extremes(
     most = int(thresholds.FEW_SHARE * n) + 1
     if fences is not None:
         rules = [Rule(many_cells(fences), 1.0, fences.log_p)]
-    elif not screened and (found := _fences(X, missing)) is not None:
+    elif not screened and (found := _fences(X, missing, True)[0]) is not None:
         rules = [Rule(found, 1.0, found.log_p)]
     for rule in rules:
         kept &= rule.measure(X) <= 1.0
@@ -239,7 +240,7 @@ def find_extremes(
         if not varies.any():
             break
         R = np.ascontiguousarray(R[:, varies])
-        lengths = _extreme_lengths(R, _View.of(R), varies, most, not rules)
+        lengths = _extreme_lengths(R, _View.of(R), varies, most)
         removed = np.zeros(len(R), dtype=np.bool_)
         for _, members in lengths:
             removed |= members
@@ -257,11 +258,11 @@ def many_cells(fences: Fences) -> ManyCells:
     return ManyCells(**vars(fences), least=least)
 
 
-def _fences(X: Array, missing: Mask | None) -> Fences | None:
+def _fences(X: Array, missing: Mask | None, many: bool) -> tuple[Fences | None, bool]:
     if len(X) < thresholds.FEWEST_ROWS:
-        return None
+        return None, False
     most = int(thresholds.FEW_SHARE * len(X)) + 1
-    return find_fences(X, missing, lambda rows: _separated_cells(_View.of(rows), most))
+    return find_fences(X, missing, many, lambda rows: _separated_cells(_View.of(rows), most))
 
 
 class _View(NamedTuple):
@@ -349,6 +350,7 @@ def _tail_test(
     least_size: float,
     least_ratio: float,
     prior: float,
+    level: float,
 ) -> tuple[Array, Array, Array, Array]:
     """Find the largest values that the tail of the others cannot reach: at most `most`.
 
@@ -371,12 +373,15 @@ def _tail_test(
     inside = np.maximum(inside, 1)
     hill = sums[edge, column] - sums[edge - inside, column]
     hill -= inside * logs[np.maximum(edge - inside - 1, 0), column]
-    index = (inside + prior) / (np.maximum(hill, 0.0) + prior / thresholds.TAIL_INDEX)
+    spacings, total = inside + prior, np.maximum(hill, 0.0) + prior / thresholds.TAIL_INDEX
     inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
     r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
-    log_p = np.log(n_tests * k * (k + 1.0)) - k * index * np.log(r)
+    # k times the logarithm of r has the law of one more spacing; the others are as many.
+    log_p = np.log(n_tests * k * (k + 1.0)) - spacings * np.log1p(
+        k * np.log(np.maximum(r, 1.0)) / total
+    )
     extreme = enough & (size[edge, column] >= least_size) & (r >= least_ratio)
-    extreme &= log_p < np.log(thresholds.EXTREME_LEVEL)
+    extreme &= log_p < np.log(level)
     least_likely = 1 + np.argmin(np.where(extreme, log_p, np.inf), axis=0)
     found = np.where(extreme.any(axis=0), least_likely, 0)
     at = np.maximum(found, 1)
@@ -407,7 +412,7 @@ def _separated_cells(view: _View, most: int) -> tuple[Array, Array, float]:
         size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
         number, cuts[side, far], nearest[side, far], chances = _tail_test(
             a, size, view.number[side, far], view.step[far], 2 * d + 4, most,
-            least, *weakest,
+            least, *weakest, thresholds.GAP_LEVEL,
         )  # fmt: skip
         log_p = min(log_p, float(np.min(chances[number > 0], initial=0.0)))
     # No value is removed on one side that is nearer than a kept one on the other.
@@ -418,10 +423,8 @@ def _separated_cells(view: _View, most: int) -> tuple[Array, Array, float]:
     return view.center + cuts[0], view.center - cuts[1], log_p
 
 
-def _extreme_lengths(
-    R: Rows, view: _View, columns: Mask, most: int, no_cells: bool
-) -> list[tuple[Rule, Mask]]:
-    """Find rows that are extreme as a whole; many of them only where no cell is extreme.
+def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tuple[Rule, Mask]]:
+    """Find rows that are extreme as a whole.
 
     `columns` are those of R among the columns of the table.
     """
@@ -440,16 +443,17 @@ def _extreme_lengths(
         a = np.sort(lengths)[:, None]
         off = np.maximum(a - np.median(a), 0.0)
         number = np.array([(off > 0.0).sum()])
-        distinct = int((np.diff(a[:, 0]) > 1e-6 * a[-1]).sum())
-        if number[0] < thresholds.FEWEST_VALUES or distinct < 2.0 * np.sqrt(len(a)):
-            continue  # a few codes have no tail
+        if number[0] < thresholds.FEWEST_VALUES or _few_values(lengths):
+            continue
         scale, power = _unit_and_power(off, number)
         counted = np.array([len(a)]), np.zeros(1), 2 * d + 4, most  # all values, not rounded
-        found = _tail_test(a, MEDIAN_SIZE * (off / scale) ** power, *counted, *thresholds.EXTREME)
-        if not found[0] and no_cells and d < thresholds.WIDE_COLUMNS:
-            found = _tail_test(a, MEDIAN_SIZE * off / scale, *counted, *thresholds.LONG)
-            if found[0] < thresholds.LONG_SHARE * m:
-                continue
+        found = _tail_test(
+            a,
+            MEDIAN_SIZE * (off / scale) ** power,
+            *counted,
+            *thresholds.EXTREME,
+            thresholds.EXTREME_LEVEL,
+        )
         number, cut, _, log_p = (x.item() for x in found)
         if number:
             rule = Rule(_of_all_columns(measure, columns), cut, log_p)
@@ -461,17 +465,25 @@ def _long_by_law(R: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
     """Find rows whose length no admitted law explains, as for the cells of a column."""
     center = np.median(R, axis=0)
     off = np.abs(R - center)
-    unit = np.sort(off, axis=0)[rank(thresholds.INNER_SHARE, len(R))]
-    tied = (off <= 1e-9 * off.max(axis=0)).mean(axis=0) > thresholds.TIED_SHARE
-    unit = np.where(tied | (unit <= 0.0), R.std(axis=0), unit)
-    measure = TailLength(center, np.stack([unit, unit]), np.ones((2, R.shape[1])))
+    unit = np.sort(off, axis=0)[rank(0.75, len(R))]
+    deviation = R.std(axis=0)
+    unit = np.where(unit > 1e-12 * deviation, unit, deviation)
+    measure = TailLength(center, np.stack([unit, unit]), np.full((2, R.shape[1]), 0.5))
     lengths = on_host(measure(R))
+    if _few_values(lengths):
+        return []
     middle = float(np.median(lengths))
-    law, cap = cuts_of(lengths - middle, thresholds.CELL_LEVEL)
+    law, cap = cuts_of(lengths - middle, thresholds.CELL_LEVEL, thresholds.LONG_INFLATED, 0.5)
     cut = middle + min(law.above, cap.above)
     if not np.isfinite(cut):
         return []
     return [(Rule(_of_all_columns(measure, columns), cut, law.log_p), lengths > cut)]
+
+
+def _few_values(lengths: Array) -> bool:
+    """Return whether lengths take few values: those of rows of codes have no tail."""
+    a = np.sort(lengths)
+    return bool((np.diff(a) > 1e-6 * a[-1]).sum() < 2.0 * np.sqrt(len(a)))
 
 
 def _of_all_columns(measure: TailLength, columns: Mask) -> TailLength:

@@ -35,17 +35,16 @@ CONFINED_LEVEL = 0.001  # at which rows with extreme cells are like others in al
 TIED_SHARE = 0.2  # share of equal values from which on the others have a unit of their own
 TIED_INFLATED = 20.0  # as INFLATED, in this unit
 COPIED_CELLS = 1 << 25  # of larger tables no copy is made: a row with an extreme cell is removed
+FEW_CELLS = 0.05  # share of the cells of a column; more may be those of a group of rows
 MANY_CELLS = 0.25  # share of the cells of a row; if more are extreme, the row is removed
 
 # -- extreme rows
 
-EXTREME = 3.5, 1.5, 20.0  # smallest Gaussian size, ratio to the others, weight of TAIL_INDEX
-EXTREME_LEVEL = 0.003  # chance for a clean table, over all columns, lengths and cuts
+EXTREME = 3.5, 1.5, 5.0  # smallest Gaussian size, ratio to the others, weight of TAIL_INDEX
+LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
+EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over all cuts, ...
+GAP_LEVEL = 0.05  # or that a gap separates a cell, which costs less, over all columns
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
-# Many long rows: a length sums many columns, and so has a short tail. Not in wide tables, where
-# columns are correlated like those of embeddings, and long rows are a minority like others.
-LONG_SHARE = 0.04  # share of the rows from which on weaker conditions hold
-LONG = 3.0, 1.05, 10.0  # as EXTREME
 WIDE_COLUMNS = 256  # from which on a table is wide; in others lengths are also decorrelated
 
 # -- separated groups
