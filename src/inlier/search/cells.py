@@ -123,16 +123,19 @@ class _Others:
     @cached_property
     def _ranks(self) -> Array:
         ranks = rankdata(self._values[:, self._columns], axis=0)
-        ranks -= (len(ranks) + 1) / 2.0
-        return np.asarray(ranks / np.maximum(ranks.std(axis=0), TINY))
+        both = []
+        for values in (ranks, (ranks - ranks.mean(axis=0)) ** 2):  # location and spread
+            values = values - values.mean(axis=0)
+            both.append(values / np.maximum(values.std(axis=0), TINY))
+        return np.concatenate(both, axis=1)
 
     def typical(self, rows: Mask, column: int) -> bool:
-        """Return whether the mean ranks of these rows are those of random ones."""
+        """Return whether the ranks of these rows lie and spread as those of random ones."""
         n, k = len(rows), int(rows.sum())
         if not 0 < k < n or len(self._columns) < 2:
             return True
         z = self._ranks[rows].mean(axis=0) * np.sqrt(k * (n - 1.0) / (n - k))
-        z[self._columns == column] = 0.0
+        z[np.tile(self._columns == column, 2)] = 0.0
         return bool(np.abs(z).max() < -ndtri(thresholds.CONFINED_LEVEL / (2 * len(z))))
 
 

@@ -399,7 +399,7 @@ def _separated_cells(view: _View, most: int) -> tuple[Array, Array, float]:
     m, d = view.ascending.shape
     tail = min(m, 2 * most + 80 + 2 * int(np.sqrt(m)))
     # Among many cells the largest good one has this size by chance.
-    least_size, *weakest = thresholds.EXTREME
+    least_size, ratio, prior = thresholds.EXTREME
     least = max(least_size, -float(ndtri(0.5 / (m * d))))
     cuts, nearest, log_p = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
     for side, unit, power in zip((0, 1), view.unit, view.power, strict=True):
@@ -412,7 +412,7 @@ def _separated_cells(view: _View, most: int) -> tuple[Array, Array, float]:
         size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
         number, cuts[side, far], nearest[side, far], chances = _tail_test(
             a, size, view.number[side, far], view.step[far], 2 * d + 4, most,
-            least, *weakest, thresholds.GAP_LEVEL,
+            least, ratio, prior, thresholds.GAP_LEVEL,
         )  # fmt: skip
         log_p = min(log_p, float(np.min(chances[number > 0], initial=0.0)))
     # No value is removed on one side that is nearer than a kept one on the other.
