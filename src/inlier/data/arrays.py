@@ -105,10 +105,11 @@ class DenseTable(BlockTable):
         return found
 
     @property
-    def array(self) -> Array | None:
-        """The array, if it is one of numpy that is all in memory."""
-        in_memory = isinstance(self._Y, np.ndarray) and not isinstance(self._Y, np.memmap)
-        return self._Y if in_memory and self._kept is None else None
+    def array(self) -> Rows | None:
+        """The array, if it is all in memory; of other libraries, if it is of floating point."""
+        usable = not isinstance(self._Y, np.memmap) and self._kept is None
+        usable &= self._xp is np or dtype_name(self._Y) in ("float32", "float64")
+        return self._Y if usable else None
 
     def with_rows_on_host(self) -> Table:
         if self._xp is np:

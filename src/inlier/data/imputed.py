@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import blocks_of, median
+from inlier._internal.arrays import blocks_of, like, median, namespace, of_columns, on_host
 from inlier._internal.typing import Array, Mask
 from inlier.data.arrays import DenseTable
 from inlier.data.base import ColumnSums
@@ -102,8 +103,10 @@ class ImputedTable(DenseTable):
         self.cells, self.values, self.fences = cells, values, fences
         self.screened = fences is not None
         self._counts = missing.sum(axis=0)
-        self._cells = Y[:, ignored]  # a copy
-        Y[:, ignored] = fill[ignored]
+        self._cells = NONE
+        if len(ignored):
+            self._cells = Y[:, ignored]  # a copy
+            Y[:, ignored] = fill[ignored]
 
     @property
     def gaps(self) -> Gaps:
@@ -114,15 +117,15 @@ class ImputedTable(DenseTable):
 
     def ignoring(self, columns: Array) -> ImputedTable:
         """Return the table with more ignored columns; it takes over the array of this one."""
-        self._Y[:, self.ignored] = self._cells
+        if len(self.ignored):
+            self._Y[:, self.ignored] = self._cells
         columns = np.union1d(self.ignored, columns)
         aside = self.cells, self.values, self.fences
         return ImputedTable(self._Y, self.missing, self.fill, columns, *aside)
 
     def observed_row(self, row: int) -> Array:
         """Return a row with its original cells, but for missing ones."""
-        row_cells: Array = self._Y[row].astype(np.float64)
-        row_cells[self.ignored] = self._cells[row]
+        row_cells = self._observed(slice(row, row + 1))[0]
         own = self.cells[:, 0] == row
         row_cells[self.cells[own, 1]] = self.values[own]
         return row_cells
@@ -154,14 +157,16 @@ class ImputedTable(DenseTable):
 
     def _observed(self, part: slice) -> Array:
         """Return some rows in double precision, with the original cells of ignored columns."""
-        rows: Array = self._Y[part].astype(np.float64)
-        rows[:, self.ignored] = self._cells[part]
+        rows: Array = on_host(self._Y[part, :]).astype(np.float64)
+        if len(self.ignored):
+            rows[:, self.ignored] = self._cells[part]
         return rows
 
     def observed_sums(self, weights: Array, center: Array) -> ColumnSums:
         """Compute weighted sums over the observed cells, one pass."""
         self.n_passes += 1
         n, d = self.shape
+        weights = on_host(weights)
         squares, drift, mass, mass_squared = np.zeros((4, d))
         for part in blocks_of(n, d):
             inside = weights[part] > 0.0
@@ -180,13 +185,13 @@ class ImputedTable(DenseTable):
         """Replace scales by the median absolute deviations of the observed cells, if not zero."""
         scales = scales.copy()
         for j in np.flatnonzero(self._counts):
-            observed = self._Y[~self.missing[:, j], j].astype(np.float64)
+            observed = on_host(self._Y[:, int(j)])[~self.missing[:, j]].astype(np.float64)
             scales[j] = median(np.abs(observed - self.fill[j])) or scales[j]
         return scales
 
 
 def imputed(
-    X: Array,
+    X: Any,
     missing: Mask,
     name: str,
     columns: tuple[str, ...] | None = None,
@@ -217,27 +222,36 @@ def imputed(
             )
         fill = _medians(X, missing)
     # Rounded to the precision of the data, so that subtracting it gives exact zeros.
-    rounded = fill.astype(X.dtype)
-    Y = X.copy(order="K")
-    values = X[cells[:, 0], cells[:, 1]].astype(np.float64)
+    rounded = like(fill, X, X.dtype)
+    values = NONE
     if len(cells):
+        distinct, place = np.unique(cells[:, 0], return_inverse=True)
+        values = on_host(namespace(X).take(X, like(distinct, X), axis=0))
+        values = values[place, cells[:, 1]].astype(np.float64)
         missing = missing.copy()
         missing[cells[:, 0], cells[:, 1]] = True
-    np.copyto(Y, rounded, where=missing)
-    fill = rounded.astype(np.float64)
+    if isinstance(X, np.ndarray):
+        Y = X.copy(order="K")
+        np.copyto(Y, rounded, where=missing)
+    else:  # of another library
+        Y = namespace(X).where(like(missing, X), rounded, X)
+    fill = on_host(rounded).astype(np.float64)
     return ImputedTable(Y, missing, fill, ignored, cells, values, fences)
 
 
 def set_aside(table: DenseTable, cells: Array, fences: Fences) -> ImputedTable:
     """Return a copy of a table in memory in which these cells do not count."""
-    X, missing, fill, ignored = table._Y, table.missing, fences.center.copy(), NONE
+    X: Any = table._Y
+    if isinstance(X, np.ndarray) and X.dtype.kind != "f":
+        X = X.astype(np.float64)
+    missing, fill, ignored = table.missing, fences.center.copy(), NONE
     if isinstance(table, ImputedTable):
         fill, ignored = table.fill.copy(), table.ignored
     missing = np.zeros(X.shape, np.bool_) if missing is None else missing.copy()
     there = missing.copy()
     there[cells[:, 0], cells[:, 1]] = True
     columns = np.unique(cells[:, 1])
-    fill[columns] = _medians(X[:, columns], there[:, columns])
+    fill[columns] = _medians(on_host(of_columns(X, columns)), there[:, columns])
     return imputed(X, missing, "X", None, fill, ignored, cells, fences)
 
 

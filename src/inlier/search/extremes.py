@@ -19,7 +19,6 @@ from scipy.special import ndtri
 
 from inlier._internal.arrays import (
     ascending_columns,
-    blocks_of,
     evenly_spaced,
     highest,
     like,
@@ -130,14 +129,15 @@ def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool
     are such cells.
     """
     X = table.array if isinstance(table, DenseTable) else None
-    if X is None or X.size > thresholds.COPIED_CELLS:
+    n = table.shape[0]
+    if X is None or n * table.shape[1] > thresholds.COPIED_CELLS:
         return table, False
     sample = RowSample.of(table)
     if sample is None or not np.isfinite(sample.values).all():
         return table, False
     table.screened = True
     with np.errstate(all="ignore"):
-        if len(sample.rows) == len(X):
+        if len(sample.rows) == n:
             fences, more = _fences(sample.values, sample.missing, many)
         else:
             values, widened = _with_rows_beyond(table, sample)
@@ -147,17 +147,15 @@ def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool
                 fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
         if fences is None:
             return table, more
-        counted = many_cells(fences)
-        cells = []
-        for part in blocks_of(*X.shape):
-            rows = X[part].astype(np.float64)
-            off = rows - fences.center
-            extreme = (off > fences.above) | (-off > fences.below)
-            extreme[counted(rows) > 1.0] = False
-            if table.missing is not None:
-                extreme &= ~table.missing[part]
-            cells.append(np.argwhere(extreme) + np.array([part.start, 0]))
-    found = np.concatenate(cells)
+        rows = on_host(namespace(X).nonzero(table.measured(fences) > 1.0)[0])
+        values = table.fetch(rows).astype(np.float64)
+        off = values - fences.center
+        extreme = (off > fences.above) | (-off > fences.below)
+        extreme[many_cells(fences)(values) > 1.0] = False
+        if table.missing is not None:
+            extreme &= ~table.missing[rows]
+    found = np.argwhere(extreme)
+    found[:, 0] = rows[found[:, 0]]
     screened = set_aside(cast(DenseTable, table), found, fences) if len(found) else table
     screened.fences = fences
     return screened, more
@@ -254,7 +252,7 @@ def find_extremes(
 def many_cells(fences: Fences) -> ManyCells:
     """Return the measure of rows in which many cells are extreme."""
     d = len(fences.center)
-    least = max(min(2.0, d), np.floor(thresholds.MANY_CELLS * d) + 1.0)
+    least = max(min(2.0, d), float(int(thresholds.MANY_CELLS * d)) + 1.0)
     return ManyCells(**vars(fences), least=least)
 
 
