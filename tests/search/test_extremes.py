@@ -11,7 +11,7 @@ from inlier.search import thresholds
 from inlier.search.extremes import RowSample
 from ordinary_tables import fitted, iris_with_typos
 
-# Rows, columns, the bad cells, and what happens to them.
+# Rows, columns, the bad rows and columns, and what happens to them.
 SMALL = {
     "one far row": (20, 3, ([3],), lambda x: x + 100.0),
     "two cells times ten": (20, 4, ([2, 7], 1), lambda x: 10.0 * (x + 10.0)),
@@ -22,21 +22,26 @@ SMALL = {
 
 @cases("seed", range(5))
 @cases("kind", SMALL)
-def test_extreme_rows_of_small_tables_are_removed(kind, seed):
+def test_cells_of_small_tables_leave_as_cells_and_rows_as_rows(kind, seed):
     n, d, bad, change = SMALL[kind]
     X = np.random.default_rng(seed).standard_normal((n, d))
     X[bad] = change(X[bad])
-    np.testing.assert_array_equal(fitted(X).outliers, bad[0])
+    result = fitted(X)
+    if len(bad) == 1:
+        np.testing.assert_array_equal(result.outliers, bad[0])
+    else:
+        assert result.support.all()
+        np.testing.assert_array_equal(result._gaps.cells, [[i, bad[1]] for i in bad[0]])
 
 
-def test_typos_are_removed_and_described():
+def test_typos_are_set_aside_and_described():
     result = fitted(iris_with_typos())
-    np.testing.assert_array_equal(result.outliers, [3, 60, 100, 101, 102, 120, 140])
+    assert result.support.all()
     said = {(cell.row, cell.column): str(cell) for cell in result.cells}
     assert said[3, 0].endswith("it looks 10 times too large")
     assert said[60, 2].endswith("it looks 100 times too large")
     assert "occurs 3 times, like a code" in said[100, 1]
-    assert "x2 = 350, about 290 times the column's usual distance from its median" in said[60, 2]
+    assert "x2 = 350, about 280 times the column's usual distance from its median" in said[60, 2]
     assert result.explain(60).cells == (said[60, 2],)
     assert said[60, 2] in str(result.explain(60))
 
@@ -58,7 +63,7 @@ def test_an_extreme_cell_of_any_size_is_reported(value):
     X[7, 2] = value
     result = robust_mean(X)
     assert [(cell.row, cell.column) for cell in result.cells] == [(7, 2)]
-    assert [group.kind for group in result.groups] == ["cells"]
+    assert result.support.all() and result.cells[0].set_aside
 
 
 @cases("seed", [2, 4])
@@ -84,7 +89,10 @@ def test_a_sample_finds_what_all_rows_show():
     X[[10, 2000, 5999], [0, 3, 4]] = 300.0, -80.0, 1e5
     X[4000:4060] += 200.0
     assert len(RowSample.of(as_table(X)).rows) == 1000
-    np.testing.assert_array_equal(fitted(X).outliers, np.r_[10, 2000, 4000:4060, 5999])
+    result = fitted(X)
+    found = np.union1d(result.outliers, result._gaps.cells[:, 0])
+    np.testing.assert_array_equal(found, np.r_[10, 2000, 4000:4060, 5999])
+    assert not result.support[4000:4060].any()
 
 
 @pytest.mark.usefixtures("small_samples")
@@ -102,9 +110,11 @@ def test_a_device_removes_the_rows_of_the_host(torch, monkeypatch):
     device = torch.tensor(X)
     kind = type(as_table(device))
     monkeypatch.setattr(kind, "to_gpu", kind.to_device)
-    support = robust_mean(X).support
-    assert not support[[7, 9]].any()
-    np.testing.assert_array_equal(robust_mean(device).support.numpy(), support)
+    there, here = robust_mean(device), robust_mean(X)
+    np.testing.assert_array_equal(here.outliers, [9])
+    np.testing.assert_array_equal(there.support.numpy(), here.support)
+    np.testing.assert_array_equal(there._gaps.cells, here._gaps.cells)
+    assert [7, 8] in here._gaps.cells.tolist()
 
 
 @pytest.mark.parametrize("n", [40, 50])

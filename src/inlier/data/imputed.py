@@ -125,7 +125,7 @@ class ImputedTable(DenseTable):
 
     def observed_row(self, row: int) -> Array:
         """Return a row with its original cells, but for missing ones."""
-        row_cells = self._observed(slice(row, row + 1))[0]
+        row_cells: Array = self._observed(slice(row, row + 1))[0]
         own = self.cells[:, 0] == row
         row_cells[self.cells[own, 1]] = self.values[own]
         return row_cells
