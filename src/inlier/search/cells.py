@@ -144,16 +144,18 @@ def _candidates(values: Array, center: Array, missing: Mask | None) -> Array:
     n, d = values.shape
     found = np.zeros(d, dtype=np.bool_)
     inner = rank(thresholds.INNER_SHARE, n)
-    number = np.arange(n, 0, -1)[:, None]
     for part in blocks_of(d, n):
-        a = np.sort(np.abs(values[:, part] - center[part]), axis=0)
+        a = np.abs(values[:, part] - center[part])
+        farthest = a.max(axis=0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            relative = a / a[inner]
-            squares = np.where(relative > 1.0, number * relative**2, 0.0)
-            found[part] = squares.max(axis=0) > n * thresholds.INFLATED**2
-            tied = (a <= 1e-9 * a[-1]).mean(axis=0) > thresholds.TIED_SHARE
-            least = np.where(a > 1e-9 * a[-1], a, np.inf).min(axis=0)
-            found[part] |= tied & (a[-1] > thresholds.TIED_INFLATED * least)
+            relative = a / np.partition(a, inner, axis=0)[inner]
+            # The squares of cells beyond a distance are at least their number times its square.
+            squares = np.where(relative > 1.0, relative, 0.0) ** 2
+            found[part] = ~(squares.sum(axis=0) <= n * thresholds.INFLATED**2)
+            away = a > 1e-9 * farthest
+            tied = 1.0 - away.mean(axis=0) > thresholds.TIED_SHARE
+            least = np.where(away, a, np.inf).min(axis=0)
+            found[part] |= tied & (farthest > thresholds.TIED_INFLATED * least)
     if missing is not None:
         found |= missing.any(axis=0)
     return np.flatnonzero(found)

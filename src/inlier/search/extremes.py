@@ -463,7 +463,8 @@ def _long_by_law(R: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
     """Find rows whose length no admitted law explains, as for the cells of a column."""
     center = np.median(R, axis=0)
     off = np.abs(R - center)
-    unit = np.sort(off, axis=0)[rank(0.75, len(R))]
+    inner = rank(0.75, len(R))
+    unit = np.partition(off, inner, axis=0)[inner]
     deviation = R.std(axis=0)
     unit = np.where(unit > 1e-12 * deviation, unit, deviation)
     measure = TailLength(center, np.stack([unit, unit]), np.full((2, R.shape[1]), 0.5))
