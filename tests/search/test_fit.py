@@ -269,3 +269,17 @@ def test_the_callback_sees_the_history(name):
     assert result.details.budget <= seen[-1].budget * (1.0 + 1e-9)
     passes = [step.n_passes for step in seen]
     assert passes == sorted(passes) and result.details.n_passes >= 1
+
+
+@cases("seed", [*range(6), 405471])
+@cases("alpha", [0.38, 0.42, 0.45])
+def test_more_than_half_of_the_rows_stay(alpha, seed):
+    """Whatever is found inside the cloud: a tight cluster there is nearly half of the rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 20))
+    direction = rng.standard_normal(20)
+    k = round(300 * alpha)
+    X[:k] = 0.00026 * rng.standard_normal((k, 20))
+    X[:k] += 2.07 * direction / np.linalg.norm(direction)
+    X[-30:] *= 10.0  # rows that leave before
+    assert 2 * fitted(X).support.sum() > 300

@@ -310,6 +310,37 @@ class RobustMeanResult:
         low, high = np.minimum(mean - reach, location), np.maximum(mean + reach, location)
         return like(np.stack([low, high]), self.location)
 
+    def guarantee(self, fraction: float = 0.25) -> Any:
+        """Bound how far the mean of the good rows lies from the location, whatever the bad rows are.
+
+        With s the standard deviation of the cells that count in a column, and t their share of all
+        rows, s (sqrt(f / (t - f)) + sqrt((1 - t) / (t - f))): two sets of rows that share t - f of
+        them cannot have means that are farther apart if both vary by at most s. It holds if at most
+        the fraction f of the rows is bad, and if good rows vary by no more than these cells do. The
+        proof is in docs/no-knobs.md.
+
+        Parameters
+        ----------
+        fraction : float
+            Of bad rows, at most; below one half.
+
+        Returns
+        -------
+        array of shape (d,)
+            In the units of the columns, in double precision; infinite where no more than this
+            fraction of the rows counts.
+        """
+        fraction = check_number(fraction, "fraction", below=0.5)
+        if self._sample_weight is not None:
+            raise ValueError(
+                "guarantee counts each row once, but this result has a sample_weight: fit without."
+            )
+        share = self._mean_and_error[2] / self.support.shape[0]
+        common = np.maximum(share - fraction, 0.0)
+        with np.errstate(divide="ignore"):
+            reach = np.sqrt(fraction / common) + np.sqrt((1.0 - share) / common)
+        return like(on_host(self.deviation) * reach, self.location)
+
     @cached_property
     def _mean_and_error(self) -> tuple[Array, Array, Array]:
         """Of each column: the mean, not rounded, its standard error, and its effective size."""

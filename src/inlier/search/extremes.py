@@ -11,6 +11,7 @@ Works on a sample of the rows, on the host or a device, and finds rules that hol
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -132,7 +133,7 @@ def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool
     n = table.shape[0]
     if X is None or n * table.shape[1] > thresholds.COPIED_CELLS:
         return table, False
-    sample = RowSample.of(table)
+    sample = RowSample.of(copy(table))  # the order of the rows is left to the fit
     if sample is None or not np.isfinite(sample.values).all():
         return table, False
     table.screened = True

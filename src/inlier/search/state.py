@@ -176,7 +176,8 @@ def remove(task: Task, found: SearchState, group: Candidate) -> Group | None:
         share=group.cut.share,
         ratio=group.ratio,
     )
-    if left < thresholds.MAJORITY * members.shape[0] - 1e-9:
+    # Of all rows: extreme ones have been removed before.
+    if left < thresholds.MAJORITY * task.frame.whole.shape[0] - 1e-9:
         found.refused = record
         return None
     found.groups.append(record)
