@@ -83,11 +83,18 @@ def print_progress(text: str) -> None:
 
 @dataclass(frozen=True)
 class Answer:
-    """A location, which rows it kept (None for a median), and groups of rows only suspected."""
+    """A location, which rows it kept (None for a median), and what it suspects or sets aside."""
 
     location: np.ndarray
     kept: Any = None
     suspects: Sequence[np.ndarray] = ()
+    aside: Any = False
+    """The rows of which a cell was set aside."""
+
+    @property
+    def clean(self) -> Any:
+        """Rows that were kept with all their cells."""
+        return self.kept & ~np.asarray(self.aside)
 
     @classmethod
     def of_rows(cls, X: np.ndarray, kept: Any) -> Answer:
@@ -103,7 +110,10 @@ RULE = (None, "judge MODULE:FUNCTION, from a table to which rows are kept, not r
 def robust_mean(X: np.ndarray, **given: Any) -> Answer:
     """`inlier.robust_mean(X)`."""
     result = inlier.robust_mean(X, **given)
-    return Answer(result.location, result.support, [group.rows for group in result.suspects])
+    aside = np.zeros(len(X), bool)
+    aside[result.certificate.cells[:, 0]] = True
+    suspects = [group.rows for group in result.suspects]
+    return Answer(result.location, result.support, suspects, aside & result.support)
 
 
 def rule_named(text: str | None) -> Rule:

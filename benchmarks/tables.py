@@ -408,9 +408,9 @@ def scored(
     if answer.kept is not None:
         center, unit = robust_units(before)
         far = bad & ((abs(Y - center) / unit).max(axis=1) > FAR)
-        found["found"] = float((~answer.kept[bad]).mean()) if bad.any() else np.nan
-        found["lost"] = float((~answer.kept[~bad]).mean())
-        found["far_kept"] = float((far & answer.kept).any())
+        found["found"] = float((~answer.clean[bad]).mean()) if bad.any() else np.nan
+        found["lost"] = float((~answer.clean[~bad]).mean())
+        found["far_kept"] = float((far & answer.clean).any())
     return found
 
 

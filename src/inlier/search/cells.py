@@ -213,7 +213,7 @@ def _cuts_of_tied(other: Array, n: int) -> tuple[_Cut, _Cut]:
     repeated = counts >= max(3, 0.01 * n)
     single = np.repeat(distinct[~repeated], counts[~repeated])
     units = distinct[repeated][:1].tolist()
-    if len(single) >= max(thresholds.FEWEST_VALUES, 0.1 * m):
+    if len(single) >= max(thresholds.FEWEST_VALUES, m / 3):
         # Of few values the median is not well known: the upper end of its interval.
         units.append(float(single[rank(min(1.0, 0.5 + 0.5 / np.sqrt(len(single))), len(single))]))
     unit = min(units)

@@ -437,6 +437,9 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
         measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
     else:
         measured = [(plain, on_host(as_table(R).measured(plain)))]
+    # In columns of codes a length takes few values, and tests of it would find gaps.
+    tied = (view.ascending == 0.0).mean(axis=0) > thresholds.TIED_SHARE
+    few_codes = 2 * int(tied.sum()) < d
     extreme = _long_by_law(R, columns)
     for measure, lengths in measured:
         a = np.sort(lengths)[:, None]
@@ -453,6 +456,11 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
             *thresholds.EXTREME,
             thresholds.EXTREME_LEVEL,
         )
+        if not found[0] and few_codes and d < thresholds.WIDE_COLUMNS:
+            weak = *thresholds.LONG, thresholds.EXTREME_LEVEL
+            found = _tail_test(a, MEDIAN_SIZE * off / scale, *counted, *weak)
+            if found[0] < thresholds.LONG_SHARE * m:
+                continue
         number, cut, _, log_p = (x.item() for x in found)
         if number:
             rule = Rule(_of_all_columns(measure, columns), cut, log_p)

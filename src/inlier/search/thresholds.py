@@ -41,6 +41,10 @@ MANY_CELLS = 0.25  # share of the cells of a row; if more are extreme, the row i
 # -- extreme rows
 
 EXTREME = 3.5, 1.5, 5.0  # smallest Gaussian size, ratio to the others, weight of TAIL_INDEX
+# Many long rows: a length sums many columns, and so has a short tail. Not in wide tables, where
+# columns are correlated like those of embeddings, and long rows are a minority like others.
+LONG_SHARE = 0.04  # share of the rows from which on weaker conditions hold
+LONG = 3.0, 1.05, 10.0  # as EXTREME
 LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
 EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over all cuts, ...
 GAP_LEVEL = 0.05  # or that a gap separates a cell, which costs less, over all columns
