@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import cases
 from scipy import stats
 
 import inlier

@@ -145,22 +145,28 @@ def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool
             if fences is not None:
                 kept = values[fences(values) <= 1.0]
                 fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
-        if fences is None:
-            return table, more
-        counted = many_cells(fences)
-        cells = []
-        for part in blocks_of(*X.shape):
-            rows = X[part].astype(np.float64)
-            off = rows - fences.center
-            extreme = (off > fences.above) | (-off > fences.below)
-            extreme[counted(rows) > 1.0] = False
-            if table.missing is not None:
-                extreme &= ~table.missing[part]
-            cells.append(np.argwhere(extreme) + np.array([part.start, 0]))
-    found = np.concatenate(cells)
+    if fences is None:
+        return table, more
+    found = cells_beyond(X, fences, table.missing)
     screened = set_aside(cast(DenseTable, table), found, fences) if len(found) else table
     screened.fences = fences
     return screened, more
+
+
+def cells_beyond(X: Array, fences: Fences, missing: Mask | None = None) -> Array:
+    """Return row and column of the cells to be set aside, k x 2: not those of rows with many."""
+    counted = many_cells(fences)
+    cells = []
+    for part in blocks_of(*X.shape):
+        rows = X[part].astype(np.float64)
+        with np.errstate(all="ignore"):
+            off = rows - fences.center
+            extreme = (off > fences.above) | (-off > fences.below)
+            extreme[counted(rows) > 1.0] = False
+        if missing is not None:
+            extreme &= ~missing[part]
+        cells.append(np.argwhere(extreme) + np.array([part.start, 0]))
+    return np.concatenate(cells)
 
 
 def _with_rows_beyond(
