@@ -76,8 +76,12 @@ def check_sigma(sigma, certificate, rounding=0.0):
 
 def check_answer(X, result):
     """From the dense table, in the coordinates in which the fit was made."""
-    X = np.asarray(X, dtype=np.float64)
-    n, d = X.shape
+    X = np.array(X, dtype=np.float64)
+    (n, d), seen = X.shape, X.copy()
+    cells = tuple(result.certificate.cells.T)
+    if len(cells[0]):  # that were set aside
+        seen[cells] = np.nan
+        X[cells] = np.nanmedian(seen, axis=0)[cells[1]]
     kept = result.support
     assert kept.shape == (n,) and kept.dtype == np.bool_
     assert 2 * kept.sum() >= n, "the majority is good"
@@ -86,7 +90,7 @@ def check_answer(X, result):
     np.testing.assert_array_equal(kept, result.details.indicator == 0.0)
     np.testing.assert_array_equal(result.outliers, np.flatnonzero(~kept))
     np.testing.assert_allclose(
-        result.location, X[kept].mean(axis=0), rtol=0.0, atol=64.0 * eps * largest
+        result.location, np.nanmean(seen[kept], axis=0), rtol=0.0, atol=64.0 * eps * largest
     )
     # The verdict.
     assert not np.isnan(result.scores).any()
@@ -96,7 +100,7 @@ def check_answer(X, result):
     np.testing.assert_array_equal(np.sort(left), result.outliers)
     for group in result.groups:
         assert group.size > 0 and group.log_p <= 0.0 and group.cut > 0.0
-        assert group.kind in ("apart", "distance", "tail", "direction", "metric")
+        assert group.kind in ("apart", "distance", "tail", "direction", "metric", "cells", "length")
         assert group.direction.shape == (d,)
         length = np.linalg.norm(group.direction)
         assert abs(length - 1.0) <= 1e6 * eps or (group.by_distance and length == 0.0)
