@@ -200,8 +200,8 @@ class Told(NamedTuple):
 
 def lies(told: Told, rng: np.random.Generator) -> Lies:
     """All that is false in a result."""
-    checks = [numbers, verdict, medians, location, eigenvalue, sigma, feasible, bound_on_rows, scores]
-    checks += [groups, message, errors]
+    checks = [numbers, verdict, medians, location, eigenvalue, sigma, feasible, bound_on_rows]
+    checks += [scores, groups, message, errors]
     with np.errstate(all="ignore"):
         for check in checks:
             yield from check(told)

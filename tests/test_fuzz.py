@@ -33,7 +33,9 @@ def honest(n=60, d=4, n_bad=6, **options):
     result = robust_mean(X, **options)
     assert result.support.sum() == n - n_bad
     good = np.arange(n) >= n_bad
-    return Told(result, Dense(X, np.finfo(np.float64).eps, certificate=result.certificate), good=good)
+    return Told(
+        result, Dense(X, np.finfo(np.float64).eps, certificate=result.certificate), good=good
+    )
 
 
 def kinds(told):

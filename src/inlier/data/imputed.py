@@ -58,8 +58,8 @@ class Gaps:
         one = self.counts.sum() + n_aside == 1
         verb, own = ("counts", "its") if one else ("count", "their")
         note += (
-            f"{' and '.join(cells)} {verb} as the median of {own} column in the certificate; each mean is over "
-            "the other cells of the kept rows."
+            f"{' and '.join(cells)} {verb} as the median of {own} column in the certificate; each "
+            "mean is over the other cells of the kept rows."
         )
         if len(self.mostly_missing):
             note += f" More than half is missing in {listed_columns(self.mostly_missing, columns)}."
