@@ -147,7 +147,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
         if gaps is not None:
             known["ignored"] = gaps.ignored
             if gaps.fences is not None and isinstance(X, np.ndarray):
-                known["cells"] = cells_beyond(X, gaps.fences)
+                if in_file:
+                    check_table(X, least_rows=1)
+                known |= {"missing": "auto", "cells": cells_beyond(X, gaps.fences)}
         return as_table(check_table(X, **known))
 
     def score_samples(self, X: Any) -> Array:
