@@ -273,7 +273,8 @@ def location(told: Told) -> Lies:
         return
     rows, own = dense.X[w > 0.0], w[w > 0.0]
     mass = own @ ~np.isnan(dense.observed[w > 0.0])
-    expected = rows[0] + own @ np.nan_to_num(dense.observed[w > 0.0] - rows[0]) / mass
+    drift = own @ np.nan_to_num(dense.observed[w > 0.0] - rows[0])
+    expected = rows[0] + drift / np.where(mass > 0.0, mass, 1.0)  # else rows[0] has the median
     spread = float(np.abs(rows - expected).max())
     limit = dense.eps * (np.abs(expected) + 16.0 * spread)
     limit = limit + 64.0 * DOUBLE * float(np.abs(rows).max())
@@ -305,8 +306,13 @@ def errors(told: Told) -> Lies:
         expected = np.sqrt(np.square(A).sum(axis=0) / (len(rows) - 1) / len(rows))
         for j in np.unique(dense.cells[:, 1]):
             seen = dense.observed[told.kept, j]
-            _, A = centered(seen[~np.isnan(seen), None])
-            expected[j] = np.sqrt(np.square(A).sum() / (len(A) - 1) / len(A))
+            there = seen[~np.isnan(seen), None]
+            m = len(there)
+            # Of fewer than two there is none.
+            about = np.square(centered(there)[1]).sum() if m > 1 else np.inf
+            expected[j] = np.sqrt(about / max(1, m - 1) / max(1, m))
+            if np.isinf(found[j]) != (m < 2):
+                yield Lie("standard error", f"column {j}: {found[j]!r} of {m} cells")
         limit = 1e-7 * expected + rounding
         off = np.abs(found - expected)
     if (np.isfinite(expected) & ~(off <= limit)).any():

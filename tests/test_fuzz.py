@@ -138,6 +138,19 @@ def test_brute_force_finds_a_set_that_is_larger_than_the_bound():
     assert "l0_lower_bound" in kinds(told._replace(result=replace(told.result, certificate=more)))
 
 
+def test_a_cell_that_was_set_aside_must_not_count():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    X[20, 1] = 1e4
+    result, eps = robust_mean(X), np.finfo(np.float64).eps
+    certificate = result.certificate
+    assert certificate.cells.tolist() == [[20, 1]]
+    assert kinds(Told(result, Dense(X, eps, certificate=certificate))) == set()
+    false = {"location", "standard error", "lambda_max too small"}
+    assert false <= kinds(Told(result, Dense(X, eps)))
+    false = replace(certificate, fill=certificate.fill + 1e-9)
+    assert "fill" in kinds(Told(result, Dense(X, eps, certificate=false)))
+
+
 def test_the_largest_eigenvalue_is_that_of_the_reference():
     rng = np.random.default_rng(0)
     for shape in [(30, 5), (5, 30)]:
