@@ -105,6 +105,15 @@ def test_the_fit_has_all_there_is_to_say(result):
     }
 
 
+def test_the_plain_mean_has_the_cells_that_were_set_aside(result):
+    X, weights = skewed(), np.random.default_rng(1).random(400)
+    np.testing.assert_allclose(result._summary.plain, X.mean(axis=0))
+    X[7, 2] = X[110, 1] = np.nan
+    found = inlier.robust_mean(X, sample_weight=weights)
+    expected = np.ma.average(np.ma.masked_invalid(X), axis=0, weights=weights)
+    np.testing.assert_allclose(found._summary.plain, expected)
+
+
 @pytest.mark.parametrize("choice", CHOICES)
 def test_all_surfaces_agree(table, result, choice):
     X = pd.read_csv(table)[COLUMNS]
