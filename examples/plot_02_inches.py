@@ -22,7 +22,7 @@ print(result.message)
 print("removed:", result.outliers)
 
 # %%
-# No cell is called gross. The score of a row is split by columns; a column below zero speaks for
+# No cell is extreme. The score of a row is split by columns; a column below zero speaks for
 # the row.
 
 print("extreme cells:", result.cells)

@@ -92,6 +92,7 @@ def problem(seed: int) -> Problem:
         contamination += ", absurd"
     order = rng.permutation(n)
     X, good = X[order], ~bad[order]
+    contamination += extreme_cells(np.random.default_rng([seed, 7]), X)
     dense = X.astype(np.float64)
     options = asked(rng, dense, good, sparse=form in SPARSE)
     words = [f"{n} x {d} ({shape})", law, *columns, contamination, copied, dtype, form]
@@ -159,6 +160,16 @@ def contaminated(rng: Random, X: Array) -> tuple[Array, str]:
         size = 10.0 ** rng.uniform(4.0, 8.0)
         X[half if kind == "mix" else 0 : n_bad] *= size
     return bad, f"{n_bad} bad ({kind}, {size:.3g})" if n_bad else "none bad"
+
+
+def extreme_cells(rng: Random, X: Array) -> str:
+    """Some cells a thousand times as large, and more, in place."""
+    n, d = X.shape
+    if X.dtype.kind != "f" or n < 20 or rng.random() < 0.7:
+        return ""
+    count = int(rng.integers(1, n // 10 + 1))
+    X[rng.choice(n, count, replace=False), rng.integers(0, d, count)] *= 10 ** rng.uniform(3.0, 6.0)
+    return f", {count} extreme cells"
 
 
 def direction(rng: Random, d: int) -> Array:
@@ -295,7 +306,7 @@ def fit_told(problem: Problem, result: Any) -> Told:
     options = problem.options
     return Told(
         result,
-        Dense(problem.dense, eps, result.details.rule.metric),
+        Dense(problem.dense, eps, result.details.rule.metric, certificate=result.certificate),
         good=problem.good,
         as_published=options.get("algorithm") == "paper" and options.get("surrogate") != "l1",
     )
@@ -398,7 +409,8 @@ def chose(told: Told, choose: Callable[[], Any], rng: Random, **how: bool) -> It
     for w in caught:
         yield Lie(f"warned: {w.category.__name__}", str(w.message))
     there = host(told.result.location).astype(np.float64)
-    dense = Dense(told.dense.X, told.dense.eps, result.details.rule.metric, there)
+    known = (result.details.rule.metric, there, result.certificate)
+    dense = Dense(told.dense.given, told.dense.eps, *known)
     again = Told(result, dense, fitted=False, good=told.good, **how)
     yield from statements.lies(again, rng)
 

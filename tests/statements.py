@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inlier.data import Fences, as_table
+from inlier.data import Fences, ManyCells, as_table
 from inlier.data.blocks import BlockTable
 from inlier.results.choosing import OVER
 from inlier.verdict.rules import GroupRule
@@ -57,9 +57,24 @@ class Moments:
 
 
 class Dense:
-    """A table in double precision, in the coordinates of a fit, and what is true of its subsets."""
+    """A table in double precision, in the coordinates of a fit, and what is true of its subsets.
 
-    def __init__(self, X: Array, eps: float, metric: Any = None, origin: Any = None) -> None:
+    The cells that a certificate set aside are medians in X, and NaN in `observed`.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        eps: float,
+        metric: Any = None,
+        origin: Any = None,
+        certificate: Any = None,
+    ) -> None:
+        self.given = self.observed = X
+        self.cells, self.fill = np.empty((0, 2), np.intp), None
+        if certificate is not None and len(certificate.cells):
+            self.cells, self.fill = certificate.cells, certificate.fill
+            self.observed, X = self.set_aside(X, np.nan), self.set_aside(X, self.fill)
         self.X, self.eps, self.metric = X, eps, metric
         self.Z = self.seen(X)
         self.n, self.d = X.shape
@@ -69,6 +84,13 @@ class Dense:
         with np.errstate(over="ignore"):
             self.farthest = float(np.abs(self.Z - self.origin).max())
         self._known: dict[bytes, Moments] = {}
+
+    def set_aside(self, X: Any, fill: Any) -> Any:
+        """A copy with other values in the cells that were set aside; X itself if there are none."""
+        if len(self.cells):
+            X, (rows, columns) = X.copy(), self.cells.T
+            X[rows, columns] = np.broadcast_to(fill, X.shape[1])[columns]
+        return X
 
     def seen(self, points: Array) -> Array:
         """Points in the coordinates of the fit, in which distances are measured."""
@@ -178,8 +200,8 @@ class Told(NamedTuple):
 
 def lies(told: Told, rng: np.random.Generator) -> Lies:
     """All that is false in a result."""
-    checks = [numbers, verdict, location, eigenvalue, sigma, feasible, bound_on_rows, scores]
-    checks += [groups, message, errors]
+    checks = [numbers, verdict, medians, location, eigenvalue, sigma, feasible, bound_on_rows]
+    checks += [scores, groups, message, errors]
     with np.errstate(all="ignore"):
         for check in checks:
             yield from check(told)
@@ -233,6 +255,15 @@ def verdict(told: Told) -> Lies:
         yield Lie("outliers", "they are not the rows outside of support")
 
 
+def medians(told: Told) -> Lies:
+    """What stands for a cell that was set aside is the median of the others of its column."""
+    dense = told.dense
+    for j in np.unique(dense.cells[:, 1]):
+        true = float(np.nanmedian(dense.observed[:, j]))
+        if not same(dense.fill[j], true, 2.0 * dense.eps * abs(true)):
+            yield Lie("fill", f"column {j}: {dense.fill[j]!r}, but the median is {true!r}")
+
+
 def location(told: Told) -> Lies:
     """It is the mean of the kept rows; where there are none, with the weights."""
     result, dense = told.result, told.dense
@@ -240,8 +271,10 @@ def location(told: Told) -> Lies:
     w = host(result.details.weights).astype(np.float64)
     if not w.any():
         return
-    rows = dense.X[w > 0.0]
-    expected = rows[0] + w[w > 0.0] @ (rows - rows[0]) / w.sum()
+    rows, own = dense.X[w > 0.0], w[w > 0.0]
+    mass = own @ ~np.isnan(dense.observed[w > 0.0])
+    drift = own @ np.nan_to_num(dense.observed[w > 0.0] - rows[0])
+    expected = rows[0] + drift / np.where(mass > 0.0, mass, 1.0)  # else rows[0] has the median
     spread = float(np.abs(rows - expected).max())
     limit = dense.eps * (np.abs(expected) + 16.0 * spread)
     limit = limit + 64.0 * DOUBLE * float(np.abs(rows).max())
@@ -271,6 +304,15 @@ def errors(told: Told) -> Lies:
     with np.errstate(over="ignore", invalid="ignore"):
         _, A = centered(rows)
         expected = np.sqrt(np.square(A).sum(axis=0) / (len(rows) - 1) / len(rows))
+        for j in np.unique(dense.cells[:, 1]):
+            seen = dense.observed[told.kept, j]
+            there = seen[~np.isnan(seen), None]
+            m = len(there)
+            # Of fewer than two there is none.
+            about = np.square(centered(there)[1]).sum() if m > 1 else np.inf
+            expected[j] = np.sqrt(about / max(1, m - 1) / max(1, m))
+            if np.isinf(found[j]) != (m < 2):
+                yield Lie("standard error", f"column {j}: {found[j]!r} of {m} cells")
         limit = 1e-7 * expected + rounding
         off = np.abs(found - expected)
     if (np.isfinite(expected) & ~(off <= limit)).any():
@@ -436,7 +478,8 @@ def radius(told: Told, rng: np.random.Generator) -> Lies:
         return
     certificate, dense = told.result.certificate, told.dense
     here = dense.moments(told.kept)
-    found = dense.seen(host(told.result.location).astype(np.float64))
+    location = certificate.mean if len(dense.cells) else host(told.result.location)
+    found = dense.seen(location.astype(np.float64))
     m, n = told.n_kept, dense.n
     for name, good in good_sets(told, rng):
         true = dense.moments(good)
@@ -556,7 +599,10 @@ def group_scores(dense: Dense, group: Any) -> tuple[Array, Array]:
 def measured(dense: Dense, measure: Any, cut: float) -> tuple[Array, Array]:
     """The scores of rows by their own cells, written down once more."""
     off = dense.Z - measure.center
-    if isinstance(measure, Fences):
+    if isinstance(measure, ManyCells):
+        sizes = ((off > measure.above) | (-off > measure.below)).sum(axis=1) / (measure.least - 0.5)
+        away = np.zeros(len(off))
+    elif isinstance(measure, Fences):
         sizes = np.maximum(np.maximum(off / measure.above, -off / measure.below), 0.0).max(axis=1)
         away = off_center(dense, measure.center, True)
         narrowest = np.minimum(measure.above, measure.below).min()
@@ -632,7 +678,7 @@ def explanation(told: Told, i: int) -> Lies:
         return
     if why.removed == bool(told.kept[i]):
         yield Lie("explain: removed", f"row {i}: {why.removed}")
-    if not np.array_equal(why.values, told.dense.X[i]):
+    if not np.array_equal(why.values, told.dense.given[i]):
         yield Lie("explain: values", f"row {i} is not that of the data")
     if not same(parts.sum(), why.score, rounding):
         yield Lie("explain: features", f"row {i}: they add up to {parts.sum()!r}, but the score is "
@@ -779,11 +825,12 @@ def verified(told: Told, X: Any) -> Lies:
         yield Lie("verify: accepts", false[0].what)
     if not answer.holds and not false:
         yield Lie("verify: refuses", str(answer))
-    elsewhere = told.dense.X + 3.0 * np.abs(told.dense.X[told.kept]).max() + 1.0
+    elsewhere = told.dense.given + 3.0 * np.abs(told.dense.X[told.kept]).max() + 1.0
     if verify(elsewhere).holds:
         yield Lie("verify: accepts", "the rows at another place")
 
 
 def rule_says(told: Told, X: Any) -> Array:
     """Which rows the rule would keep."""
-    return host(told.result.details.rule.scores(as_table(X))) <= told.result.details.rule.threshold
+    rule = told.result.details.rule
+    return host(rule.scores(as_table(told.dense.set_aside(X, told.dense.fill)))) <= rule.threshold

@@ -172,7 +172,7 @@ def test_the_reference_lists_every_public_name(module):
 
 # What the text of an example says, and its output has to.
 SAID = {
-    "plot_01_unit_errors": "17 of 20 bad rows found, 0 good rows lost",
+    "plot_01_unit_errors": "20 of 20 bad cells set aside, and 0 others",
     "plot_02_inches": "extreme cells: ()",
     "plot_03_digits": "removed: 45 of 45 other digits, 0 of 178 zeros",
     "plot_04_faces": "removed: 28 of 40 backgrounds, 0 of 100 faces",

@@ -33,7 +33,9 @@ def honest(n=60, d=4, n_bad=6, **options):
     result = robust_mean(X, **options)
     assert result.support.sum() == n - n_bad
     good = np.arange(n) >= n_bad
-    return Told(result, Dense(X, np.finfo(np.float64).eps), good=good)
+    return Told(
+        result, Dense(X, np.finfo(np.float64).eps, certificate=result.certificate), good=good
+    )
 
 
 def kinds(told):
@@ -134,6 +136,19 @@ def test_brute_force_finds_a_set_that_is_larger_than_the_bound():
     assert told.result.certificate.l0_lower_bound == 3
     more = replace(told.result.certificate, most_kept=8.0)
     assert "l0_lower_bound" in kinds(told._replace(result=replace(told.result, certificate=more)))
+
+
+def test_a_cell_that_was_set_aside_must_not_count():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    X[20, 1] = 1e4
+    result, eps = robust_mean(X), np.finfo(np.float64).eps
+    certificate = result.certificate
+    assert certificate.cells.tolist() == [[20, 1]]
+    assert kinds(Told(result, Dense(X, eps, certificate=certificate))) == set()
+    false = {"location", "standard error", "lambda_max too small"}
+    assert false <= kinds(Told(result, Dense(X, eps)))
+    false = replace(certificate, fill=certificate.fill + 1e-9)
+    assert "fill" in kinds(Told(result, Dense(X, eps, certificate=false)))
 
 
 def test_the_largest_eigenvalue_is_that_of_the_reference():

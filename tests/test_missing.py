@@ -138,7 +138,7 @@ def test_kinds_of_tables(kind, result):
 @cases("assume", ["auto", "nothing", "symmetric"])
 @cases("share", [0.05, 0.2, 0.6, 0.95, 0.99])
 @cases("n", [500, 2000])
-def test_neither_medians_nor_rare_values_make_a_row_gross(n, share, assume):
+def test_neither_medians_nor_rare_values_make_a_row_extreme(n, share, assume):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((n, 5))
@@ -149,19 +149,22 @@ def test_neither_medians_nor_rare_values_make_a_row_gross(n, share, assume):
         assert said or share < 0.5
 
 
-def test_a_gross_row_with_missing_cells_is_found():
+def test_an_extreme_row_with_missing_cells_is_found():
     X = with_gaps(np.random.default_rng(2).standard_normal((300, 10)))
     X[7] = np.nan
-    X[7, 3] = 1e3
+    X[7, 3:6] = 1e3, 2e3, 3e3
     result = robust_mean(X)
     assert result.outliers.tolist() == [7]
     why = result.explain(7)
-    assert why.features(1)[0].column == 3
-    assert why.missing.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert why.missing.tolist() == [0, 1, 2, 6, 7, 8, 9]
     # Missing cells are no reason, and what has no part in a score is not listed.
-    assert [(f.column, f.missing) for f in why.features()] == [(3, False)]
+    assert [(f.column, f.missing) for f in why.features()] == [(3, False), (4, False), (5, False)]
     assert "x3 = 1000" in str(why)
-    # Seen from a mean, a median has its part.
+    # One extreme cell is set aside. Seen from a mean, a median has its part.
+    X[7, 4:6] = np.nan
+    result = robust_mean(X)
+    assert result.support.all() and result._gaps.cells.tolist() == [[7, 3]]
+    assert result.explain(7).set_aside.tolist() == [3] and len(result.explain(7).missing) == 9
     why = robust_mean(X, sigma=1.5).explain(7)
     assert [f.missing for f in why.features()].count(True) == 9
     assert "x0 is missing, counts as" in str(why) and "x3 = 1000" in str(why)
@@ -204,7 +207,7 @@ def test_the_message_and_the_certificate_are_about_the_filled_table(result):
     n = int(np.isnan(GAPPY).sum())
     assert (
         f"{n} missing cells (in 20 columns) count as the median of their column in the "
-        "certificate; each mean is over the rows that have the cell."
+        "certificate; each mean is over the other cells of the kept rows."
     ) in result.message
     assert "More than half" not in result.message
     certificate = result.certificate
@@ -246,12 +249,13 @@ def test_columns_with_hardly_any_cell():
     assert result.to_html()
 
 
-def test_a_missing_cell_is_not_gross():
+def test_a_missing_cell_is_not_extreme():
     X = with_gaps(np.random.default_rng(2).standard_normal((300, 5)) + 20.0)
     X[7], X[8] = [np.nan, 2000.0, np.nan, 20.0, np.nan], [20.0, -999.0, np.nan, np.nan, np.nan]
     result = robust_mean(X)
-    assert result.outliers.tolist() == [7, 8]
+    assert result.support.all()
     assert [(cell.row, cell.column) for cell in result.cells] == [(7, 1), (8, 1)]
+    assert all(cell.set_aside for cell in result.cells)
     assert result.explain(7).cells == (str(result.cells[0]),)
     assert "100 times too large" in str(result.explain(7))
     back = pickle.loads(pickle.dumps(result))

@@ -15,19 +15,21 @@ from inlier.report import card, page
 from inlier.results.wording import remarks
 
 COLUMNS = ["income", "debt", "<b>age</b>", "height", "weight", "[red]rent[/red]"]
-GROSS = [100, 101, 110, 111, 112, 113, 114]
+SET_ASIDE = [100, 101, 110, 111, 112, 113, 114]
+REMOVED = [120, 121]
 
 
 def skewed():
-    """Skewed rows, the first 50 clear of the others, and some with a gross cell."""
+    """Skewed rows, the first 50 clear of the others, some with an extreme cell, two with three."""
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(400, 6))
     X[:50] *= 0.3
-    X[:50, :2] += 12.0
+    X[:50, :2] += 8.0
     X[:, 3] = 1.7 + 0.08 * rng.standard_normal(400)
     X[:, 4] = 70.0 + 9.0 * rng.standard_normal(400)
     X[100:102, 3] *= 100.0  # in centimetres
     X[110:115, 2] = 999.0  # a code
+    X[120:122, 3:] *= 12345.0
     return X
 
 
@@ -94,11 +96,22 @@ def chosen(frame, names, choice):
 def test_the_fit_has_all_there_is_to_say(result):
     assert [group.kind for group in result.groups] == ["cells"]
     assert len(result.suspects) == 1 and result.suspects[0].size == 50
-    assert sorted({cell.row for cell in result.cells}) == GROSS
-    assert {cell.slip for cell in result.cells} == {
+    assert sorted({cell.row for cell in result.cells if cell.set_aside}) == SET_ASIDE
+    assert [cell.row for cell in result.cells if not cell.set_aside] == [120] * 3 + [121] * 3
+    assert result.support[SET_ASIDE].all() and not result.support[REMOVED].any()
+    assert {cell.slip for cell in result.cells if cell.set_aside} == {
         "it looks 100 times too large",
         "it occurs 5 times, like a code for a missing value",
     }
+
+
+def test_the_plain_mean_has_the_cells_that_were_set_aside(result):
+    X, weights = skewed(), np.random.default_rng(1).random(400)
+    np.testing.assert_allclose(result._summary.plain, X.mean(axis=0))
+    X[7, 2] = X[110, 1] = np.nan
+    found = inlier.robust_mean(X, sample_weight=weights)
+    expected = np.ma.average(np.ma.masked_invalid(X), axis=0, weights=weights)
+    np.testing.assert_allclose(found._summary.plain, expected)
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -130,7 +143,10 @@ def test_all_surfaces_agree(table, result, choice):
     shown = shown.replace("result.groups", "the groups").replace("Pass sigma", "Give --sigma")
     assert shown in said["terminal"]
     for where in ("report", "terminal"):
-        assert all(str(cell) in said[where] for cell in result.cells)
+        for cell in result.cells:  # on the page, a table has those of kept rows
+            parts = (cell.slip, "cell set aside") if where == "report" else (str(cell),)
+            words = (str(cell),) if not result.support[cell.row] else parts
+            assert all(part in said[where] for part in words), (where, str(cell))
 
 
 @pytest.mark.parametrize("choice", ["fit", "drop", "keep", "symmetric", "sigma"])
@@ -146,6 +162,10 @@ def test_all_surfaces_tell_of_missing_cells(tmp_path, choice):
     n_missing = int(np.isnan(X).sum())
     assert told["message"] == result.message and sum(told["missing"]) == n_missing
     note = f"{n_missing} missing cells (in 6 columns) count as the median of their column"
+    if choice != "sigma":
+        aside = int((~np.isnan(X[SET_ASIDE, [3] * 2 + [2] * 5])).sum())
+        assert sum(told["set_aside"]) == aside
+        note = f"{aside} extreme cells (in 2 columns) were set aside; they and {note}"
     assert remarks(result).count(note) == 1
     for where in ("message", "terminal", "report"):
         assert said[where].count(remarks(result)) == 1, where
@@ -185,7 +205,7 @@ def test_choices_are_those_of_the_verdict(table, result):
     assert dropped["message"].startswith("Dropped: 50 rows")
     both = as_json(table, "--drop", "1", "--keep", "1")
     assert both["removed"] == 50 and len(both["groups"]) == 1
-    assert both["message"].startswith("Put back: 7 rows") and "Dropped: 50 rows" in both["message"]
+    assert both["message"].startswith("Put back: 2 rows") and "Dropped: 50 rows" in both["message"]
     assert both["message"] == result.keep(0).drop(0).message
     for words, said in (
         (["--drop", "2"], "--drop 2: there is no such suspect. The verdict has 1, counted from 1."),
@@ -200,12 +220,33 @@ def test_choices_are_those_of_the_verdict(table, result):
     assert invoke("fit", table, "--assume", "everything").exit_code == 2
 
 
+def test_cells_that_were_set_aside_are_empty_in_the_cleaned_file(table, result, tmp_path):
+    def cleaned(*options):
+        done = invoke("fit", table, "--clean", tmp_path / "clean.csv", *options)
+        assert done.exit_code == 0, done.output
+        return pd.read_csv(tmp_path / "clean.csv")
+
+    expected = pd.read_csv(table)
+    for cell in result.cells:
+        expected.loc[cell.row, cell.name] = np.nan
+    expected = expected[result.support].reset_index(drop=True)
+    pd.testing.assert_frame_equal(cleaned(), expected)
+    pd.testing.assert_frame_equal(cleaned("--clean-rows"), expected.dropna().reset_index(drop=True))
+    assert invoke("fit", table, "--clean-rows").stderr.count("Give --clean too") == 1
+
+
 def test_a_row_is_explained_by_the_group_it_left_with(table, result):
-    for row in (100, 110):
+    for row in (120, 100, 110):
         why = result.explain(row)
-        assert why.directions[0].name == f"group 1: {result.groups[0]}"
-        assert why.cells == tuple(str(c) for c in result.cells if c.row == row)
+        if why.removed:
+            assert why.directions[0].name == f"group 1: {result.groups[0]}"
+        assert set(why.cells) == {str(c) for c in result.cells if c.row == row}
         assert all(words in str(why) for words in why.cells)
+        assert all(words.endswith("; set aside") != why.removed for words in why.cells)
+    why = result.explain(100)
+    assert why.set_aside.tolist() == [3] and why.values[3] == skewed()[100, 3]
+    # Seen from a mean, a median has its part.
+    assert "height = 164.826 (set aside), expected" in str(result.keep(0).explain(100))
     assert result.explain(3).suspected == f"suspect 1: {result.suspects[0]}"
     assert result.explain(300).suspected == "" and result.explain(300).cells == ()
     # With the suspect dropped, its rows left with it, also where another group would claim them.
@@ -216,7 +257,8 @@ def test_a_row_is_explained_by_the_group_it_left_with(table, result):
     def shown(row, *options):
         return invoke("explain", table, "--id-column", "name", "--row", row, *options).stdout
 
-    assert result.explain(100).cells[0] in shown("p100") and str(result.groups[0]) in shown("p100")
+    assert result.explain(120).cells[0] in shown("p120") and str(result.groups[0]) in shown("p120")
+    assert result.explain(100).cells[0] in shown("p100")
     assert f"suspect 1: {result.suspects[0]}" in shown("p003")
     gone = shown("p003", "--drop", "1")
     assert ", removed" in gone and str(result.suspects[0].group) in gone

@@ -66,17 +66,19 @@ def robust_mean(
 
     Without sigma, rows are removed on decisive evidence only, which depends on what is assumed of
     the good rows. What is left fixes sigma; the certificate is about the problem above with this
-    sigma and c1 = 1. Some 10 to 80 passes.
+    sigma and c1 = 1. Some 10 to 80 passes. In arrays in memory, extreme cells are first set aside:
+    they count as the median of their column in the certificate, and not at all in the mean, and
+    their rows stay. A row with many extreme cells is removed.
 
     Parameters
     ----------
     X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
         Any real dtype and memory order. Never changed or made dense, nor copied unless cells are
-        missing (see `missing`). Arrays of torch, cupy and other libraries that follow the array API
-        standard stay on their device, and the location and what has an entry for each row are
-        arrays of the same kind. A path (.npy, .zarr, .h5, .parquet), a memory map, a zarr array, an
-        HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes where their
-        chunks are. `inlier.open_table` says how much memory, and which cluster.
+        missing (see `missing`) or set aside. Arrays of torch, cupy and other libraries that follow
+        the array API standard stay on their device, and the location and what has an entry for each
+        row are arrays of the same kind. A path (.npy, .zarr, .h5, .parquet), a memory map, a zarr
+        array, an HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes
+        where their chunks are. `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
     assume : {"auto", "symmetric", "nothing"}, default="auto"

@@ -2,11 +2,13 @@
 
 import inspect
 import os
+import pickle
 import subprocess
 import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_outlier_detector
@@ -265,3 +267,31 @@ def test_what_is_of_the_problem_with_a_bound_is_refused_without_one(name):
         model.fit(X)
     model.set_params(l0=None).fit(X)
     RobustMean(l0=Options(algorithm="paper", **given)).fit(X)
+
+
+@cases("missing", ["auto", "error"])
+@cases("kind", ["array", "frame", "memory map", "pickled"])
+def test_extreme_cells_of_new_rows_are_set_aside_as_in_the_fit(kind, missing, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.standard_normal((300, 8)))
+    X[:5, 2], X[5:8, :4] = 1e4, 1e5
+    model = RobustMean(missing=missing).fit(X)
+    assert model.result_._gaps.cells.tolist() == [[i, 2] for i in range(5)]
+    assert not model.support_[5:8].any() and model.support_[:5].all()
+    if kind == "pickled":
+        model = pickle.loads(pickle.dumps(model))
+    given = pd.DataFrame(X) if kind == "frame" else X
+    if kind == "memory map":
+        np.save(tmp_path / "X.npy", X)
+        given = np.load(tmp_path / "X.npy", mmap_mode="r")
+    np.testing.assert_array_equal(model.predict(given) == 1, model.support_)
+    filled = X.copy()
+    filled[:5, 2] = np.median(X[5:, 2])
+    np.testing.assert_array_equal(model.score_samples(given), model.score_samples(filled))
+    # Whatever the value is, it does not count; a row with many is removed.
+    new = filled[20:24].copy()
+    new[:2, 2], new[2:, :4] = 1e9, 1e6
+    assert model.predict(new).tolist() == [1, 1, -1, -1]
+    expected = new[:2].copy()
+    expected[:, 2] = filled[0, 2]
+    np.testing.assert_array_equal(model.score_samples(new[:2]), model.score_samples(expected))

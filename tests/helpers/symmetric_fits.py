@@ -74,16 +74,20 @@ def check_sigma(sigma, certificate, rounding=0.0):
     assert certificate.budget == pytest.approx(n * sigma**2, rel=1e-9, abs=rounding)
 
 
+def set_aside(X, result):
+    """The table with medians in the cells that were set aside, and with NaN there."""
+    filled = np.array(X, dtype=np.float64)
+    seen, cells = filled.copy(), tuple(result.certificate.cells.T)
+    seen[cells] = np.nan
+    filled[cells] = np.nanmedian(seen, axis=0)[cells[1]]
+    return filled, seen
+
+
 def check_answer(X, result):
     """From the dense table, in the coordinates in which the fit was made."""
-    X = np.asarray(X, dtype=np.float64)
+    X, seen = set_aside(X, result)
     n, d = X.shape
     kept = result.support
-    observed = X.copy()
-    if result._gaps is not None:  # cells were set aside: means are over the others, ...
-        rows, columns = result._gaps.cells.T
-        observed[rows, columns] = np.nan
-        X = np.where(np.isnan(observed), np.nanmedian(observed, axis=0), observed)
     assert kept.shape == (n,) and kept.dtype == np.bool_
     assert 2 * kept.sum() >= n, "the majority is good"
     eps = float(np.finfo(result.location.dtype).eps)
@@ -91,7 +95,7 @@ def check_answer(X, result):
     np.testing.assert_array_equal(kept, result.details.indicator == 0.0)
     np.testing.assert_array_equal(result.outliers, np.flatnonzero(~kept))
     np.testing.assert_allclose(
-        result.location, np.nanmean(observed[kept], axis=0), rtol=0.0, atol=64.0 * eps * largest
+        result.location, np.nanmean(seen[kept], axis=0), rtol=0.0, atol=64.0 * eps * largest
     )
     # The verdict.
     assert not np.isnan(result.scores).any()

@@ -10,7 +10,8 @@ from symmetric_fits import SMALL, fitted
 
 def check_changed(X, result, changed, **how):
     """What at and keep return, from the data."""
-    dense = Dense(X, np.finfo(np.float64).eps, origin=result.location)
+    known = {"origin": result.location, "certificate": changed.certificate}
+    dense = Dense(X, np.finfo(np.float64).eps, **known)
     told = Told(changed, dense, fitted=False, **how)
     assert list(lies(told, np.random.default_rng(0))) == []
     certificate = changed.certificate

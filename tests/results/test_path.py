@@ -7,12 +7,20 @@ import pytest
 
 import inlier
 import reference
-from symmetric_fits import SETTINGS, SMALL, check_sigma, fitted, robust_mean, top_eigenvalue
+from symmetric_fits import (
+    SETTINGS,
+    SMALL,
+    check_sigma,
+    fitted,
+    robust_mean,
+    set_aside,
+    top_eigenvalue,
+)
 
 
 def test_points_of_the_path_are_recomputed(fit):
     sample, result = fit
-    X, n = sample.X, len(sample.X)
+    (X, _), n = set_aside(sample.X, result), len(sample.X)
     assert len(result.path) == len(result.groups) + 2
     gone = np.zeros(n, dtype=bool)
     for i, point in enumerate(result.path):

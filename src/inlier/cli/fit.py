@@ -24,7 +24,11 @@ def fit(
     mean: Path | None = writing("Write the means and medians of the columns to a CSV file."),
     rows: Path | None = writing("Write the verdict and score of each row to a CSV file."),
     clean: Path | None = writing(
-        "Write the kept rows, unchanged, to a .csv, .parquet, .feather or .npy file."
+        "Write the kept rows to a .csv, .parquet, .feather or .npy file; cells that were set aside "
+        "are left empty."
+    ),
+    clean_rows: bool = typer.Option(
+        False, "--clean-rows", help="Leave out rows with such cells, in place of empty cells."
     ),
     report: Path | None = writing("Write a report to an HTML file."),
     image: str | None = writing("Show rows as grey images in the report.", metavar="HEIGHTxWIDTH"),
@@ -44,6 +48,8 @@ def fit(
     with reporting_errors(errors):
         with progress(errors, quiet) as tell:
             shape = _image_shape(image)
+            if clean_rows and clean is None:
+                raise ValueError("--clean-rows is about the file of --clean. Give --clean too.")
             _check_targets(targets, options.file)
             frame = options.read()
             if clean is not None:
@@ -64,7 +70,7 @@ def fit(
             if rows is not None:
                 write_rows(frame, fits, rows)
             if clean is not None:
-                _write_kept(frame, fits, clean)
+                _write_kept(frame, fits, clean, clean_rows)
             if report is not None:
                 about: Any = {"source": options.source, "notes": [*frame.notes, *notes]}
                 _write_report(frame, fits, report, image=shape, **about)
@@ -141,11 +147,17 @@ def _check_targets(targets: dict[str, Path], file: str) -> None:
         taken.add(path)
 
 
-def _write_kept(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
+def _write_kept(frame: LoadedTable, fits: list[Fitted], path: Path, whole_rows: bool) -> None:
     kept = np.ones(len(frame.rows), dtype=np.bool_)
+    cells = []
     for fit in fits:
         kept[fit.rows] = fit.result._summary.support
-    write(frame, kept, path)
+        rows, columns = fit.result.certificate.cells.T
+        cells.append(np.stack([fit.rows[rows], columns], axis=1))
+    empty = np.concatenate(cells)
+    if whole_rows:
+        kept[empty[:, 0]] = False
+    write(frame, kept, path, empty)
 
 
 def _write_report(

@@ -47,6 +47,7 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
         "mean": summary.robust,
         "plain_mean": summary.plain,
         "missing": summary.n_missing,
+        "set_aside": summary.n_set_aside,
         "weighted": certificate.weighted,
         **_fields(summary, "converged", "message", "effective_size", *columns, *scalars),
         "certificate": {
@@ -83,7 +84,7 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
                 "description": str(cell),
                 "row": numbers[cell.row],
                 "column": cell.name,
-                **_fields(cell, "value", "median", "times", "slip"),
+                **_fields(cell, "value", "median", "times", "slip", "set_aside"),
             }
             for cell in summary.cells
         ],
@@ -106,7 +107,7 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
 def explanation_as_json(why: Explanation, frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
     """Return the explanation of a row as JSON fields."""
     position = fit.rows[why.row]
-    parts = ("value", "missing", "expected", "contribution")
+    parts = ("value", "missing", "set_aside", "expected", "contribution")
     return {
         "row": frame.rows[position] + 1,
         "name": None if frame.names is None else frame.names[position],

@@ -113,6 +113,8 @@ def show(console: Console, fit: Fitted) -> None:
     for i, suspect in enumerate(summary.suspects):
         said = f"  suspect {i + 1}: {suspect} (--drop {i + 1} removes it)"
         console.print(printable(said))
+    if any(cell.set_aside for cell in summary.cells):
+        console.print(_cells_set_aside(summary), soft_wrap=False)
     console.print(_worst_rows(summary), soft_wrap=False)
 
 
@@ -123,6 +125,21 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     for line in lines:
         console.print(printable(line))
     console.print("Contributions add up to the score; negative ones speak for the row.")
+
+
+def _cells_set_aside(summary: Summary, most: int = 10) -> Table:
+    """List the cells that were set aside, by row."""
+    cells = [cell for cell in summary.cells if cell.set_aside]
+    title = "The extreme cells that were set aside"
+    if len(cells) > most:
+        title += f", the first {most} of {summary.n_set_aside.sum():,}"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("row", overflow="fold")
+    table.add_column("cell", overflow="fold")
+    for cell in cells[:most]:
+        name = printable(_short(summary.row_name(cell.row)))
+        table.add_row(name, printable(str(replace(cell, name=_short(cell.name)))))
+    return table
 
 
 def _worst_rows(summary: Summary) -> Table:

@@ -286,6 +286,10 @@ class Table(Passes):
         """
         return self.mean(self.to_device(weights), center), np.full(len(center), weights.sum())
 
+    def plain_mean(self, weights: Array, center: Array) -> Array:
+        """Compute the weighted mean of all cells, also of those set aside, but missing ones."""
+        return self.observed_mean(weights, center)[0]
+
     def observed_sums(self, weights: Rows, center: Array) -> ColumnSums:
         """Compute weighted sums over the observed cells of each column, in one pass."""
         masses = (np.full(len(center), total(w)) for w in (weights, weights**2))

@@ -48,16 +48,19 @@ class Gaps:
         return np.flatnonzero(2 * self.counts > self.n_rows)
 
     def note(self, columns: tuple[str, ...] | None, weighted: bool = False) -> str:
-        """Return the sentences about missing cells in the message of a result."""
+        """Return the sentences about missing and extreme cells in the message of a result."""
         row = "kept row of positive weight" if weighted else "kept row"
-        counted = {"missing": self.counts, "extreme": self.n_set_aside}
-        kinds = [kind for kind, number in counted.items() if number.any()]
-        cells = " and ".join(_cells_in(counted[kind], kind) for kind in kinds)
-        one = sum(int(counted[kind].sum()) for kind in kinds) == 1
+        cells = [_cells_in(self.counts, "missing cell")] if self.counts.any() else []
+        note, n_aside = "", len(self.cells)
+        if n_aside:
+            was, they = ("was", "it") if n_aside == 1 else ("were", "they")
+            note = f"{_cells_in(self.n_set_aside, 'extreme cell')} {was} set aside; "
+            cells.insert(0, they)
+        one = self.counts.sum() + n_aside == 1
         verb, own = ("counts", "its") if one else ("count", "their")
-        note = (
-            f"{cells} {verb} as the median of {own} column in the certificate; each mean is over "
-            "the other cells of the kept rows."
+        note += (
+            f"{' and '.join(cells)} {verb} as the median of {own} column in the certificate; each "
+            "mean is over the other cells of the kept rows."
         )
         if len(self.mostly_missing):
             note += f" More than half is missing in {listed_columns(self.mostly_missing, columns)}."
@@ -76,7 +79,7 @@ class Gaps:
 
 def _cells_in(numbers: Array, kind: str) -> str:
     n, k = int(numbers.sum()), int(np.count_nonzero(numbers))
-    return f"{n} {kind} cell{'s' * (n > 1)} (in {k} column{'s' * (k > 1)})"
+    return f"{n} {kind}{'s' * (n > 1)} (in {k} column{'s' * (k > 1)})"
 
 
 class ImputedTable(DenseTable):
@@ -139,6 +142,16 @@ class ImputedTable(DenseTable):
         origin = self._observed_values(weights)
         sums = self.observed_sums(weights, origin)
         return origin + sums.drift / np.where(sums.mass > 0.0, sums.mass, 1.0), sums.mass
+
+    def plain_mean(self, weights: Array, center: Array) -> Array:
+        """Compute the weighted mean of all cells, also of those set aside, but missing ones."""
+        mean, mass = self.observed_mean(weights, center)
+        rows, columns = self.cells.T
+        own = weights[rows].astype(np.float64)
+        d = self.shape[1]
+        mass = mass + np.bincount(columns, own, minlength=d)
+        drift = np.bincount(columns, own * (self.values - mean[columns]), minlength=d)
+        return np.asarray(mean + drift / np.where(mass > 0.0, mass, 1.0))
 
     def _observed_values(self, weights: Array) -> Array:
         """Return an observed cell of positive weight of each column, its median if there is none.

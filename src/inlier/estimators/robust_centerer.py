@@ -15,8 +15,8 @@ from inlier.results.result import RobustMeanResult
 class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Subtract the mean of the good rows, and optionally divide by their standard deviation.
 
-    All rows are transformed, including the bad ones. Missing cells (NaN) stay missing, and are
-    treated as in `robust_mean`.
+    All rows are transformed, including the bad ones and cells that were set aside. Missing cells
+    (NaN) stay missing, and are treated as in `robust_mean`.
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ from inlier.estimators.base import MeanEstimator, in_signs
 from inlier.l0.fit import Options
 from inlier.results.outlyingness import THRESHOLD
 from inlier.results.result import RobustMeanResult
+from inlier.search.extremes import cells_beyond
 
 
 class RobustMean(OutlierMixin, MeanEstimator):
@@ -26,7 +27,8 @@ class RobustMean(OutlierMixin, MeanEstimator):
     Mahalanobis distance from the central kept rows.
 
     A missing cell of a new row is replaced by the median of its column in the fit or, if no cell
-    was missing there, by `location_`; a row without any cell is an error.
+    was missing there, by `location_`; a row without any cell is an error. Where extreme cells were
+    set aside in the fit, those of new rows are too, unless a row has many.
 
     Parameters
     ----------
@@ -46,8 +48,8 @@ class RobustMean(OutlierMixin, MeanEstimator):
     Attributes
     ----------
     location_ : ndarray of shape (n_features,)
-        The mean of the kept rows, in the precision of X; of each column over the rows that have the
-        cell.
+        The mean of the kept rows, in the precision of X; of each column over the cells that are
+        neither missing nor set aside.
     support_ : ndarray of bool, shape (n_samples,)
         The kept rows.
     weights_ : ndarray of shape (n_samples,)
@@ -131,17 +133,24 @@ class RobustMean(OutlierMixin, MeanEstimator):
         return self.missing == "auto"
 
     def _table(self, X: Any, fitting: bool = False) -> Table:
-        """Validate a table, and fill missing cells, in new rows as in the fit."""
+        """Validate a table; in new rows, fill missing and extreme cells as in the fit."""
         in_file = isinstance(X, np.memmap)  # scikit-learn returns a plain array
         X = self._validated(X, fitting)
-        if not self._takes_missing:
+        if not self._takes_missing and (fitting or self.result_._gaps is None):
             return as_table(X)
         missing = "error" if in_file else "auto"
         if fitting:  # here the names of the columns are known
             names = getattr(self, "feature_names_in_", None)
             return as_table(check_table(X, wide_later=True, missing=missing, columns=names))
-        fill, aside = self.result_._fill, self.result_.certificate.aside
-        return as_table(check_table(X, least_rows=1, missing=missing, fill=fill, ignored=aside))
+        gaps = self.result_._gaps
+        known: dict[str, Any] = {"least_rows": 1, "missing": missing, "fill": self.result_._fill}
+        if gaps is not None:
+            known["ignored"] = gaps.ignored
+            if gaps.fences is not None and isinstance(X, np.ndarray):
+                if in_file:
+                    check_table(X, least_rows=1)
+                known |= {"missing": "auto", "cells": cells_beyond(as_table(X), gaps.fences)}
+        return as_table(check_table(X, **known))
 
     def score_samples(self, X: Any) -> Array:
         """Return minus the outlyingness of each row of X, (n_samples,); higher is more normal.

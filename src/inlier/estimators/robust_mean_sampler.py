@@ -17,7 +17,8 @@ class RobustMeanSampler(BaseEstimator):
 
     Pipelines of scikit-learn cannot remove rows; in those of imbalanced-learn a sampler changes the
     rows of a fit, and no others. If y has classes, each class is fitted on its own, so that a rare
-    class is not removed. Missing cells (NaN) are treated as in `robust_mean`.
+    class is not removed. Missing cells (NaN) are treated as in `robust_mean`; a row in
+    which a cell was set aside is kept as it is.
 
     Parameters
     ----------

@@ -76,10 +76,11 @@ def cells_table(summary: Summary, most: int) -> PageTable:
         cells = [Cell(one.name)]
         cells += [Cell(number(value, 6), value) for value in (one.value, one.median)]
         cells += [Cell(one.about, one.times), Cell(one.slip)]
+        cells.append(Cell("cell set aside" if one.set_aside else "row removed"))
         rows.append(Row(summary.row_name(one.row), cells))
     columns = dict.fromkeys(("row", "column"), "name")
     columns |= dict.fromkeys(("value", "median", "distance"), "number")
-    columns["what would explain it"] = "words"
+    columns |= dict.fromkeys(("what would explain it", "what was done"), "words")
     caption = f"{counted(len(rows), 'extreme cell')}, by row."
     return PageTable("Table of cells", columns, rows, caption, "sortable extreme-cells")
 
@@ -112,6 +113,7 @@ def explanation_table(why: Explanation, digits: Array, most: int = 6) -> PageTab
     rows = []
     for feature, part, bar in zip(shown, parts.tolist(), _bars(parts), strict=True):
         value = "missing" if feature.missing else fixed(feature.value, digits[feature.column])
+        value += " (set aside)" * feature.set_aside
         cells = [
             Cell(value, feature.value),
             Cell(fixed(feature.expected, digits[feature.column]), feature.expected),

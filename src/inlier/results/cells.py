@@ -57,7 +57,7 @@ class Cell:
         if not np.isfinite(self.times):
             far = "in a column of which most values are the median"
         text = f" = {self.value:.6g}, {far} {self.median:.6g}"
-        return f"{text}; {self.slip}" if self.slip else text
+        return "; ".join(filter(None, (text, self.slip, "set aside" * self.set_aside)))
 
     def __str__(self) -> str:
         return f"{self.name}{self.words}"

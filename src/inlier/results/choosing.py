@@ -167,9 +167,7 @@ def _chosen(
     certificate = Certificate.of_rows(
         table, inside, mean.once, result._rule.metric, dual, max(known.n_removed, known.n_suspected)
     )
-    certificate = replace(
-        certificate, n_missing=known.n_missing, aside=known.aside, weighted=mean.weighted
-    )
+    certificate = replace(certificate.noted_like(known), weighted=mean.weighted)
     if rule is None:
         rule = _rule_of(result, groups, mean.once, certificate.budget, table)
     with np.errstate(over="ignore", invalid="ignore"):

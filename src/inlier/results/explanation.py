@@ -27,6 +27,8 @@ class Feature(NamedTuple):
     contribution: float
     missing: bool = False
     """Whether the row has no such cell: the value is then the median of the column."""
+    set_aside: bool = False
+    """Whether the cell is extreme and was set aside: it has the part of the median."""
 
 
 class Contribution(NamedTuple):
@@ -65,6 +67,9 @@ class Explanation:
         The suspect that a row that was kept belongs to, in words; empty if there is none.
     missing : int array
         The columns in which the row has no cell; its value there is the median of the column.
+    set_aside : int array
+        The columns in which its cell is extreme and was set aside: `values` has the cell, the
+        contributions are those of the median of the column.
     """
 
     row: int
@@ -80,6 +85,7 @@ class Explanation:
     cells: tuple[str, ...] = ()
     suspected: str = ""
     missing: Array = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
+    set_aside: Array = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
 
     def features(self, count: int = 10) -> tuple[Feature, ...]:
         """Return the columns with the largest contributions, for or against the row.
@@ -92,11 +98,12 @@ class Explanation:
         size = np.abs(self.contributions)
         count = min(count, max(1, int(np.count_nonzero(size))), len(size))
         largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)
-        missing, found = set(self.missing.tolist()), []
+        missing, aside, found = set(self.missing.tolist()), set(self.set_aside.tolist()), []
         for f in largest[np.lexsort((largest, -size[largest]))].tolist():
             seen = (self.values[f], self.center[f], self.contributions[f])
             value, expected, part = map(float, seen)
-            found.append(Feature(f, named(self.columns, f), value, expected, part, f in missing))
+            marks = (f in missing, f in aside)
+            found.append(Feature(f, named(self.columns, f), value, expected, part, *marks))
         return tuple(found)
 
     def __str__(self) -> str:
@@ -110,6 +117,7 @@ class Explanation:
         shown = self.features()
         for f in shown:
             said = f"is missing, counts as {f.value:.6g}" if f.missing else f"= {f.value:.6g}"
+            said += " (set aside)" * f.set_aside
             lines.append(f"  {f.contribution:+10.4g}  {f.name} {said}, expected {f.expected:.6g}")
         rest = len(self.contributions) - len(shown)
         if rest:
@@ -149,11 +157,14 @@ def explain(
 
 
 def of_cells(why: Explanation, table: Table) -> Explanation:
-    """Mark the missing cells of an explained row."""
-    if table.missing is None:
+    """Mark the cells of an explained row that are missing or set aside."""
+    gaps = table.gaps
+    if gaps is None or table.missing is None:
         return why
-    missing = np.flatnonzero(table.missing[why.row])
-    return replace(why, values=table.observed_row(why.row), missing=missing)
+    aside = np.sort(gaps.cells[gaps.cells[:, 0] == why.row, 1])
+    missing = np.setdiff1d(np.flatnonzero(table.missing[why.row]), aside)
+    values = table.observed_row(why.row)
+    return replace(why, values=values, missing=missing, set_aside=aside)
 
 
 def _by_multiplier(

@@ -47,8 +47,8 @@ class PathPoint:
     removed : int array
         Indices of the rows that have been removed.
     location : array of shape (d,)
-        The mean of the others, each counted once, in which a missing cell counts as the median of
-        its column.
+        The mean of the others, each counted once, in which a cell that is missing or set aside
+        counts as the median of its column.
     certificate : Certificate
     """
 

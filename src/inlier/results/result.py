@@ -60,6 +60,8 @@ class Details:
         Number of rows of one weight whose mean has the same variance, (sum w)^2 / sum w^2.
     n_missing : int array of shape (d,)
         Missing cells of each column.
+    n_set_aside : int array of shape (d,)
+        Extreme cells of each column that were set aside.
     """
 
     weights: Rows = field(repr=False)
@@ -71,6 +73,7 @@ class Details:
     n_passes: int
     effective_size: float
     n_missing: Array = field(repr=False)
+    n_set_aside: Array = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +83,8 @@ class RobustMeanResult:
     Attributes
     ----------
     location : array of shape (d,)
-        The mean of the kept rows; of each column over the rows that have the cell.
+        The mean of the kept rows; of each column over the cells that are neither missing nor set
+        aside.
     support : boolean array of shape (n,)
         The kept rows.
     sigma : float
@@ -215,14 +219,18 @@ class RobustMeanResult:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The extreme cells of the rows that were removed for them; of at most a thousand rows."""
+        """The extreme cells, by row: those that were set aside, and those of rows with many.
+
+        A cell that was set aside does not count; its row may be kept. A row with many extreme cells
+        was removed. Of at most a thousand rows each.
+        """
         return extreme_cells(self.groups, self._known_data())
 
     @property
     def details(self) -> Details:
         """Weights, budget, rule, steps and counts behind the result."""
         indicator = double(~self.support) if self._indicator is None else self._indicator
-        n_missing = np.zeros(self.location.shape[0], np.intp)
+        none = np.zeros(self.location.shape[0], np.intp)
         return Details(
             weights=self._weights,
             indicator=indicator,
@@ -232,7 +240,8 @@ class RobustMeanResult:
             n_iter=self._verdict.n_iter,
             n_passes=self._n_passes,
             effective_size=effective_size(on_host(self._weights)),
-            n_missing=n_missing if self._gaps is None else self._gaps.counts,
+            n_missing=none if self._gaps is None else self._gaps.counts,
+            n_set_aside=none if self._gaps is None else self._gaps.n_set_aside,
         )
 
     @property
@@ -261,8 +270,8 @@ class RobustMeanResult:
 
         The standard deviation of the m kept rows, with m - 1 in the denominator, over sqrt(m). It
         covers chance only; that some bad rows may be left, or good ones removed, is the subject of
-        `Certificate.error_radius`. Where cells are missing, m is the number of kept rows that have
-        the cell; infinite for fewer than two. One pass over the data, once.
+        `Certificate.error_radius`. Where cells are missing or set aside, m is the number of the
+        other cells of the kept rows; infinite for fewer than two. One pass over the data, once.
 
         With `sample_weight` the deviation is weighted and m is the effective size. This assumes
         that rows vary alike regardless of their weight: too large if heavy rows vary less than

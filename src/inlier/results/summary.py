@@ -89,7 +89,7 @@ class Summary:
     suspect_of: Array = field(repr=False)
     """Which of the suspects each row belongs to; -1 for none."""
     cells: tuple[Cell, ...] = field(repr=False)
-    """The extreme cells of the rows that were removed for them, by row."""
+    """The extreme cells that were set aside, and those of rows removed for them, by row."""
     path: tuple[PathPoint, ...] = field(repr=False)
     chosen: int
     """The point of the path that is the answer."""
@@ -104,6 +104,8 @@ class Summary:
     """What the message says beyond the numbers of rows, groups, suspects and the certificate."""
     n_missing: Array = field(repr=False)
     """How many cells each column lacks: means and deviations are over the others."""
+    n_set_aside: Array = field(repr=False)
+    """How many of its cells are extreme and were set aside: they do not count either."""
 
     @property
     def n_removed(self) -> int:
@@ -211,7 +213,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     if weights is not None or table.gaps is not None:
         # Spectra are of the table without gaps in which each row counts once, means are not.
         weights = np.ones(n) if weights is None else weights / weights.max()
-        plain, _ = table.observed_mean(weights, robust)
+        plain = table.plain_mean(weights, robust)
         inner = table.mean(kept, robust)
     offset = plain - robust
     length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
@@ -262,6 +264,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         message=result.message,
         remarks=wording.remarks(result),
         n_missing=details.n_missing,
+        n_set_aside=details.n_set_aside,
     )
 
 

@@ -90,9 +90,10 @@ def statement(
     if not np.isfinite(radii).any():
         return f"{assumed}, nothing is known: all of the kept rows may be bad."
     within = _alternatives([f"{r:.3g}" if np.isfinite(r) else "any distance" for r in radii])
-    alike = (
-        ", if a missing cell counts as the median of its column" if certificate.n_missing else ""
-    )
+    kinds = {"missing": certificate.n_missing, "extreme": len(certificate.cells)}
+    filled = " or ".join(kind for kind, number in kinds.items() if number)
+    filled = "an extreme" if filled == "extreme" else f"a {filled}"
+    alike = f", if {filled} cell counts as the median of its column" if any(kinds.values()) else ""
     mean = certified_mean(certificate)
     return f"{assumed}, {mean} is within {within} of that of the good rows{alike}."
 
@@ -193,7 +194,7 @@ def sentence(finding: Finding, words: Remedies = PYTHON) -> str:
 
 
 def _missing(result: RobustMeanResult) -> str:
-    """Return what is said of missing cells, by the names of their columns."""
+    """Return what is said of missing and extreme cells, by the names of their columns."""
     if result._gaps is None:
         return ""
     columns = None if result._data is None else result._data.columns

@@ -146,20 +146,28 @@ def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool
             if fences is not None:
                 kept = values[fences(values) <= 1.0]
                 fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
-        if fences is None:
-            return table, more
-        rows = on_host(namespace(X).nonzero(table.measured(fences) > 1.0)[0])
+    if fences is None:
+        return table, more
+    found = cells_beyond(table, fences)
+    screened = set_aside(cast(DenseTable, table), found, fences) if len(found) else table
+    screened.fences = fences
+    return screened, more
+
+
+def cells_beyond(table: Table, fences: Fences) -> Array:
+    """Return row and column of the cells to be set aside, k x 2: not those of rows with many."""
+    with np.errstate(all="ignore"):
+        sizes = table.measured(fences)
+        rows = on_host(namespace(sizes).nonzero(sizes > 1.0)[0])
         values = table.fetch(rows).astype(np.float64)
         off = values - fences.center
         extreme = (off > fences.above) | (-off > fences.below)
         extreme[many_cells(fences)(values) > 1.0] = False
-        if table.missing is not None:
-            extreme &= ~table.missing[rows]
+    if table.missing is not None:
+        extreme &= ~table.missing[rows]
     found = np.argwhere(extreme)
     found[:, 0] = rows[found[:, 0]]
-    screened = set_aside(cast(DenseTable, table), found, fences) if len(found) else table
-    screened.fences = fences
-    return screened, more
+    return found
 
 
 def _with_rows_beyond(
