@@ -88,7 +88,7 @@ class Dense:
     def set_aside(self, X: Any, fill: Any) -> Any:
         """A copy with other values in the cells that were set aside; X itself if there are none."""
         if len(self.cells):
-            X, (rows, columns) = X.copy(), self.cells.T
+            X, (rows, columns) = np.asarray(X).astype(np.float64), self.cells.T
             X[rows, columns] = np.broadcast_to(fill, X.shape[1])[columns]
         return X
 

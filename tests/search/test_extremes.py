@@ -38,8 +38,8 @@ def test_typos_are_set_aside_and_described():
     result = fitted(iris_with_typos())
     assert result.support.all()
     said = {(cell.row, cell.column): str(cell) for cell in result.cells}
-    assert said[3, 0].endswith("it looks 10 times too large")
-    assert said[60, 2].endswith("it looks 100 times too large")
+    assert said[3, 0].endswith("it looks 10 times too large; set aside")
+    assert said[60, 2].endswith("it looks 100 times too large; set aside")
     assert "occurs 3 times, like a code" in said[100, 1]
     assert "x2 = 350, about 280 times the column's usual distance from its median" in said[60, 2]
     assert result.explain(60).cells == (said[60, 2],)

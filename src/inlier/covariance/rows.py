@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import gammaincinv
 from sklearn.exceptions import ConvergenceWarning
 
-from inlier._internal.arrays import double, every, on_host, scattered
+from inlier._internal.arrays import double, every, mask_of, on_host, scattered
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows, Seed
 from inlier._internal.validation import check_choice
@@ -53,6 +53,10 @@ def good_rows(
     of_mean: Any = "symmetric" if assume == "gaussian" else assume
     result = robust_mean(table, assume=of_mean, random_state=random_state)
     support, location = result.support, on_host(result.location).astype(np.float64)
+    if len(result.certificate.cells):
+        # An extreme cell would inflate the covariance: its row is removed.
+        rows = mask_of(result.certificate.cells[:, 0], table.shape[0])
+        support = support & ~table.to_device(rows)
     location = table.mean(double(support), location)
     if assume != "nothing":
         gaussian = assume == "gaussian"

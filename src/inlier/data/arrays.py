@@ -106,10 +106,9 @@ class DenseTable(BlockTable):
 
     @property
     def array(self) -> Rows | None:
-        """The array, if it is all in memory; of other libraries, if it is of floating point."""
-        usable = not isinstance(self._Y, np.memmap) and self._kept is None
-        usable &= self._xp is np or dtype_name(self._Y) in ("float32", "float64")
-        return self._Y if usable else None
+        """The array, if it is all in memory."""
+        in_memory = not isinstance(self._Y, np.memmap) and self._kept is None
+        return self._Y if in_memory else None
 
     def with_rows_on_host(self) -> Table:
         if self._xp is np:

@@ -95,6 +95,9 @@ def check_table(
         return imputed(X, where, name, names, fill, ignored, cells, fences)
     if issparse(X) or not (wide_later and is_wide(X.shape)):
         _check_finite(X, name)
+    if len(cells) and not issparse(X):  # an array of another library
+        where = np.zeros(X.shape, np.bool_)
+        return imputed(X, where, name, None, fill, ignored, cells, fences)
     return X
 
 

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import blocks_of, like, median, namespace, of_columns, on_host
+from inlier._internal.arrays import (
+    blocks_of,
+    double,
+    dtype_name,
+    like,
+    median,
+    namespace,
+    of_columns,
+    on_host,
+)
 from inlier._internal.typing import Array, Mask
 from inlier.data.arrays import DenseTable
 from inlier.data.base import ColumnSums
@@ -234,6 +243,8 @@ def imputed(
                 "columns: there is nothing to take a mean of."
             )
         fill = _medians(X, missing)
+    if not dtype_name(X).startswith("float"):  # a median may be between two integers
+        X = double(X)
     # Rounded to the precision of the data, so that subtracting it gives exact zeros.
     rounded = like(fill, X, X.dtype)
     values = NONE
@@ -255,8 +266,6 @@ def imputed(
 def set_aside(table: DenseTable, cells: Array, fences: Fences) -> ImputedTable:
     """Return a copy of a table in memory in which these cells do not count."""
     X: Any = table._Y
-    if isinstance(X, np.ndarray) and X.dtype.kind != "f":
-        X = X.astype(np.float64)
     missing, fill, ignored = table.missing, fences.center.copy(), NONE
     if isinstance(table, ImputedTable):
         fill, ignored = table.fill.copy(), table.ignored

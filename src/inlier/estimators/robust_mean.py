@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -146,7 +147,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         known: dict[str, Any] = {"least_rows": 1, "missing": missing, "fill": self.result_._fill}
         if gaps is not None:
             known["ignored"] = gaps.ignored
-            if gaps.fences is not None and isinstance(X, np.ndarray):
+            if gaps.fences is not None and not issparse(X):
                 if in_file:
                     check_table(X, least_rows=1)
                 known |= {"missing": "auto", "cells": cells_beyond(as_table(X), gaps.fences)}

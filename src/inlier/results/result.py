@@ -320,7 +320,7 @@ class RobustMeanResult:
         return like(np.stack([low, high]), self.location)
 
     def guarantee(self, fraction: float = 0.25) -> Any:
-        """Bound how far the mean of the good rows lies from the location, whatever the bad rows are.
+        """Bound how far the mean of the good rows is from the location, whatever the bad rows are.
 
         With s the standard deviation of the cells that count in a column, and t their share of all
         rows, s (sqrt(f / (t - f)) + sqrt((1 - t) / (t - f))): two sets of rows that share t - f of
