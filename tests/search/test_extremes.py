@@ -96,6 +96,16 @@ def test_a_sample_finds_what_all_rows_show():
 
 
 @pytest.mark.usefixtures("small_samples")
+@cases("top", [1e4, 1e6, 1e12])
+def test_bad_cells_in_a_sample_do_not_move_its_fences(top):
+    """Beside skewed rows nothing else finds values that no gap separates."""
+    X = np.random.default_rng(0).lognormal(size=(6000, 5))
+    X[:300, 2] = np.geomspace(6.0, top, 300)
+    off = np.abs(fitted(X).location - X[300:].mean(axis=0)) / X[300:].std(axis=0)
+    assert off.max() <= 0.5
+
+
+@pytest.mark.usefixtures("small_samples")
 def test_a_sample_does_not_cost_the_farthest_good_rows():
     X = np.random.default_rng(0).standard_normal((20_000, 6))
     X[:200] += 8.0

@@ -1,11 +1,11 @@
-"""Extreme cells and rows: values that the tail of the others cannot reach.
+"""Extreme rows, and the gap that separates extreme values from the others.
 
 Far out, the logarithms of good values have independent exponential spacings if their tail falls
-with any power. So k values that exceed all others by a ratio r have the chance r^(-k g), where g is
-the tail index, estimated from the values just inside the gap. Each side of each column is tested in
-its own unit and with its own tail; then the rows' lengths in these units.
+with any power. So if k values exceed all others by a ratio r, k log r has the law of one more of
+the m spacings just inside the gap: the chance is (1 + k log r / S)^(-m), where S is their sum. Each
+side of each column is tested in its own unit; then the lengths of rows.
 
-Works on a sample of the rows, on the host or a device, and finds rules that hold for all rows.
+Works on a sample of the rows on the host, and finds rules that hold for all rows.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _with_rows_beyond(
     factor = (table.shape[0] / len(sample.rows)) ** (1.0 / thresholds.TAIL_INDEX)
     reach = _reach(sample.values, factor)
     values = np.concatenate([sample.values, _rows_beyond(table, reach)])
-    return values, lambda rule, kept: _widened(rule, reach, kept, factor)
+    return values, lambda rule, kept: _widened(rule, kept, factor)
 
 
 def _reach(values: Rows, factor: float) -> Fences:
@@ -199,17 +199,18 @@ def _rows_beyond(table: Table, reach: Fences) -> Array:
     return table.fetch(np.sort(rows)).astype(np.float64)
 
 
-def _widened(rule: Rule, reach: Fences, kept: Rows, factor: float) -> Rule:
-    """Widen a rule by what rows outside of the sample can reach."""
+def _widened(rule: Rule, kept: Array, factor: float) -> Rule:
+    """Widen a rule by what good rows outside of the sample can reach, given the kept ones in it."""
     measure = rule.measure
     if not isinstance(measure, Fences):
         return rule._replace(cut=max(rule.cut, factor * highest(measure(kept))))
-    shift = reach.center - measure.center
+    # Of the values within the fences: those beyond may be bad, and would move them to any distance.
+    off = kept - measure.center
     above, below = (
-        np.where(np.isfinite(fence), np.maximum(fence, farthest), np.inf)
+        np.where(np.isfinite(fence), np.maximum(fence, factor * farthest), np.inf)
         for fence, farthest in (
-            (measure.above, reach.above + shift),
-            (measure.below, reach.below - shift),
+            (measure.above, off.max(axis=0, initial=0.0)),
+            (measure.below, -off.min(axis=0, initial=0.0)),
         )
     )
     return rule._replace(measure=replace(measure, above=above, below=below))
