@@ -163,8 +163,9 @@ def robust_mean(
         table, more = without_extreme_cells(table)
     while True:  # more than once only where cells are missing or extreme
         frame, verdict = _fit(table, sigma, assume, scatter, options, random, callback)
-        if more and _keeps_more(whole, frame, verdict):
-            table, more = without_extreme_cells(whole, many=True)[0], False
+        further, more = without_extreme_cells(whole, many=True)[0] if more else None, False
+        if further is not None and _keeps_cells(further, frame, verdict):
+            table = further
         elif table.gaps is not None and len(few := _columns_to_ignore(table, frame, verdict)):
             table = table.ignoring(few)
         else:
@@ -264,15 +265,14 @@ def _center(
     return center, central
 
 
-def _keeps_more(whole: Table, frame: Frame, verdict: Verdict) -> bool:
-    """Return whether a fit keeps most of the rows with further extreme cells.
+def _keeps_cells(table: Table, frame: Frame, verdict: Verdict) -> bool:
+    """Return whether a fit keeps most of the rows of which cells are set aside in another table.
 
-    Then they are not those of a group of rows, and are set aside as cells.
+    Then these are not the cells of a group of rows.
     """
-    further = without_extreme_cells(whole, many=True)[0]
-    if further.gaps is None:
+    if table.gaps is None:
         return False
-    rows = np.unique(further.gaps.cells[:, 0])
+    rows = np.unique(table.gaps.cells[:, 0])
     kept = on_host(frame.of_all_rows(verdict.kept, False))[rows]
     return 2 * int(kept.sum()) > len(rows)
 

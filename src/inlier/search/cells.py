@@ -50,12 +50,11 @@ def find_fences(
     many: bool,
     gap_test: Callable[[Array], tuple[Array, Array, float]],
 ) -> tuple[Fences | None, bool]:
-    """Find the fences of the columns, None if no cell is extreme; with the law of a column.
+    """Find the fences of the columns; None if no cell is extreme.
 
-    Unless `many` are wanted, not where more of its cells are extreme than would be slips, and
-    return whether there are such columns.
-
-    `gap_test` takes rows and returns the upper and lower limits of their columns, and a log_p.
+    Where more cells of a column are extreme than would be slips, it has a fence only if `many` are
+    wanted; return also whether there is such a column. `gap_test` takes rows and returns the upper
+    and lower limits of their columns, and the logarithm of the least chance.
     """
     d = values.shape[1]
     more = False
@@ -195,7 +194,8 @@ def cuts_of(
         cuts.append(unit * _cut_before(b, by_law))
         caps.append(unit * _cut_before(b, inflating > n * thresholds.CAP**2))
         if by_law.any():
-            chance = float(p[by_law].min()) * thresholds.CELL_LEVEL / level
+            # Over all columns, and all cuts.
+            chance = float(p[by_law].min()) * len(b) * thresholds.CELL_LEVEL / level
             log_p = min(log_p, float(np.log(max(chance, np.exp(FARTHEST_LOG_P)))))
     return _Cut(cuts[0], cuts[1], log_p), _Cut(caps[0], caps[1])
 

@@ -1,7 +1,6 @@
 """The numbers of the search, one line each: name, value, reason.
 
-`benchmarks/noknobs.py`, `real.py`, `tables.py` and `clean.py` measure what they do together,
-`benchmarks/parts.py` what each part contributes.
+`benchmarks/noknobs.py`, `real.py`, `tables.py` and `clean.py` measure what they do together.
 """
 
 import numpy as np
@@ -27,7 +26,7 @@ ROUNDS = 8  # rounds in which such rows are removed
 
 INNER_SHARE = 0.65  # of the values of a column, which give its unit: a third may be bad
 LOG_DEVIATION = 1.5  # of the log-normal law that is admitted beyond it: heavier than Student's t_2
-LOG_SKEW = 2.0  # added where all of it lies on one side; covers a log-deviation of 2.5
+LOG_SKEW = 2.0  # added where all of it lies on one side, as in log-normal columns
 INFLATED = 4.0  # units by which extreme cells alone make a column vary
 CAP = 100.0  # the same, whatever the law
 CELL_LEVEL = 0.01  # chance for a clean table, over all columns
