@@ -8,7 +8,7 @@ from inlier import robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA
 from inlier.search import thresholds
-from inlier.search.extremes import RowSample
+from inlier.search.sample import RowSample
 from ordinary_tables import fitted, iris_with_typos
 
 # Rows, columns, the bad rows and columns, and what happens to them.

@@ -20,10 +20,8 @@ from scipy.special import ndtri
 
 from inlier._internal.arrays import (
     ascending_columns,
-    evenly_spaced,
     highest,
     like,
-    median,
     median_distances,
     middles,
     namespace,
@@ -32,7 +30,6 @@ from inlier._internal.arrays import (
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
-from inlier._internal.validation import fit_generator
 from inlier.data import (
     DenseTable,
     Fences,
@@ -47,54 +44,8 @@ from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
 from inlier.search.cells import cuts_of, find_fences, rank
+from inlier.search.sample import RowSample
 from inlier.search.tests import quantile_of_last
-
-
-class RowSample(NamedTuple):
-    """Some rows of a table on the host, in an order that does not depend on the table's."""
-
-    rows: Array
-    """Their indices."""
-    values: Array
-    """m x d, in double precision."""
-    missing: Mask | None = None
-    """m x d: which cells are filled, if some are."""
-
-    @classmethod
-    def of(cls, table: Table) -> RowSample | None:
-        """Sample all rows, or as many as fit; None if these are too few to know the columns."""
-        n, d = table.shape
-        m = min(n, max(thresholds.SAMPLE_ROWS, thresholds.SAMPLE_CELLS // d))
-        if n * d <= thresholds.WHOLE_CELLS:
-            m = n
-        if n < thresholds.FEWEST_ROWS or m * d > thresholds.MOST_SAMPLE_CELLS:
-            return None
-        # In the order in which the fit samples rows, if it has one already.
-        order = table.order(fit_generator(0))
-        rows = on_host(order) if m == n else evenly_spaced(order, m)
-        missing = None if table.missing is None else table.missing[rows]
-        return cls(rows, table.fetch(rows).astype(np.float64), missing)
-
-    def among(self, kept: Rows, most: int) -> RowSample:
-        """Return the kept rows of the sample, or `most` of them."""
-        inside = np.flatnonzero(on_host(namespace(kept).take(kept, like(self.rows, kept))))
-        if len(inside) > most:
-            inside = inside[np.linspace(0, len(inside) - 1, most).astype(np.intp)]
-        missing = None if self.missing is None else self.missing[inside]
-        return RowSample(self.rows[inside], self.values[inside], missing)
-
-    def refilled(self) -> Array:
-        """Return the values, with missing cells filled with the medians of these rows.
-
-        The median of other rows is not their middle: a spike beside it looks like skewness.
-        """
-        values = self.values.copy()
-        if self.missing is not None:
-            some_missing = self.missing.any(axis=0) & ~self.missing.all(axis=0)
-            for j in np.flatnonzero(some_missing):
-                filled = self.missing[:, j]
-                values[filled, j] = median(values[~filled, j])
-        return values
 
 
 class Rule(NamedTuple):

@@ -15,7 +15,8 @@ from inlier.l0.surrogates import dual_in
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle
 from inlier.search import thresholds
-from inlier.search.extremes import RowSample, extreme_rules
+from inlier.search.extremes import extreme_rules
+from inlier.search.sample import RowSample
 from inlier.search.separated import separated
 from inlier.search.state import SearchState, Task, spectrum_of, start_search
 from inlier.search.symmetric import is_noise, symmetric

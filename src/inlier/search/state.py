@@ -14,8 +14,8 @@ from inlier._internal.typing import Array, Rows
 from inlier.data import Frame, Place
 from inlier.linalg.eigenpairs import DENSE, PROBES, WARM, Oracle, Spectrum
 from inlier.search import thresholds
-from inlier.search.extremes import RowSample
 from inlier.search.pursuit import White
+from inlier.search.sample import RowSample
 from inlier.search.tests import NOTHING, Cut
 from inlier.verdict.rules import Group, Suspect
 from inlier.verdict.verdict import Step
