@@ -63,7 +63,13 @@ def find_fences(
     above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
     for j in _candidates(values, center, missing):
         present = values[:, j] if missing is None else values[~missing[:, j], j]
-        law, cap = cuts_of(present - center[j], thresholds.CELL_LEVEL / d)
+
+        def foreign(rows: Mask, column: int = j) -> bool:
+            return missing is None and not others.typical(rows, column)
+
+        law, cap = cuts_of(
+            present - center[j], thresholds.CELL_LEVEL / d, foreign=foreign
+        )
         off = values[:, j] - center[j]
         beyond = law.beyond(off)
         cut = law if others.typical(beyond, j) else cap
@@ -166,33 +172,59 @@ def rank(share: float, n: int) -> int:
 
 
 def cuts_of(
-    off: Array, level: float, inflated: float = thresholds.INFLATED, power: float = 1.0
+    off: Array,
+    level: float,
+    inflated: float = thresholds.INFLATED,
+    power: float = 1.0,
+    foreign: Callable[[Mask], bool] = lambda rows: False,
 ) -> tuple[_Cut, _Cut]:
-    """Return where the cells of a column are extreme by its law, and at any rate."""
+    """Return where the cells of a column are extreme by its law, and at any rate.
+
+    `foreign` tells whether some rows differ from the others in other columns: no unit is taken from
+    their cells.
+    """
     n = len(off)
-    a = np.sort(np.abs(off))
+    size = np.abs(off)
+    a = np.sort(size)
     if n < thresholds.FEWEST_ROWS or a[-1] == 0.0:
         return NO_CUT, NO_CUT
-    other = a[a > 1e-9 * median(a[a > 0.0])]
-    if 1.0 - len(other) / n > thresholds.TIED_SHARE:
-        return _cuts_of_tied(other, n)
+    least = 1e-9 * median(a[a > 0.0])
+    other, tail = a[a > least], 1.0 - thresholds.INNER_SHARE
+    if len(other) < thresholds.FEWEST_VALUES:
+        return NO_CUT, NO_CUT
+    # Of equal values no more count than leave a unit to the others.
+    n = min(n, round(len(other) / (1.0 - thresholds.TIED_SHARE)))
     # Of few values a quantile is not well known: the upper end of its interval.
-    inner = thresholds.INNER_SHARE + 2.0 / n
-    unit, tail = float(a[rank(min(inner, 1.0), n)]), 1.0 - thresholds.INNER_SHARE
-    shares = [float(np.mean(side * off > unit)) for side in (1, -1)]
+    unit = float(other[max(0, min(n, rank(thresholds.INNER_SHARE, n) + 3) - n + len(other) - 1)])
+    tied = n < len(off)
+    if tied:
+        # Most of the others may be bad, but for a code that is repeated.
+        distinct, counts = np.unique(other, return_counts=True)
+        unit = min([unit, *distinct[counts >= max(3, 0.01 * len(off))][:1]])
+        if foreign((size > least) & (size <= unit)):
+            # The others without the cells of these rows.
+            return cuts_of(np.where(size <= unit, 0.0, off), level, inflated, power, foreign)
+    shortness, skew = _shortness(off), thresholds.LOG_SKEW
+    if tied:
+        low, middle = (float(other[rank(q, len(other))]) for q in (0.1, 0.5))
+        shortness, skew = 1.0, np.clip(1.5 * np.log(middle / low) / 1.28 - 1.5, 0.0, skew)
+    cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** shortness
+    if len(other) < tail * len(off):
+        cap = thresholds.NARROW_CAP
+    shares = [float(np.sum(side * off > unit)) / n for side in (1, -1)]
     cuts, caps, log_p = [], [], 0.0
     for side, share, opposite in ((1, *shares), (-1, *shares[::-1])):
         b = np.sort(side * off[side * off > unit]) / unit
         number = np.arange(len(b), 0, -1)
         # The side of a skewed column on which more of it lies may be heavier.
-        spread = thresholds.LOG_DEVIATION + thresholds.LOG_SKEW * max(0.0, share - opposite) / tail
-        spread *= power
-        start = -ndtri(max(share, tail / 2.0))
+        surplus = min(1.0, max(0.0, share - opposite) / tail)
+        spread = power * (thresholds.LOG_DEVIATION + skew * shortness * surplus)
+        start = -ndtri(min(tail, max(share, tail / 2.0)))
         p = pdtrc(number - 1, n * ndtr(-(start + np.log(b) / spread)))
         inflating = number * b**2
         by_law = (p < level) & (inflating > n * inflated**2)
         cuts.append(unit * _cut_before(b, by_law))
-        caps.append(unit * _cut_before(b, inflating > n * thresholds.CAP**2))
+        caps.append(unit * _cut_before(b, inflating > n * cap**2))
         if by_law.any():
             # Over all columns, and all cuts.
             chance = float(p[by_law].min()) * len(b) * thresholds.CELL_LEVEL / level
@@ -200,30 +232,19 @@ def cuts_of(
     return _Cut(cuts[0], cuts[1], log_p), _Cut(caps[0], caps[1])
 
 
-def _cuts_of_tied(other: Array, n: int) -> tuple[_Cut, _Cut]:
-    """Return the cuts of a column of which many values are equal, from the distances of the others.
+def _shortness(off: Array) -> float:
+    """Return 0 if both sides of a column have tails, and up to 1 if one of them ends abruptly.
 
-    Their unit is the nearest value that is repeated, as in a column of codes, or the median of the
-    values that are not.
+    Values that are bounded on one side, such as sizes and amounts, may be heavy on the other.
     """
-    m = len(other)
-    if m < thresholds.FEWEST_VALUES:
-        return NO_CUT, NO_CUT
-    distinct, counts = np.unique(other, return_counts=True)
-    repeated = counts >= max(3, 0.01 * n)
-    single = np.repeat(distinct[~repeated], counts[~repeated])
-    units = distinct[repeated][:1].tolist()
-    if len(single) >= max(thresholds.FEWEST_VALUES, m / 3):
-        # Of few values the median is not well known: the upper end of its interval.
-        units.append(float(single[rank(min(1.0, 0.5 + 0.5 / np.sqrt(len(single))), len(single))]))
-    unit = min(units)
-    b = other[other > unit] / unit
-    inflating = np.arange(len(b), 0, -1) * b**2
-    cuts = [
-        unit * _cut_before(b, inflating > m * limit**2)
-        for limit in (thresholds.TIED_INFLATED, thresholds.CAP)
-    ]
-    return _Cut(cuts[0], cuts[0]), _Cut(cuts[1], cuts[1])
+    ratios = []
+    for side in (off, -off):
+        a = np.sort(side[side > 0.0])
+        if len(a) < 0.3 * len(off):
+            return 1.0
+        ratios.append(float(a[rank(0.9, len(a))] / a[rank(0.5, len(a))]))
+    ratio = min(ratios) * (1.0 - 1.0 / np.sqrt(len(off)))
+    return float(np.clip((1.8 - ratio) / 0.8, 0.0, 1.0))
 
 
 def _cut_before(b: Array, extreme: Mask) -> float:

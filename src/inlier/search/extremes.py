@@ -281,9 +281,20 @@ def rounding_steps(ascending: Rows) -> Array:
     least, smallest = 1e-9 * on_host(spread), on_host(xp.min(steps, axis=0)).copy()
     tied = np.flatnonzero(~(smallest > least))
     if len(tied):
-        among = on_host(of_columns(steps, tied))
-        smallest[tied] = np.where(among > least[tied], among, np.inf).min(axis=0)
+        for j in tied:
+            smallest[j] = _step(on_host(ascending[:, int(j)]), least[j])
     return np.where(np.isfinite(smallest), smallest, 0.0)
+
+
+def _step(ascending: Array, least: float) -> float:
+    """Return the smallest step between ascending values; of codes, if most values are."""
+    n = len(ascending)
+    starts = np.flatnonzero(np.diff(ascending, prepend=-np.inf) > least)
+    counts = np.diff(starts, append=n)
+    codes = counts >= max(3, 0.01 * n)
+    if counts[codes].sum() >= thresholds.INNER_SHARE * n and codes.sum() > 1:
+        starts = starts[codes]
+    return float(np.min(np.diff(ascending[starts]), initial=np.inf))
 
 
 def _unit_and_power(ascending: Rows, number: Array) -> tuple[Array, Array]:

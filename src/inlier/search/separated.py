@@ -143,8 +143,9 @@ def separated_groups(
             if group is None:
                 break
             members = group.members
-            large = members.sum() > thresholds.CLASS_SHARE * n
-            if large and is_class(values[members], values[~members]):
+            share = members.sum() / n
+            similar = share > thresholds.CLASS_SHARE and is_class(values[members], values[~members])
+            if similar or share >= thresholds.LARGE:
                 several = True
                 break
             direction = np.zeros(len(varies))
@@ -161,8 +162,10 @@ def separated_groups(
             return found, [], several
 
     def is_obvious(pair: tuple[Separated, Array]) -> bool:
-        few = pair[0].members.sum() <= thresholds.OBVIOUS_SHARE * n
-        return bool(few and pair[0].ratio >= thresholds.OBVIOUS_RATIO)
+        group = pair[0]
+        few = group.members.sum() <= thresholds.FEW_SHARE * n
+        ratio = thresholds.CLEAR_RATIO if few else thresholds.OBVIOUS_RATIO
+        return bool(group.ratio >= ratio and group.log_p <= thresholds.CLEAR_LOG_P)
 
     def is_suspect(pair: tuple[Separated, Array]) -> bool:
         return pair[0].ratio >= thresholds.LARGE_RATIO and pair[0].log_p <= thresholds.LARGE_LOG_P
@@ -288,7 +291,8 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
     for j in np.flatnonzero(rough):
         values = on_host(Y[:, int(j)])
         other = np.abs(values[values != 0.0])
-        unit[j] = np.median(other) if len(other) else np.inf
+        # Of the farther ones: the nearer may be rounded otherwise.
+        unit[j] = np.quantile(other, 0.9) if len(other) else np.inf
     Y /= like(unit, Y)
     Y = xp.clip(Y, -1e100, 1e100)  # squares must not overflow
     Y -= xp.mean(Y, axis=0)
