@@ -204,10 +204,10 @@ def cuts_of(
         if foreign((size > least) & (size <= unit)):
             # The others without the cells of these rows.
             return cuts_of(np.where(size <= unit, 0.0, off), level, inflated, power, foreign)
-    shortness, skew = _shortness(off), thresholds.LOG_SKEW
+    shortness, skew = 1.0 if power < 1.0 else _shortness(off), thresholds.LOG_SKEW
     if tied:
         low, middle = (float(other[rank(q, len(other))]) for q in (0.1, 0.5))
-        shortness, skew = 1.0, np.clip(1.5 * np.log(middle / low) / 1.28 - 1.5, 0.0, skew)
+        shortness, skew = 1.0, np.clip(1.5 * np.log(middle / low) / 1.28 - 1.5, 1.0, 2.0)
     cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** shortness
     if len(other) < tail * len(off):
         cap = thresholds.NARROW_CAP
@@ -243,7 +243,7 @@ def _shortness(off: Array) -> float:
         if len(a) < 0.3 * len(off):
             return 1.0
         ratios.append(float(a[rank(0.9, len(a))] / a[rank(0.5, len(a))]))
-    ratio = min(ratios) * (1.0 - 1.0 / np.sqrt(len(off)))
+    ratio = min(ratios) * (1.0 - 2.0 / np.sqrt(len(off)))
     return float(np.clip((1.8 - ratio) / 0.8, 0.0, 1.0))
 
 

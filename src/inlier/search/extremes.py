@@ -48,6 +48,9 @@ from inlier.search.sample import RowSample
 from inlier.search.tests import quantile_of_last
 
 
+GAP_INDEX=1.5
+SHAPE_POWER=4.0
+SHAPE_SLACK=0.3
 class Rule(NamedTuple):
     """Rows with a size above the cut are extreme."""
 
@@ -235,6 +238,7 @@ class _View(NamedTuple):
     power: Array
     number: Array
     """2 x d: of values on each side."""
+    shape: Array
     step: Array
     """d: the smallest step between the values of a column, by which they may be rounded."""
 
@@ -248,6 +252,13 @@ class _View(NamedTuple):
         at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * step
         ascending = ascending - like(center, R)
         unit, power, number = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
+        pooled = xp.sort(xp.abs(ascending), axis=0)
+        m = pooled.shape[0]
+        half, far = (on_host(pooled[min(m - 1, int(q * m)), :]) for q in (0.5, 0.9))
+        with np.errstate(all="ignore"):
+            shape = np.log(ndtri(0.95) / MEDIAN_SIZE) / np.log(far / half)
+        shape = np.where((far > half) & (half > 0), np.clip(shape, 0.05, 1.0), 0.05)
+        shape *= max(0.05, 1.0 - SHAPE_SLACK / np.sqrt(m))
         for side, values in enumerate((ascending, -xp.flip(ascending, axis=0))):
             number[side] = on_host(xp.sum(values > like(at_center, R), axis=0, dtype=xp.int64))
             unit[side], power[side] = _unit_and_power(values, number[side])
@@ -258,7 +269,7 @@ class _View(NamedTuple):
             shared = _unit_and_power(both, number[:, short].sum(axis=0))
             unit[:, short] = np.where(few, shared[0], unit[:, short])
             power[:, short] = np.where(few, shared[1], power[:, short])
-        return cls(ascending, center, np.maximum(unit, TINY), power, number, step)
+        return cls(ascending, center, np.maximum(unit, TINY), power, number, shape, step)
 
     def end(self, side: int, size: int, columns: Array) -> Array:
         """Return how far out the farthest values of some columns lie on a side, ascending."""
@@ -321,6 +332,7 @@ def _tail_test(
     least_ratio: float,
     prior: float,
     level: float,
+    power: Array,
 ) -> tuple[Array, Array, Array, Array]:
     """Find the largest values that the tail of the others cannot reach: at most `most`.
 
@@ -343,7 +355,9 @@ def _tail_test(
     inside = np.maximum(inside, 1)
     hill = sums[edge, column] - sums[edge - inside, column]
     hill -= inside * logs[np.maximum(edge - inside - 1, 0), column]
-    spacings, total = inside + prior, np.maximum(hill, 0.0) + prior / thresholds.TAIL_INDEX
+    # Beyond a Gaussian size z the tail index is at least z^2, times the power of the tail.
+    index = np.maximum(GAP_INDEX, power**SHAPE_POWER * size[edge - 1, column] ** 2) if power.any() else thresholds.TAIL_INDEX
+    spacings, total = inside + prior, np.maximum(hill, 0.0) + prior / index
     inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
     r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
     # k times the logarithm of r has the law of one more spacing; the others are as many.
@@ -381,8 +395,8 @@ def _separated_cells(view: _View, most: int) -> tuple[Array, Array, float]:
         a = np.maximum(view.end(side, tail, far), 0.0)
         size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
         number, cuts[side, far], nearest[side, far], chances = _tail_test(
-            a, size, view.number[side, far], view.step[far], 2 * d + 4, most,
-            least, ratio, prior, thresholds.GAP_LEVEL,
+            a, size, view.number[side, far], view.step[far], 2 * d, most,
+            least, ratio, prior, thresholds.GAP_LEVEL, view.shape[far],
         )  # fmt: skip
         log_p = min(log_p, float(np.min(chances[number > 0], initial=0.0)))
     # No value is removed on one side that is nearer than a kept one on the other.
@@ -399,7 +413,7 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
     `columns` are those of R among the columns of the table.
     """
     m, d = R.shape
-    if d < 2:
+    if d < 2 or m < thresholds.FEWEST_LENGTHS:
         return []
     plain = TailLength(view.center, view.unit, view.power)
     if d < min(m, thresholds.WIDE_COLUMNS):
@@ -426,9 +440,10 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
             *counted,
             *thresholds.EXTREME,
             thresholds.EXTREME_LEVEL,
+            np.zeros(1),
         )
         if not found[0] and few_codes and d < thresholds.WIDE_COLUMNS:
-            weak = *thresholds.LONG, thresholds.EXTREME_LEVEL
+            weak = *thresholds.LONG, thresholds.EXTREME_LEVEL, np.zeros(1)
             found = _tail_test(a, MEDIAN_SIZE * off / scale, *counted, *weak)
             if found[0] < thresholds.LONG_SHARE * m:
                 continue

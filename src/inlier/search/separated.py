@@ -192,6 +192,8 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
     """
     m, d = X.shape
     best, merit, blocked = None, 0.0, False
+    if d < 2:  # the cells of one column are judged by its law
+        return None, False
     for space, n_tested, white in coordinate_systems(X):
         for members, ratio, spread, way in _candidates(space, n_tested, white):
             k = int(members.sum())

@@ -26,9 +26,9 @@ ROUNDS = 8  # rounds in which such rows are removed
 
 INNER_SHARE = 0.65  # of the values of a column, which give its unit: a third may be bad
 LOG_DEVIATION = 1.5  # of the log-normal law that is admitted beyond it: heavier than Student's t_2
-LOG_SKEW = 2.0  # added where all of it lies on one side, as in log-normal columns
+LOG_SKEW = 3.0  # added where all of it lies on one side, as in log-normal columns
 INFLATED = 4.0  # units by which extreme cells alone make a column vary
-CAP = 75.0  # the same, whatever the law
+CAP = 100.0  # the same, whatever the law
 NARROW_CAP = 20.0  # where both sides of a column have tails
 CELL_LEVEL = 0.01  # chance for a clean table, over all columns
 CONFINED_LEVEL = 0.001  # at which rows with extreme cells are like others in all other columns
@@ -47,8 +47,9 @@ LONG_SHARE = 0.04  # share of the rows from which on weaker conditions hold
 LONG = 3.0, 1.05, 10.0  # as EXTREME
 LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
 EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over all cuts, ...
-GAP_LEVEL = 0.05  # or that a gap separates a cell, which costs less, over all columns
+GAP_LEVEL = 0.03  # or that a gap separates a cell, which costs less, over all columns
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
+FEWEST_LENGTHS = 30  # of fewer rows, lengths do not show their tail
 WIDE_COLUMNS = 256  # from which on a table is wide; in others lengths are also decorrelated
 
 # -- separated groups
