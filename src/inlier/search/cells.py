@@ -1,12 +1,14 @@
 """Extreme cells: values that no law which is admitted for their column explains.
 
 A column is described by its median and its unit, the distance from it that two thirds of the values
-keep. The heaviest law that is admitted beyond it is log-normal. Cells are extreme if more of them
-lie beyond a distance than this law explains, and if they alone would inflate the second moment of
-the column: the bound of the paper, in one dimension. Where their rows differ from the others in
-other columns too, they are not slips in one cell but rows of another kind, which is for the tests
-of rows to judge; then only cells beyond a wide cap are extreme, which bounds the influence of every
-row. Last, few values that are separated from the others by a gap that their tail does not explain.
+keep. The heaviest law that is admitted beyond it is log-normal, and heavier still on one side if the
+values end abruptly on the other, as amounts do at 0. Of values that are equal, as the zeros of a
+column of flags, no more count than leave a unit to the others. Cells are extreme if more of them lie
+beyond a distance than this law explains, and if they alone would inflate the second moment of the
+column: the bound of the paper, in one dimension. Where their rows differ from the others in other
+columns too, they are not slips in one cell but rows of another kind, which is for the tests of rows
+to judge; then only cells beyond a wide cap are extreme, which bounds the influence of every row.
+Last, few values that are separated from the others by a gap that their tail does not explain.
 
 Works on the rows of a sample, on the host, and finds fences that hold for all rows.
 """
@@ -14,7 +16,7 @@ Works on the rows of a sample, on the host, and finds fences that hold for all r
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -62,15 +64,10 @@ def find_fences(
     center = np.median(values, axis=0)
     above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
     for j in _candidates(values, center, missing):
-        present = values[:, j] if missing is None else values[~missing[:, j], j]
-
-        def foreign(rows: Mask, column: int = j) -> bool:
-            return missing is None and not others.typical(rows, column)
-
-        law, cap = cuts_of(
-            present - center[j], thresholds.CELL_LEVEL / d, foreign=foreign
-        )
+        present = slice(None) if missing is None else ~missing[:, j]
         off = values[:, j] - center[j]
+        foreign = partial(others.foreign, present, j)
+        law, cap = cuts_of(off[present], thresholds.CELL_LEVEL / d, foreign=foreign)
         beyond = law.beyond(off)
         cut = law if others.typical(beyond, j) else cap
         if not many and cut is law and _are_many(values[beyond, j], len(off)):
@@ -143,6 +140,12 @@ class _Others:
         z[np.tile(self._columns == column, 2)] = 0.0
         return bool(np.abs(z).max() < -ndtri(thresholds.CONFINED_LEVEL / (2 * len(z))))
 
+    def foreign(self, present: Mask | slice, column: int, rows: Mask) -> bool:
+        """Return whether some of the rows with a value in a column are not typical."""
+        among = np.zeros(len(self._values), dtype=np.bool_)
+        among[present] = rows
+        return not self.typical(among, column)
+
 
 def _candidates(values: Array, center: Array, missing: Mask | None) -> Array:
     """Return the columns that may have extreme cells: the others are not looked at one by one."""
@@ -160,7 +163,7 @@ def _candidates(values: Array, center: Array, missing: Mask | None) -> Array:
             away = a > 1e-9 * farthest
             tied = 1.0 - away.mean(axis=0) > thresholds.TIED_SHARE
             least = np.where(away, a, np.inf).min(axis=0)
-            found[part] |= tied & (farthest > thresholds.TIED_INFLATED * least)
+            found[part] |= tied & (farthest > thresholds.INFLATED * least)
     if missing is not None:
         found |= missing.any(axis=0)
     return np.flatnonzero(found)
@@ -204,12 +207,14 @@ def cuts_of(
         if foreign((size > least) & (size <= unit)):
             # The others without the cells of these rows.
             return cuts_of(np.where(size <= unit, 0.0, off), level, inflated, power, foreign)
-    shortness, skew = 1.0 if power < 1.0 else _shortness(off), thresholds.LOG_SKEW
-    if tied:
-        low, middle = (float(other[rank(q, len(other))]) for q in (0.1, 0.5))
-        shortness, skew = 1.0, np.clip(1.5 * np.log(middle / low) / 1.28 - 1.5, 1.0, 2.0)
+    if power < 1.0:  # a length is bounded below
+        shortness, skew = 1.0, thresholds.LOG_SKEW
+    elif tied:
+        shortness, skew = 1.0, _skew_of_tied(other)
+    else:
+        shortness, skew = _shortness(off), thresholds.LOG_SKEW
     cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** shortness
-    if len(other) < tail * len(off):
+    if len(other) < tail * len(off):  # all of the others may be bad
         cap = thresholds.NARROW_CAP
     shares = [float(np.sum(side * off > unit)) / n for side in (1, -1)]
     cuts, caps, log_p = [], [], 0.0
@@ -230,6 +235,13 @@ def cuts_of(
             chance = float(p[by_law].min()) * len(b) * thresholds.CELL_LEVEL / level
             log_p = min(log_p, float(np.log(max(chance, np.exp(FARTHEST_LOG_P)))))
     return _Cut(cuts[0], cuts[1], log_p), _Cut(caps[0], caps[1])
+
+
+def _skew_of_tied(other: Array) -> float:
+    """Return what is added to the log-deviation beside ties, by that of the nearer half."""
+    low, middle = (float(other[rank(share, len(other))]) for share in (0.1, 0.5))
+    deviation = np.log(middle / low) / -ndtri(0.1)
+    return float(np.clip(1.5 * deviation - thresholds.LOG_DEVIATION, 1.0, 2.0))
 
 
 def _shortness(off: Array) -> float:

@@ -48,9 +48,6 @@ from inlier.search.sample import RowSample
 from inlier.search.tests import quantile_of_last
 
 
-GAP_INDEX=1.5
-SHAPE_POWER=4.0
-SHAPE_SLACK=0.3
 class Rule(NamedTuple):
     """Rows with a size above the cut are extreme."""
 
@@ -238,7 +235,8 @@ class _View(NamedTuple):
     power: Array
     number: Array
     """2 x d: of values on each side."""
-    shape: Array
+    index: Array
+    """d: how fast the tails of a column fall, by its middle; 1 for a Gaussian."""
     step: Array
     """d: the smallest step between the values of a column, by which they may be rounded."""
 
@@ -252,13 +250,6 @@ class _View(NamedTuple):
         at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * step
         ascending = ascending - like(center, R)
         unit, power, number = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
-        pooled = xp.sort(xp.abs(ascending), axis=0)
-        m = pooled.shape[0]
-        half, far = (on_host(pooled[min(m - 1, int(q * m)), :]) for q in (0.5, 0.9))
-        with np.errstate(all="ignore"):
-            shape = np.log(ndtri(0.95) / MEDIAN_SIZE) / np.log(far / half)
-        shape = np.where((far > half) & (half > 0), np.clip(shape, 0.05, 1.0), 0.05)
-        shape *= max(0.05, 1.0 - SHAPE_SLACK / np.sqrt(m))
         for side, values in enumerate((ascending, -xp.flip(ascending, axis=0))):
             number[side] = on_host(xp.sum(values > like(at_center, R), axis=0, dtype=xp.int64))
             unit[side], power[side] = _unit_and_power(values, number[side])
@@ -269,7 +260,9 @@ class _View(NamedTuple):
             shared = _unit_and_power(both, number[:, short].sum(axis=0))
             unit[:, short] = np.where(few, shared[0], unit[:, short])
             power[:, short] = np.where(few, shared[1], power[:, short])
-        return cls(ascending, center, np.maximum(unit, TINY), power, number, shape, step)
+        return cls(
+            ascending, center, np.maximum(unit, TINY), power, number, _tail_index(ascending), step
+        )
 
     def end(self, side: int, size: int, columns: Array) -> Array:
         """Return how far out the farthest values of some columns lie on a side, ascending."""
@@ -292,8 +285,8 @@ def rounding_steps(ascending: Rows) -> Array:
     least, smallest = 1e-9 * on_host(spread), on_host(xp.min(steps, axis=0)).copy()
     tied = np.flatnonzero(~(smallest > least))
     if len(tied):
-        for j in tied:
-            smallest[j] = _step(on_host(ascending[:, int(j)]), least[j])
+        columns = on_host(of_columns(ascending, tied)).T
+        smallest[tied] = [_step(a, least[j]) for j, a in zip(tied, columns, strict=True)]
     return np.where(np.isfinite(smallest), smallest, 0.0)
 
 
@@ -321,6 +314,22 @@ def _unit_and_power(ascending: Rows, number: Array) -> tuple[Array, Array]:
     return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
 
 
+def _tail_index(ascending: Rows) -> Array:
+    """Return a factor for the tail index of each sorted column: 1 for a Gaussian, or less.
+
+    The reach of the middle 90% over that of the middle half tells heavy tails from light ones.
+    """
+    n = ascending.shape[0]
+    wide, narrow = (
+        on_host(ascending[n - 1 - int(q * n), :] - ascending[int(q * n), :]) for q in (0.05, 0.25)
+    )
+    with np.errstate(all="ignore"):
+        shape = np.log(ndtri(0.95) / MEDIAN_SIZE) / np.log(wide / narrow)
+    shape = np.where((wide > narrow) & (narrow > 0.0), np.clip(shape, 0.0, 1.0), 0.0)
+    # Of few rows the reach is not well known. The power separates Student's t_3 from a Gaussian.
+    return np.asarray(shape * (1.0 - 0.3 / np.sqrt(n))) ** 4
+
+
 def _tail_test(
     a: Array,
     size: Array,
@@ -331,16 +340,18 @@ def _tail_test(
     least_size: float,
     least_ratio: float,
     prior: float,
+    least_index: float,
     level: float,
-    power: Array,
+    index: Array | float = 0.0,
 ) -> tuple[Array, Array, Array, Array]:
     """Find the largest values that the tail of the others cannot reach: at most `most`.
 
     `a` and `size` (t x v) are the largest values of each of v views, ascending, and their Gaussian
     sizes; a view has `number` values above 0, rounded to its `step`, so that values may be nearer
     by half of it. The cut is the least likely gap: a good value may lie next to many extreme ones.
-    The expected tail index counts for `prior` spacings. Return for each view the number of extreme
-    values, the cut, the smallest of them, and the logarithm of the chance.
+    The expected tail index, at least `least_index`, counts for `prior` spacings. Return for each
+    view the number of extreme values, the cut, the smallest of them, and the logarithm of the
+    chance.
     """  # fmt: skip
     t, v = a.shape
     k = np.arange(1, max(1, min(most, t - 8)) + 1)[:, None]
@@ -355,9 +366,9 @@ def _tail_test(
     inside = np.maximum(inside, 1)
     hill = sums[edge, column] - sums[edge - inside, column]
     hill -= inside * logs[np.maximum(edge - inside - 1, 0), column]
-    # Beyond a Gaussian size z the tail index is at least z^2, times the power of the tail.
-    index = np.maximum(GAP_INDEX, power**SHAPE_POWER * size[edge - 1, column] ** 2) if power.any() else thresholds.TAIL_INDEX
-    spacings, total = inside + prior, np.maximum(hill, 0.0) + prior / index
+    # Beyond a Gaussian size z the tail index is about z^2.
+    expected = np.maximum(least_index, index * size[edge - 1, column] ** 2)
+    spacings, total = inside + prior, np.maximum(hill, 0.0) + prior / expected
     inner = np.maximum(a[edge - 1, column] + step / 2.0, TINY)
     r = np.maximum((a[edge, column] - step / 2.0) / inner, TINY)
     # k times the logarithm of r has the law of one more spacing; the others are as many.
@@ -396,7 +407,7 @@ def _separated_cells(view: _View, most: int) -> tuple[Array, Array, float]:
         size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
         number, cuts[side, far], nearest[side, far], chances = _tail_test(
             a, size, view.number[side, far], view.step[far], 2 * d, most,
-            least, ratio, prior, thresholds.GAP_LEVEL, view.shape[far],
+            least, ratio, prior, thresholds.GAP_INDEX, thresholds.GAP_LEVEL, view.index[far],
         )  # fmt: skip
         log_p = min(log_p, float(np.min(chances[number > 0], initial=0.0)))
     # No value is removed on one side that is nearer than a kept one on the other.
@@ -439,11 +450,11 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
             MEDIAN_SIZE * (off / scale) ** power,
             *counted,
             *thresholds.EXTREME,
+            thresholds.TAIL_INDEX,
             thresholds.EXTREME_LEVEL,
-            np.zeros(1),
         )
         if not found[0] and few_codes and d < thresholds.WIDE_COLUMNS:
-            weak = *thresholds.LONG, thresholds.EXTREME_LEVEL, np.zeros(1)
+            weak = *thresholds.LONG, thresholds.TAIL_INDEX, thresholds.EXTREME_LEVEL
             found = _tail_test(a, MEDIAN_SIZE * off / scale, *counted, *weak)
             if found[0] < thresholds.LONG_SHARE * m:
                 continue
