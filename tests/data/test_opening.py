@@ -7,8 +7,8 @@ import scipy.sparse as sp
 
 from inlier.data import as_table, open_table
 from inlier.data.arrays import DenseTable
+from inlier.data.checks import is_external
 from inlier.data.files import FileTable
-from inlier.data.opening import is_external
 from inlier.data.sparse import SparseTable
 
 X = np.arange(12.0).reshape(4, 3)

@@ -7,7 +7,7 @@ import inlier
 from inlier import WeakEvidenceWarning
 from inlier.research.datasets import Clean, SettingA, SettingB
 from inlier.results import wording
-from inlier.verdict.verdict import Finding, Kind
+from inlier.verdict import Finding, Kind
 from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean
 
 # -- data -----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from inlier.federated.judging import FEWEST, LONG, Judgement, judge, lengths_in_
 from inlier.federated.layers import combined, gram, lengths
 from inlier.federated.messages import capped_counts, read_messages
 from inlier.federated.record import Record
-from inlier.verdict.verdict import WeakEvidenceWarning
+from inlier.verdict import WeakEvidenceWarning
 
 
 class DoubtfulRoundError(RuntimeError):

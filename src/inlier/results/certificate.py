@@ -16,8 +16,7 @@ from inlier.data.imputed import NO_CELLS
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
 from inlier.linalg.eigenpairs import ROUNDINGS, rounding_of, spectrum_of_kept, verified_top
 from inlier.results import wording
-from inlier.verdict.rules import Multiplier
-from inlier.verdict.verdict import Verdict
+from inlier.verdict import Multiplier, Verdict
 
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
 # data give no hint how many there are.

@@ -12,7 +12,7 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier.data import Table
-from inlier.verdict.rules import GroupRule, Multiplier, of_budget, squared_parts
+from inlier.verdict import GroupRule, Multiplier, of_budget, squared_parts
 
 
 class Feature(NamedTuple):

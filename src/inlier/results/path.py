@@ -12,13 +12,12 @@ from inlier._internal.arrays import among, any_true, count, double, mask_of, nam
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Frame, Table, as_table
+from inlier.data import Frame, Table
 from inlier.l0.problem import Subspace
 from inlier.l0.surrogates import dual_in
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 from inlier.results.certificate import Certificate
-from inlier.verdict.rules import Group, Multiplier
-from inlier.verdict.verdict import Outcome, Verdict
+from inlier.verdict import Group, Multiplier, Outcome, Verdict
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -64,7 +63,7 @@ class PathPoint:
 
 def path_of(result: RobustMeanResult) -> tuple[PathPoint, ...]:
     """Compute the path of a fit without sigma, in some five passes for each point."""
-    table = as_table(result._known_data().table).with_new_counter()
+    table = result._known_data()
     n, near_point = table.shape[0], on_host(result.location).astype(np.float64)
     n_early = len(result._verdict.early)
     points: list[PathPoint] = []

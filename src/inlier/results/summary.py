@@ -9,16 +9,16 @@ from inlier._internal.arrays import count, double, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Frame, Table, as_table
+from inlier.data import Frame, Table
+from inlier.data.base import RowNumbers
 from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum, orthonormal_rows
 from inlier.results import wording
 from inlier.results.cells import Cell, cells_of
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, named
-from inlier.results.named_table import RowNumbers
 from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
-from inlier.verdict.rules import Group, GroupRule
+from inlier.verdict import Group, GroupRule
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
 # many as a block of the search has.
@@ -201,10 +201,8 @@ def _worst(scores: Array, group_of: Array, count: int) -> Array:
 @np.errstate(over="ignore", invalid="ignore")  # some rows may be too far away to square
 def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     """Summarise a result and its data, in some ten passes, and explain the worst rows."""
-    data, details = result._known_data(), result.details
-    table = as_table(data.table)
+    table, details = result._known_data(), result.details
     n, d = table.shape
-    columns = data.columns
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
@@ -230,8 +228,8 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     return Summary(
         n=n,
         d=d,
-        columns=columns,
-        names=data.names,
+        columns=table.columns,
+        names=table.names,
         support=support,
         scores=scores,
         threshold=result._rule.threshold,

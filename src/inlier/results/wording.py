@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from inlier._internal.arrays import on_host
-from inlier.verdict.verdict import DOUBTS, FAILURES, Finding, Kind
+from inlier.verdict import DOUBTS, FAILURES, Finding, Kind
 
 if TYPE_CHECKING:
     from inlier.results.certificate import Certificate
