@@ -6,7 +6,7 @@ A rule decides about rows, also about new ones: a multiplier, or groups.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import Enum, auto
+from enum import Enum
 
 import numpy as np
 
@@ -334,38 +334,85 @@ def squared_parts(offset: Array, metric: Metric | None) -> Array:
 
 
 class Kind(Enum):
-    """What to report about an answer beyond the numbers of rows."""
+    """What to report about an answer beyond the numbers of rows, as a sentence with gaps."""
 
     # The search for bad rows.
-    TOO_FEW_ROWS = auto()
-    SEVERAL_GROUPS = auto()
-    NOTHING_FOUND = auto()
-    NO_GROUP = auto()
-    TAIL_KEPT = auto()
-    WEAK_SIGNS = auto()
-    NO_CUT = auto()
+    TOO_FEW_ROWS = "Too few rows to judge: at least {count} are needed."
+    SEVERAL_GROUPS = (
+        "The rows form several groups, none of them more suspect than another; all were kept."
+    )
+    NOTHING_FOUND = "No row is extreme, and no group is well separated."
+    NO_GROUP = "No group is statistically significant."
+    TAIL_KEPT = (
+        "A surplus of {count} rows on one side looks like the tail of skewed data; it was kept."
+    )
+    WEAK_SIGNS = "There is weak evidence of one more group (chance {value:.1g}); it was kept."
+    NO_CUT = "There is evidence of one more group, but no cut separates it from the others."
     # Why an answer should not be taken on trust.
-    REFUSED = auto()
-    REFUSED_FURTHER = auto()
-    MANY_GROUPS = auto()
-    UNCLEAR_GROUP = auto()
-    COINCIDING_ROWS = auto()
-    LARGE_MINORITY = auto()
-    TAIL_REMOVED = auto()
+    REFUSED = (
+        "The evidence is contradictory: there are {group}, but hardly fewer than the others, so "
+        "nothing shows which of them are good. All were kept. {sigma}"
+    )
+    REFUSED_FURTHER = (
+        "The evidence is contradictory: there is a further group, {group}, but without it hardly "
+        "more than half of the rows would be left. The rows form several groups; inspect "
+        "{words.groups}, and put one back with {words.keep} if it is good."
+    )
+    MANY_GROUPS = (
+        "The search ended after {count} groups, and there may be more. The rows do not have one "
+        "majority."
+    )
+    UNCLEAR_GROUP = (
+        "There is a further group of {count} rows, but it is large and not well separated, so "
+        "nothing shows which of them are good. It was kept. {sigma}"
+    )
+    COINCIDING_ROWS = "Too many rows coincide for a scale to judge the others by. {sigma}"
+    LARGE_MINORITY = (
+        "{count} of {value:.0f} rows were removed. They are called bad only because they are the "
+        "minority: inspect {words.groups}; {words.keep} puts one back."
+    )
+    TAIL_REMOVED = (
+        "{count} of the removed rows lie at the end of a long tail, in one direction. They may be "
+        "bad, or the tail of skewed data. Compare with {words.keep}."
+    )
     # The problem with sigma.
-    UNDECIDED_BUDGET = auto()
-    HALF_REMOVED = auto()
+    UNDECIDED_BUDGET = (
+        "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "
+        "of it, if at all."
+    )
+    HALF_REMOVED = (
+        "Half of the rows or more were removed: either sigma is too small, or the data cannot be "
+        "trusted."
+    )
     # Why an answer is not what was asked for.
-    NO_ROW_FITS = auto()
-    SIGMA_TOO_SMALL = auto()
-    BUDGET_EXCEEDED = auto()
-    NOT_SOLVED = auto()
-    NOT_CONVERGED = auto()
+    NO_ROW_FITS = (
+        "No row can be kept within the budget about the center that was reached; the location is "
+        "the mean weighted by 1 - h. Either the bound is too small for these data, or the start "
+        "was far from most of them: pass a larger sigma or another start{hint}."
+    )
+    SIGMA_TOO_SMALL = (
+        "sigma is too small: half of the rows vary by at least {value:.3g} in some direction about "
+        "the center that was reached, so that fewer than half can be kept and none was; the "
+        "location is the mean weighted by 1 - h. sigma bounds the deviation in every direction, "
+        "not that of a column: pass a larger sigma."
+    )
+    BUDGET_EXCEEDED = (
+        "The kept rows exceed the budget by {value:.1e} of it. The bound may be too small for "
+        "these data: pass a larger sigma."
+    )
+    NOT_SOLVED = (
+        "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol of "
+        'inlier.l0.Options, or use algorithm="continuation", which does not need it.'
+    )
+    NOT_CONVERGED = (
+        "Stopped after max_iter={count} iterations while the number of removed rows was still "
+        "falling. Raise max_iter of inlier.l0.Options."
+    )
     # What was done with an answer.
-    NO_VARIATION = auto()
-    PUT_BACK = auto()
-    DROPPED = auto()
-    CHOSEN = auto()
+    NO_VARIATION = "The kept rows do not vary: there is no bound to run Algorithm 1 with."
+    PUT_BACK = "Put back: {group}."
+    DROPPED = "Dropped: {group}."
+    CHOSEN = "Kept {count} of {value:.0f} rows by choice."
 
 
 DOUBTS = frozenset(
