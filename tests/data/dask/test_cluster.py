@@ -11,7 +11,7 @@ import inlier
 from dask_cases import KINDS, VERBS, Case, real_numbers
 
 
-@pytest.mark.parametrize("kind", ["uneven", "dataframe"])
+@pytest.mark.parametrize("kind", ["uneven", pytest.param("dataframe", marks=pytest.mark.slow)])
 def test_a_cluster_gives_the_same_answers(client, kind):
     case = Case(KINDS[kind](real_numbers()))
     assert case.table._workers.client is client
@@ -20,8 +20,8 @@ def test_a_cluster_gives_the_same_answers(client, kind):
 
 
 def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):
-    sample = inlier.datasets.SettingB(n=6000, d=20, alpha=0.2).sample(random_state=0)
-    data = da.from_array(sample.X, chunks=(1000, 20))
+    sample = inlier.datasets.SettingB(n=1200, d=20, alpha=0.2).sample(random_state=0)
+    data = da.from_array(sample.X, chunks=(300, 20))
     killed = []
 
     def kill_one(step):
@@ -42,8 +42,8 @@ def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):
 
 
 def test_a_fit_by_the_address_of_a_scheduler(cluster):
-    sample = inlier.datasets.SettingA(n=3000, d=40, alpha=0.1).sample(random_state=0)
-    data = da.from_array(sample.X, chunks=(800, 40))
+    sample = inlier.datasets.SettingA(n=1500, d=40, alpha=0.1).sample(random_state=0)
+    data = da.from_array(sample.X, chunks=(400, 40))
     table = inlier.open_table(data, client=cluster.scheduler_address)
     with table._workers.client:
         result = inlier.robust_mean(table)
