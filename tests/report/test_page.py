@@ -11,8 +11,9 @@ from html import unescape
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from inlier.report import card, page, pages
+from inlier.report import card, page, pages, plot
 from inlier.report.document import _environment
 from inlier.report.pictures import picture
 from inlier.results.explanation import shortened
@@ -116,6 +117,8 @@ def degenerate():
         "two rows": (normal((2, 3)), {}),
         "two rows, one column": (normal((2, 1)), {}),
         "one column": (normal((50, 1)), {}),
+        "two numbers": (np.array([[0.0], [1.0]]), {}),
+        "1e60": (np.r_[normal((90, 5)), ones] * 1e60, {}),
         "one column, one far row": (np.r_[normal((50, 1)), [[1e6]]], {}),
         "two columns": (np.r_[normal((50, 2)), np.full((9, 2), 30.0)], {}),
         "nothing removed": (normal((100, 4)), {}),
@@ -140,6 +143,12 @@ def test_degenerate_data(case):
     assert f"{len(X) - summary.n_removed} of {len(X)} rows kept" in said
     assert not re.findall(r'(?:d|x|y|width)="[^"]*(?:nan|inf)', html)
     assert ("did not converge" in said) is not summary.converged
+    # Drawn to the end: much of what can go wrong goes wrong in the layout.
+    for kind in ("scores", "means", "rows", "spectrum"):
+        for shown in (summary, replace(summary, support=np.zeros(len(X), np.bool_))):
+            figure = Figure(figsize=(6.0, 4.0), dpi=50, layout="constrained")
+            plot(shown, kind, figure.add_subplot())
+            figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300, 0.0])

@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 
 import inlier
-from dask_cases import KINDS, VERBS, Case, real_numbers
+from dask_cases import KINDS, check_all, real_numbers
 
 
 @pytest.mark.parametrize("kind", ["uneven", pytest.param("dataframe", marks=pytest.mark.slow)])
 def test_a_cluster_gives_the_same_answers(client, kind):
-    case = Case(KINDS[kind](real_numbers()))
-    assert case.table._workers.client is client
-    for verb in VERBS:
-        case.check(verb)
+    assert check_all(KINDS[kind](real_numbers()))._workers.client is client
 
 
 def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):
@@ -42,8 +39,8 @@ def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):
 
 
 def test_a_fit_by_the_address_of_a_scheduler(cluster):
-    sample = inlier.datasets.SettingA(n=1500, d=40, alpha=0.1).sample(random_state=0)
-    data = da.from_array(sample.X, chunks=(400, 40))
+    sample = inlier.datasets.SettingA(n=3000, d=40, alpha=0.1).sample(random_state=0)
+    data = da.from_array(sample.X, chunks=(800, 40))
     table = inlier.open_table(data, client=cluster.scheduler_address)
     with table._workers.client:
         result = inlier.robust_mean(table)
