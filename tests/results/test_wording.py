@@ -8,6 +8,7 @@ from inlier import WeakEvidenceWarning
 from inlier.l0 import Options
 from inlier.research.datasets import Clean, SettingA, SettingB
 from inlier.results import wording
+from inlier.results.explanation import explained
 from inlier.verdict import Finding, Kind
 from reference import contaminated
 from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean
@@ -30,7 +31,7 @@ def test_a_result_says_how_the_fit_ended(result):
 
 
 def test_explanations_of_several_rows_are_those_of_each(result):
-    together = result._explanations(np.array([0, 7, 59]))
+    together = explained(result, np.array([0, 7, 59]))
     for row, found in zip((0, 7, 59), together, strict=True):
         one = result.explain(row)
         assert (found.row, found.score, found.removed) == (one.row, one.score, one.removed)

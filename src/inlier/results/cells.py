@@ -9,7 +9,6 @@ import numpy as np
 from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
 from inlier.data import Fences, Table
-from inlier.results.explanation import named
 from inlier.verdict import Group
 
 # Rows whose cells are listed, at most.
@@ -95,6 +94,11 @@ def extreme_cells(groups: Iterable[Group], table: Table) -> tuple[Cell, ...]:
                 name = named(table.columns, j)
                 cells.append(Cell(int(rows[i]), j, name, value, median, times, slip, aside))
     return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
+
+
+def named(columns: tuple[str, ...] | None, i: int) -> str:
+    """Return the name of a column."""
+    return f"x{i}" if columns is None else columns[i]
 
 
 def cells_of(cells: Iterable[Cell], row: int) -> tuple[Cell, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,9 +16,9 @@ from inlier._internal.validation import check_number
 from inlier.data import DenseTable, Frame, Gaps, Table, as_table
 from inlier.data.checks import check_table, named_table
 from inlier.results import choosing, wording
-from inlier.results.cells import Cell, cells_of, extreme_cells
+from inlier.results.cells import Cell, extreme_cells
 from inlier.results.certificate import Certificate
-from inlier.results.explanation import Explanation, explain, of_cells
+from inlier.results.explanation import Explanation, explained
 from inlier.results.outlyingness import RobustDistance
 from inlier.results.path import PathPoint, path_of
 from inlier.results.weighting import effective_size, mean_of, shifted
@@ -456,26 +455,7 @@ class RobustMeanResult:
         n = there._known_data().shape[0]
         if not choosing.is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
-        return there._explanations(np.array([range(n)[row]]))[0]
-
-    def _explanations(self, rows: Array) -> list[Explanation]:
-        """Explain the scores of some rows by the groups that they were removed with."""
-        table = self._known_data()
-        found = []
-        # Those of the rule: another threshold leaves it as it is, and groups without some rows.
-        judges = self._rule.groups if isinstance(self._rule, GroupRule) else ()
-        for i, values in zip(rows.tolist(), table.fetch(rows), strict=True):
-            suspect = _group_with([suspect.group for suspect in self.suspects], i)
-            why = replace(
-                explain(self._rule, i, values, table.columns, _group_with(judges, i)),
-                removed=not bool(self.support[i]),
-                cells=tuple(str(cell) for cell in cells_of(self.cells, i)),
-                suspected=""
-                if suspect is None
-                else f"suspect {suspect + 1}: {self.suspects[suspect]}",
-            )
-            found.append(of_cells(why, table))
-        return found
+        return explained(there, np.array([range(n)[row]]))[0]
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """Return the same result with its data: after unpickling, or to name columns and rows.
@@ -614,8 +594,3 @@ _OLD = {
     },
     "outlyingness": "ranking, the rows in this order",
 }
-
-
-def _group_with(groups: Sequence[Group], row: int) -> int | None:
-    """Return the index of the group that contains a row."""
-    return next((i for i, group in enumerate(groups) if (on_host(group.rows) == row).any()), None)

@@ -13,9 +13,9 @@ from inlier.data import Frame, Table
 from inlier.data.base import RowNumbers
 from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum, orthonormal_rows
 from inlier.results import wording
-from inlier.results.cells import Cell, cells_of
+from inlier.results.cells import Cell, cells_of, named
 from inlier.results.certificate import Certificate
-from inlier.results.explanation import Explanation, named
+from inlier.results.explanation import Explanation, explained
 from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.verdict import Group, GroupRule
@@ -219,7 +219,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     whole, rest = _spectra(table, middle, inner, kept)
     view = _view(result, table, robust, rest)
     group_of = _membership(n, result.groups)
-    explained = result._explanations(_worst(scores, group_of, n_worst))
+    worst = explained(result, _worst(scores, group_of, n_worst))
     error, deviation = np.full(d, np.nan), np.zeros(d)
     if count(result.support & (details.weights > 0.0)) > 1:
         error, deviation = on_host(result.standard_error), on_host(result.deviation)
@@ -244,7 +244,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         before=_deviations_of(whole, n),
         after=_deviations_of(rest, max(1, int(support.sum()))),
         view=view,
-        worst=tuple(sorted(explained, key=lambda why: -why.score)),
+        worst=tuple(sorted(worst, key=lambda why: -why.score)),
         group_of=group_of,
         groups=tuple(str(group) for group in result.groups),
         group_descriptions=tuple(group.description for group in result.groups),
