@@ -14,7 +14,7 @@ from inlier._internal.arrays import all_but, double, every, like, namespace, on_
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_number
 from inlier.data import Table
-from inlier.results.certificate import Certificate
+from inlier.results.certificate import certify_rows
 from inlier.results.weighting import mean_of, shifted
 from inlier.verdict import Finding, Group, GroupRule, Kind, Multiplier, Outcome, Suspect, rule_of
 
@@ -163,10 +163,11 @@ def _chosen(
     mean = mean_of(table, inside, None, location, result._sample_weight)
     # As many may be bad as the fit had removed, also if some of them are back.
     known = result.certificate
-    certificate = Certificate.of_rows(
-        table, inside, mean.once, result._rule.metric, dual, max(known.n_removed, known.n_suspected)
-    )
-    certificate = replace(certificate.noted_like(known), weighted=mean.weighted)
+    suspected = max(known.n_removed, known.n_suspected)
+    certificate = certify_rows(
+        table, inside, mean.once, result._rule.metric, dual,
+        n_suspected=suspected, weighted=mean.weighted,
+    )  # fmt: skip
     if rule is None:
         rule = _rule_of(result, groups, mean.once, certificate.budget, table)
     with np.errstate(over="ignore", invalid="ignore"):

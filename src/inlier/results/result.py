@@ -17,7 +17,7 @@ from inlier.data import DenseTable, Frame, Gaps, Table, as_table
 from inlier.data.checks import check_table, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
-from inlier.results.certificate import Certificate
+from inlier.results.certificate import Certificate, certify_verdict
 from inlier.results.explanation import Explanation, explained
 from inlier.results.outlyingness import RobustDistance
 from inlier.results.path import PathPoint, path_of
@@ -143,7 +143,7 @@ class RobustMeanResult:
         suspects = [replace(s, group=s.group.in_data(frame)) for s in verdict.suspects]
         if mean.weighted:
             suspects = [shifted(s, table, mean) for s in suspects]
-        certificate = Certificate.of_verdict(verdict, frame, table, mean.once, mean.weighted)
+        certificate = certify_verdict(verdict, frame, table, mean.once, mean.weighted)
         scores: Rows | None = None
         if verdict.given:
             rule: Multiplier | GroupRule = certificate.multiplier
