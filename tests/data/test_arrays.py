@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from cases import cases
 from dense_cases import KINDS, Case, assert_near, real_numbers, whole_numbers
@@ -118,3 +121,26 @@ def test_rows_without_weight_may_be_too_far_to_square(make, shape):
     np.testing.assert_allclose(squares, np.square(np.delete(Y, 4, axis=0)).sum(axis=0))
     np.testing.assert_allclose(drift, np.delete(Y, 4, axis=0).sum(axis=0), atol=1e-12)
     assert (as_table(make(Y)).squares(np.zeros(shape[1]), w + 1.0)[0] == np.inf).all()
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_every_pass_over_any_table_is_its_formula(data):
+    shape = data.draw(st.tuples(st.integers(2, 40), st.integers(1, 9)))
+    Y = data.draw(arrays(np.float64, shape, elements=st.floats(-1e3, 1e3, width=32)))
+    kinds = [np.ascontiguousarray, np.asfortranarray, sp.csr_matrix, sp.csc_array, sp.coo_array]
+    make = data.draw(st.sampled_from(kinds))
+    # Relative to the largest answer: rows that are all alike leave few digits about their mean.
+    Case(make(Y), seed=data.draw(st.integers(0, 9)), k=data.draw(st.integers(1, 4))).check_all(1e-8)
+
+
+def test_rows_are_sorted_along_a_direction_once():
+    rng = np.random.default_rng(0)
+    Y = rng.standard_normal((50, 4))
+    table = as_table(Y)
+    order = table.order(np.random.default_rng(1))
+    direction = np.random.default_rng(1).standard_normal(4)
+    np.testing.assert_array_equal(order, np.argsort(Y @ direction))
+    passes = table.n_passes
+    np.testing.assert_array_equal(table.order(rng), order)
+    assert table.n_passes == passes

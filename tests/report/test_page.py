@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from inlier.report import card, page, pages, plot
 from inlier.report.document import _environment
+from inlier.report.numbers import fixed, number, percent
 from inlier.report.pictures import picture
 from inlier.results.explanation import shortened
 from reading import HOSTILE, fitted, parsed, sample, summary_of, words
@@ -302,3 +303,16 @@ def test_card(result):
     object.__setattr__(bad, "message", "<script>alert(1)</script>")  # it may hold a name
     assert "<script>alert(1)</script>" in words(card(bad))
     assert "<script" not in card(bad)
+
+
+def test_numbers():
+    assert [number(x) for x in (0.0, 1234.5, -0.00001, 1e300, 123456.7)] == [
+        "0", "1,234", "−1e−5", "1e300", "123,457",
+    ]  # fmt: skip
+    assert [number(x) for x in (np.inf, -np.inf, np.nan)] == ["∞", "−∞", "not a number"]
+    assert [fixed(-0.0001, 2), fixed(-2.346, 2), fixed(123456.789, 3)] == [
+        "0.00", "−2.35", "123,457",
+    ]  # fmt: skip
+    assert [percent(a, 10_000) for a in (0, 1, 500, 9_999, 10_000)] == [
+        "0%", "below 0.1%", "5%", "above 99.9%", "100%",
+    ]  # fmt: skip

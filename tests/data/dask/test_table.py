@@ -17,23 +17,6 @@ def test_every_pass_is_that_over_the_numbers_in_memory(kind):
     check_all(KINDS[kind](real_numbers()))
 
 
-def test_every_pass_is_counted():
-    table = open_dask(KINDS["uneven"](real_numbers()))
-    center, weights = np.zeros(D), np.ones(table.shape[0])
-    for verb in (
-        lambda: table.project(center, np.eye(2, D)),
-        lambda: table.moment(center, weights, np.eye(2, D)),
-        lambda: table.scatter(center, weights),
-        lambda: table.squares(center, weights),
-        lambda: table.sq_distances(center),
-        lambda: table.median(),
-        lambda: table.gram(center),
-    ):
-        before = table.n_passes
-        verb()
-        assert table.n_passes == before + 1
-
-
 def test_data_are_read_once():
     reads = Counter()
 

@@ -1,8 +1,12 @@
-"""`compare` against the estimators themselves, its stores, its faults, and what it states."""
+"""`compare` and its list of methods, against the estimators themselves."""
+
+import inspect
+import re
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance
 
 import inlier
@@ -23,7 +27,10 @@ from contestants import (
     without_seconds,
 )
 from inlier.datasets import Sample, SettingB
-from inlier.research import compare
+from inlier.l0 import Options
+from inlier.research import baselines, compare
+from inlier.research.baselines import BASELINES
+from inlier.research.comparison import registry
 from inlier.research.comparison.run import carry_out, plan
 
 
@@ -310,3 +317,53 @@ def test_the_truth_stays_known_if_all_fail():
 def test_medians_remove_nothing_and_do_not_say_so():
     (record,) = compare(MODEL.sample(0), "coordinate-median", timeout=None).records
     assert record.removed is None and record.exact is None
+
+
+OURS = ["inlier", "inlier-sigma", "paper-l1", "paper-lp"]
+METHODS = registry.methods()
+each_entry = cases("entry", METHODS.values())
+GIVEN = {"alpha": 0.125, "sigma": 2.5}
+
+
+def test_all_methods_are_listed_ours_first():
+    assert list(METHODS) == [*OURS, *(method.name for method in BASELINES)]
+    assert len(METHODS) == len(OURS) + len(BASELINES)  # a name twice would hide one of them
+    assert inlier.research.methods is registry.methods
+    written = {
+        value
+        for name in ("simple", "filters", "reweighting", "few_rows")
+        for value in vars(getattr(baselines, name)).values()
+        if inspect.isclass(value) and getattr(value, "name", None)
+    }
+    assert written <= set(BASELINES)
+
+
+@each_entry
+def test_just_what_is_needed_is_given(entry):
+    estimator = entry.make(**GIVEN)
+    expected = clone(entry.estimator()).get_params() | entry.fixed
+    expected |= {name: GIVEN[name] for name in entry.needs}
+    assert type(estimator) is entry.estimator and estimator.get_params() == expected
+    if "random_state" in expected:
+        assert entry.make(**GIVEN, random_state=17).random_state == 17
+    with pytest.raises(TypeError, match=r"colour|takes no arguments"):
+        entry.make(**GIVEN, colour="red")
+
+
+def test_what_a_name_fixes_can_be_overruled():
+    assert METHODS["paper-l1"].make(sigma=1.0).l0.surrogate == "l1"
+    other = Options(surrogate="reweighted-l2")
+    assert METHODS["paper-l1"].make(sigma=1.0, l0=other).l0 is other
+
+
+@cases("method", BASELINES)
+def test_sources_and_own_parameters_are_documented(method):
+    text = inspect.getdoc(method)
+    own = set(inspect.signature(method).parameters) - {"alpha", "sigma", "random_state"}
+    assert own == set(re.findall(r"^(\w+) : ", text, re.MULTILINE))
+    if method.name != "mean":
+        references = text.partition("References\n")[2]
+        assert re.search(r"\((1[89]|20)\d\d\)", references)
+        # The registry names the same first author.
+        if method.paper != "folklore":
+            assert re.split(r"[ ,(]", method.paper)[0] in references
