@@ -13,7 +13,7 @@ from inlier.verdict import Group
 
 # Rows whose cells are listed, at most.
 MOST_ROWS = 1000
-# A value is usual for a column within so many median absolute deviations of its median: four
+# A value is usual for a column within this many median absolute deviations of its median: four
 # standard deviations of a Gaussian.
 USUAL = 6.0
 # Powers of ten by which a number may be misplaced.

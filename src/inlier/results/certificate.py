@@ -109,7 +109,7 @@ class Certificate:
 
     @property
     def l0_lower_bound(self) -> int:
-        """About this mean, at least so many rows have to go."""
+        """Least number of rows that have to be removed, about this mean."""
         return fewest_removed(self.n, self.most_kept)
 
     @property

@@ -107,7 +107,7 @@ def drop(result: RobustMeanResult, suspect: int | Suspect) -> RobustMeanResult:
 
 
 def is_index(value: Any, length: int) -> bool:
-    """Return whether a value is the index of one of so many things."""
+    """Return whether a value is an index into a sequence of this length."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     return whole and -length <= int(value) < length
 

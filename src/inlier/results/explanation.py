@@ -1,6 +1,6 @@
 """Why a row got its score: the directions that see it, and the features that put it there.
 
-A score is a square, a^T M a of a row a seen from a center, with M a sum of the directions that
+A score is a square, a^T M a of a row a relative to a center, with M a sum of the directions that
 decide. So it splits by direction, and each direction by feature: feature f adds a_f (M a)_f. A part
 below zero belongs to a feature that speaks for the row. The parts add up to the score.
 """
@@ -30,7 +30,7 @@ class Feature(NamedTuple):
     value: float
     """Of the row."""
     expected: float
-    """Of the center that the row was seen from."""
+    """Of the center that the row is compared with."""
     contribution: float
     missing: bool = False
     """Whether the row has no such cell: the value is then the median of the column."""
@@ -55,14 +55,14 @@ class Explanation:
     score, threshold : float
         A row with a score above the threshold is removed.
     pruned : bool
-        Whether the row was too far away to be looked at: the score is then the square of its
+        Whether the row was pruned as too far away: the score is then the square of its
         distance, in units of the distance that was allowed.
     directions : tuple of Contribution
         Their contributions are not below 0, and add up to the score.
     contributions : array of shape (d,)
         One for each column; they have a sign, and add up to the score.
     values, center : array of shape (d,)
-        The row, and where it was seen from.
+        The row, and the center it is compared with.
     columns : tuple of str, optional
         The names of the columns.
     removed : bool
@@ -186,7 +186,7 @@ def _group_with(groups: Sequence[Group], row: int) -> int | None:
 
 
 class _Parts(NamedTuple):
-    """A score by direction and by column, seen from a center."""
+    """A score by direction and by column, relative to a center."""
 
     directions: tuple[Contribution, ...]
     contributions: Array
@@ -199,7 +199,7 @@ def _by_multiplier(rule: Multiplier, values: Array) -> _Parts:
     from_start = squared_parts(values - rule.start, rule.metric)
     if from_start.sum() > rule.radius**2:
         parts = from_start / rule.radius**2
-        name = "farther from the start than rows were looked at"
+        name = "farther from the start than the pruning radius"
         return _Parts((Contribution(name, float(parts.sum())),), parts, rule.start, 1.0, True)
     offset = values - rule.center
     if rule.directions is None:
@@ -219,7 +219,7 @@ def _by_multiplier(rule: Multiplier, values: Array) -> _Parts:
 
 
 def _by_group(rule: GroupRule, values: Array, left_with: int | None) -> _Parts:
-    """Explain by the group that the row left with, or else by the one that decides its score."""
+    """Explain by the group of the row, or else by the one that decides its score."""
     parts_of = [group.parts(values) for group in rule.groups]
     scores = [float(parts.sum()) for parts in parts_of]
     beyond = [i for i, score in enumerate(scores) if score > 1.0]

@@ -38,7 +38,7 @@ class Projections:
     directions: Array = field(repr=False)
     """Orthonormal, k x d."""
     rows: Array = field(repr=False)
-    """Seen from the robust mean, k x n."""
+    """Relative to the robust mean, k x n."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Summary:
     """Of the rows."""
     support: Mask = field(repr=False)
     scores: Array = field(repr=False)
-    """Infinite for rows that were too far away to be looked at."""
+    """Infinite for rows that were too far away to be compared."""
     threshold: float
     """Rows with a higher score are removed."""
     robust: Array = field(repr=False)
@@ -78,7 +78,7 @@ class Summary:
     worst: tuple[Explanation, ...] = field(repr=False)
     """Of the rows with the highest scores, in descending order; some of each group."""
     group_of: Array = field(repr=False)
-    """Which of the groups each row left with; -1 for none."""
+    """The group with which each row was removed; -1 for none."""
     groups: tuple[str, ...]
     group_descriptions: tuple[str, ...]
     """The groups in words, and in fewer: how many rows, and how they differ from the others."""
