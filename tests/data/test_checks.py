@@ -58,6 +58,7 @@ def test_where_names_come_from():
     assert named(pd.DataFrame(X)).names is None  # an index that counts names no row
     polars = named(pl.DataFrame(X, schema=["a", "b", "c"]))
     assert polars.columns == ("a", "b", "c") and polars.names is None
+    assert named(pa.table(dict(zip("abc", X.T, strict=True)))).columns == ("a", "b", "c")
     found = named(frame, columns=list("xyz"), names=[1, 2, 3, 4])
     assert found.columns == ("x", "y", "z") and found.names.tolist() == ["1", "2", "3", "4"]
 

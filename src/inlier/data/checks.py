@@ -173,7 +173,10 @@ def named_table(table: Table, X: Any, columns: Any = None, names: Any = None) ->
     # A RangeIndex counts the rows, and names none of them.
     if names is None and is_pandas and type(index).__name__ != "RangeIndex":
         names = index
-    return table.named(getattr(X, "columns", None) if columns is None else columns, names)
+    if columns is None:
+        # The columns of an Arrow table are its data.
+        columns = getattr(X, "column_names", getattr(X, "columns", None))
+    return table.named(columns, names)
 
 
 def without_mask(X: Any) -> Any:
