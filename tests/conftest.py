@@ -14,7 +14,11 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
 
-@pytest.fixture(params=["torch", "array_api_strict", "a device"])
+# The second and the third are the same library; the third refuses more.
+STRICT = pytest.param("array_api_strict", marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=["torch", STRICT, "a device"])
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Library:
     name = request.param
     if name == "torch":

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from inlier.data import Fences, ManyCells, as_table
-from inlier.data.blocks import BlockTable
+from inlier.data.passes import BlockTable
 from inlier.results.choosing import OVER
-from inlier.verdict.rules import GroupRule
+from inlier.verdict import GroupRule
 
 Array = Any
 DOUBLE = float(np.finfo(np.float64).eps)

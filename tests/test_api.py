@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+import dense_cases
 import symmetric_fits
 from cases import cases
 from clear_samples import (
@@ -28,35 +29,10 @@ from inlier.l0 import Options
 # -- kinds of tables ------------------------------------------------------------------------------
 
 
-def memory_mapped(X: np.ndarray, folder: Path) -> np.memmap:
-    file = folder / "table.bin"
-    X.tofile(file)
-    return np.memmap(file, dtype=X.dtype, mode="r", shape=X.shape)
-
-
-def read_only(X: np.ndarray) -> np.ndarray:
-    X = X.copy()
-    X.flags.writeable = False
-    return X
-
-
+# The kinds of the passes that hold the same numbers, and what becomes such a one.
 KINDS: dict[str, Callable[[np.ndarray, Path], Any]] = {
-    "Fortran": lambda X, folder: np.asfortranarray(X),
-    "float32": lambda X, folder: X.astype(np.float32),
-    "float32 Fortran": lambda X, folder: np.asfortranarray(X, dtype=np.float32),
-    "float16": lambda X, folder: X.astype(np.float16),
-    "longdouble": lambda X, folder: X.astype(np.longdouble),
-    "big endian": lambda X, folder: X.astype(">f8"),
-    "int8": lambda X, folder: X.astype(np.int8),
-    "int16": lambda X, folder: X.astype(np.int16),
-    "int32": lambda X, folder: X.astype(np.int32),
-    "int64": lambda X, folder: X.astype(np.int64),
-    "slice": lambda X, folder: np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)[::2, ::3],
-    "backwards": lambda X, folder: X[::-1, ::-1].copy()[::-1, ::-1],
-    "read-only": lambda X, folder: read_only(X),
+    **{kind: make for kind, make in dense_cases.KINDS.items() if kind not in ("uint8", "bool")},
     "object": lambda X, folder: X.astype(object),
-    "memmap": lambda X, folder: memory_mapped(X, folder),
-    "memmap float32": lambda X, folder: memory_mapped(X.astype(np.float32), folder),
     "list": lambda X, folder: X.tolist(),
     "list of arrays": lambda X, folder: list(X),
     "tuple of tuples": lambda X, folder: tuple(map(tuple, X.astype(int).tolist())),
@@ -65,16 +41,6 @@ KINDS: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "pandas nullable": lambda X, folder: pd.DataFrame(X).astype("Float64"),
     "polars": lambda X, folder: pl.DataFrame(X),
     "polars mixed": lambda X, folder: pl.DataFrame(X).with_columns(pl.nth(0).cast(pl.Int32)),
-    "csr_matrix": lambda X, folder: sp.csr_matrix(X),
-    "csc_matrix": lambda X, folder: sp.csc_matrix(X),
-    "coo_matrix": lambda X, folder: sp.coo_matrix(X),
-    "csr_array": lambda X, folder: sp.csr_array(X),
-    "csc_array": lambda X, folder: sp.csc_array(X),
-    "coo_array": lambda X, folder: sp.coo_array(X),
-    "lil": lambda X, folder: sp.lil_matrix(X),
-    "bsr": lambda X, folder: sp.bsr_array(X),
-    "csr float32": lambda X, folder: sp.csr_array(X.astype(np.float32)),
-    "csr int8": lambda X, folder: sp.csr_array(X.astype(np.int8)),
     "matrix": lambda X, folder: np.ndarray.view(X, np.matrix),
     "masked": lambda X, folder: np.ma.MaskedArray(X),
 }

@@ -106,6 +106,8 @@ def test_import_is_silent_and_light():
         "import sys, inlier\n"
         f"loaded = [name for name in {sorted(HEAVY)!r} if name in sys.modules]\n"
         "assert not loaded, loaded\n"
+        "inlier.robust_mean([[1.0, 2.0], [3.0, 5.0], [2.0, 2.0]])\n"
+        "assert 'scipy.stats' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -12,6 +12,7 @@ import pytest
 import inlier
 from commands import fit_record, invoke
 from inlier.report import card, page
+from inlier.results.explanation import explained
 from inlier.results.wording import remarks
 
 COLUMNS = ["income", "debt", "<b>age</b>", "height", "weight", "[red]rent[/red]"]
@@ -173,7 +174,7 @@ def test_all_surfaces_tell_of_missing_cells(tmp_path, choice):
     for where in ("terminal", "report", "card", "json"):
         assert result.certificate.statement() in said[where], where
     rows = np.flatnonzero(np.isnan(X).any(axis=1))[:5]
-    for why, row in zip(result._explanations(rows), rows, strict=True):
+    for why, row in zip(explained(result, rows), rows, strict=True):
         assert why.missing.tolist() == np.flatnonzero(np.isnan(X[row])).tolist()
         assert str(why) == str(result.explain(int(row)))
     for why in result._summary.worst:

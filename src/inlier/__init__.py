@@ -17,7 +17,7 @@ _OLD = {
     "Method": "research.Method",
     "PathPoint": "results.path.PathPoint",
     "Solution": "l0.Solution",
-    "Step": "verdict.verdict.Step",
+    "Step": "verdict.Step",
     "baselines": "research.baselines",
     "compare": "research.compare",
     "methods": "research.methods",

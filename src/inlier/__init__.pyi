@@ -11,8 +11,7 @@ from .estimators import (
 from .results.certificate import Certificate
 from .results.explanation import Explanation
 from .results.result import RobustMeanResult
-from .verdict.rules import Group
-from .verdict.verdict import WeakEvidenceWarning
+from .verdict import Group, WeakEvidenceWarning
 
 __version__: str
 

@@ -19,16 +19,15 @@ from inlier._internal.validation import (
     fit_generator,
 )
 from inlier.data import Frame, Metric, Rotation, Table, as_table, central_row
-from inlier.data.checks import check_center, check_table
+from inlier.data.checks import check_center, check_table, named_table
 from inlier.l0.fit import Options, fit_with_sigma
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
-from inlier.results.named_table import NamedTable
 from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.search.extremes import without_extreme_cells
 from inlier.search.fit import fit_without_sigma
-from inlier.verdict.verdict import (
+from inlier.verdict import (
     DOUBTS,
     Finding,
     Kind,
@@ -170,7 +169,7 @@ def robust_mean(
             table = table.ignoring(few)
         else:
             break
-    result = RobustMeanResult._of(frame, verdict, NamedTable.of(given, table), sample_weight)
+    result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
     if verdict.outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:

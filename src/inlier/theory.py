@@ -9,13 +9,13 @@ A fraction is a number or an array, and the result has its shape.
 """
 
 import math
-import operator
-from typing import SupportsIndex, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inlier._internal.removed import removed
+from inlier._internal.validation import check_number, check_whole
 
 __all__ = ["error_radius", "far_radius", "resilience_radius"]
 
@@ -67,16 +67,13 @@ def resilience_radius(sigma: float, beta: Number) -> Number:
     sigma^2 >= tau a^2 + (1 - tau) b^2 = a^2 tau / (1 - tau). So a is at most
     sigma sqrt((1 - tau) / tau), which decreases in tau, and tau >= 1 - beta.
     """
-    beta = _number("beta", beta)
-    _check_sigma("sigma", sigma)
-    _require((beta >= 0) & (beta < 1), "beta", beta, "give a fraction with 0 <= beta < 1")
+    beta = _fraction(beta, "beta", "[0, 1)")
+    sigma = check_number(sigma, "sigma", at_least=0.0)
     bound: Number = sigma * np.sqrt(beta / (1 - beta))
     return bound
 
 
-def error_radius(
-    kept_sigma: float, n_kept: SupportsIndex, n: SupportsIndex, alpha: Number, sigma: float
-) -> Number:
+def error_radius(kept_sigma: float, n_kept: int, n: int, alpha: Number, sigma: float) -> Number:
     r"""Bound the distance of the mean of the kept rows from that of the inliers; sharp.
 
     Proved, for every pair of subsets S (the m rows kept) and S* (the inliers) of the same n rows:
@@ -139,13 +136,12 @@ def error_radius(
     >>> print(error_radius(kept_sigma=1.0, n_kept=900, n=1000, alpha=0.1, sigma=1.0).round(4))
     0.7071
     """
-    alpha = _number("alpha", alpha)
-    n = _integer("n", n)
-    n_kept = _integer("n_kept", n_kept, least=0)
-    _require(n_kept <= n, "n_kept", n_kept, f"there are n={n} rows; give 0 to {n}")
-    _check_sigma("kept_sigma", kept_sigma)
-    _check_sigma("sigma", sigma)
-    _require((alpha >= 0) & (alpha <= 1), "alpha", alpha, "give a fraction with 0 <= alpha <= 1")
+    alpha = _fraction(alpha, "alpha", "[0, 1]")
+    n, n_kept = check_whole(n, "n"), check_whole(n_kept, "n_kept", 0)
+    if n_kept > n:
+        raise ValueError(f"n_kept must be at most n={n}, but is {n_kept}.")
+    kept_sigma = check_number(kept_sigma, "kept_sigma", at_least=0.0)
+    sigma = check_number(sigma, "sigma", at_least=0.0)
     # A decimal fraction is stored a few units in the last place away (0.29 * 100 is below 29), and
     # one outlier too few would make the radius too small.
     outliers = np.minimum(np.floor(alpha * n * (1 + 2.0**-50)), n)
@@ -155,7 +151,7 @@ def error_radius(
     return cast(Number, radius[()])
 
 
-def far_radius(sigma: float, d: SupportsIndex, epsilon: Number) -> Number:
+def far_radius(sigma: float, d: int, epsilon: Number) -> Number:
     r"""Return the radius of the ball G, outside of which a good row counts as far away.
 
     .. math:: G = \{ y_i : \|y_i - x^*\|_2 \le \sigma \sqrt{40 d / \epsilon} \}
@@ -178,42 +174,21 @@ def far_radius(sigma: float, d: SupportsIndex, epsilon: Number) -> Number:
     epsilon : float or ndarray
         Tolerance: the fraction spent on good rows that lie far away.
     """
-    epsilon = _number("epsilon", epsilon)
-    _check_sigma("sigma", sigma)
-    d = _integer("d", d)
-    need = "give a tolerance with 0 < epsilon < 1"
-    _require((epsilon > 0) & (epsilon < 1), "epsilon", epsilon, need)
+    epsilon = _fraction(epsilon, "epsilon", "(0, 1)")
+    sigma = check_number(sigma, "sigma", at_least=0.0)
+    d = check_whole(d, "d")
     bound: Number = sigma * np.sqrt(40 * d / epsilon)
     return bound
 
 
-def _require(ok: bool | np.bool_ | NDArray[np.bool_], name: str, value: object, need: str) -> None:
-    """Raise unless all values are valid; name the first that is not, and what is needed."""
-    if not np.all(ok):
-        found = np.atleast_1d(np.asarray(value))[np.atleast_1d(~np.asarray(ok))][0]
-        raise ValueError(f"{name}={found}: {need}.")
-
-
-def _number(name: str, value: _Number) -> _Number:
-    """Return a number, or an array of numbers, in double precision."""
+def _fraction(value: _Number, name: str, within: str) -> _Number:
+    """Return a fraction, or an array of them, in double precision; raise unless all are within."""
     try:
         number = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}={value!r}: give a number or an array of numbers.") from error
+        raise ValueError(f"{name} must be a number or an array, but is {value!r}.") from error
+    low = number > 0 if within[0] == "(" else number >= 0
+    valid = low & (number < 1 if within[-1] == ")" else number <= 1)
+    if not valid.all():
+        raise ValueError(f"{name} must be within {within}, but is {number[~valid].flat[0]}.")
     return cast(_Number, number[()])
-
-
-def _integer(name: str, value: SupportsIndex, least: int = 1) -> int:
-    """Return an integer that is large enough."""
-    try:
-        integer = operator.index(value)
-    except TypeError as error:
-        raise ValueError(f"{name}={value!r}: give an int.") from error
-    _require(integer >= least, name, integer, f"give an int of at least {least}")
-    return integer
-
-
-def _check_sigma(name: str, value: float) -> None:
-    value = _number(name, value)
-    need = "it is a standard deviation; give a finite number that is not negative"
-    _require((value >= 0) & (value < math.inf), name, value, need)

@@ -1,10 +1,38 @@
-"""Functions on arrays of any library against numpy."""
+"""Functions on arrays of any library: the same as numpy's."""
 
 import numpy as np
+import pytest
 
 from inlier._internal import arrays
 from inlier._internal.arrays import like
 from libraries import host, is_beside
+
+
+def columns(n: int) -> np.ndarray:
+    rng = np.random.default_rng(n)
+    return np.stack([
+        rng.standard_normal(n),
+        1e6 + rng.standard_normal(n),
+        rng.integers(0, 3, n).astype(float),
+        rng.integers(0, 5, n) * 0.1,
+        rng.standard_normal(n) * (rng.random(n) < 0.2),
+        np.full(n, 0.1),
+        np.sort(rng.standard_normal(n)),
+        rng.standard_cauchy(n) ** 5,
+        1e-200 * rng.standard_normal(n),
+        # Of two far apart halves the median of an even number lies in the gap.
+        np.where(np.arange(n) < n // 2, -5.0, 5.0) + 1e-3 * rng.standard_normal(n),
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 25, 100])
+def test_medians_by_sorting_are_those_of_numpy(n):
+    X = columns(n)
+    center = np.median(X, axis=1)
+    np.testing.assert_array_equal(arrays.column_medians(X.T.copy()), center)
+    expected = np.median(np.abs(X - center[:, None]), axis=1)
+    found = arrays.median_distances(np.sort(X, axis=1), center)
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
 
 
 def test_a_single_row_backwards_is_taken(torch):

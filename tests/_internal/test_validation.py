@@ -1,5 +1,6 @@
-"""Arguments are taken or named: the limits of each check."""
+"""Argument checks, and the name of what is not installed."""
 
+import sys
 from datetime import date
 from fractions import Fraction
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from cases import cases
+from inlier._internal.optional import optional
 from inlier._internal.validation import (
     SMALLEST_BUDGET,
     are_times,
@@ -147,3 +149,10 @@ def test_in_every_library(library):
     check_finite(library(np.ones((2, 2))), "X", 0)
     with pytest.raises(ValueError, match=r"row 1, column 0"):
         check_finite(library(np.array([[1.0, 2.0], [np.nan, 3.0]])), "X", 0)
+
+
+def test_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    said = r'^To read x, h5py is needed: pip install "inlier\[files\]" \(.*h5py'
+    with pytest.raises(ImportError, match=said):
+        optional("h5py", "To read x", "files")

@@ -70,7 +70,9 @@ def wait_until_open(process, path):
         time.sleep(0.001)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_the_end_of_a_job_leaves_no_half_file(tmp_path, number):
     path = tmp_path / "large.npy"
     np.save(path, np.random.default_rng(0).standard_normal((60_000, 300)))

@@ -1,4 +1,4 @@
-"""What is no table of numbers is refused by name: dates, times, text, gaps, shapes."""
+"""Each kind of data is opened by the table that knows it, named, and checked."""
 
 from datetime import time
 
@@ -8,11 +8,67 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
 
 from cases import cases
 from clear_samples import NO_TABLES
 from inlier import RobustMean, robust_mean
+from inlier.data import as_table, open_table
+from inlier.data.arrays import DenseTable
+from inlier.data.checks import is_external, named_table
+from inlier.data.files import FileTable
+from inlier.data.sparse import SparseTable
 from inlier.research.baselines import CoordinateMedian
+
+X = np.arange(12.0).reshape(4, 3)
+
+
+def test_every_kind_has_its_table(tmp_path):
+    np.save(tmp_path / "t.npy", X)
+    mapped = np.load(tmp_path / "t.npy", mmap_mode="r")
+    for data, kind in (
+        (X, DenseTable),
+        (sp.csr_array(X), SparseTable),
+        (tmp_path / "t.npy", FileTable),
+        (str(tmp_path / "t.npy"), FileTable),
+        (mapped, FileTable),
+    ):
+        table = as_table(data)
+        assert type(table) is kind and table.shape == (4, 3)
+        assert is_external(data) is (kind is FileTable)
+        np.testing.assert_array_equal(table.fetch(np.array([2, 0])), X[[2, 0]])
+
+
+def test_what_is_in_memory_is_not_opened():
+    for data in (X, X.tolist(), pd.DataFrame(X), sp.csr_array(X)):
+        with pytest.raises(ValueError, match=r"^data is a \w+, which is in memory already"):
+            open_table(data, name="data")
+
+
+def named(data, **names):
+    return named_table(as_table(X), data, **names)
+
+
+def test_where_names_come_from():
+    found = named(X)
+    assert found.columns is None and found.names is None and found.shape == (4, 3)
+    frame = pd.DataFrame(X, columns=["a", 2, "c"], index=["p", "q", "r", "s"])
+    found = named(frame)
+    assert found.columns == ("a", "2", "c") and found.names.tolist() == ["p", "q", "r", "s"]
+    assert named(pd.DataFrame(X)).names is None  # an index that counts names no row
+    polars = named(pl.DataFrame(X, schema=["a", "b", "c"]))
+    assert polars.columns == ("a", "b", "c") and polars.names is None
+    assert named(pa.table(dict(zip("abc", X.T, strict=True)))).columns == ("a", "b", "c")
+    found = named(frame, columns=list("xyz"), names=[1, 2, 3, 4])
+    assert found.columns == ("x", "y", "z") and found.names.tolist() == ["1", "2", "3", "4"]
+
+
+def test_names_of_another_number_are_refused():
+    with pytest.raises(ValueError, match=r"^columns must have a name for each of the 3 columns"):
+        named(X, columns=["a"])
+    with pytest.raises(ValueError, match=r"^names must have a name for each of the 4 rows.*has 2"):
+        named(X, names=["a", "b"])
+
 
 DAYS = pd.date_range("2020-01-01", periods=4)
 AGES = DAYS - DAYS[0]

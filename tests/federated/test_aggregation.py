@@ -207,7 +207,7 @@ def test_doubt_can_be_an_error(said):
     with pytest.raises(DoubtfulRoundError, match=f"{said}.*on_doubt='warn'"):
         aggregate(DOUBTFUL[said], on_doubt="raise")
     assert aggregate(honest(), on_doubt="raise").rejected == ()
-    with pytest.raises(ValueError, match="on_doubt must be 'warn' or 'raise', but is 'stop'"):
+    with pytest.raises(ValueError, match="on_doubt must be one of 'warn', 'raise', but is 'stop'"):
         aggregate(honest(), on_doubt="stop")
 
 

@@ -3,14 +3,22 @@
 import numpy as np
 import pytest
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from cases import cases
 from inlier.federated.messages import capped_counts, read_messages
 
 GOOD = np.arange(6.0)
-with FakeTensorMode():
-    FAKE = torch.ones(6)
+
+
+class Fake(torch.Tensor):
+    """A tensor without memory behind it, as those of torch.compile are."""
+
+    @classmethod
+    def __torch_dispatch__(cls, *_):
+        raise RuntimeError("there is nothing to read")
+
+
+FAKE = torch.Tensor._make_wrapper_subclass(Fake, (6,))
 
 
 class Hostile:
@@ -73,7 +81,10 @@ def test_layers_in_another_order_are_the_same():
         ({"a": np.ma.masked_equal(GOOD, 3.0)}, "a masked array as layer 'a', not a dense array"),
         ({"a": torch.ones(6).to_sparse()}, "a sparse array as layer 'a'"),
         ({"a": torch.ones(6, dtype=torch.int8, device="meta")}, "an array without data"),
-        ({"a": FAKE}, "cannot be read as an update (RuntimeError)"),
+        (
+            {"a": torch.Tensor._make_wrapper_subclass(Fake, (6,))},
+            "cannot be read as an update (RuntimeError)",
+        ),
         (GOOD, "one array where most sent named layers"),
         ([GOOD], "a list of layers where most sent named layers"),
     ],

@@ -1,6 +1,7 @@
-"""A table of any kind beside its dense values in double precision."""
+"""Tables of every kind, beside their dense values in double precision."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,61 @@ def whole_numbers(shape: tuple[int, int], seed: int = 0) -> np.ndarray:
 def real_numbers(shape: tuple[int, int], seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return rng.standard_normal(shape) + np.linspace(-1.0, 1.0, shape[1])
+
+
+def read_only(X: np.ndarray) -> np.ndarray:
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def slice_of_larger(X: np.ndarray) -> np.ndarray:
+    larger = np.full((2 * X.shape[0] + 1, 3 * X.shape[1]), np.nan)
+    larger[1::2, 1::3] = X
+    view = larger[1::2, 1::3]
+    assert not view.flags.c_contiguous and not view.flags.f_contiguous
+    return view
+
+
+def backwards(X: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
+
+
+def memory_mapped(X: np.ndarray, folder: Path) -> np.memmap:
+    file = folder / "table.bin"
+    X.tofile(file)
+    return np.memmap(file, dtype=X.dtype, mode="r", shape=X.shape)
+
+
+# Name of the kind -> from whole numbers and a folder, the data as a user would hold them.
+KINDS: dict[str, Callable[[np.ndarray, Path], Any]] = {
+    "float64 C": lambda X, folder: np.ascontiguousarray(X, dtype=np.float64),
+    "float64 Fortran": lambda X, folder: np.asfortranarray(X, dtype=np.float64),
+    "float32 C": lambda X, folder: X.astype(np.float32),
+    "float32 Fortran": lambda X, folder: np.asfortranarray(X, dtype=np.float32),
+    "float16": lambda X, folder: X.astype(np.float16),
+    "longdouble": lambda X, folder: X.astype(np.longdouble),
+    "big endian": lambda X, folder: X.astype(">f8"),
+    "int8": lambda X, folder: X.astype(np.int8),
+    "int64": lambda X, folder: X.astype(np.int64),
+    "uint8": lambda X, folder: (X + 60).astype(np.uint8),
+    "bool": lambda X, folder: X > 0,
+    "slice": lambda X, folder: slice_of_larger(X),
+    "backwards": lambda X, folder: backwards(X.astype(np.float64)),
+    "read-only": lambda X, folder: read_only(X.astype(np.float64)),
+    "memmap float64": lambda X, folder: memory_mapped(X.astype(np.float64), folder),
+    "memmap float32": lambda X, folder: memory_mapped(X.astype(np.float32), folder),
+    "memmap int8": lambda X, folder: memory_mapped(X.astype(np.int8), folder),
+    **{
+        name: lambda X, folder, name=name: getattr(sp, name)(X.astype(np.float64))
+        for name in SPARSE_FORMATS
+    },
+    "csr float32": lambda X, folder: sp.csr_array(X.astype(np.float32)),
+    "csr int8": lambda X, folder: sp.csr_array(X.astype(np.int8)),
+    "csr int64": lambda X, folder: sp.csr_array(X.astype(np.int64)),
+    "lil": lambda X, folder: sp.lil_matrix(X.astype(np.float64)),
+    "bsr": lambda X, folder: sp.bsr_array(X.astype(np.float64)),
+}
 
 
 def dense64(data: Any) -> np.ndarray:

@@ -11,9 +11,11 @@ from html import unescape
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from inlier.report import card, page, pages
+from inlier.report import card, page, pages, plot
 from inlier.report.document import _environment
+from inlier.report.numbers import fixed, number, percent
 from inlier.report.pictures import picture
 from inlier.results.explanation import shortened
 from reading import HOSTILE, fitted, parsed, sample, summary_of, words
@@ -78,7 +80,7 @@ def test_parts_add_up(html, result):
 
 def test_large_data_stay_small():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((20_000, 200))
+    X = rng.standard_normal((20_000, 50))
     X[:3000] += 3.0
     X[:500] += 3.0
     found = fitted(X)
@@ -116,6 +118,8 @@ def degenerate():
         "two rows": (normal((2, 3)), {}),
         "two rows, one column": (normal((2, 1)), {}),
         "one column": (normal((50, 1)), {}),
+        "two numbers": (np.array([[0.0], [1.0]]), {}),
+        "1e60": (np.r_[normal((90, 5)), ones] * 1e60, {}),
         "one column, one far row": (np.r_[normal((50, 1)), [[1e6]]], {}),
         "two columns": (np.r_[normal((50, 2)), np.full((9, 2), 30.0)], {}),
         "nothing removed": (normal((100, 4)), {}),
@@ -140,6 +144,12 @@ def test_degenerate_data(case):
     assert f"{len(X) - summary.n_removed} of {len(X)} rows kept" in said
     assert not re.findall(r'(?:d|x|y|width)="[^"]*(?:nan|inf)', html)
     assert ("did not converge" in said) is not summary.converged
+    # Drawn to the end: much of what can go wrong goes wrong in the layout.
+    for kind in ("scores", "means", "rows", "spectrum"):
+        for shown in (summary, replace(summary, support=np.zeros(len(X), np.bool_))):
+            figure = Figure(figsize=(6.0, 4.0), dpi=50, layout="constrained")
+            plot(shown, kind, figure.add_subplot())
+            figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300, 0.0])
@@ -293,3 +303,16 @@ def test_card(result):
     object.__setattr__(bad, "message", "<script>alert(1)</script>")  # it may hold a name
     assert "<script>alert(1)</script>" in words(card(bad))
     assert "<script" not in card(bad)
+
+
+def test_numbers():
+    assert [number(x) for x in (0.0, 1234.5, -0.00001, 1e300, 123456.7)] == [
+        "0", "1,234", "−1e−5", "1e300", "123,457",
+    ]  # fmt: skip
+    assert [number(x) for x in (np.inf, -np.inf, np.nan)] == ["∞", "−∞", "not a number"]
+    assert [fixed(-0.0001, 2), fixed(-2.346, 2), fixed(123456.789, 3)] == [
+        "0.00", "−2.35", "123,457",
+    ]  # fmt: skip
+    assert [percent(a, 10_000) for a in (0, 1, 500, 9_999, 10_000)] == [
+        "0%", "below 0.1%", "5%", "above 99.9%", "100%",
+    ]  # fmt: skip

@@ -198,30 +198,3 @@ def test_what_cannot_be_drawn(given, found, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"inlier\[plot\]"):
         plot(found, "scores")
-
-
-def far_cells():
-    X = contaminated(seed=1)
-    X[50, 2], X[51, 3] = 1e200, 1e7
-    return X
-
-
-@pytest.mark.parametrize(
-    "X",
-    [
-        np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 5.0]]),
-        np.array([[0.0], [1.0]]),
-        np.linspace(-1.0, 1.0, 40)[:, None] ** 3,
-        np.ones((10, 3)),
-        contaminated() * 1e-150,
-        contaminated() * 1e60,
-        far_cells(),
-    ],
-    ids=["two rows", "two numbers", "one column", "constant", "tiny", "huge", "far cells"],
-)
-def test_degenerate_data(X):
-    summary = inlier.robust_mean(X)._summary
-    for kind in KINDS:
-        drawn(kind, summary)
-        if kind != "path":
-            drawn(kind, replace(summary, support=np.zeros(len(X), np.bool_)))

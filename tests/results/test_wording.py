@@ -5,10 +5,37 @@ import pytest
 
 import inlier
 from inlier import WeakEvidenceWarning
+from inlier.l0 import Options
 from inlier.research.datasets import Clean, SettingA, SettingB
 from inlier.results import wording
-from inlier.verdict.verdict import Finding, Kind
+from inlier.results.explanation import explained
+from inlier.verdict import Finding, Kind
+from reference import contaminated
 from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean
+
+
+@pytest.fixture(scope="module")
+def result():
+    return inlier.robust_mean(contaminated(far=20.0))
+
+
+def test_a_result_says_how_the_fit_ended(result):
+    assert result.message in str(result) and "54 of 60" in result.message
+    outcome = result._outcome
+    assert outcome.searched and not (outcome.chosen or outcome.weak or outcome.failed)
+    assert result.keep(0)._outcome.chosen
+    X = contaminated(far=20.0)
+    outcome = inlier.robust_mean(X, sigma=1.5)._outcome
+    assert not (outcome.searched or outcome.failed or outcome.paper)
+    assert inlier.robust_mean(X, sigma=1.5, l0=Options(algorithm="paper"))._outcome.paper
+
+
+def test_explanations_of_several_rows_are_those_of_each(result):
+    together = explained(result, np.array([0, 7, 59]))
+    for row, found in zip((0, 7, 59), together, strict=True):
+        one = result.explain(row)
+        assert (found.row, found.score, found.removed) == (one.row, one.score, one.removed)
+
 
 # -- data -----------------------------------------------------------------------------------------
 
@@ -95,8 +122,8 @@ def test_the_settings_are_no_weak_evidence(setting):
 
 
 def test_every_finding_has_a_sentence_for_python_and_the_command_line():
-    assert set(wording.SENTENCES) == set(Kind)
-    for kind, sentence in wording.SENTENCES.items():
+    for kind in Kind:
+        sentence = kind.value
         ways = (wording.PYTHON, wording.COMMAND_LINE)
         said = {wording.sentence(Finding(kind, 3, 0.5), words) for words in ways}
         assert all(words.endswith(".") and "{" not in words for words in said)

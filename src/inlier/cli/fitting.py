@@ -9,12 +9,12 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier.cli.options import Options
 from inlier.data import Table
+from inlier.data.base import RowNumbers
 from inlier.data.sources.base import listed
 from inlier.io import LoadedTable
 from inlier.linalg.metrics import UNEVEN, unevenness
-from inlier.results.named_table import RowNumbers
 from inlier.results.result import RobustMeanResult
-from inlier.verdict.verdict import Step
+from inlier.verdict import Step
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def fit_frame(
             warnings.simplefilter("ignore")
             result = options.fit(X, weights, lambda step: tell(what, step))
         # The table of the fit: if cells are missing it is a copy, which is not made again.
-        table = result._known_data().table
+        table = result._known_data()
         own = names if group is None else names[rows]
         result = result.with_data(table, columns=frame.columns, names=own)
         return Fitted(group, rows, result)

@@ -13,7 +13,7 @@ from inlier.api import Assumption, robust_mean
 from inlier.io import FORMATS, MAX_BYTES, LoadedTable, read
 from inlier.l0.fit import Options as L0Options
 from inlier.results.result import RobustMeanResult
-from inlier.verdict.verdict import Step
+from inlier.verdict import Step
 
 
 def _option(panel: str, help: str, *names: str, default: Any = None, **more: Any) -> Any:

@@ -19,7 +19,7 @@ from inlier.cli.options import Options
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 from inlier.results.wording import COMMAND_LINE, remarks
-from inlier.verdict.verdict import Step
+from inlier.verdict import Step
 
 # The options of arguments that an error may name.
 OPTIONS = {field.name: field.name.replace("_", "-") for field in fields(Options)}

@@ -3,10 +3,10 @@
 from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import Metric, Moment, Table
+from inlier.data.checks import as_table, is_external, open_table
 from inlier.data.frame import Frame, Place, Rotation, central_row
 from inlier.data.imputed import Gaps, ImputedTable, imputed, set_aside
 from inlier.data.measures import Ellipsoid, Fences, ManyCells, Measure, TailLength
-from inlier.data.opening import as_table, is_external, open_table
 
 __all__ = [
     "DenseTable",

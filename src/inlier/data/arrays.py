@@ -25,9 +25,15 @@ from inlier._internal.arrays import (
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_finite
 from inlier.data.base import Metric, Table
-from inlier.data.blocks import BlockTable, kept_among
-from inlier.data.measures import Measure
-from inlier.data.passes import BlockView, Pass, Sizes, Squares, fused_kernels
+from inlier.data.passes import (
+    BlockTable,
+    BlockView,
+    Pass,
+    Sizes,
+    Squares,
+    fused_kernels,
+    kept_among,
+)
 
 # A table with at most this many rows, and more columns, is read in blocks of columns. With more
 # rows the eigenvectors of an n x n matrix cost more than the passes they save.
@@ -136,7 +142,7 @@ class DenseTable(BlockTable):
             return replace(super()._view(center, centered=True), fused=True)
         return super()._view(center, centered)
 
-    def measured(self, measure: Measure) -> Rows:
+    def measured(self, measure: Callable[[Rows], Rows]) -> Rows:
         kernels = self._kernels()
         return self._run(Sizes(measure, bool(kernels and kernels.measures(measure))))[0]
 

@@ -18,7 +18,7 @@ skinny matrix products run about twice as fast in that layout.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +29,6 @@ from scipy.linalg import solve_triangular
 
 from inlier._internal.arrays import double, evenly_spaced, like, namespace, total
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data.measures import Along, Measure
 
 if TYPE_CHECKING:
     from inlier.data.imputed import Gaps
@@ -114,6 +113,21 @@ class Metric:
         )
 
 
+class RowNumbers(Sequence[str]):
+    """Names such as "row 7", counted from 1, and made when used: text takes far more memory."""
+
+    def __init__(self, numbers: Array) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, i: Any) -> Any:
+        """Return a name or, for an array of indices, names."""
+        found = self.numbers[i]
+        return RowNumbers(found) if np.ndim(found) else f"row {found + 1}"
+
+
 Weights = Rows | Callable[[slice, Rows], Rows]
 TableT = TypeVar("TableT", bound="Table")
 
@@ -160,8 +174,8 @@ class Passes(ABC):
         """Compute ||y_i - c||^2 for each row."""
 
     @abstractmethod
-    def measured(self, measure: Measure) -> Rows:
-        """Apply a measure to each row."""
+    def measured(self, measure: Callable[[Rows], Rows]) -> Rows:
+        """Apply a measure, or any function of rows in double precision, to each row."""
 
     @abstractmethod
     def median(self, sample: np.random.Generator | None = None) -> Array:
@@ -197,6 +211,10 @@ class Table(Passes):
     """Whether extreme cells have been looked for, and set aside but in rows that have many."""
     fences: Any = None
     """The fences beyond which they lie, if there are any."""
+    columns: tuple[str, ...] | None = None
+    """Names of the columns, if they have any."""
+    index: Any = None
+    """Names of the rows, in any sequence, if they have any."""
     sample_rows = 501
     """Odd, so that the median is one of the values. With 45% outliers a random sample this large
     has a majority of good rows 99 times in 100."""
@@ -219,6 +237,30 @@ class Table(Passes):
         """Return the same table with a pass counter of its own."""
         table = copy(self)
         table._passes = PassCounter()
+        return table
+
+    @property
+    def names(self) -> Array | RowNumbers | None:
+        """Names of the rows, as text."""
+        if self.index is None or isinstance(self.index, RowNumbers):
+            return self.index
+        return np.array([str(name) for name in self.index], dtype=object)
+
+    def named(self, columns: Any, index: Any) -> Self:
+        """Return the same table with names for its columns and rows, or None."""
+        table = copy(self)
+        table.columns = None if columns is None else tuple(str(name) for name in columns)
+        table.index = index
+        n, d = self.shape
+        for argument, given, length, what in (
+            ("columns", columns, d, "columns"),
+            ("names", index, n, "rows"),
+        ):
+            if given is not None and len(given) != length:
+                raise ValueError(
+                    f"{argument} must have a name for each of the {length} {what} of X, but has "
+                    f"{len(given)}."
+                )
         return table
 
     def counting_for(self, table: TableT) -> TableT:
@@ -311,10 +353,15 @@ class Table(Passes):
 
     def _sorted_along(self, direction: Array) -> Rows:
         origin = self.fetch(np.array([0]))[0].astype(np.float64)
+
+        def along(rows: Rows) -> Rows:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return (rows - like(origin, rows)) @ like(direction, rows)
+
         # In double precision the order does not depend on how a library rounds. With more rows no
         # single one matters, and the cost would.
         if self.shape[0] * self.shape[1] <= 1 << 22:
-            projected = self.measured(Along(origin, direction))
+            projected = self.measured(along)
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 projected = self.project(origin, direction[None])[0, :]

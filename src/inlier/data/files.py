@@ -20,9 +20,8 @@ from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable, run_blocks
 from inlier.data.base import Metric, Table
-from inlier.data.blocks import BlockTable, kept_among
-from inlier.data.opening import MEMORY
-from inlier.data.passes import Pass
+from inlier.data.checks import MEMORY
+from inlier.data.passes import BlockTable, Pass, kept_among
 from inlier.data.sources import Source, open_source
 
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.

@@ -34,23 +34,6 @@ class Measure(Protocol):
 
 
 @dataclass(frozen=True)
-class Along:
-    """Signed coordinate along a direction, in double precision."""
-
-    center: Array
-    direction: Array
-
-    def __call__(self, rows: Rows) -> Rows:
-        """Compute signed sizes."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return (rows - like(self.center, rows)) @ like(self.direction, rows)
-
-    def parts(self, row: Array) -> Array:
-        """Decompose the size itself, not its square."""
-        return np.asarray((row - self.center) * self.direction)
-
-
-@dataclass(frozen=True)
 class Fences:
     """Largest ratio of a cell to the fence of its column."""
 

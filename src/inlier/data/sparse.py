@@ -7,6 +7,7 @@ far from the origin. There the center is subtracted from the entries, the missin
 zeros first.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,8 @@ from scipy.sparse import coo_array, csr_array, vstack
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
 from inlier._internal.arrays import blocks_of, working_precision
-from inlier._internal.typing import Array, Mask
+from inlier._internal.typing import Array, Mask, Rows
 from inlier.data.base import Metric, Moment, Table, Weights
-from inlier.data.measures import Measure
 
 
 class SparseTable(Table):
@@ -93,7 +93,7 @@ class SparseTable(Table):
             squared: Array = np.maximum(summed + left @ left, 0.0)
         return np.where(np.isnan(squared), np.inf, squared)
 
-    def measured(self, measure: Measure) -> Array:
+    def measured(self, measure: Callable[[Rows], Rows]) -> Array:
         """Apply a measure to densified blocks of rows."""
         self.n_passes += 1
         blocks = (self._Y[part].toarray() for part in blocks_of(*self.shape))

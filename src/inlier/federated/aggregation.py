@@ -11,11 +11,14 @@ import numpy as np
 
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
+from inlier._internal.validation import check_choice
 from inlier.federated.judging import FEWEST, LONG, Judgement, judge, lengths_in_medians, may_be_one
 from inlier.federated.layers import combined, gram, lengths
 from inlier.federated.messages import capped_counts, read_messages
 from inlier.federated.record import Record
-from inlier.verdict.verdict import WeakEvidenceWarning
+from inlier.verdict import WeakEvidenceWarning
+
+ON_DOUBT = ("warn", "raise")
 
 
 class DoubtfulRoundError(RuntimeError):
@@ -125,7 +128,7 @@ def aggregate(
     >>> bool(abs(result.update - 1.0).mean() < 0.3)
     True
     """
-    check_on_doubt(on_doubt)
+    check_choice(on_doubt, "on_doubt", ON_DOUBT)
     messages = read_messages(updates, clients)
     names = messages.clients
     counts, impossible = capped_counts(weights, len(names))
@@ -192,12 +195,6 @@ def aggregate(
         too_few=too_few,
         message=message,
     )
-
-
-def check_on_doubt(on_doubt: str) -> None:
-    """Raise an error unless `on_doubt` is one of the two words."""
-    if on_doubt not in ("warn", "raise"):
-        raise ValueError(f"on_doubt must be 'warn' or 'raise', but is {on_doubt!r}.")
 
 
 def _decision(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from inlier._internal.optional import optional
-from inlier.federated.aggregation import Aggregate, aggregate, check_on_doubt
+from inlier._internal.validation import check_choice
+from inlier.federated.aggregation import ON_DOUBT, Aggregate, aggregate
 from inlier.federated.record import Record
 
 PURPOSE = "For a hook into DistributedDataParallel"
@@ -45,7 +46,7 @@ class RobustState:
         self.process_group = process_group
         self.remember = remember
         self.by_bucket = by_bucket
-        check_on_doubt(on_doubt)
+        check_choice(on_doubt, "on_doubt", ON_DOUBT)
         self.on_doubt = on_doubt
         self.records: dict[int, Record] = {}
         self.results: dict[int, Aggregate] = {}

@@ -10,7 +10,8 @@ import numpy as np
 
 from inlier._internal.optional import optional
 from inlier._internal.removed import removed
-from inlier.federated.aggregation import Aggregate, aggregate, check_on_doubt
+from inlier._internal.validation import check_choice
+from inlier.federated.aggregation import ON_DOUBT, Aggregate, aggregate
 from inlier.federated.messages import capped_counts
 from inlier.federated.record import Record
 
@@ -52,7 +53,7 @@ class RobustFedAvg(FedAvg):
         self, *args: Any, on_doubt: Literal["warn", "raise"] = "warn", **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        check_on_doubt(on_doubt)
+        check_choice(on_doubt, "on_doubt", ON_DOUBT)
         self.on_doubt = on_doubt
         self.record = Record()
         self.result: Aggregate | None = None

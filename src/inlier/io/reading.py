@@ -10,8 +10,8 @@ import numpy as np
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_choice, check_sample_weight, check_whole
 from inlier.data import Table
+from inlier.data.checks import MEMORY
 from inlier.data.files import ENTRY_BYTES, FileTable
-from inlier.data.opening import MEMORY
 from inlier.data.sources.base import Source
 from inlier.data.sources.content import (
     Content,

@@ -20,7 +20,7 @@ from inlier.l0.problem import Subspace, scores
 from inlier.l0.subspace import SubspaceSolution, SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import Surrogate
 from inlier.linalg.eigenpairs import Oracle
-from inlier.verdict.verdict import Step
+from inlier.verdict import Step
 
 
 @dataclass(frozen=True)

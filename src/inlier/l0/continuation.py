@@ -19,7 +19,7 @@ from inlier.l0.problem import Subspace, scores
 from inlier.l0.subspace import SKETCH_ROWS, SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import L1, Surrogate
 from inlier.linalg.eigenpairs import Oracle
-from inlier.verdict.verdict import Step
+from inlier.verdict import Step
 
 # Relative gap of each step. This number and those below are the loosest that lost no exact set in
 # `make bench`.

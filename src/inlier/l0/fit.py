@@ -29,8 +29,7 @@ from inlier.l0.problem import budget_tolerance, scores
 from inlier.l0.surrogates import ZERO, Surrogate, SurrogateName, surrogate
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import Oracle, Spectrum, spectrum_of_kept
-from inlier.verdict.rules import Multiplier
-from inlier.verdict.verdict import Finding, Kind, Outcome, Step, Verdict
+from inlier.verdict import Finding, Kind, Multiplier, Outcome, Step, Verdict
 
 
 @dataclass(frozen=True, eq=False)

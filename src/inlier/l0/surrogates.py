@@ -20,7 +20,7 @@ from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace, packing_bound, scores
 from inlier.l0.subspace import FULL_STEP, SubspaceSolver
 from inlier.linalg.eigenpairs import RowSampling
-from inlier.verdict.rules import Multiplier
+from inlier.verdict import Multiplier
 
 SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
 

@@ -1,7 +1,52 @@
 """What readers see of a result: a page, a card for notebooks, and figures."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inlier._internal.optional import optional
+from inlier._internal.validation import check_choice
 from inlier.report.card import card
 from inlier.report.document import page, pages
-from inlier.report.plotting import plot
+from inlier.results.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["card", "page", "pages", "plot"]
+
+KINDS = ("scores", "means", "rows", "spectrum", "path")
+
+
+def plot(summary: Summary, kind: str, ax: Axes | None = None) -> Axes:
+    """Draw a figure of a result on the given axes, or on those of a new figure.
+
+    Parameters
+    ----------
+    summary : Summary
+    kind : {"scores", "means", "rows", "spectrum", "path"}
+        The score of every row and the cut; the columns in which the plain mean and the median are
+        off most; the rows in the two directions that matter most; the largest standard deviations
+        of all rows and of the kept rows; or sigma along the path.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new ones, if not given.
+    """
+    check_choice(kind, "kind", KINDS)
+    if kind == "path" and not summary.path:
+        raise ValueError(
+            "There is no path, because sigma was given to the fit or this result was itself taken "
+            'from a path: plot the "path" of the result of robust_mean(X) without sigma.'
+        )
+    optional("matplotlib", "To draw", "plot")
+    from inlier.report import figures
+
+    if ax is None:
+        from matplotlib import pyplot
+
+        ax = pyplot.figure(figsize=(6.4, 4.2), layout="constrained").add_subplot()
+    with np.errstate(all="ignore"):
+        getattr(figures, f"draw_{kind}")(ax, summary)
+        figures.add_legend(ax)
+    return ax

@@ -8,14 +8,12 @@ import numpy as np
 
 from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
-from inlier.data import Fences
-from inlier.results.explanation import named
-from inlier.results.named_table import NamedTable
-from inlier.verdict.rules import Group
+from inlier.data import Fences, Table
+from inlier.verdict import Group
 
 # Rows whose cells are listed, at most.
 MOST_ROWS = 1000
-# A value is usual for a column within so many median absolute deviations of its median: four
+# A value is usual for a column within this many median absolute deviations of its median: four
 # standard deviations of a Gaussian.
 USUAL = 6.0
 # Powers of ten by which a number may be misplaced.
@@ -63,10 +61,9 @@ class Cell:
         return f"{self.name}{self.words}"
 
 
-def extreme_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]:
+def extreme_cells(groups: Iterable[Group], table: Table) -> tuple[Cell, ...]:
     """List the extreme cells that were set aside, and those of rows removed for them, by row."""
     cells: list[Cell] = []
-    table = data.table
     known = [group.measure for group in groups if group.metric is None]
     removed = [on_host(group.rows) for group in groups if group.metric is None]
     if table.gaps is not None and len(table.gaps.cells):
@@ -93,10 +90,15 @@ def extreme_cells(groups: Iterable[Group], data: NamedTable) -> tuple[Cell, ...]
                 value, median = float(values[i, j]), float(fences.center[j])
                 with np.errstate(divide="ignore"):
                     times = float(abs(off[i, j]) / fences.unit[j])
-                slip = _slip(values[i], j, repeated[j, value], partners, fences, data.columns)
-                name = named(data.columns, j)
+                slip = _slip(values[i], j, repeated[j, value], partners, fences, table.columns)
+                name = named(table.columns, j)
                 cells.append(Cell(int(rows[i]), j, name, value, median, times, slip, aside))
     return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
+
+
+def named(columns: tuple[str, ...] | None, i: int) -> str:
+    """Return the name of a column."""
+    return f"x{i}" if columns is None else columns[i]
 
 
 def cells_of(cells: Iterable[Cell], row: int) -> tuple[Cell, ...]:

@@ -14,10 +14,15 @@ from inlier.data import Frame, Metric, Table, as_table
 from inlier.data.checks import NONE, check_table
 from inlier.data.imputed import NO_CELLS
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
-from inlier.linalg.eigenpairs import ROUNDINGS, rounding_of, spectrum_of_kept, verified_top
+from inlier.linalg.eigenpairs import (
+    ROUNDINGS,
+    TopBounds,
+    rounding_of,
+    spectrum_of_kept,
+    verified_top,
+)
 from inlier.results import wording
-from inlier.verdict.rules import Multiplier
-from inlier.verdict.verdict import Verdict
+from inlier.verdict import Multiplier, Verdict
 
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
 # data give no hint how many there are.
@@ -92,121 +97,6 @@ class Certificate:
     cells: Array = field(default_factory=lambda: NO_CELLS, repr=False, compare=False)
     fill: Array | None = field(default=None, repr=False, compare=False)
 
-    @classmethod
-    def of_rows(
-        cls,
-        table: Table,
-        kept: Rows,
-        mean: Array,
-        metric: Metric | None = None,
-        dual: Multiplier | None = None,
-        n_suspected: int = 0,
-    ) -> Certificate:
-        """Certify a choice of rows with their mean; the budget is what they need.
-
-        Parameters
-        ----------
-        table : Table
-            All rows.
-        kept : bool array of shape (n,)
-            The choice.
-        mean : array of shape (d,)
-            Of the kept rows.
-        metric : Metric, optional
-            In which eigenvalues are meant.
-        dual : Multiplier, optional
-            What bounds how many rows can be kept.
-        n_suspected : int
-            Rows that are kept although there is evidence against them.
-        """
-        n, m = kept.shape[0], count(kept)
-        low, high, failure, most_kept = np.inf, np.inf, 0.0, float(n)
-        alike = Multiplier.of_budget(mean, 1.0, metric)
-        with np.errstate(over="ignore", invalid="ignore"):
-            far = alike.scores(table)
-        if every(namespace(far).isfinite(far) | ~kept):  # else some are too far away to square
-            spectrum = spectrum_of_kept(table, double(kept), mean, metric)
-            low, high = max(0.0, float(spectrum.values[0])), spectrum.bound
-            failure = spectrum.failure
-        budget = high * n / m
-        multiplier = alike
-        if dual is not None and 0.0 < budget < np.inf:
-            multiplier, most_kept = dual, most_rows(dual, table, mean, budget)
-        removed = namespace(kept).nonzero(~kept)[0]
-        return cls(
-            budget=budget,
-            lambda_max=low,
-            bound=high,
-            failure=failure,
-            n=n,
-            n_removed=n - m,
-            most_kept=most_kept,
-            removed=removed,
-            multiplier=multiplier,
-            mean=mean,
-            mean_of_removed=_some_rows(table, removed).sum(axis=0),
-            n_suspected=n_suspected,
-        )
-
-    @classmethod
-    def of_verdict(
-        cls, verdict: Verdict, frame: Frame, table: Table, location: Array, weighted: bool
-    ) -> Certificate:
-        """Certify the verdict of a fit, in at most one pass.
-
-        Parameters
-        ----------
-        verdict : Verdict
-            In the coordinates of the frame.
-        frame : Frame
-            That of the fit.
-        table : Table
-            The data.
-        location : array of shape (d,)
-            The mean of the kept rows, each counted once.
-        weighted : bool
-            Whether the answer is a weighted mean.
-        """
-        multiplier = verdict.dual.in_data(frame)
-        most_kept = verdict.most_kept
-        if verdict.rounded or not frame.complete:
-            most_kept = most_rows(multiplier, table, location, verdict.budget)
-        elif most_kept is None:
-            most_kept = most_rows(verdict.dual, frame.table, verdict.mean, verdict.budget)
-        support = frame.of_all_rows(verdict.kept, False)
-        removed = namespace(support).nonzero(~support)[0]
-        gaps = table.gaps
-        return cls(
-            budget=verdict.budget,
-            lambda_max=verdict.lambda_max,
-            bound=verdict.bound,
-            failure=verdict.failure,
-            n=table.shape[0],
-            n_removed=table.shape[0] - count(verdict.kept),
-            most_kept=most_kept,
-            removed=removed,
-            multiplier=multiplier,
-            mean=location,
-            mean_of_removed=_some_rows(table, removed).sum(axis=0),
-            tolerance=budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL,
-            n_missing=0 if gaps is None else int(gaps.counts.sum()),
-            weighted=weighted,
-            aside=NONE if gaps is None else gaps.ignored,
-            cells=NO_CELLS if gaps is None else gaps.cells,
-            fill=None if gaps is None or not len(gaps.cells) else gaps.fill,
-        )
-
-    def noted_like(self, other: Certificate) -> Certificate:
-        """Return this certificate with what another one notes about the same data.
-
-        Parameters
-        ----------
-        other : Certificate
-            About the same table, with the same weights.
-        """
-        names = ("n_missing", "aside", "cells", "fill", "weighted")
-        return replace(self, **{name: getattr(other, name) for name in names})
-
     @property
     def feasible(self) -> bool:
         """Whether the kept rows are known to stay within the budget."""
@@ -219,7 +109,7 @@ class Certificate:
 
     @property
     def l0_lower_bound(self) -> int:
-        """About this mean, at least so many rows have to go."""
+        """Least number of rows that have to be removed, about this mean."""
         return fewest_removed(self.n, self.most_kept)
 
     @property
@@ -416,3 +306,81 @@ def most_rows(dual: Multiplier, table: Table, center: Array, budget: float) -> f
         return float(table.shape[0])
     price = float(dual.prices.sum()) * budget / dual.budget
     return packing_bound(table.constant(1.0), dual.scores_about(center, table), price)
+
+
+def certify_rows(
+    table: Table,
+    kept: Rows,
+    mean: Array,
+    metric: Metric | None = None,
+    dual: Multiplier | None = None,
+    **notes: Any,
+) -> Certificate:
+    """Certify a choice of rows with their mean; the budget is what they need.
+
+    The dual bounds how many rows can be kept; eigenvalues are those in the metric.
+    """
+    top, most_kept = TopBounds(np.inf, np.inf, 0.0), float(kept.shape[0])
+    multiplier = Multiplier.of_budget(mean, 1.0, metric)
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = multiplier.scores(table)
+    if every(namespace(far).isfinite(far) | ~kept):  # else some are too far away to square
+        spectrum = spectrum_of_kept(table, double(kept), mean, metric)
+        top = TopBounds(max(0.0, float(spectrum.values[0])), spectrum.bound, spectrum.failure)
+    budget = top.high * kept.shape[0] / count(kept)
+    if dual is not None and 0.0 < budget < np.inf:
+        multiplier, most_kept = dual, most_rows(dual, table, mean, budget)
+    return _certificate(table, kept, mean, top, budget, multiplier, most_kept, **notes)
+
+
+def certify_verdict(
+    verdict: Verdict, frame: Frame, table: Table, location: Array, weighted: bool
+) -> Certificate:
+    """Certify the verdict of a fit in its frame, in at most one pass.
+
+    The location is the mean of the kept rows of the table, each counted once.
+    """
+    multiplier = verdict.dual.in_data(frame)
+    most_kept = verdict.most_kept
+    if verdict.rounded or not frame.complete:
+        most_kept = most_rows(multiplier, table, location, verdict.budget)
+    elif most_kept is None:
+        most_kept = most_rows(verdict.dual, frame.table, verdict.mean, verdict.budget)
+    top = TopBounds(verdict.lambda_max, verdict.bound, verdict.failure)
+    tolerance = budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL
+    support = frame.of_all_rows(verdict.kept, False)
+    return _certificate(
+        table, support, location, top, verdict.budget, multiplier, most_kept,
+        weighted=weighted, tolerance=tolerance,
+    )  # fmt: skip
+
+
+def _certificate(
+    table: Table,
+    kept: Rows,
+    mean: Array,
+    top: TopBounds,
+    budget: float,
+    multiplier: Multiplier,
+    most_kept: float,
+    **notes: Any,
+) -> Certificate:
+    """Put together what is known about the kept rows, with what is to be noted of their cells."""
+    gaps, removed = table.gaps, namespace(kept).nonzero(~kept)[0]
+    if gaps is not None:
+        notes |= {"n_missing": int(gaps.counts.sum()), "aside": gaps.ignored, "cells": gaps.cells}
+        notes["fill"] = gaps.fill if len(gaps.cells) else None
+    return Certificate(
+        budget=budget,
+        lambda_max=top.low,
+        bound=top.high,
+        failure=top.failure,
+        n=kept.shape[0],
+        n_removed=removed.shape[0],
+        most_kept=most_kept,
+        removed=removed,
+        multiplier=multiplier,
+        mean=mean,
+        mean_of_removed=_some_rows(table, removed).sum(axis=0),
+        **notes,
+    )

@@ -13,11 +13,10 @@ import numpy as np
 from inlier._internal.arrays import all_but, double, every, like, namespace, on_host
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_number
-from inlier.data import Table, as_table
-from inlier.results.certificate import Certificate
+from inlier.data import Table
+from inlier.results.certificate import certify_rows
 from inlier.results.weighting import mean_of, shifted
-from inlier.verdict.rules import Group, GroupRule, Multiplier, Suspect, rule_of
-from inlier.verdict.verdict import Finding, Kind, Outcome
+from inlier.verdict import Finding, Group, GroupRule, Kind, Multiplier, Outcome, Suspect, rule_of
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -81,7 +80,7 @@ def _fitted_again(
         sigma = result.sigma * float(np.sqrt(budget / result.certificate.budget))
     metric = result._rule.metric
     return robust_mean(
-        result._known_data().table,
+        result._known_data(),
         sigma=result.sigma if sigma is None else sigma,
         sample_weight=result._sample_weight,
         scatter="auto" if metric is None else metric.matrix @ metric.matrix.T,
@@ -108,7 +107,7 @@ def drop(result: RobustMeanResult, suspect: int | Suspect) -> RobustMeanResult:
 
 
 def is_index(value: Any, length: int) -> bool:
-    """Return whether a value is the index of one of so many things."""
+    """Return whether a value is an index into a sequence of this length."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     return whole and -length <= int(value) < length
 
@@ -154,7 +153,7 @@ def _chosen(
     finding: Finding | None = None,
 ) -> RobustMeanResult:
     """Return the answer that keeps these rows, computed from the data in some fifteen passes."""
-    table = as_table(result._known_data().table)
+    table = result._known_data()
     n, kept = len(support), int(support.sum())
     inside = like(support, result.support)
     # From a kept row: where the fit ended may be so far away that their digits are lost there.
@@ -164,10 +163,11 @@ def _chosen(
     mean = mean_of(table, inside, None, location, result._sample_weight)
     # As many may be bad as the fit had removed, also if some of them are back.
     known = result.certificate
-    certificate = Certificate.of_rows(
-        table, inside, mean.once, result._rule.metric, dual, max(known.n_removed, known.n_suspected)
-    )
-    certificate = replace(certificate.noted_like(known), weighted=mean.weighted)
+    suspected = max(known.n_removed, known.n_suspected)
+    certificate = certify_rows(
+        table, inside, mean.once, result._rule.metric, dual,
+        n_suspected=suspected, weighted=mean.weighted,
+    )  # fmt: skip
     if rule is None:
         rule = _rule_of(result, groups, mean.once, certificate.budget, table)
     with np.errstate(over="ignore", invalid="ignore"):

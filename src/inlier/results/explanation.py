@@ -1,18 +1,25 @@
 """Why a row got its score: the directions that see it, and the features that put it there.
 
-A score is a square, a^T M a of a row a seen from a center, with M a sum of the directions that
+A score is a square, a^T M a of a row a relative to a center, with M a sum of the directions that
 decide. So it splits by direction, and each direction by feature: feature f adds a_f (M a)_f. A part
 below zero belongs to a feature that speaks for the row. The parts add up to the score.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
-from inlier.data import Table
-from inlier.verdict.rules import GroupRule, Multiplier, of_budget, squared_parts
+from inlier.results.cells import cells_of, named
+from inlier.verdict import Group, GroupRule, Multiplier, of_budget, squared_parts
+
+if TYPE_CHECKING:
+    from inlier.results.result import RobustMeanResult
 
 
 class Feature(NamedTuple):
@@ -23,7 +30,7 @@ class Feature(NamedTuple):
     value: float
     """Of the row."""
     expected: float
-    """Of the center that the row was seen from."""
+    """Of the center that the row is compared with."""
     contribution: float
     missing: bool = False
     """Whether the row has no such cell: the value is then the median of the column."""
@@ -48,14 +55,14 @@ class Explanation:
     score, threshold : float
         A row with a score above the threshold is removed.
     pruned : bool
-        Whether the row was too far away to be looked at: the score is then the square of its
+        Whether the row was pruned as too far away: the score is then the square of its
         distance, in units of the distance that was allowed.
     directions : tuple of Contribution
         Their contributions are not below 0, and add up to the score.
     contributions : array of shape (d,)
         One for each column; they have a sign, and add up to the score.
     values, center : array of shape (d,)
-        The row, and where it was seen from.
+        The row, and the center it is compared with.
     columns : tuple of str, optional
         The names of the columns.
     removed : bool
@@ -126,11 +133,6 @@ class Explanation:
         return "\n".join(lines)
 
 
-def named(columns: tuple[str, ...] | None, i: int) -> str:
-    """Return the name of a column."""
-    return f"x{i}" if columns is None else columns[i]
-
-
 def shortened(name: str, most: int) -> str:
     """Shorten a name in its middle: beginnings and ends tell names apart."""
     if len(name) <= most:
@@ -139,74 +141,91 @@ def shortened(name: str, most: int) -> str:
     return f"{name[: most - 1 - end]}…{name[-end:]}"
 
 
-def explain(
-    rule: Multiplier | GroupRule,
-    row: int,
-    values: Array,
-    columns: tuple[str, ...] | None = None,
-    group: int | None = None,
-) -> Explanation:
-    """Explain the score that a rule gives a row, which may have left with the group of an index."""
-    values = np.asarray(values, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
-        if isinstance(rule, GroupRule):
-            why = _by_group(rule, row, values, columns, group)
-        else:
-            why = _by_multiplier(rule, row, values, columns)
-    return replace(why, removed=why.score > why.threshold)
+def explained(result: RobustMeanResult, rows: Array) -> list[Explanation]:
+    """Explain the scores of some rows, by the groups that they were removed with."""
+    table, rule = result._known_data(), result._rule
+    suspects = [suspect.group for suspect in result.suspects]
+    found = []
+    for i, values in zip(rows.tolist(), table.fetch(rows).astype(np.float64), strict=True):
+        with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
+            # By the groups of the rule: another threshold leaves it as it is, and groups without
+            # some rows.
+            if isinstance(rule, GroupRule):
+                part = _by_group(rule, values, _group_with(rule.groups, i))
+            else:
+                part = _by_multiplier(rule, values)
+            score = float(part.contributions.sum())
+        suspect = _group_with(suspects, i)
+        why = Explanation(
+            row=i,
+            score=score,
+            threshold=part.threshold,
+            pruned=part.pruned,
+            directions=part.directions,
+            contributions=part.contributions,
+            values=values,
+            center=part.center,
+            columns=table.columns,
+            removed=not bool(result.support[i]),
+            cells=tuple(str(cell) for cell in cells_of(result.cells, i)),
+            suspected=""
+            if suspect is None
+            else f"suspect {suspect + 1}: {result.suspects[suspect]}",
+        )
+        if table.gaps is not None and table.missing is not None:
+            aside = np.sort(table.gaps.cells[table.gaps.cells[:, 0] == i, 1])
+            missing = np.setdiff1d(np.flatnonzero(table.missing[i]), aside)
+            why = replace(why, values=table.observed_row(i), missing=missing, set_aside=aside)
+        found.append(why)
+    return found
 
 
-def of_cells(why: Explanation, table: Table) -> Explanation:
-    """Mark the cells of an explained row that are missing or set aside."""
-    gaps = table.gaps
-    if gaps is None or table.missing is None:
-        return why
-    aside = np.sort(gaps.cells[gaps.cells[:, 0] == why.row, 1])
-    missing = np.setdiff1d(np.flatnonzero(table.missing[why.row]), aside)
-    values = table.observed_row(why.row)
-    return replace(why, values=values, missing=missing, set_aside=aside)
+def _group_with(groups: Sequence[Group], row: int) -> int | None:
+    """Return the index of the group that contains a row."""
+    return next((i for i, group in enumerate(groups) if (on_host(group.rows) == row).any()), None)
 
 
-def _by_multiplier(
-    rule: Multiplier, row: int, values: Array, columns: tuple[str, ...] | None
-) -> Explanation:
+class _Parts(NamedTuple):
+    """A score by direction and by column, relative to a center."""
+
+    directions: tuple[Contribution, ...]
+    contributions: Array
+    center: Array
+    threshold: float
+    pruned: bool = False
+
+
+def _by_multiplier(rule: Multiplier, values: Array) -> _Parts:
     from_start = squared_parts(values - rule.start, rule.metric)
     if from_start.sum() > rule.radius**2:
         parts = from_start / rule.radius**2
-        score = float(parts.sum())
-        away = (Contribution("farther from the start than rows were looked at", score),)
-        return Explanation(row, score, 1.0, True, away, parts, values, rule.start, columns)
+        name = "farther from the start than the pruning radius"
+        return _Parts((Contribution(name, float(parts.sum())),), parts, rule.start, 1.0, True)
     offset = values - rule.center
-    why: tuple[Contribution, ...]
     if rule.directions is None:
         parts = of_budget(squared_parts(offset, rule.metric), rule.budget)
         if not np.isfinite(rule.budget):  # of which no row takes a part
             parts = np.zeros_like(offset)
-        why = (Contribution("distance from the mean", float(parts.sum())),)
+        why = [Contribution("distance from the mean", float(parts.sum()))]
     else:
         projected = rule.directions @ offset
         prices = rule.prices / rule.budget
         parts = offset * ((prices * projected) @ rule.directions)
-        why = tuple(
+        why = [
             Contribution(f"direction {j + 1}", float(prices[j] * projected[j] ** 2))
             for j in np.argsort(-prices * projected**2, kind="stable")
-        )
-    score = float(parts.sum())
-    return Explanation(row, score, rule.threshold, False, why, parts, values, rule.center, columns)
+        ]
+    return _Parts(tuple(why), parts, rule.center, rule.threshold)
 
 
-def _by_group(
-    rule: GroupRule, row: int, values: Array, columns: tuple[str, ...] | None, left_with: int | None
-) -> Explanation:
-    """Explain by the group that the row left with, or else by the one that decides its score."""
+def _by_group(rule: GroupRule, values: Array, left_with: int | None) -> _Parts:
+    """Explain by the group of the row, or else by the one that decides its score."""
     parts_of = [group.parts(values) for group in rule.groups]
     scores = [float(parts.sum()) for parts in parts_of]
     beyond = [i for i, score in enumerate(scores) if score > 1.0]
     i = beyond[0] if beyond else int(np.argmax(scores))
     i = i if left_with is None else left_with
-    parts, group = parts_of[i], rule.groups[i]
-    score = float(parts.sum())
-    inside = left_with is not None or score > rule.threshold
-    name = f"group {i + 1}: {group}" if inside else f"nearest to group {i + 1}"
-    why = (Contribution(name, score),)
-    return Explanation(row, score, rule.threshold, False, why, parts, values, group.center, columns)
+    inside = left_with is not None or scores[i] > rule.threshold
+    name = f"group {i + 1}: {rule.groups[i]}" if inside else f"nearest to group {i + 1}"
+    why = (Contribution(name, scores[i]),)
+    return _Parts(why, parts_of[i], rule.groups[i].center, rule.threshold)

@@ -18,10 +18,10 @@ from inlier._internal.validation import fit_generator
 from inlier.data import Ellipsoid, Metric, Table
 from inlier.data.measures import FARTHEST
 from inlier.linalg.whitening import concentrated
-from inlier.verdict.rules import GroupRule, Multiplier
+from inlier.verdict import GroupRule, Multiplier
 
-# The metric is that of all kept rows, or of a sample: so many cells, but no fewer rows, as long as
-# these have no more than so many.
+# The metric is measured on all kept rows, or on a sample of them: `CELLS` cells but at least `ROWS`
+# rows, unless these have more than `MOST_CELLS` cells.
 CELLS = 1 << 20
 ROWS = 500
 MOST_CELLS = 1 << 24

@@ -12,13 +12,12 @@ from inlier._internal.arrays import among, any_true, count, double, mask_of, nam
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Frame, Table, as_table
+from inlier.data import Frame, Table
 from inlier.l0.problem import Subspace
 from inlier.l0.surrogates import dual_in
 from inlier.linalg.eigenpairs import Oracle, Spectrum
-from inlier.results.certificate import Certificate
-from inlier.verdict.rules import Group, Multiplier
-from inlier.verdict.verdict import Outcome, Verdict
+from inlier.results.certificate import Certificate, certify_rows, certify_verdict
+from inlier.verdict import Group, Multiplier, Outcome, Verdict
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -64,7 +63,7 @@ class PathPoint:
 
 def path_of(result: RobustMeanResult) -> tuple[PathPoint, ...]:
     """Compute the path of a fit without sigma, in some five passes for each point."""
-    table = as_table(result._known_data().table).with_new_counter()
+    table = result._known_data()
     n, near_point = table.shape[0], on_host(result.location).astype(np.float64)
     n_early = len(result._verdict.early)
     points: list[PathPoint] = []
@@ -93,8 +92,9 @@ def path_of(result: RobustMeanResult) -> tuple[PathPoint, ...]:
     below = _below(oracle, subspace, state)
     if below is not None:
         points.append(_point(frame, table, near_point, *below))
+    weighted = result.certificate.weighted
     return tuple(
-        replace(point, certificate=point.certificate.noted_like(result.certificate))
+        replace(point, certificate=replace(point.certificate, weighted=weighted))
         for point in points
     )
 
@@ -175,7 +175,7 @@ def _point(frame: Frame, table: Table, near_point: Array, state: _State, share: 
         steps=(),
         n_iter=0,
     )
-    certificate = Certificate.of_verdict(verdict, frame, table, location, weighted=False)
+    certificate = certify_verdict(verdict, frame, table, location, weighted=False)
     price = float(dual.prices.sum())
     rank = 1.0 / float(np.sum((dual.prices / price) ** 2)) if price > 0.0 else 0.0
     return PathPoint(
@@ -198,7 +198,7 @@ def _point_before(
         weights = double(kept) / count(kept)
         offset = np.asarray(table.combine(near_point, weights[None, :])[0], np.float64)
         mean = near_point + np.nan_to_num(offset)
-    certificate = Certificate.of_rows(table, kept, mean, result._rule.metric)
+    certificate = certify_rows(table, kept, mean, result._rule.metric)
     certificate = replace(certificate, budget=max(certificate.budget, TINY))
     return PathPoint(
         budget=certificate.budget,

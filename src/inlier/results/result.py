@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,16 +14,15 @@ from inlier._internal.arrays import any_true, count, double, like, namespace, on
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
 from inlier.data import DenseTable, Frame, Gaps, Table, as_table
+from inlier.data.checks import check_table, named_table
 from inlier.results import choosing, wording
-from inlier.results.cells import Cell, cells_of, extreme_cells
-from inlier.results.certificate import Certificate
-from inlier.results.explanation import Explanation, explain, of_cells
-from inlier.results.named_table import NamedTable
+from inlier.results.cells import Cell, extreme_cells
+from inlier.results.certificate import Certificate, certify_verdict
+from inlier.results.explanation import Explanation, explained
 from inlier.results.outlyingness import RobustDistance
 from inlier.results.path import PathPoint, path_of
 from inlier.results.weighting import effective_size, mean_of, shifted
-from inlier.verdict.rules import Group, GroupRule, Multiplier, Suspect, rule_of
-from inlier.verdict.verdict import Outcome, Step, Verdict
+from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Step, Suspect, Verdict, rule_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,17 +112,18 @@ class RobustMeanResult:
     _unweighted: Array | None = field(repr=False)
     """The mean of the kept rows with each counted once, if the location is weighted."""
     _n_passes: int = field(repr=False)
-    _data: NamedTable | None = field(repr=False)
-    """A reference, which a pickled result has no more."""
+    _data: Table | None = field(repr=False)
+    """A reference, unless cells are missing; a pickled result has it no more."""
+    _fingerprint: int | None = field(repr=False)
+    """That of the data at the time of the fit."""
     _gaps: Gaps | None = field(repr=False)
     _sample_weight: Array | None = field(repr=False)
 
     @classmethod
     def _of(
-        cls, frame: Frame, verdict: Verdict, data: NamedTable, sample_weight: Array | None
+        cls, frame: Frame, verdict: Verdict, table: Table, sample_weight: Array | None
     ) -> RobustMeanResult:
         """Build the result of a fit, in the coordinates of the data."""
-        table = data.table
 
         def on_device(rows: Rows) -> Rows:
             return table.to_device(rows) if isinstance(rows, np.ndarray) else rows
@@ -144,7 +143,7 @@ class RobustMeanResult:
         suspects = [replace(s, group=s.group.in_data(frame)) for s in verdict.suspects]
         if mean.weighted:
             suspects = [shifted(s, table, mean) for s in suspects]
-        certificate = Certificate.of_verdict(verdict, frame, table, mean.once, mean.weighted)
+        certificate = certify_verdict(verdict, frame, table, mean.once, mean.weighted)
         scores: Rows | None = None
         if verdict.given:
             rule: Multiplier | GroupRule = certificate.multiplier
@@ -171,7 +170,8 @@ class RobustMeanResult:
             _scores=scores,
             _unweighted=mean.unweighted,
             _n_passes=table.n_passes,
-            _data=data,
+            _data=table,
+            _fingerprint=table.fingerprint(),
             _gaps=mean.gaps,
             _sample_weight=sample_weight,
         )
@@ -196,7 +196,7 @@ class RobustMeanResult:
         if self._scores is not None:
             return self._scores
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._rule.scores(as_table(self._known_data().table))
+            return self._rule.scores(self._known_data())
 
     @cached_property
     def ranking(self) -> Array:
@@ -361,7 +361,7 @@ class RobustMeanResult:
                 f"A standard error takes at least 2 kept rows{weighed}, but this result keeps "
                 f"{n_kept}: one row does not show how much rows vary."
             )
-        table = as_table(self._known_data().table)
+        table = self._known_data()
         center = on_host(self.location).astype(np.float64)
         center, squares, drift, mass, mass_squared = table.observed_sums(weights, center)
         unit = np.ones(len(center))
@@ -452,29 +452,10 @@ class RobustMeanResult:
             The data, if this result has been pickled since the fit.
         """
         there = self if X is None else self.with_data(X)
-        n = there._known_data().table.shape[0]
+        n = there._known_data().shape[0]
         if not choosing.is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
-        return there._explanations(np.array([range(n)[row]]))[0]
-
-    def _explanations(self, rows: Array) -> list[Explanation]:
-        """Explain the scores of some rows by the groups that they were removed with."""
-        data = self._known_data()
-        found = []
-        # Those of the rule: another threshold leaves it as it is, and groups without some rows.
-        judges = self._rule.groups if isinstance(self._rule, GroupRule) else ()
-        for i, values in zip(rows.tolist(), data.table.fetch(rows), strict=True):
-            suspect = _group_with([suspect.group for suspect in self.suspects], i)
-            why = replace(
-                explain(self._rule, i, values, data.columns, _group_with(judges, i)),
-                removed=not bool(self.support[i]),
-                cells=tuple(str(cell) for cell in cells_of(self.cells, i)),
-                suspected=""
-                if suspect is None
-                else f"suspect {suspect + 1}: {self.suspects[suspect]}",
-            )
-            found.append(of_cells(why, data.table))
-        return found
+        return explained(there, np.array([range(n)[row]]))[0]
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """Return the same result with its data: after unpickling, or to name columns and rows.
@@ -488,39 +469,43 @@ class RobustMeanResult:
         names : sequence, optional
             The names of the rows.
         """
-        data = NamedTable.of(X, columns=columns, names=names, gaps=self._gaps)
+        known: dict[str, Any] = {}
+        if (gaps := self._gaps) is not None:  # missing cells are filled as in the fit
+            known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells)
+            known["fences"] = gaps.fences
+        table = as_table(check_table(X, missing="auto", columns=columns, **known))
+        table = named_table(table, X, columns, names)
         expected = (self.support.shape[0], self.location.shape[0])
-        if data.table.shape != expected:
+        if table.shape != expected:
             raise ValueError(
-                f"X has shape {data.table.shape}, but the fit was about a table of shape "
-                f"{expected}."
+                f"X has shape {table.shape}, but the fit was about a table of shape {expected}."
             )
-        return replace(self, _data=data)
+        return replace(self, _data=table, _fingerprint=table.fingerprint())
 
-    def _known_data(self) -> NamedTable:
+    def _known_data(self) -> Table:
         """Return the data behind the result, or raise an error if they are gone or changed."""
         if self._data is None:
             raise ValueError(
                 "The data are not with this result any more: they are left out when a result is "
                 "pickled or copied. Bring them back with result.with_data(X)."
             )
-        if self._data.table.fingerprint() != self._data.fingerprint:
+        if self._data.fingerprint() != self._fingerprint:
             raise ValueError(
                 "X was changed in place since the fit, so that this result is not about it any "
                 "more. Fit again, or bring back the data of the fit with result.with_data(X)."
             )
-        return self._data
+        return self._data.with_new_counter()
 
     @cached_property
     def _robust_distance(self) -> RobustDistance:
         """The robust distance of any row, measured by the kept rows; one pass, once."""
-        table = as_table(self._known_data().table).with_new_counter()
+        table = self._known_data()
         return RobustDistance.of(table, self.support, self._rule)
 
     @cached_property
     def _outlyingness(self) -> Rows:
         """Outlyingness of each row: in [0, 1] for the kept rows, in (1, 2] for the removed ones."""
-        table = as_table(self._known_data().table).with_new_counter()
+        table = self._known_data()
         removed = table.to_device(~on_host(self.support))
         return self._robust_distance.outlyingness(table, removed)
 
@@ -609,8 +594,3 @@ _OLD = {
     },
     "outlyingness": "ranking, the rows in this order",
 }
-
-
-def _group_with(groups: Sequence[Group], row: int) -> int | None:
-    """Return the index of the group that contains a row."""
-    return next((i for i, group in enumerate(groups) if (on_host(group.rows) == row).any()), None)

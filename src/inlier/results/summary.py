@@ -9,16 +9,16 @@ from inlier._internal.arrays import count, double, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import Frame, Table, as_table
+from inlier.data import Frame, Table
+from inlier.data.base import RowNumbers
 from inlier.linalg.eigenpairs import DENSE, Oracle, Spectrum, orthonormal_rows
 from inlier.results import wording
-from inlier.results.cells import Cell, cells_of
+from inlier.results.cells import Cell, cells_of, named
 from inlier.results.certificate import Certificate
-from inlier.results.explanation import Explanation, named
-from inlier.results.named_table import RowNumbers
+from inlier.results.explanation import Explanation, explained
 from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
-from inlier.verdict.rules import Group, GroupRule
+from inlier.verdict import Group, GroupRule
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
 # many as a block of the search has.
@@ -38,7 +38,7 @@ class Projections:
     directions: Array = field(repr=False)
     """Orthonormal, k x d."""
     rows: Array = field(repr=False)
-    """Seen from the robust mean, k x n."""
+    """Relative to the robust mean, k x n."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Summary:
     """Of the rows."""
     support: Mask = field(repr=False)
     scores: Array = field(repr=False)
-    """Infinite for rows that were too far away to be looked at."""
+    """Infinite for rows that were too far away to be compared."""
     threshold: float
     """Rows with a higher score are removed."""
     robust: Array = field(repr=False)
@@ -78,7 +78,7 @@ class Summary:
     worst: tuple[Explanation, ...] = field(repr=False)
     """Of the rows with the highest scores, in descending order; some of each group."""
     group_of: Array = field(repr=False)
-    """Which of the groups each row left with; -1 for none."""
+    """The group with which each row was removed; -1 for none."""
     groups: tuple[str, ...]
     group_descriptions: tuple[str, ...]
     """The groups in words, and in fewer: how many rows, and how they differ from the others."""
@@ -201,10 +201,8 @@ def _worst(scores: Array, group_of: Array, count: int) -> Array:
 @np.errstate(over="ignore", invalid="ignore")  # some rows may be too far away to square
 def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     """Summarise a result and its data, in some ten passes, and explain the worst rows."""
-    data, details = result._known_data(), result.details
-    table = as_table(data.table)
+    table, details = result._known_data(), result.details
     n, d = table.shape
-    columns = data.columns
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
     robust = on_host(result.location).astype(np.float64)
@@ -221,7 +219,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     whole, rest = _spectra(table, middle, inner, kept)
     view = _view(result, table, robust, rest)
     group_of = _membership(n, result.groups)
-    explained = result._explanations(_worst(scores, group_of, n_worst))
+    worst = explained(result, _worst(scores, group_of, n_worst))
     error, deviation = np.full(d, np.nan), np.zeros(d)
     if count(result.support & (details.weights > 0.0)) > 1:
         error, deviation = on_host(result.standard_error), on_host(result.deviation)
@@ -230,8 +228,8 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     return Summary(
         n=n,
         d=d,
-        columns=columns,
-        names=data.names,
+        columns=table.columns,
+        names=table.names,
         support=support,
         scores=scores,
         threshold=result._rule.threshold,
@@ -246,7 +244,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         before=_deviations_of(whole, n),
         after=_deviations_of(rest, max(1, int(support.sum()))),
         view=view,
-        worst=tuple(sorted(explained, key=lambda why: -why.score)),
+        worst=tuple(sorted(worst, key=lambda why: -why.score)),
         group_of=group_of,
         groups=tuple(str(group) for group in result.groups),
         group_descriptions=tuple(group.description for group in result.groups),

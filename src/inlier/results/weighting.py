@@ -10,7 +10,7 @@ from inlier._internal.arrays import any_true, double, namespace, on_host, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Gaps, Table
-from inlier.verdict.rules import Suspect
+from inlier.verdict import Suspect
 
 
 @dataclass(frozen=True)

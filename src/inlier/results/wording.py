@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from inlier._internal.arrays import on_host
-from inlier.verdict.verdict import DOUBTS, FAILURES, Finding, Kind
+from inlier.verdict import DOUBTS, FAILURES, Finding, Kind
 
 if TYPE_CHECKING:
     from inlier.results.certificate import Certificate
@@ -103,87 +103,9 @@ def certified_mean(certificate: Certificate) -> str:
     return "the mean with each row counted once" if certificate.weighted else "the mean"
 
 
-SENTENCES = {
-    Kind.TOO_FEW_ROWS: "Too few rows to judge: at least {count} are needed.",
-    Kind.SEVERAL_GROUPS: (
-        "The rows form several groups, none of them more suspect than another; all were kept."
-    ),
-    Kind.NOTHING_FOUND: "No row is extreme, and no group is well separated.",
-    Kind.NO_GROUP: "No group is statistically significant.",
-    Kind.TAIL_KEPT: (
-        "A surplus of {count} rows on one side looks like the tail of skewed data; it was kept."
-    ),
-    Kind.WEAK_SIGNS: (
-        "There is weak evidence of one more group (chance {value:.1g}); it was kept."
-    ),
-    Kind.NO_CUT: "There is evidence of one more group, but no cut separates it from the others.",
-    Kind.REFUSED: (
-        "The evidence is contradictory: there are {group}, but hardly fewer than the others, so "
-        "nothing shows which of them are good. All were kept. {sigma}"
-    ),
-    Kind.REFUSED_FURTHER: (
-        "The evidence is contradictory: there is a further group, {group}, but without it hardly "
-        "more than half of the rows would be left. The rows form several groups; inspect "
-        "{words.groups}, and put one back with {words.keep} if it is good."
-    ),
-    Kind.MANY_GROUPS: (
-        "The search ended after {count} groups, and there may be more. The rows do not have one "
-        "majority."
-    ),
-    Kind.UNCLEAR_GROUP: (
-        "There is a further group of {count} rows, but it is large and not well separated, so "
-        "nothing shows which of them are good. It was kept. {sigma}"
-    ),
-    Kind.COINCIDING_ROWS: ("Too many rows coincide for a scale to judge the others by. {sigma}"),
-    Kind.LARGE_MINORITY: (
-        "{count} of {value:.0f} rows were removed. They are called bad only because they are the "
-        "minority: inspect {words.groups}; {words.keep} puts one back."
-    ),
-    Kind.TAIL_REMOVED: (
-        "{count} of the removed rows lie at the end of a long tail, in one direction. They may be "
-        "bad, or the tail of skewed data. Compare with {words.keep}."
-    ),
-    Kind.UNDECIDED_BUDGET: (
-        "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "
-        "of it, if at all."
-    ),
-    Kind.HALF_REMOVED: (
-        "Half of the rows or more were removed: either sigma is too small, or the data cannot be "
-        "trusted."
-    ),
-    Kind.NO_ROW_FITS: (
-        "No row can be kept within the budget about the center that was reached; the location is "
-        "the mean weighted by 1 - h. Either the bound is too small for these data, or the start "
-        "was far from most of them: pass a larger sigma or another start{hint}."
-    ),
-    Kind.SIGMA_TOO_SMALL: (
-        "sigma is too small: half of the rows vary by at least {value:.3g} in some direction about "
-        "the center that was reached, so that fewer than half can be kept and none was; the "
-        "location is the mean weighted by 1 - h. sigma bounds the deviation in every direction, "
-        "not that of a column: pass a larger sigma."
-    ),
-    Kind.BUDGET_EXCEEDED: (
-        "The kept rows exceed the budget by {value:.1e} of it. The bound may be too small for "
-        "these data: pass a larger sigma."
-    ),
-    Kind.NOT_SOLVED: (
-        "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol, or use "
-        'algorithm="continuation", which does not need it.'
-    ),
-    Kind.NOT_CONVERGED: (
-        "Stopped after max_iter={count} iterations while the number of removed rows was still "
-        "falling. Raise max_iter."
-    ),
-    Kind.NO_VARIATION: "The kept rows do not vary: there is no bound to run Algorithm 1 with.",
-    Kind.PUT_BACK: "Put back: {group}.",
-    Kind.DROPPED: "Dropped: {group}.",
-    Kind.CHOSEN: "Kept {count} of {value:.0f} rows by choice.",
-}
-
-
 def sentence(finding: Finding, words: Remedies = PYTHON) -> str:
     """Return a finding in words."""
-    return SENTENCES[finding.kind].format(
+    return finding.kind.value.format(
         count=finding.count,
         value=finding.value,
         group=finding.group,

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri, pdtrc
-from scipy.stats import rankdata
 
 from inlier._internal.arrays import blocks_of, median
 from inlier._internal.numbers import TINY
@@ -124,6 +123,8 @@ class _Others:
 
     @cached_property
     def _ranks(self) -> Array:
+        from scipy.stats import rankdata  # takes as long to import as all else together
+
         ranks = rankdata(self._values[:, self._columns], axis=0)
         both = []
         for values in (ranks, (ranks - ranks.mean(axis=0)) ** 2):  # location and spread

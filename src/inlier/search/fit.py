@@ -20,8 +20,7 @@ from inlier.search.sample import RowSample
 from inlier.search.separated import separated
 from inlier.search.state import SearchState, Task, spectrum_of, start_search
 from inlier.search.symmetric import is_noise, symmetric
-from inlier.verdict.rules import Group, Multiplier
-from inlier.verdict.verdict import Finding, Kind, Outcome, Step, Verdict
+from inlier.verdict import Finding, Group, Kind, Multiplier, Outcome, Step, Verdict
 
 
 def fit_without_sigma(

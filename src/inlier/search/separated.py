@@ -40,7 +40,7 @@ from inlier.search.extremes import rounding_steps
 from inlier.search.pursuit import climb, windows
 from inlier.search.state import Candidate, SearchState, Task, remove
 from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
-from inlier.verdict.rules import Group, Suspect
+from inlier.verdict import Group, Suspect
 
 
 class Separated(NamedTuple):

@@ -17,8 +17,7 @@ from inlier.search import thresholds
 from inlier.search.pursuit import White
 from inlier.search.sample import RowSample
 from inlier.search.tests import NOTHING, Cut
-from inlier.verdict.rules import Group, Suspect
-from inlier.verdict.verdict import Step
+from inlier.verdict import Group, Step, Suspect
 
 
 class Task(NamedTuple):

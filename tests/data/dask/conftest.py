@@ -6,13 +6,6 @@ from typing import Any
 import distributed
 import pytest
 
-from dask_cases import KINDS, Case, real_numbers
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def case(request: pytest.FixtureRequest) -> Case:
-    return Case(KINDS[request.param](real_numbers()))
-
 
 # Not for the whole session: workers that wait take time too.
 @pytest.fixture(scope="module")

@@ -9,9 +9,18 @@ from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric, Table
-from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.dask.workers import Workers, da, dask, reuse_memory
-from inlier.data.passes import Combine, Distances, Pass, Project, ScatterPass, Sizes, Squares
+from inlier.data.passes import (
+    BlockTable,
+    Combine,
+    Distances,
+    Pass,
+    Project,
+    ScatterPass,
+    Sizes,
+    Squares,
+    kept_among,
+)
 
 # Passes of which only one result has to travel; of any other both do.
 ROWS_ONLY = (Project, Distances, Sizes)

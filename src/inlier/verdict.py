@@ -1,8 +1,12 @@
-"""Rules that decide about rows, also about new ones: a multiplier, or groups."""
+"""What a fit decides, in its working coordinates: rules, groups, findings and the verdict.
+
+A rule decides about rows, also about new ones: a multiplier, or groups.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 import numpy as np
 
@@ -327,3 +331,223 @@ def squared_parts(offset: Array, metric: Metric | None) -> Array:
         return offset * offset
     there = metric.transform((metric.origin + offset)[None])
     return np.asarray(offset * metric.directions(there)[0])
+
+
+class Kind(Enum):
+    """What to report about an answer beyond the numbers of rows, as a sentence with gaps."""
+
+    # The search for bad rows.
+    TOO_FEW_ROWS = "Too few rows to judge: at least {count} are needed."
+    SEVERAL_GROUPS = (
+        "The rows form several groups, none of them more suspect than another; all were kept."
+    )
+    NOTHING_FOUND = "No row is extreme, and no group is well separated."
+    NO_GROUP = "No group is statistically significant."
+    TAIL_KEPT = (
+        "A surplus of {count} rows on one side looks like the tail of skewed data; it was kept."
+    )
+    WEAK_SIGNS = "There is weak evidence of one more group (chance {value:.1g}); it was kept."
+    NO_CUT = "There is evidence of one more group, but no cut separates it from the others."
+    # Why an answer should not be taken on trust.
+    REFUSED = (
+        "The evidence is contradictory: there are {group}, but hardly fewer than the others, so "
+        "nothing shows which of them are good. All were kept. {sigma}"
+    )
+    REFUSED_FURTHER = (
+        "The evidence is contradictory: there is a further group, {group}, but without it hardly "
+        "more than half of the rows would be left. The rows form several groups; inspect "
+        "{words.groups}, and put one back with {words.keep} if it is good."
+    )
+    MANY_GROUPS = (
+        "The search ended after {count} groups, and there may be more. The rows do not have one "
+        "majority."
+    )
+    UNCLEAR_GROUP = (
+        "There is a further group of {count} rows, but it is large and not well separated, so "
+        "nothing shows which of them are good. It was kept. {sigma}"
+    )
+    COINCIDING_ROWS = "Too many rows coincide for a scale to judge the others by. {sigma}"
+    LARGE_MINORITY = (
+        "{count} of {value:.0f} rows were removed. They are called bad only because they are the "
+        "minority: inspect {words.groups}; {words.keep} puts one back."
+    )
+    TAIL_REMOVED = (
+        "{count} of the removed rows lie at the end of a long tail, in one direction. They may be "
+        "bad, or the tail of skewed data. Compare with {words.keep}."
+    )
+    # The problem with sigma.
+    UNDECIDED_BUDGET = (
+        "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "
+        "of it, if at all."
+    )
+    HALF_REMOVED = (
+        "Half of the rows or more were removed: either sigma is too small, or the data cannot be "
+        "trusted."
+    )
+    # Why an answer is not what was asked for.
+    NO_ROW_FITS = (
+        "No row can be kept within the budget about the center that was reached; the location is "
+        "the mean weighted by 1 - h. Either the bound is too small for these data, or the start "
+        "was far from most of them: pass a larger sigma or another start{hint}."
+    )
+    SIGMA_TOO_SMALL = (
+        "sigma is too small: half of the rows vary by at least {value:.3g} in some direction about "
+        "the center that was reached, so that fewer than half can be kept and none was; the "
+        "location is the mean weighted by 1 - h. sigma bounds the deviation in every direction, "
+        "not that of a column: pass a larger sigma."
+    )
+    BUDGET_EXCEEDED = (
+        "The kept rows exceed the budget by {value:.1e} of it. The bound may be too small for "
+        "these data: pass a larger sigma."
+    )
+    NOT_SOLVED = (
+        "A convex problem of Algorithm 1 was not solved to the tolerance. Raise tol of "
+        'inlier.l0.Options, or use algorithm="continuation", which does not need it.'
+    )
+    NOT_CONVERGED = (
+        "Stopped after max_iter={count} iterations while the number of removed rows was still "
+        "falling. Raise max_iter of inlier.l0.Options."
+    )
+    # What was done with an answer.
+    NO_VARIATION = "The kept rows do not vary: there is no bound to run Algorithm 1 with."
+    PUT_BACK = "Put back: {group}."
+    DROPPED = "Dropped: {group}."
+    CHOSEN = "Kept {count} of {value:.0f} rows by choice."
+
+
+DOUBTS = frozenset(
+    {
+        Kind.REFUSED,
+        Kind.REFUSED_FURTHER,
+        Kind.MANY_GROUPS,
+        Kind.UNCLEAR_GROUP,
+        Kind.COINCIDING_ROWS,
+        Kind.LARGE_MINORITY,
+        Kind.TAIL_REMOVED,
+    }
+)
+FAILURES = frozenset(
+    {
+        Kind.NO_ROW_FITS,
+        Kind.SIGMA_TOO_SMALL,
+        Kind.BUDGET_EXCEEDED,
+        Kind.NOT_SOLVED,
+        Kind.NOT_CONVERGED,
+    }
+)
+
+
+class WeakEvidenceWarning(UserWarning):
+    """The data do not show clearly which rows are bad; the message states why and what to check."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to report."""
+
+    kind: Kind
+    count: int = 0
+    """Of rows, groups or iterations."""
+    value: float = 0.0
+    """A chance, a sigma, or by how much the budget is exceeded, as a fraction of it."""
+    group: Group | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a fit ended."""
+
+    searched: bool = False
+    """Whether bad rows were searched for without sigma."""
+    paper: bool = False
+    """Whether Algorithm 1 was run as published."""
+    findings: tuple[Finding, ...] = ()
+
+    def having(self, kinds: frozenset[Kind]) -> tuple[Finding, ...]:
+        """Return the findings of some kinds."""
+        return tuple(finding for finding in self.findings if finding.kind in kinds)
+
+    @property
+    def weak(self) -> bool:
+        """Whether the data do not show clearly which rows are bad."""
+        return bool(self.having(DOUBTS))
+
+    @property
+    def failed(self) -> bool:
+        """Whether the answer is not what was asked for."""
+        return bool(self.having(FAILURES))
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the rows were chosen, and not found by a fit."""
+        return bool(self.having(frozenset({Kind.CHOSEN})))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a fit.
+
+    Attributes
+    ----------
+    stage : str
+        "selection", "continuation" or "algorithm 1"; other methods have words of their own.
+    budget : float
+        What `lambda_max` is compared with; nan if with nothing.
+    n_removed : float
+        Rows removed; where weights are lowered, rows with less than half of the largest.
+    h_sum : float
+        ||h||_1: the total weight that was removed, in rows.
+    rank : int
+        Number of directions in which the budget is contested.
+    lambda_max : float
+        Largest eigenvalue of the weighted scatter about the center, at the tolerance of the step.
+    n_passes : int
+        Passes over the data so far.
+    """
+
+    stage: str
+    budget: float
+    n_removed: float
+    h_sum: float
+    rank: int
+    lambda_max: float
+    n_passes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a fit decides about the rows of its frame, in the coordinates of the frame."""
+
+    kept: Rows
+    """Mask of the rows of the frame."""
+    mean: Array
+    """Of the kept rows."""
+    lambda_max: float
+    bound: float
+    failure: float
+    """Lower and upper bound on the largest eigenvalue of their scatter, and the chance that the
+    upper one does not hold."""
+    sigma: float
+    budget: float
+    dual: Multiplier
+    """Bounds how many rows can be kept within the budget."""
+    outcome: Outcome
+    steps: tuple[Step, ...] = field(repr=False)
+    n_iter: int
+    converged: bool = True
+    most_kept: float | None = None
+    """That bound, where it is known without another pass."""
+    given: bool = False
+    """Whether sigma was given; then the dual is also the rule that decides about rows."""
+    rounded: bool = False
+    """Whether rounding in the coordinates of the frame requires a certificate from the data."""
+    least_budget: float = 0.0
+    """A row that differs by rounding alone does not exceed it."""
+    indicator: Rows | None = None
+    """h: 0 for the kept rows, in (0, 1] for the removed ones; None if it is 0 or 1."""
+    scores: Rows | None = None
+    """Of the rows of the frame, where they are known without another pass."""
+    early: tuple[Group, ...] = ()
+    """Rows that were set aside before the search, in the coordinates of the data."""
+    groups: tuple[Group, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
