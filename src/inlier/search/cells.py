@@ -1,14 +1,15 @@
 """Extreme cells: values that no law which is admitted for their column explains.
 
-A column is described by its median and its unit, the distance from it that two thirds of the values
-keep. The heaviest law that is admitted beyond it is log-normal, and heavier still on one side if the
-values end abruptly on the other, as amounts do at 0. Of values that are equal, as the zeros of a
-column of flags, no more count than leave a unit to the others. Cells are extreme if more of them lie
-beyond a distance than this law explains, and if they alone would inflate the second moment of the
-column: the bound of the paper, in one dimension. Where their rows differ from the others in other
-columns too, they are not slips in one cell but rows of another kind, which is for the tests of rows
-to judge; then only cells beyond a wide cap are extreme, which bounds the influence of every row.
-Last, few values that are separated from the others by a gap that their tail does not explain.
+A column is described by its median and its unit, the distance from it that two thirds of the
+values keep. The heaviest law that is admitted beyond it is log-normal, and heavier still on one
+side if the values end abruptly on the other, as amounts do at 0. Of values that are equal, as the
+zeros of a column of flags, no more count than leave a unit to the others. Cells are extreme if
+more of them lie beyond a distance than this law explains, and if they alone would inflate the
+second moment of the column: the bound of the paper, in one dimension. Where their rows differ
+from the others in other columns too, they are not slips in one cell but rows of another kind,
+which is for the tests of rows to judge; then only cells beyond a wide cap are extreme, which
+bounds the influence of every row. Last, few values that are separated from the others by a gap
+that their tail does not explain.
 
 Works on the rows of a sample, on the host, and finds fences that hold for all rows.
 """
