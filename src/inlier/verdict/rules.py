@@ -60,7 +60,8 @@ class Multiplier:
         """V, k x d; orthonormal in the metric.
 
         None stands for all directions alike, Lambda = I / budget: nothing had to be removed, so a
-        row is judged by whether it would break the budget on its own.
+        row is judged by whether it would break the budget on its own; or, if there is a price,
+        their sum, even half of the rows break it.
         """
         return self.place.directions
 

@@ -119,7 +119,8 @@ class Step:
     Attributes
     ----------
     stage : str
-        "selection", "continuation" or "algorithm 1"; other methods have words of their own.
+        "selection", "continuation", "algorithm 1" or "rounding"; other methods have words of
+        their own.
     budget : float
         What `lambda_max` is compared with; nan if with nothing.
     n_removed : float
