@@ -31,3 +31,9 @@ def test_medians_by_sorting_are_those_of_numpy(n):
     expected = np.median(np.abs(X - center[:, None]), axis=1)
     found = arrays.median_distances(np.sort(X, axis=1), center)
     np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+def test_medians_of_the_largest_integers_do_not_wrap_around():
+    X = np.uint64(2**64 - 1) - np.arange(0, 12 * 10**17, 10**17, dtype=np.uint64)[:, None]
+    exact = [float((int(X[5, 0]) + int(X[6, 0])) // 2)]
+    np.testing.assert_allclose(arrays.column_medians(X), exact, rtol=1e-15)

@@ -58,7 +58,9 @@ def fit_without_sigma(
         first, distances = central_point(frame.table)
     sample, axes = _sample_of_span(frame, sample)
     task = Task(frame, oracle, random, sample, axes, in_metric, notify)
-    noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
+    # Rows are rounded in the coordinates of the data, whose origin may be elsewhere in the metric.
+    origin = 0.0 if metric is None else metric.transform(np.zeros_like(start)[None])[0]
+    noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start - origin)) + typical)
     state = start_search(task, first, distances, noise)
     found, cautious = search(task, state, assume)
     n, m, spectrum = whole.shape[0], count(found.kept), found.spectrum
