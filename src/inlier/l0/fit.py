@@ -18,7 +18,6 @@ from inlier._internal.arrays import (
     namespace,
     total,
 )
-from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_choice, check_number, check_whole
 from inlier.data import Frame, Metric, Place, Table
@@ -173,9 +172,9 @@ def fit_with_sigma(
     kept = ~best.removed
     rounded = False
     if frame.rotation is not None and any_true(kept):
-        # Has the Gram matrix lost half of the digits of the kept rows? Then take the data.
-        lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
-        rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
+        # Has the Gram matrix lost the digits of the kept rows? Then take the data.
+        lost = np.finfo(whole.dtype).eps / tolerance * np.linalg.norm(best.mean) ** 2
+        rounded = bool(spectrum.bound / count(kept) < lost)
         if rounded:
             there = frame.mean(best.weights, best.mean)
             spectrum = spectrum_of_kept(frame.near_rows, best.weights, there, None)
