@@ -144,6 +144,8 @@ class SubspaceStep:
         return StepSolution(center, budget, h, q, removed, self.subspace.basis, prices, top, mean)
 
     def _reduced(self, P: Rows) -> SubspaceSolution:
+        if not P.shape[0]:  # no direction in which the budget is contested
+            return SubspaceSolution(namespace(P).sum(P, axis=0) + 1.0, np.zeros((0, 0)))
         # To a duality gap on which the set of removed rows does not depend.
         return self.surrogate.minimise(SubspaceSolver(P, 1e-4, draw=self.oracle.draw))
 

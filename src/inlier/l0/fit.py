@@ -154,6 +154,7 @@ def fit_with_sigma(
     if frame.rotation is not None and central:
         first, distances = central_point(table)
     oracle = Oracle(table, random)
+    del near
     tolerance, needed = budget_tolerance(whole.dtype), 0.0
     if options.published:
         exactly = ExactStep(oracle, options.minimiser, options.tol)
