@@ -67,6 +67,17 @@ def test_every_kind_of_table_gives_the_same_answer(kind, tmp_path):
     np.testing.assert_array_equal(dense(data), X, err_msg="the data are not modified")
 
 
+# As signed integers they would be negative.
+@cases("kind", ["array", "pandas", "pandas nullable", "list"])
+def test_integers_above_those_with_a_sign_keep_their_value(kind):
+    X = np.uint64(2**63) + np.random.default_rng(0).integers(0, 2**62, (60, 2)).astype(np.uint64)
+    frame = pd.DataFrame(X)
+    data = {"pandas": frame, "pandas nullable": frame.astype("UInt64"), "list": X.tolist()}
+    result = robust_mean(data.get(kind, X))
+    exact = [float(sum(map(int, column)) // 60) for column in X.T]
+    np.testing.assert_allclose(result.location, exact, rtol=1e-14)
+
+
 # -- arguments that are refused -------------------------------------------------------------------
 
 

@@ -64,7 +64,8 @@ class Multiplier:
         """V, k x d; orthonormal in the metric.
 
         None stands for all directions alike, Lambda = I / budget: nothing had to be removed, so a
-        row is judged by whether it would break the budget on its own.
+        row is judged by whether it would break the budget on its own; or, if there is a price,
+        their sum, even half of the rows break it.
         """
         return self.place.directions
 
@@ -490,7 +491,8 @@ class Step:
     Attributes
     ----------
     stage : str
-        "selection", "continuation" or "algorithm 1"; other methods have words of their own.
+        "selection", "continuation", "algorithm 1" or "rounding"; other methods have words of
+        their own.
     budget : float
         What `lambda_max` is compared with; nan if with nothing.
     n_removed : float

@@ -97,3 +97,9 @@ def test_pieces_make_up_the_length():
 def test_all_but_some_rows(library):
     kept = arrays.all_but(4, library(np.array([1, 3])))
     np.testing.assert_array_equal(kept, [True, False, True, False])
+
+
+def test_medians_of_the_largest_integers_do_not_wrap_around():
+    X = np.uint64(2**64 - 1) - np.arange(0, 12 * 10**17, 10**17, dtype=np.uint64)[:, None]
+    exact = [float((int(X[5, 0]) + int(X[6, 0])) // 2)]
+    np.testing.assert_allclose(arrays.column_medians(X), exact, rtol=1e-15)

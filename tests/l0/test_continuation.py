@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cases import cases
 from fits import robust_mean
 from inlier.datasets import SettingA, SettingB
-from inlier.l0 import Options, continuation
+from inlier.l0 import Options, continuation, interior_point
 
 
 def error(result, sample):
@@ -65,7 +65,7 @@ def test_a_sigma_that_is_too_small_costs_few_passes_and_a_low_rank(law, factor):
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = [robust_mean(X, sigma=f * right).details for f in (1.05, factor)]
     assert found[1].n_passes <= 5 * found[0].n_passes
-    assert max(step.rank for step in found[1].history) <= 40
+    assert max((step.rank for step in found[1].history), default=0) <= 40
 
 
 @cases("shape", [(120, 1200), (900, 60)])
@@ -83,3 +83,25 @@ def test_where_half_of_the_rows_exceed_the_budget_the_fit_says_what_they_need(sh
     assert 0.6 * least < finding.value < least
     assert f"at least {finding.value:.3g}" in result.message
     assert robust_mean(X, sigma=deviation(X)).support.all()
+
+
+# A surrogate would remove every row whose weight is lowered: 6 of 10 with a sigma of 9 tenths.
+@cases("factor", [0.97, 0.9, 0.8, 0.7])
+@cases("shape", [(1000, 10), (600, 40), (5000, 8)])
+def test_a_sigma_that_is_a_little_too_small_costs_few_rows_and_no_surrogate(
+    monkeypatch, shape, factor
+):
+    solved = []
+    solve = interior_point.solve
+    monkeypatch.setattr(
+        interior_point, "solve", lambda P, *more: (solved.append(len(P)), solve(P, *more))[1]
+    )
+    X = np.random.default_rng(0).standard_normal(shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        result = robust_mean(X, sigma=factor * deviation(X))
+    assert result.converged
+    kept, bound = X[result.support], result.certificate.l0_lower_bound
+    assert len(kept) * deviation(kept) ** 2 <= len(X) * (factor * deviation(X)) ** 2 * (1 + 1e-9)
+    assert len(X) - len(kept) <= 2.0 * bound + 0.1 * len(X)
+    assert len(solved) <= 12

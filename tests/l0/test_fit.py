@@ -151,7 +151,8 @@ def test_few_rows_and_many_columns():
             result = robust_mean(data, sigma=sigma)
         np.testing.assert_array_equal(result.support, np.arange(30) < 25)
         np.testing.assert_allclose(result.location, X[:25].mean(axis=0), atol=1e-5)
-        assert result.details.n_passes <= 6
+        # In single precision the eigenvalue is computed again, from the rows before the rotation.
+        assert result.details.n_passes <= 6 + (data.dtype == np.float32)
         kept = X[:25] - X[:25].mean(axis=0)
         top = np.linalg.eigvalsh(kept @ kept.T)[-1]
         assert result.certificate.lambda_max == pytest.approx(top, rel=1e-5)

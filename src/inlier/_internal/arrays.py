@@ -60,6 +60,13 @@ def counting(n: int, rows: Rows) -> Rows:
     return xp.arange(n, dtype=xp.float64, device=device(rows))
 
 
+def constant_like(x: Rows, value: float) -> Rows:
+    """Return a vector of one value, to be read only: on the host it takes no memory."""
+    if isinstance(x, np.ndarray):
+        return np.broadcast_to(np.float64(value), x.shape)
+    return namespace(x).full_like(x, value)
+
+
 def empty_like(x: Rows, shape: tuple[int, ...]) -> Rows:
     """Return an uninitialised array of another shape."""
     if isinstance(x, np.ndarray):
@@ -94,8 +101,10 @@ def mixed(mixing: Array, rows: Rows) -> Rows:
 
 
 def among(rows: Rows, mask: Rows) -> Rows:
-    """Select the masked columns of a k x n array."""
+    """Select the masked columns of a k x n array; no copy if these are all."""
     xp = namespace(rows)
+    if every(mask):
+        return rows
     return xp.take(rows, xp.nonzero(mask)[0], axis=-1)
 
 

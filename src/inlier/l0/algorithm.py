@@ -32,8 +32,10 @@ class StepSolution:
     h: Rows
     scores: Rows
     removed: Rows
-    directions: Array
-    """k x d, with their prices: Lambda = directions^T diag(prices) directions / budget."""
+    directions: Array | None
+    """k x d, with their prices: Lambda = directions^T diag(prices) directions / budget.
+
+    None stands for all directions alike; then there is one price, their sum."""
     prices: Array
     lambda_max: float
     mean: Array
@@ -142,6 +144,8 @@ class SubspaceStep:
         return StepSolution(center, budget, h, q, removed, self.subspace.basis, prices, top, mean)
 
     def _reduced(self, P: Rows) -> SubspaceSolution:
+        if not P.shape[0]:  # no direction in which the budget is contested
+            return SubspaceSolution(namespace(P).sum(P, axis=0) + 1.0, np.zeros((0, 0)))
         # To a duality gap on which the set of removed rows does not depend.
         return self.surrogate.minimise(SubspaceSolver(P, 1e-4, draw=self.oracle.draw))
 
@@ -168,6 +172,7 @@ def alternate(
     budget: Callable[[int | None], float],
     max_iter: int,
     notify: Callable[[Step], None] = lambda step: None,
+    hopeless: Callable[[StepSolution], bool] = lambda found: False,
 ) -> Fit:
     """Run Algorithm 1 from a center; return the iteration with the fewest removed rows.
 
@@ -187,7 +192,7 @@ def alternate(
         if best is not None and found.n_removed >= best.n_removed:
             return Fit(best, n_iter, converged=best.solved)
         best, center = found, found.mean
-        if every(found.removed):
+        if every(found.removed) or hopeless(found):
             return Fit(found, n_iter, converged=False)
         if not any_true(found.removed):
             return Fit(found, n_iter, converged=found.solved)

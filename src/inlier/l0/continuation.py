@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.arrays import count, namespace, total
+from inlier._internal.arrays import count, double, namespace, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.l0.problem import Subspace, scores
+from inlier.data import Table
+from inlier.l0.problem import Subspace, packing_bound, scores
 from inlier.l0.subspace import SKETCH_ROWS, SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import L1, Surrogate
 from inlier.linalg.eigenpairs import Oracle
@@ -55,18 +56,21 @@ def continuation(
     center: Array,
     distances: Rows,
     target: float,
+    robust: bool = False,
     notify: Callable[[Step], None] = lambda step: None,
 ) -> ContinuationResult:
     """Lower the budget from lambda_max to the target, one loose l1 problem at a time.
 
     It ends early at a budget that half of the rows exceed: a smaller one would take a multiplier of
-    high rank only to remove even more of them.
-
-    `center` is any robust one, such as the coordinate-wise median of a sample, and `distances` are
-    the squared ones of the rows from it.
+    high rank only to remove even more of them. From a `robust` center, such as the coordinate-wise
+    median of a sample, it does not even begin if half of the rows exceed twice the target by their
+    distances alone. These are the squared ones of the rows from the center.
     """
     table = oracle.table
     n = table.shape[0]
+    # Twice: a robust center may be a deviation off in each column.
+    if robust and (needed := _mean_eigenvalue_of_half(table, distances)) > 2.0 * target:
+        return _not_begun(table, center, distances, target, needed)
     # The nearest half satisfies the sum of its squares. Larger budgets are not needed, and under
     # this one no row can have more than these weights: only very distant rows have less than 1.
     enough = max(total(namespace(distances).sort(distances)[: n // 2 + 1]), TINY)
@@ -106,8 +110,7 @@ def continuation(
         # Once more, if the center has moved: that may have been wrong, and not the budget.
         if needed > budget and (exceeded or kept < 1.0):
             # The largest eigenvalue is at least the mean one: closer, where the spectrum is flat.
-            rank = min((n + 1) // 2, table.shape[1])
-            needed = max(needed, _sum_of_smaller_half(table.sq_distances(center)) / rank)
+            needed = max(needed, _mean_eigenvalue_of_half(table, table.sq_distances(center)))
             break
         exceeded = needed > budget
     return ContinuationResult(center, weights, subspace, S, budget, n_removed, needed)
@@ -124,8 +127,45 @@ def _needed_by_half(P: Rows, weights: Rows, S: Array, budget: float) -> float:
     return _sum_of_smaller_half(scores(P, S)) / price * budget
 
 
+def _mean_eigenvalue_of_half(table: Table, distances: Rows) -> float:
+    """Return the least mean eigenvalue of half of the rows, of those that may be above 0."""
+    n, d = table.shape
+    return _sum_of_smaller_half(distances) / min((n + 1) // 2, d)
+
+
+def _not_begun(
+    table: Table, center: Array, distances: Rows, target: float, needed: float
+) -> ContinuationResult:
+    """Return the nearest half of the rows, with equal weights that satisfy the target."""
+    xp, n = namespace(distances), distances.shape[0]
+    near = double(distances <= xp.sort(distances)[(n - 1) // 2])
+    weights = near * min(1.0, target / float(near @ distances))
+    subspace, S = Subspace.empty(table, center), np.zeros((0, 0))
+    return ContinuationResult(center, weights, subspace, S, target, n, needed)
+
+
 def _sum_of_smaller_half(sizes: Rows) -> float:
     return total(namespace(sizes).sort(sizes)[: (sizes.shape[0] + 1) // 2])
+
+
+def lie_near(n_removed: float, decrease: float, variance: float) -> bool:
+    """Return whether rows are too near to be outliers, by what the second moment lost with them."""
+    return n_removed * 3.0 * variance > decrease
+
+
+def good_rows_exceed(reached: ContinuationResult, target: float, variance: float) -> bool:
+    """Return whether the good rows exceed the budget: those removed do not lie far out.
+
+    By the multiplier of the continuation, which bounds how many more rows have to go in order that
+    the others satisfy a budget of their own. If they lay far out, the second moment would decrease
+    by many variances for each of them.
+    """
+    kept = max(1.0, total(reached.weights))
+    P = reached.subspace.scaled_projections(reached.center, variance * kept)
+    price = float(np.trace(reached.S))
+    most = packing_bound(0.0 * reached.weights + 1.0, scores(P, reached.S), price)
+    # It is a bound: in fact there are more of these rows, and nearer.
+    return lie_near(kept - most, target - variance * kept, 4.0 / 3.0 * variance)
 
 
 def kept_budget_is_consistent(

@@ -18,14 +18,20 @@ from inlier._internal.arrays import (
     namespace,
     total,
 )
-from inlier._internal.numbers import EPS
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_choice, check_number, check_whole
 from inlier.data import Frame, Metric, Place, Table
 from inlier.data.checks import check_range, largest_distance
 from inlier.l0.algorithm import ExactStep, Fit, StepSolution, SubspaceStep, alternate
-from inlier.l0.continuation import ContinuationResult, continuation, kept_budget_is_consistent
+from inlier.l0.continuation import (
+    ContinuationResult,
+    continuation,
+    good_rows_exceed,
+    kept_budget_is_consistent,
+    lie_near,
+)
 from inlier.l0.problem import budget_tolerance, scores
+from inlier.l0.rounding import rounded
 from inlier.l0.surrogates import ZERO, Surrogate, SurrogateName, surrogate
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import Oracle, Spectrum, spectrum_of_kept
@@ -147,13 +153,15 @@ def fit_with_sigma(
     if frame.rotation is not None and central:
         first, distances = central_point(table)
     oracle = Oracle(table, random)
+    del near
     tolerance, needed = budget_tolerance(whole.dtype), 0.0
     if options.published:
         exactly = ExactStep(oracle, options.minimiser, options.tol)
         fit = alternate(exactly, oracle, first, _constant(budget), options.max_iter, notify)
         spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     else:
-        reached = continuation(oracle, first, distances, budget, notify)
+        robust = isinstance(options.start, str)
+        reached = continuation(oracle, first, distances, budget, robust, notify)
         if reached.fits_half:
             fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
         else:
@@ -164,9 +172,9 @@ def fit_with_sigma(
     kept = ~best.removed
     rounded = False
     if frame.rotation is not None and any_true(kept):
-        # Has the Gram matrix lost half of the digits of the kept rows? Then take the data.
-        lost = float(np.sqrt(np.sqrt(EPS))) * np.linalg.norm(best.mean)
-        rounded = bool(np.sqrt(spectrum.bound / count(kept)) < lost)
+        # Has the Gram matrix lost the digits of the kept rows? Then take the data.
+        lost = np.finfo(whole.dtype).eps / tolerance * np.linalg.norm(best.mean) ** 2
+        rounded = bool(spectrum.bound / count(kept) < lost)
         if rounded:
             there = frame.mean(best.weights, best.mean)
             spectrum = spectrum_of_kept(frame.near_rows, best.weights, there, None)
@@ -219,6 +227,8 @@ def _refined(
     notify: Callable[[Step], None],
 ) -> tuple[Fit, Spectrum]:
     """Run Algorithm 1 from the end of the continuation; return it with the kept rows' spectrum."""
+    if good_rows_exceed(reached, budget, variance):
+        return rounded(oracle, reached, budget, notify)
     surrogate, max_iter = options.minimiser, options.max_iter
     m = max(1.0, total(reached.weights))
 
@@ -227,12 +237,21 @@ def _refined(
 
     allowed: Callable[[int | None], float] = tight
     step1 = SubspaceStep(oracle, surrogate, reached.subspace)
-    fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
+
+    def removes_good_rows(found: StepSolution) -> bool:
+        n_more = found.n_removed - (found.h.shape[0] - m)
+        return lie_near(n_more, budget - found.lambda_max, variance)
+
+    fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify, removes_good_rows)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
-    if not kept_budget_is_consistent(surrogate, oracle, reached, budget, n_kept, variance):
+    if removes_good_rows(fit.best) or not kept_budget_is_consistent(
+        surrogate, oracle, reached, budget, n_kept, variance
+    ):
         allowed = _constant(budget)
         step1 = SubspaceStep(oracle, surrogate, reached.subspace)
-        fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify)
+        fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify, removes_good_rows)
+        if removes_good_rows(fit.best):
+            return rounded(oracle, reached, budget, notify)
     spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     lowered = budget
     for _ in range(5):
@@ -253,16 +272,21 @@ def _refined(
 
 def _none_kept(table: Table, reached: ContinuationResult) -> StepSolution:
     """Return the last step of a continuation whose budget half of the rows exceed."""
-    q = scores(reached.subspace.scaled_projections(reached.center, reached.budget), reached.S)
-    h = 1.0 - reached.weights
+    directions: Array | None = reached.subspace.basis
+    prices, h = np.diag(reached.S), 1.0 - reached.weights
+    if len(prices):
+        q = scores(reached.subspace.scaled_projections(reached.center, reached.budget), reached.S)
+    else:  # all directions alike, as far as there are any
+        directions, prices = None, np.array([float(min(table.shape))])
+        q = table.sq_distances(reached.center) / reached.budget
     return StepSolution(
         reached.center,
         reached.budget,
         h=h,
         scores=q,
         removed=h >= 0.0,
-        directions=reached.subspace.basis,
-        prices=np.diag(reached.S),
+        directions=directions,
+        prices=prices,
         lambda_max=np.nan,
         mean=table.mean(reached.weights, reached.center),
     )

@@ -18,7 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import any_true, count, like, mixed, namespace, on_host, pieces, total
+from inlier._internal.arrays import (
+    any_true,
+    constant_like,
+    count,
+    every,
+    like,
+    mixed,
+    namespace,
+    on_host,
+    pieces,
+    total,
+)
 from inlier._internal.numbers import NEGLIGIBLE
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Table
@@ -81,13 +92,15 @@ class Packing:
         scored = (q > NEGLIGIBLE) & xp.isfinite(q)
         if price <= 0.0 or not any_true(scored):
             return 0.0
-        q = q[scored]
-        kinks = self.u[scored] / q
-        order = xp.argsort(kinks)
+        u = self.u
+        if not every(scored):
+            q, u = q[scored], u[scored]
+        order = xp.argsort(u / q)
         # The slope just below a kink is the price less the scores of the rows with larger kinks.
-        remaining = xp.flip(xp.cumulative_sum(xp.flip(xp.take(q, order))))
+        remaining = xp.cumulative_sum(xp.take(q, xp.flip(order)))
         last = count(remaining > price) - 1  # beyond it the slope is positive
-        return 0.0 if last < 0 else float(kinks[int(order[last])])
+        at = int(order[last]) if last >= 0 else 0
+        return float(u[at] / q[at]) if last >= 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -100,12 +113,12 @@ class Projection:
     @classmethod
     def least_squares(cls, u: Rows) -> Projection:
         """Return min sum_i (u_i - u_i w_i)^2, the step of re-weighted l2."""
-        return cls(namespace(u).ones_like(u), 2.0 * u * u)
+        return cls(constant_like(u, 1.0), 2.0 * u * u)
 
     @classmethod
     def proximal(cls, u: Rows, w: Rows, tau: float) -> Projection:
         """Return the proximal step of length tau from w for the packing SDP with weights u."""
-        return cls(w + tau * u, namespace(u).full_like(u, 1.0 / tau))
+        return cls(w + tau * u, constant_like(u, 1.0 / tau))
 
     def of(self, rows: slice | Rows) -> Projection:
         """Return the problem of some rows."""

@@ -16,7 +16,16 @@ from functools import cached_property
 
 import numpy as np
 
-from inlier._internal.arrays import among, any_true, highest, like, namespace, on_host, total
+from inlier._internal.arrays import (
+    among,
+    any_true,
+    constant_like,
+    highest,
+    like,
+    namespace,
+    on_host,
+    total,
+)
 from inlier._internal.typing import Array, Rows
 from inlier.l0 import interior_point as interior
 from inlier.l0.problem import Projection, Subspace, parts, scores, second_moment
@@ -109,9 +118,8 @@ class SubspaceSolver:
     ) -> None:
         self.P, self.tol, self.exactly, self.draw = P, tol, exactly, draw
         xp = namespace(P)
-        self.ones = xp.ones_like(P[0, :]) if P.shape[0] else xp.sum(P, axis=0) + 1.0
+        self.ones = constant_like(P[0, :], 1.0) if P.shape[0] else xp.sum(P, axis=0) + 1.0
         self.last: SubspaceSolution | None = None
-        self._size = xp.sum(P * P, axis=0)
 
     def packing(self, u: Rows, tau: float = FULL_STEP) -> SubspaceSolution:
         """Solve the packing SDP with weights u by one proximal step of length tau from w = 1."""
@@ -138,6 +146,11 @@ class SubspaceSolver:
         return self._project(
             Projection(t, s), lambda solved, _: self.tol * solved.scale, None, self.exactly
         )
+
+    @cached_property
+    def _size(self) -> Rows:
+        """Squared norms."""
+        return namespace(self.P).sum(self.P * self.P, axis=0)
 
     @cached_property
     def _sketch(self) -> Sketch:
@@ -277,23 +290,18 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
 
     The dual problem for one direction. Safeguarded Newton on a piecewise linear function.
     """
-    xp = namespace(p2)
-    steep = p2 / problem.s
     low, high = 0.0, np.inf
     x = first if first > 0.0 else 1.0
     for _ in range(200):  # a safeguard: bisection alone ends sooner
-        free = problem.t - x * steep
-        w = xp.clip(free, 0.0, 1.0)
-        curvature = xp.where(w == free, p2 * steep, 0.0)
-        spent, slope = on_host(xp.stack([p2 @ w, xp.sum(curvature)])).tolist()  # one transfer
-        over = spent - 1.0
-        newton = x + over / slope if slope > 0.0 else np.inf
+        spent, slope = np.sum([_spent(p2[part], problem.of(part), x) for part in parts(p2)], axis=0)
+        over = float(spent) - 1.0
+        newton = x + over / float(slope) if slope > 0.0 else np.inf
         # The duality gap is the complementarity |over| x.
         has_converged = abs(over) * x <= gap_tol and over <= interior.FEASIBLE
         if over < 0.0 and low == 0.0 and (has_converged or not 0.0 < newton < x):
-            free = xp.clip(problem.t, 0.0, 1.0)
-            if float(p2 @ free) <= 1.0:  # the constraint is inactive
-                return 0.0, free
+            unbound = [_spent(p2[part], problem.of(part), 0.0)[0] for part in parts(p2)]
+            if sum(unbound) <= 1.0:  # the constraint is inactive
+                return 0.0, namespace(p2).clip(problem.t, 0.0, 1.0)
         if has_converged:
             break
         low, high = (x, high) if over > 0.0 else (low, x)
@@ -302,7 +310,18 @@ def _root(p2: Rows, problem: Projection, gap_tol: float, first: float) -> tuple[
         if newton in (low, high):
             break
         x = newton
-    return x, w
+    return x, namespace(p2).clip(problem.t - x * (p2 / problem.s), 0.0, 1.0)
+
+
+def _spent(p2: Rows, problem: Projection, x: float) -> list[float]:
+    """Return sum_i p_i^2 w_i at a multiplier x, and how fast it falls with x."""
+    xp = namespace(p2)
+    steep = p2 / problem.s
+    free = problem.t - x * steep
+    w = xp.clip(free, 0.0, 1.0)
+    curvature = xp.where(w == free, p2 * steep, 0.0)
+    spent: list[float] = on_host(xp.stack([p2 @ w, xp.sum(curvature)])).tolist()  # one transfer
+    return spent
 
 
 @dataclass(frozen=True)

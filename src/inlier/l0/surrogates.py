@@ -103,12 +103,16 @@ class ReweightedL2(Surrogate):
 
     def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
-        h = solver.ones
+        weights = 0.0 * solver.ones
         for eps in SMOOTHING:
-            u = (h * h + eps) ** (self.p / 4.0 - 0.5)
+            u = self._coefficients(weights, eps)
             solution = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
-            h = 1.0 - solution.weights
+            weights = solution.weights
         return solution
+
+    def _coefficients(self, weights: Rows, eps: float) -> Rows:
+        h = 1.0 - weights
+        return (h * h + eps) ** (self.p / 4.0 - 0.5)
 
     def nonzero(self, h: Rows) -> Rows:
         """Return the mask of the rows in the concave part of the penalty.

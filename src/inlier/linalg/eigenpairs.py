@@ -133,6 +133,7 @@ def top_eigenpairs(
     projected = mixed(first, projections[0])
     for part, projection in zip(others, projections[1:], strict=True):
         projected += mixed(part, projection)
+    del projections, moment
     failure = FAILURE if probes else 0.0
     return Spectrum(values, vectors, double(projected), residuals, drift, bound, failure)
 

@@ -302,7 +302,7 @@ def most_rows(dual: Multiplier, table: Table, center: Array, budget: float) -> f
 
     From the dual of the l1 problem: any multiple of Lambda is a multiplier, at any center.
     """
-    if dual.directions is None:
+    if not len(dual.prices):
         return float(table.shape[0])
     price = float(dual.prices.sum()) * budget / dual.budget
     return packing_bound(table.constant(1.0), dual.scores_about(center, table), price)

@@ -235,7 +235,7 @@ class _View(NamedTuple):
     power: Array
     number: Array
     """2 x d: of values on each side."""
-    index: Array
+    decay: Array
     """d: how fast the tails of a column fall, by its middle; 1 for a Gaussian."""
     step: Array
     """d: the smallest step between the values of a column, by which they may be rounded."""
@@ -407,7 +407,7 @@ def _separated_cells(view: _View, most: int) -> tuple[Array, Array, float]:
         size = MEDIAN_SIZE * (a / unit[far]) ** power[far]
         number, cuts[side, far], nearest[side, far], chances = _tail_test(
             a, size, view.number[side, far], view.step[far], 2 * d, most,
-            least, ratio, prior, thresholds.GAP_INDEX, thresholds.GAP_LEVEL, view.index[far],
+            least, ratio, prior, thresholds.GAP_INDEX, thresholds.GAP_LEVEL, view.decay[far],
         )  # fmt: skip
         log_p = min(log_p, float(np.min(chances[number > 0], initial=0.0)))
     # No value is removed on one side that is nearer than a kept one on the other.

@@ -57,9 +57,17 @@ def fit_without_sigma(
         first, distances = central_point(frame.table)
     sample, axes = _sample_of_span(frame, sample)
     task = Task(frame, oracle, random, sample, axes, in_metric, notify)
-    noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start)) + typical)
+    # Rows are rounded in the coordinates of the data, whose origin may be elsewhere in the metric.
+    origin = 0.0 if metric is None else metric.transform(np.zeros_like(start)[None])[0]
+    noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start - origin)) + typical)
     state = start_search(task, first, distances, noise)
+    del distances, near  # as large as a column
     found, cautious = search(task, state, assume)
+    # What is as large as some columns is needed no more.
+    first = state.mean
+    found.candidates.clear()
+    found.spectrum = replace(found.spectrum, projections=1.0 * found.spectrum.projections[:0, :])
+    del state
     n, m, spectrum = whole.shape[0], count(found.kept), found.spectrum
     if spectrum.bound > (1.0 + EXCESS) * float(spectrum.values[0]) and len(found.mean) > DENSE:
         spectrum = oracle.bound_top(found.mean, double(found.kept))
@@ -67,7 +75,7 @@ def fit_without_sigma(
     dual, most_kept = Multiplier.of_budget(found.mean, needed), float(found.kept.shape[0])
     if found.groups:
         directions = np.stack([group.direction for group in found.groups])
-        subspace = Subspace.spanned(oracle.table, state.mean, directions)
+        subspace = Subspace.spanned(oracle.table, first, directions)
         dual, most_kept, _ = dual_in(subspace, found.mean, needed, oracle.draw)
     findings = _findings(found, early, cautious, n, assume)
     return frame, Verdict(

@@ -127,9 +127,10 @@ class Near(NamedTuple):
         another row (m + 1) / m.
         """
         m = count(self.half)
-        far = self.distances**0.5
-        raised = far * float(np.sqrt((m + 1.0) / max(m - 1.0, 0.5)))
-        return namespace(far).where(self.half, raised, far)
+        far, factor = self.distances**0.5, float(np.sqrt((m + 1.0) / max(m - 1.0, 0.5)))
+        if isinstance(far, np.ndarray):  # without another copy
+            return np.multiply(far, factor, out=far, where=self.half)
+        return namespace(far).where(self.half, far * factor, far)
 
     def updated(self, oracle: Oracle, kept: Rows) -> Near:
         """Measure distances from the mean of the nearest half of the kept rows."""

@@ -31,10 +31,9 @@ from inlier._internal.arrays import (
     any_true,
     count,
     double,
-    highest,
     like,
     mask_of,
-    median,
+    middles,
     namespace,
     on_host,
     pieces,
@@ -86,20 +85,26 @@ def symmetric(task: Task, first: SearchState) -> SearchState:
 def by_distance(task: Task, found: SearchState) -> Candidate | None:
     """Find rows that stand apart, or many rows that point the same way; at most four passes."""
     kept, near = found.kept, found.near
-    # The evidence takes distances that treat all rows alike; the rule must hold for new rows too.
-    sizes, plain = near.sizes(), near.distances**0.5
     # A row that differs by rounding alone is at the center, in any order of the rows.
-    xp, rounding = namespace(sizes), thresholds.NOISE_ROUNDINGS * found.noise
-    sizes, plain = (xp.where(far <= rounding, 0.0, far) for far in (sizes, plain))
-    inside = xp.sort(sizes[kept])  # once for all tests
-    gap = tests.gap_test(inside)
-    if gap.log_p < thresholds.LOG_LEVEL and any_true(kept & (plain > gap.cut)):
-        return Candidate("apart", gap, plain, near.center)
+    xp, rounding = namespace(kept), thresholds.NOISE_ROUNDINGS * found.noise
+
+    def rounded(far: Rows) -> Rows:
+        return xp.where(far <= rounding, 0.0, far)
+
+    def apart(kind: str, cut: Cut) -> Candidate:
+        # The evidence takes distances that treat all rows alike; the rule holds for new rows too.
+        return Candidate(kind, cut, rounded(near.distances**0.5), near.center)
+
+    inside = xp.sort(rounded(near.sizes())[kept])  # once for all tests
+    gap = tests.gap_test(inside, sort=False)
+    if gap.log_p < thresholds.LOG_LEVEL and any_true((group := apart("apart", gap)).among(kept)):
+        return group
     # The logarithm of the distance of a row at the center would be infinite.
-    typical = median(inside)
+    typical = float(middles(inside[None, :])[0])
+    found.coincide |= typical == 0.0 < float(inside[-1])
     logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
-    center, tail = tests.excess_test(logs, sides=(1,))
-    found.coincide |= typical == 0.0 < highest(inside)
+    del inside  # as large as a column
+    center, tail = tests.excess_of_ascending(logs, sides=(1,))
     cuts: list[tuple[str, Cut]] = []
     if tail.log_p < thresholds.LOG_LEVEL:
         separate = tests.is_no_tail(logs - center, tail.cut)
@@ -108,7 +113,7 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
     if gap.log_p < 0.0:
         cuts.append(("apart", gap))
     for kind, cut in cuts:
-        group = Candidate(kind, cut, plain, near.center)
+        group = apart(kind, cut)
         members = group.among(kept)
         if not any_true(members):
             continue
@@ -360,26 +365,27 @@ def may_show_groups(projected: Rows) -> Mask:
     # Where a fifth of a sample coincides, a quarter of all values may.
     odd = (spreads <= 0.0) | tests.coincides(thin, 0.2)
     spreads = np.where(spreads > 0.0, spreads, 1.0)
-    # In pieces, because the bins of all values take several times their memory.
-    on_device = not isinstance(projected, np.ndarray)
-    at_once = 1 << 24 if on_device else thresholds.AT_ONCE  # a device waits once for each piece
-    parts = pieces(k, max(1, at_once // n))
-    counts = np.concatenate([_counts(projected[p, :], middles[p], spreads[p]) for p in parts])
+    counts = _counts(projected, middles, spreads)
     return np.asarray(odd | _may_be_skewed(counts, n) | _may_have_a_gap(counts.sum(axis=1)))
 
 
 def _counts(values: Rows, middles: Array, spreads: Array) -> Array:
     """Count sizes in bins: k x 2 x bins, above the middle and below it."""
-    xp, k = namespace(values), values.shape[0]
+    xp, (k, n) = namespace(values), values.shape
     n_bins = round((HIGH - LOW) / WIDTH)
-    off = (values - like(middles[:, None], values)) / like(spreads[:, None], values)
-    with np.errstate(divide="ignore"):
-        place = xp.log(xp.astype(abs(off), xp.float32)) * (1.0 / WIDTH) - LOW / WIDTH
-    place = xp.astype(xp.clip(place, 0.0, n_bins - 1.0), xp.int64)
-    view = 2 * like(np.arange(k)[:, None], place) + xp.astype(off < 0.0, xp.int64)
-    flat = xp.reshape(view * n_bins + place, (-1,))
-    counts = on_host(xp.bincount(flat, minlength=2 * k * n_bins))
-    return np.asarray(counts.reshape(k, 2, n_bins), dtype=np.float64)
+    counts = np.zeros(2 * k * n_bins)
+    # In pieces, because the bins of all values take several times their memory.
+    on_device = not isinstance(values, np.ndarray)
+    at_once = 1 << 24 if on_device else thresholds.AT_ONCE // 8  # a device waits for each piece
+    for part in pieces(n, max(1, at_once // k)):
+        off = (values[:, part] - like(middles[:, None], values)) / like(spreads[:, None], values)
+        with np.errstate(divide="ignore"):
+            place = xp.log(xp.astype(abs(off), xp.float32)) * (1.0 / WIDTH) - LOW / WIDTH
+        place = xp.astype(xp.clip(place, 0.0, n_bins - 1.0), xp.int64)
+        view = 2 * like(np.arange(k)[:, None], place) + xp.astype(off < 0.0, xp.int64)
+        flat = xp.reshape(view * n_bins + place, (-1,))
+        counts += on_host(xp.bincount(flat, minlength=2 * k * n_bins))
+    return counts.reshape(k, 2, n_bins)
 
 
 def _may_be_skewed(counts: Array, n: int) -> Mask:

@@ -36,6 +36,8 @@ from inlier._internal.arrays import (
     namespace,
     of_columns,
     on_host,
+    pieces,
+    total,
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
@@ -79,10 +81,43 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
     """
     xp = namespace(values)
     n = values.shape[1]
-    half = n // 2 + 1
     middle = values[:, n // 2 : n // 2 + 1]
-    z = values - middle
-    zeros = 0.0 * middle
+    # Of many values a regular subsample of the sorted ones is accurate enough to start from.
+    step = max(1, n // thresholds.CENTER_VALUES)
+    thin = values[:, step // 2 :: step] - middle
+    center, spread, first = _shortest_half(thin)
+    smallest = 1e-9 * (values[:, -1:] - values[:, :1])
+    # There is no scale where a quarter of all values is one value within that half, ...
+    m = thin.shape[1]
+    half, quarter = m // 2 + 1, max(1, m // 4)
+    widths = thin[:, quarter:] - thin[:, :-quarter]
+    place = counting(m - quarter, values)[None, :]
+    inside = (place >= first) & (place < first + (half - quarter))
+    width = xp.min(xp.where(inside, widths, np.inf), axis=1, keepdims=True)
+    spread = xp.where(width > smallest, spread, 0.0)
+    # or where only a few values occur at all.
+    steps = [_steps(values[:, part.start : part.stop + 1], smallest) for part in _parts(n)]
+    distinct = 1.0 + sum(steps)
+    spread = xp.where(distinct**2 > n, spread, 0.0)
+    scaled = spread > 0.0
+    reach = thresholds.CENTER_REACH * xp.where(scaled, spread, 1.0)
+    if step > 1:
+        center = _redescended(thin, 0.0 * middle, center, reach, scaled)
+    center = _redescended(values, middle, center, reach, scaled)
+    pull = slope = 0.0 * middle
+    for part in _parts(n):
+        u = xp.clip((values[:, part] - middle - center) / reach, -1.0, 1.0)
+        pull = pull + xp.sum((u * (1.0 - u * u) ** 2) ** 2, axis=1, keepdims=True)
+        slope = slope + xp.sum((1.0 - u * u) * (1.0 - 5.0 * u * u), axis=1, keepdims=True)
+    error = xp.where(scaled, reach * pull**0.5 / xp.clip(slope, 0.05 * n, None), 0.0)
+    found = on_host(xp.concat([middle + center, spread, error], axis=1))
+    return found[:, 0], found[:, 1], found[:, 2]
+
+
+def _shortest_half(z: Rows) -> tuple[Rows, Rows, Rows]:
+    """Return the mean of the half of least variance, its spread, and where it begins."""
+    xp, zeros = namespace(z), 0.0 * z[:, :1]
+    half = z.shape[1] // 2 + 1
     sums = xp.concat([zeros, xp.cumulative_sum(z, axis=1)], axis=1)
     squares = xp.concat([zeros, xp.cumulative_sum(z * z, axis=1)], axis=1)
     s1 = sums[:, half:] - sums[:, :-half]
@@ -90,44 +125,32 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
     best = xp.argmin(variance, axis=1)[:, None]
     center = xp.take_along_axis(s1, best, axis=1) / half
     least = xp.clip(xp.take_along_axis(variance, best, axis=1), 0.0, None)
-    spread = (least / half) ** 0.5 * GAUSSIAN_HALF
-    # There is no scale where a quarter of all values is one value within that half, ...
-    quarter = max(1, n // 4)
-    widths = z[:, quarter:] - z[:, :-quarter]
-    place = counting(n - quarter, values)[None, :]
-    first = double(best)
-    inside = (place >= first) & (place < first + (half - quarter))
-    width = xp.min(xp.where(inside, widths, np.inf), axis=1, keepdims=True)
-    smallest = 1e-9 * (z[:, -1:] - z[:, :1])
-    spread = xp.where(width > smallest, spread, 0.0)
-    # or where only a few values occur at all.
-    steps = double(z[:, 1:] - z[:, :-1] > smallest)
-    distinct = 1.0 + xp.sum(steps, axis=1, keepdims=True)
-    spread = xp.where(distinct**2 > n, spread, 0.0)
-    scaled = spread > 0.0
-    reach = thresholds.CENTER_REACH * xp.where(scaled, spread, 1.0)
-    # A regular subsample of the sorted values is accurate enough to start from.
-    step = n // thresholds.CENTER_VALUES
-    if step > 1:
-        center = _redescended(z[:, step // 2 :: step], center, reach, scaled)
-    center = _redescended(z, center, reach, scaled)
-    u = xp.clip((z - center) / reach, -1.0, 1.0)
-    pull = xp.sum((u * (1.0 - u * u) ** 2) ** 2, axis=1, keepdims=True)
-    slope = xp.sum((1.0 - u * u) * (1.0 - 5.0 * u * u), axis=1, keepdims=True)
-    error = xp.where(scaled, reach * pull**0.5 / xp.clip(slope, 0.05 * n, None), 0.0)
-    found = on_host(xp.concat([middle + center, spread, error], axis=1))
-    return found[:, 0], found[:, 1], found[:, 2]
+    return center, (least / half) ** 0.5 * GAUSSIAN_HALF, double(best)
 
 
-def _redescended(z: Rows, center: Rows, reach: Rows, moves: Rows) -> Rows:
-    """Iterate the redescending mean of each row of values until it converges."""
-    xp = namespace(z)
+def _steps(values: Rows, smallest: Rows) -> Rows:
+    """Count the steps between neighbours that are no rounding."""
+    apart = double(values[:, 1:] - values[:, :-1] > smallest)
+    return namespace(values).sum(apart, axis=1, keepdims=True)
+
+
+def _parts(n: int) -> list[slice]:
+    """Divide many values into parts, because intermediate results are several times as large."""
+    return list(pieces(n, thresholds.AT_ONCE // 8))
+
+
+def _redescended(values: Rows, middle: Rows, center: Rows, reach: Rows, moves: Rows) -> Rows:
+    """Iterate the redescending mean of each row of values less their middle until it converges."""
+    xp = namespace(values)
     for _ in range(20):
-        u = xp.clip((z - center) / reach, -1.0, 1.0)
-        weight = (1.0 - u * u) ** 2
-        summed = xp.clip(xp.sum(weight, axis=1, keepdims=True), TINY, None)
-        moved = xp.sum(weight * z, axis=1, keepdims=True) / summed
-        moved = xp.where(moves, moved, center)
+        weights = sums = 0.0 * middle
+        for part in _parts(values.shape[1]):
+            z = values[:, part] - middle
+            u = xp.clip((z - center) / reach, -1.0, 1.0)
+            weight = (1.0 - u * u) ** 2
+            weights = weights + xp.sum(weight, axis=1, keepdims=True)
+            sums = sums + xp.sum(weight * z, axis=1, keepdims=True)
+        moved = xp.where(moves, sums / xp.clip(weights, TINY, None), center)
         done = every(abs(moved - center) <= 1e-6 * reach)
         center = moved
         if done:
@@ -163,30 +186,44 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
     Of the sides that are tested, the one with the stronger evidence is returned.
     """
     xp = namespace(values)
-    z = values - center
     best = NOTHING
-    right, left = z[z > 0.0], xp.flip(-z[z < 0.0])
+    right = values[values.shape[0] - count(values > center) :] - center
+    left = xp.flip(center - values[: count(values < center)])
+    # A center that is off by e moves a mirror image by 2 e.
+    safely = 2.0 * thresholds.CENTER_ERRORS * error
     for side in sides:
         here, there = (right, left) if side > 0 else (left, right)
-        if here.shape[0] < 2:
+        first = _first_pure(here, there, safely) if here.shape[0] > 1 else None
+        if first is None:
             continue
+        # Of the cuts before it none may be chosen; the last of them begins the first gap.
+        start = max(0, first - 1)
+        here = here[start:]
         beyond = here.shape[0] - counting(here.shape[0], here)
-        # A center that is off by e moves a mirror image by 2 e.
-        safe = _at_least(there, here - 2.0 * thresholds.CENTER_ERRORS * error)
+        safe = _at_least(there, here - safely)
         pure = 1.0 + safe <= thresholds.GOOD_SHARE * beyond
-        if not any_true(pure):
-            continue
         log_p = lowest(xp.where(pure, log_binomial(beyond, safe), 0.0)) + log_cuts(values.shape[0])
         if log_p >= best.log_p:
             continue
         mirrored = _at_least(there, here)
         worth = beyond - (1.0 + mirrored) / thresholds.GOOD_SHARE
-        first = int(xp.argmax(xp.astype(pure, xp.int64)))
-        worth = xp.concat([0.0 * worth[:first] - np.inf, worth[first:]])
+        worth = xp.concat([0.0 * worth[: first - start] - np.inf, worth[first - start :]])
         at = _widest_gap(here, beyond, worth)
         cut = float(here[at - 1] + here[at]) / 2.0
         best = Cut(log_p, cut, side, (1.0 + float(mirrored[at])) / float(beyond[at]))
     return best
+
+
+def _first_pure(here: Rows, there: Rows, safely: float) -> int | None:
+    """Return the first cut beyond which few rows are good, by their mirror image."""
+    n = here.shape[0]
+    for part in _parts(n):
+        beyond = n - part.start - counting(part.stop - part.start, here)
+        pure = 1.0 + _at_least(there, here[part] - safely) <= thresholds.GOOD_SHARE * beyond
+        if any_true(pure):
+            xp = namespace(here)
+            return part.start + int(xp.argmax(xp.astype(pure, xp.int64)))
+    return None
 
 
 def _at_least(ascending: Rows, sizes: Rows) -> Rows:
@@ -196,58 +233,75 @@ def _at_least(ascending: Rows, sizes: Rows) -> Rows:
 
 def excess_test(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
     """Return the center of values in any order, and the mirror test about it."""
-    ascending = namespace(values).sort(values)
+    return excess_of_ascending(namespace(values).sort(values), sides)
+
+
+def excess_of_ascending(ascending: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
+    """Return the same for values in ascending order."""
     center, spread, error = centers(ascending[None, :])
     if spread[0] == 0.0:
         return float(center[0]), NOTHING
     return float(center[0]), mirror_test(ascending, float(center[0]), float(error[0]), sides)
 
 
-def gap_test(sizes: Rows) -> Cut:
+def gap_test(sizes: Rows, sort: bool = True) -> Cut:
     """Test whether the largest sizes, possibly a single one, stand apart from all others.
 
     Far out, the logarithms of the sizes of good rows have independent exponential spacings if their
     tail falls with any power; if it falls faster the spacings shrink. So a gap is compared with the
     spacings just below it (Renyi's representation). It must also be half as wide as the distance
-    between it and the middle of the sizes.
+    between it and the middle of the sizes, which few gaps are. Ascending sizes need no `sort`.
     """
     xp = namespace(sizes)
     # Distances from the center of ascending values are two runs, which a stable sort only merges.
-    ascending = xp.sort(sizes, stable=True)
+    ascending = xp.sort(sizes, stable=True) if sort else sizes
     n = ascending.shape[0]
     # Copies of a row count as one size: their spacings of 0 would make any gap look large.
-    new = ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:]
-    new = xp.concat([like([True], new), new])
-    distinct = ascending[new]
+    new = xp.concat([
+        ascending[:1] >= 0.0,
+        *(_grows(ascending[part.start : part.stop + 1]) for part in _parts(n)),
+    ])  # fmt: skip
+    places = None if every(new) else xp.nonzero(new)[0]
+    distinct = ascending if places is None else xp.take(ascending, places)
     m = distinct.shape[0]
     half, quarter = m // 2, m // 4
     if m < 10 or float(distinct[quarter]) <= 0.0:
         return NOTHING
-    beyond = n - double(xp.nonzero(new)[0])
-    logs = xp.log(distinct[quarter:])
-    middle = half - quarter
-    gaps = logs[1:] - logs[:-1]
-    spacings = beyond[quarter + 1 :] * gaps
-    n_gaps = spacings.shape[0]
-    before = counting(n_gaps, spacings)
+    n_gaps, middle = m - quarter - 1, half - quarter
     most = max(20, int(np.sqrt(n)))  # spacings that a gap is compared with
-    sums = xp.concat([0.0 * spacings[:1], xp.cumulative_sum(spacings)])[:-1]
-    earlier = xp.concat([0.0 * sums[: min(most, n_gaps)], sums[: max(0, n_gaps - most)]])
-    recent = sums - earlier
-    # The ratio of an exponential variable to the mean of k others.
-    number = xp.clip(before, 1.0, float(most))
-    with np.errstate(over="ignore"):
-        log_p = -number * xp.log1p(spacings / xp.clip(recent / number, TINY, None) / number)
-    center = logs[middle]
-    spread = xp.maximum(logs[:-1] - center, center - logs[:1])
-    wide = (gaps > 0.5 * spread) & (before > max(middle, 4))
-    log_p = xp.where(wide, log_p, 0.0)
-    at = int(xp.argmin(log_p))
-    found = float(log_p[at])
-    if found == 0.0:
-        return NOTHING
-    cut = float(np.exp((float(logs[at]) + float(logs[at + 1])) / 2.0))
-    return Cut(found + float(np.log(n_gaps - middle)), cut, 0, 0.0)
+    best, cut = 0.0, np.inf
+    for at in _wide_gaps(distinct[quarter:], middle):
+        before = min(at, most)
+        logs = xp.log(distinct[quarter + at - before : quarter + at + 2])
+        low, high = quarter + at - before + 1, quarter + at + 2
+        own = low + counting(before + 1, logs) if places is None else double(places[low:high])
+        spacings = (n - own) * (logs[1:] - logs[:-1])
+        number = max(float(before), 1.0)
+        # The ratio of an exponential variable to the mean of k others.
+        mean = max(total(spacings[:-1]) / number, TINY)
+        with np.errstate(over="ignore"):
+            log_p = -number * float(np.log1p(float(spacings[-1]) / mean / number))
+        if log_p < best:
+            best, cut = log_p, float(np.exp((float(logs[-2]) + float(logs[-1])) / 2.0))
+    return Cut(best + float(np.log(n_gaps - middle)), cut, 0, 0.0) if best < 0.0 else NOTHING
+
+
+def _grows(ascending: Rows) -> Rows:
+    """Return where a value is larger than the one before it, not only by rounding."""
+    return ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:]
+
+
+def _wide_gaps(distinct: Rows, middle: int) -> list[int]:
+    """Return the gaps, of logarithms beyond the middle, that are half as wide as it is far away."""
+    xp, found = namespace(distinct), []
+    first, center = float(xp.log(distinct[0])), float(xp.log(distinct[middle]))
+    start = max(middle, 4) + 1
+    for part in _parts(max(0, distinct.shape[0] - 1 - start)):
+        logs = xp.log(distinct[start + part.start : start + part.stop + 1])
+        spread = xp.clip(logs[:-1] - center, center - first, None)
+        wide = on_host(xp.nonzero(logs[1:] - logs[:-1] > 0.5 * spread)[0])
+        found += [start + part.start + int(at) for at in wide]
+    return found
 
 
 def is_no_tail(sizes: Rows, cut: float) -> bool:

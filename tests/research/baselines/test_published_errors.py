@@ -156,11 +156,12 @@ ORIGINALS = {
 }
 
 
-# Where ours falls short of the original.
+# Where ours falls short of the original, as docs/rivals.md states: in every other draw a bad row or
+# two stay.
 SHORT = {
-    ("A400", 0.3, OutlierFractionAgnostic): "a bad row stays in every other draw: .025",
-    ("B2000", 0.2, IterativeFiltering): "in every other draw a bad row or two stay: .011",
-    ("B2000", 0.3, IterativeFiltering): "in every other draw a bad row or two stay: .017",
+    ("A400", 0.3, OutlierFractionAgnostic): 0.025,
+    ("B2000", 0.2, IterativeFiltering): 0.012,
+    ("B2000", 0.3, IterativeFiltering): 0.017,
 }
 
 
@@ -175,12 +176,13 @@ SHORT = {
         if theirs is not None
     ],
 )
-def test_errors_are_at_most_those_of_the_authors_code(cell, alpha, method, theirs, request):
-    if (cell, alpha, method) in SHORT:
-        request.applymarker(pytest.mark.xfail(reason=SHORT[cell, alpha, method]))
+def test_errors_are_at_most_those_of_the_authors_code_or_as_stated(cell, alpha, method, theirs):
     (factor, slack), _ = ORIGINALS[method]
     n_seeds = 2 if cell == "B2000" else 5
-    assert mean_error(method, *SETTINGS[cell], alpha, n_seeds) <= factor * theirs + slack
+    error, allowed = mean_error(method, *SETTINGS[cell], alpha, n_seeds), factor * theirs + slack
+    stated = SHORT.get((cell, alpha, method), allowed)
+    assert error <= stated
+    assert error > allowed or stated == allowed, "the original is reached: say so in docs/rivals.md"
 
 
 @cases("cell", ["A100", "B100"])
