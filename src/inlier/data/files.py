@@ -7,7 +7,6 @@ cache-sized part of one of them.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -17,7 +16,7 @@ import numpy as np
 
 from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array, Mask, Rows
-from inlier._internal.validation import check_finite
+from inlier._internal.validation import check_finite, check_whole
 from inlier.data.arrays import DenseTable, run_blocks
 from inlier.data.base import Metric, Table
 from inlier.data.blocks import BlockTable, kept_among
@@ -168,7 +167,7 @@ class FileTable(BlockTable):
 
     def _by_columns(self) -> Generator[tuple[slice, Array]]:
         """Look the rows up in groups of columns, if the file allows."""
-        looked_up = self._source.by_columns and all(m.factor.ndim == 1 for m in self._metrics)
+        looked_up = all(metric.factor.ndim == 1 for metric in self._metrics)
         self.n_passes += looked_up
         for columns in pieces(self.shape[1], self._group_columns()):
             self.n_passes += not looked_up
@@ -206,9 +205,7 @@ def open_file(X: Any, name: str = "X", memory: int = MEMORY) -> FileTable:
 
     Text, Parquet and Arrow files that fit into `memory` are loaded.
     """
-    right = isinstance(memory, numbers.Integral) and not isinstance(memory, bool | np.bool_)
-    if not right or memory < 1:
-        raise ValueError(f"memory must be a whole number of bytes >= 1, but is {memory!r}.")
+    check_whole(memory, "memory")
     return FileTable(open_source(X, name, memory), name, memory)
 
 

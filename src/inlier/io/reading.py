@@ -12,41 +12,12 @@ from inlier._internal.validation import check_choice, check_sample_weight, check
 from inlier.data import Table
 from inlier.data.files import ENTRY_BYTES, FileTable
 from inlier.data.opening import MEMORY
-from inlier.data.sources.base import Source
-from inlier.data.sources.content import (
-    Content,
-    Format,
-    ReadOptions,
-    Reason,
-    ReasonKind,
-    blocks_of,
-    reading,
-)
+from inlier.data.sources.base import Source, blocks_of, listed
+from inlier.data.sources.content import Content, ReadOptions, reading
 from inlier.data.sources.formats import check_options, recognise
 from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 from inlier.io.columns import Names, choose_columns
 from inlier.io.missing import CHOICES, handle_missing
-
-
-@dataclass(frozen=True)
-class Original:
-    """The file that a table was read from, to write its rows unchanged."""
-
-    format: Format
-    location: Location
-    options: ReadOptions
-    names: tuple[str, ...]
-    reasons: tuple[Reason | None, ...]
-    schema: Any
-    answer: Content | None = None
-    """What a query gave: it may give something else the next time."""
-
-    def load(self) -> Content:
-        """Read it again: its text is not held while its numbers are fitted."""
-        if self.answer is not None:
-            return self.answer
-        with reading(self.location, self.format):
-            return self.format.load(self.location, self.options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +35,7 @@ class LoadedTable:
     n_imputed: int  # entries that are medians of their columns
     n_dropped: int  # rows of the file that were left out, because entries were missing
     has_malformed: bool  # whether a column was left out for a few cells that are not numbers
-    original: Original = field(repr=False)  # for `inlier.io.write`
+    content: Content = field(repr=False)  # for `inlier.io.write`
     # Of the file when it was read: it must not change before its rows are written.
     stamp: tuple[int, ...] = field(default=(), repr=False)
 
@@ -93,6 +64,9 @@ def read(
     missing: str = "error",
     delimiter: str | None = None,
     header: bool | None = None,
+    skip: int | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     key: str | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -140,10 +114,13 @@ def read(
     """
     check_choice(missing, "missing", CHOICES)
     check_whole(max_bytes, "max_bytes")
+    if skip is not None:
+        check_whole(skip, "skip", at_least=0)
     path, key_in_path = split_key(path)
     options = ReadOptions(
-        delimiter, header, key or key_in_path, table, query, tuple(na_values or ()) or None
-    )
+        delimiter, header, skip, decimal, thousands, tuple(na_values or ()) or None,
+        key or key_in_path, table, query,
+    )  # fmt: skip
     location = locate(path, max_bytes)
     format = recognise(location)
     check_options(options, format, location)
@@ -151,9 +128,11 @@ def read(
         stamp = location.stamp
         content = format.load(location, options)
         _check_rows(content.n, "rows", location)
-        choice = choose_columns(content, location, columns, exclude, id_column, group_by, weights)
+        choice = choose_columns(content, columns, exclude, id_column, group_by, weights)
         names = tuple(content.names[j] for j in choice.numbers)
-        whole = handle_missing(content.numbers(choice.numbers), missing, names, location)
+        numbers = content.numbers(choice.numbers)
+        unseen = sorted(content.unseen)
+        whole = handle_missing(numbers, missing, names, location)
         _check_rows(int(whole.rows.sum()), "rows without missing values", location)
         ids, groups = (
             None if j is None else content.words(j)[whole.rows]
@@ -165,10 +144,9 @@ def read(
             weighing = np.concatenate([block[:, 0] for block in cells])[whole.rows]
             name = f"The column {content.names[choice.weights]!r} of weights"
             weighing = check_sample_weight(weighing, len(weighing), name)
-    answer = None if query is None else content
-    original = Original(
-        format, location, content.options, content.names, content.reasons, content.schema, answer
-    )
+    notes = [*content.notes, *choice.notes]
+    if unseen:
+        notes.append(f"Markers of missing values that occur nowhere: {listed(unseen)}.")
     X: Any = whole.X
     if isinstance(X, Source):
         memory = max(min(MEMORY, max_bytes), ENTRY_BYTES * X.shape[1])
@@ -182,11 +160,11 @@ def read(
         names=ids,
         groups=groups,
         weights=weighing,
-        notes=(*content.notes, *choice.notes, *whole.notes),
+        notes=(*notes, *whole.notes),
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),
-        has_malformed=any(r.kind is ReasonKind.MALFORMED for r in choice.left_out.values()),
-        original=original,
+        has_malformed=any(reason.malformed for reason in choice.left_out.values()),
+        content=content,
         stamp=stamp,
     )
 

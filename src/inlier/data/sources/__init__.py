@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from inlier.data.sources import arrow, chunked, npy
-from inlier.data.sources.base import Source
+from inlier.data.sources import arrays, arrow
+from inlier.data.sources.base import Source, as_source
 from inlier.data.sources.content import ReadOptions, reading
 from inlier.data.sources.formats import check_options, recognise
-from inlier.data.sources.location import MAX_BYTES, locate, split_key
+from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 
 __all__ = ["Source", "open_source"]
 
@@ -28,12 +28,12 @@ def open_source(X: Any, name: str, max_bytes: int = MAX_BYTES) -> Source:
         with reading(location, format):
             return format.load(location, options).source(str(location))
     if isinstance(X, np.memmap):
-        return npy.of_map(X)
+        return as_source(X)
     library = type(X).__module__.partition(".")[0]
     if library == "pyarrow":
-        return arrow.of_arrow(X, name)
+        return arrow.of_arrow(X, name, Location(None, name, max_bytes=max_bytes, limit="memory"))
     if library in ("zarr", "h5py"):
-        return chunked.of_chunks(X, name)
+        return arrays.of_chunks(X, name)
     raise TypeError(
         f"{name} must be a path, a memory map, or data of zarr, h5py or pyarrow, but is of type "
         f"{type(X).__name__}."

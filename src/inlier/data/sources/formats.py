@@ -2,22 +2,26 @@
 
 from dataclasses import asdict
 
-from inlier.data.sources import arrow, chunked, matlab, npy, sqlite, text
+from inlier.data.sources import arrays, arrow, records, text
 from inlier.data.sources.content import Format, ReadOptions
-from inlier.data.sources.location import Location
+from inlier.data.sources.location import ZIP, Location
 
 FORMATS: tuple[Format, ...] = (
     text.FORMAT,
     arrow.PARQUET,
     arrow.IPC,
-    npy.FORMAT,
-    npy.ARCHIVE,
-    chunked.HDF5,
-    chunked.ZARR,
-    matlab.FORMAT,
-    sqlite.FORMAT,
+    records.JSON,
+    records.SPREADSHEET,
+    records.SQLITE,
+    records.DUCKDB,
+    records.STATISTICS,
+    arrays.NPY,
+    arrays.NPZ,
+    arrays.HDF5,
+    arrays.ZARR,
+    arrays.MATLAB,
 )
-"""The formats that can be read, with their suffixes; text may be compressed by gzip."""
+"""The formats that can be read, with their suffixes; text may be compressed."""
 
 HEAD = 1 << 12
 KNOWN = ", ".join(f"{format.name} ({' '.join(format.suffixes)})" for format in FORMATS)
@@ -26,8 +30,8 @@ KNOWN = ", ".join(f"{format.name} ({' '.join(format.suffixes)})" for format in F
 def recognise(location: Location) -> Format:
     """Return the format of a file: by its suffix, or else by its first bytes."""
     if location.path is not None and location.path.is_dir():
-        if any((location.path / mark).exists() for mark in chunked.ZARR_MARKS):
-            return chunked.ZARR
+        if any((location.path / mark).exists() for mark in arrays.ZARR_MARKS):
+            return arrays.ZARR
         if arrow.parquet_files(location.path):
             return arrow.PARQUET
         raise ValueError(
@@ -41,10 +45,12 @@ def recognise(location: Location) -> Format:
     for format in FORMATS:
         if format.begins(head):
             return format
+    if head.startswith(ZIP):
+        raise ValueError(f"{location} is an archive of several files. Unpack it, and give one.")
     if b"\0" in head and not head.startswith(text.UTF16):
-        raise ValueError(
-            f"{location} is of no known format. Known are {KNOWN}. Save a spreadsheet as CSV."
-        )
+        raise ValueError(f"{location} is of no known format. Known are {KNOWN}.")
+    if head.lstrip().startswith((b"{", b"[{")):
+        return records.JSON
     return text.FORMAT
 
 
