@@ -211,7 +211,7 @@ def test_an_array_is_named_and_is_a_table(tmp_path):
     for key, message in (
         (None, "holds 2 tables: 'a', 'b'. Name one with key="),
         ("d", "has no such table, but 'a', 'b'"),
-        ("c", r"rows and columns, but its array has shape \(3,\)"),
+        ("c", r"rows and columns, but has shape \(3,\)"),
     ):
         with pytest.raises(ValueError, match=message):
             read(path, key=key)

@@ -23,6 +23,7 @@ from inlier.data.blocks import BlockTable, kept_among
 from inlier.data.opening import MEMORY
 from inlier.data.passes import Pass
 from inlier.data.sources import Source, open_source
+from inlier.data.sources.base import check_table
 
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
 READ_BYTES = 1 << 23
@@ -43,7 +44,12 @@ class FileTable(BlockTable):
     def __init__(
         self, source: Source, name: str = "X", memory: int = MEMORY, checked: bool = False
     ) -> None:
-        n, d = _checked_shape(source, name)
+        check_table(source, name)
+        n, d = source.shape
+        if n < 2 or d < 1:
+            raise ValueError(
+                f"{name} must have at least 2 rows and 1 column, but has {n} rows and {d} columns."
+            )
         super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
         if memory < ENTRY_BYTES * d:
             raise ValueError(
@@ -207,22 +213,3 @@ def open_file(X: Any, name: str = "X", memory: int = MEMORY) -> FileTable:
     """
     check_whole(memory, "memory")
     return FileTable(open_source(X, name, memory), name, memory)
-
-
-def _checked_shape(source: Source, name: str) -> tuple[int, int]:
-    if len(source.shape) != 2:
-        raise ValueError(
-            f"{name} must be a table with rows and columns, but has shape {source.shape}. Store it "
-            "with two dimensions."
-        )
-    n, d = source.shape
-    if n < 2 or d < 1:
-        raise ValueError(
-            f"{name} must have at least 2 rows and 1 column, but has {n} rows and {d} columns."
-        )
-    if source.dtype.kind not in "buif":
-        raise ValueError(
-            f"{name} must hold real numbers, but has dtype {source.dtype}. Select or encode the "
-            "numeric columns first."
-        )
-    return n, d

@@ -12,9 +12,9 @@ from inlier._internal.validation import check_choice, check_sample_weight, check
 from inlier.data import Table
 from inlier.data.files import ENTRY_BYTES, FileTable
 from inlier.data.opening import MEMORY
-from inlier.data.sources.base import Source, blocks_of, listed
-from inlier.data.sources.content import Content, ReadOptions, reading
-from inlier.data.sources.formats import check_options, recognise
+from inlier.data.sources.base import Source, blocks_of, listed, reading
+from inlier.data.sources.content import Content, ReadOptions
+from inlier.data.sources.formats import load
 from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 from inlier.io.columns import Names, choose_columns
 from inlier.io.missing import CHOICES, handle_missing
@@ -122,14 +122,12 @@ def read(
         key or key_in_path, table, query,
     )  # fmt: skip
     location = locate(path, max_bytes)
-    format = recognise(location)
-    check_options(options, format, location)
-    with reading(location, format):
-        stamp = location.stamp
-        content = format.load(location, options)
-        _check_rows(content.n, "rows", location)
-        choice = choose_columns(content, columns, exclude, id_column, group_by, weights)
-        names = tuple(content.names[j] for j in choice.numbers)
+    stamp = location.stamp
+    content = load(location, options)
+    _check_rows(content.n, "rows", location)
+    choice = choose_columns(content, columns, exclude, id_column, group_by, weights)
+    names = tuple(content.names[j] for j in choice.numbers)
+    with reading(location.label):
         numbers = content.numbers(choice.numbers)
         unseen = sorted(content.unseen)
         whole = handle_missing(numbers, missing, names, location)
@@ -138,12 +136,12 @@ def read(
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
-        weighing = None
-        if choice.weights is not None:
-            cells = blocks_of(content.numbers([choice.weights]))
-            weighing = np.concatenate([block[:, 0] for block in cells])[whole.rows]
-            name = f"The column {content.names[choice.weights]!r} of weights"
-            weighing = check_sample_weight(weighing, len(weighing), name)
+    weighing = None
+    if choice.weights is not None:
+        cells = blocks_of(content.numbers([choice.weights]))
+        weighing = np.concatenate([block[:, 0] for block in cells])[whole.rows]
+        name = f"The column {content.names[choice.weights]!r} of weights"
+        weighing = check_sample_weight(weighing, len(weighing), name)
     notes = [*content.notes, *choice.notes]
     if unseen:
         notes.append(f"Markers of missing values that occur nowhere: {listed(unseen)}.")

@@ -7,8 +7,8 @@ import numpy as np
 
 from inlier.data.sources import arrays, arrow
 from inlier.data.sources.base import Source, as_source
-from inlier.data.sources.content import ReadOptions, reading
-from inlier.data.sources.formats import check_options, recognise
+from inlier.data.sources.content import ReadOptions
+from inlier.data.sources.formats import load
 from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 
 __all__ = ["Source", "open_source"]
@@ -22,11 +22,7 @@ def open_source(X: Any, name: str, max_bytes: int = MAX_BYTES) -> Source:
     if isinstance(X, str | os.PathLike):
         text, key = split_key(X)
         location = locate(text, max_bytes, f"{name}={text!r}", "memory")
-        format = recognise(location)
-        options = ReadOptions(key=key)
-        check_options(options, format, location)
-        with reading(location, format):
-            return format.load(location, options).source(str(location))
+        return load(location, ReadOptions(key=key)).source(str(location))
     if isinstance(X, np.memmap):
         return as_source(X)
     library = type(X).__module__.partition(".")[0]

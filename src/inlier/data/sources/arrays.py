@@ -19,9 +19,10 @@ from inlier.data.sources.base import (
     arrow,
     as_source,
     blocks_of,
-    opening,
+    check_table,
     package,
     pick,
+    reading,
 )
 from inlier.data.sources.content import COPIES, Content, Format, ReadOptions, Reason
 from inlier.data.sources.location import ZIP, Location
@@ -41,16 +42,9 @@ class ArrayContent(Content):
     """A two-dimensional array, which is read block by block."""
 
     def __init__(self, array: Source, location: Location, options: ReadOptions) -> None:
-        shape, dtype = array.shape, array.dtype
-        if len(shape) != 2:
-            raise ValueError(
-                f"{location} must hold a table with rows and columns, but its array has shape "
-                f"{shape}. Store it with two dimensions."
-            )
-        if dtype.kind not in "buif":
-            raise ValueError(f"{location} must hold real numbers, but its array has dtype {dtype}.")
+        check_table(array, location.label)
         self.array, self.location, self.options = array, location, options
-        self.n, self._d = shape
+        self.n, self._d = array.shape
 
     @cached_property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -95,23 +89,19 @@ def load_npy(location: Location, options: ReadOptions) -> ArrayContent:
     @contextmanager
     def mapped() -> Iterator[Any]:
         # Again for each pass: it is checked that the file is whole.
-        with opening("a whole file of numpy.save", location.label, ValueError, OSError):
+        with reading(location.label):
             array = np.load(location.local_path, mmap_mode="r", allow_pickle=False)
         yield array
 
     if location.path is not None and location.unpack is None:
         return ArrayContent(SlicedSource(mapped), location, options)
-    raw = io.BytesIO(location.read())
-    with opening("a file of numpy.save", location.label, ValueError, OSError):
-        array = np.lib.format.read_array(raw, allow_pickle=False)
+    array = np.lib.format.read_array(io.BytesIO(location.read()), allow_pickle=False)
     return ArrayContent(as_source(array), location, options)
 
 
 def load_npz(location: Location, options: ReadOptions) -> ArrayContent:
     """Read the array that is named, or the only one with two dimensions."""
-    kind = "a file of numpy.savez"
-    broken = (zipfile.BadZipFile, EOFError, OSError, ValueError)
-    with opening(kind, location.label, *broken), location.open() as file:
+    with location.open() as file:
         archive = zipfile.ZipFile(file)
         names = {name.removesuffix(".npy"): name for name in archive.namelist()}
         shapes = {key: _npy_header(archive, name) for key, name in names.items()}
@@ -127,7 +117,7 @@ def load_npz(location: Location, options: ReadOptions) -> ArrayContent:
     if dtype.hasobject:
         raise ValueError(f"key={key!r}: {location} holds pickled objects, which are not loaded.")
     location.check_size(prod(shape) * dtype.itemsize)
-    with opening(kind, location.label, *broken), location.open() as file:
+    with location.open() as file:
         array = np.load(file)[key]
     return ArrayContent(as_source(array), location, replace(options, key=key))
 
@@ -145,14 +135,11 @@ def load_zarr(location: Location, options: ReadOptions) -> ArrayContent:
     """Open the array that is named, or the only one with two dimensions."""
     zarr = package("zarr")
     path = location.local_path
-    broken = (OSError, ValueError, KeyError, zipfile.BadZipFile)
-    with opening("a folder or a zip file of zarr", location.label, *broken):
-        store: Any = str(path) if path.is_dir() else zarr.storage.ZipStore(path, mode="r")
-        array = zarr.open(store, mode="r")
-        tables = None if hasattr(array, "shape") else tables_of(array, options.key)
-    if tables is not None:
-        options = replace(options, key=pick(tables, options.key, location.label))
-        array = array[options.key]
+    store: Any = str(path) if path.is_dir() else zarr.storage.ZipStore(path, mode="r")
+    array = zarr.open(store, mode="r")
+    if not hasattr(array, "shape"):
+        key = pick(tables_of(array, options.key), options.key, location.label)
+        options, array = replace(options, key=key), array[key]
     # Pickles run any code when they are decoded; old versions of zarr do so.
     about = array.metadata
     codecs = (*(getattr(about, "filters", None) or ()), getattr(about, "compressor", None))
@@ -163,10 +150,8 @@ def load_zarr(location: Location, options: ReadOptions) -> ArrayContent:
 
 def load_hdf5(location: Location, options: ReadOptions) -> ArrayContent:
     """Open the dataset that is named, or the only one with two dimensions."""
-    broken = (OSError, RuntimeError, KeyError)
-    with opening("a whole HDF5 file", location.label, *broken), open_hdf5(location) as file:
-        tables = tables_of(file, options.key)
-    key = pick(tables, options.key, location.label)
+    with open_hdf5(location) as file:
+        key = pick(tables_of(file, options.key), options.key, location.label)
     return ArrayContent(_dataset(location, key), location, replace(options, key=key))
 
 
@@ -226,22 +211,17 @@ def load_matlab(location: Location, options: ReadOptions) -> ArrayContent:
 
     new = location.read(len(MATLAB_73)) == MATLAB_73
     sizes: dict[str, int] = {}
-    # SciPy has many ways to say that a file is broken.
-    with opening("a MATLAB file", location.label, OSError if new else Exception):
-        if new:
-            with open_hdf5(location) as file:
-                tables = {name: file[name] for name in tables_of(file) if name[0] != "#"}
-                text = (b"char", b"cell")
-                shapes = {
-                    name: item.shape
-                    for name, item in tables.items()
-                    if item.attrs.get("MATLAB_class") not in text
-                }
-        else:
-            with location.open() as stream:
-                held = [one for one in matlab.whosmat(stream) if one[2] in ENTRY_BYTES]
-            shapes = {name: shape for name, shape, _ in held}
-            sizes = {name: ENTRY_BYTES[kind] * prod(shape) for name, shape, kind in held}
+    if new:
+        with open_hdf5(location) as file:
+            tables = {name: file[name] for name in tables_of(file) if name[0] != "#"}
+            kinds = {name: item.attrs.get("MATLAB_class") for name, item in tables.items()}
+            numbers = [name for name, kind in kinds.items() if kind not in (b"char", b"cell")]
+            shapes = {name: tables[name].shape for name in numbers}
+    else:
+        with location.open() as stream:
+            held = [one for one in matlab.whosmat(stream) if one[2] in ENTRY_BYTES]
+        shapes = {name: shape for name, shape, _ in held}
+        sizes = {name: ENTRY_BYTES[kind] * prod(shape) for name, shape, kind in held}
     wide = [name for name, shape in shapes.items() if len(shape) == 2 and min(shape) > 1]
     # Scalars and vectors, which have two dimensions too, only if asked for.
     key = pick(wide if options.key is None and wide else shapes, options.key, location.label)
@@ -249,7 +229,7 @@ def load_matlab(location: Location, options: ReadOptions) -> ArrayContent:
     if new:
         return ArrayContent(_dataset(location, key, transposed=True), location, options)
     location.check_size(sizes[key])
-    with opening("a MATLAB file", location.label, Exception), location.open() as stream:
+    with location.open() as stream:
         matrix = matlab.loadmat(stream, variable_names=[key])[key]
     dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
     return ArrayContent(as_source(dense), location, options)

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from inlier.data.sources.base import BLOCK_BYTES, Source, arrow, as_source, opening
-from inlier.data.sources.columns import Batches, Columns, number_blocks, numeric_dtype
-from inlier.data.sources.content import Format, ReadOptions, collected
+from inlier.data.sources.base import BLOCK_BYTES, Source, arrow, reading
+from inlier.data.sources.columns import Batches, Columns, in_batches
+from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import Location
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -27,23 +28,26 @@ def parquet_batches(file: Any, columns: list[int]) -> Iterator[Any]:
 
 def of_arrow(X: Any, name: str, location: Location) -> Source:
     """Read the numbers of an object of pyarrow: once, because it may be slow to read."""
+    batches: Batches
     if isinstance(X, arrow("pyarrow.parquet").ParquetFile):
-        schema, n = X.schema_arrow, X.metadata.num_rows
-        batches = parquet_batches(X, list(range(len(schema))))
+        schema, n, batches = X.schema_arrow, X.metadata.num_rows, partial(parquet_batches, X)
     elif isinstance(X, arrow("pyarrow.dataset").Dataset):
-        schema, n = X.schema, X.count_rows()
-        # pyarrow would read 16 batches of 4 files ahead.
-        batches = X.to_batches(batch_readahead=1, fragment_readahead=1)
+        schema, n, batches = X.schema, X.count_rows(), partial(_dataset_batches, X)
     elif hasattr(X, "to_batches") and hasattr(X, "num_rows"):
-        schema, n, batches = X.schema, X.num_rows, iter(X.to_batches())
+        table = X if hasattr(X, "select") else arrow().Table.from_batches([X])
+        schema, n, batches = X.schema, X.num_rows, in_batches(table)
     else:
         raise TypeError(
             f"{name} must be a Table, a Dataset or a ParquetFile of pyarrow, but is of type "
             f"{type(X).__name__}."
         )
-    dtype = numeric_dtype(schema, name)
-    found = collected(number_blocks(batches, dtype), (n, len(schema)), dtype, location)
-    return found if isinstance(found, Source) else as_source(found)
+    return Columns(schema, batches, location, ReadOptions(), n=n).source(name)
+
+
+def _dataset_batches(X: Any, columns: list[int]) -> Iterator[Any]:
+    # pyarrow would read 16 batches of 4 files ahead.
+    names = [X.schema.names[j] for j in columns]
+    yield from X.to_batches(columns=names, batch_readahead=1, fragment_readahead=1)
 
 
 def load_parquet(location: Location, options: ReadOptions) -> Columns:
@@ -61,7 +65,7 @@ def load_parquet(location: Location, options: ReadOptions) -> Columns:
     schemas, n = [], 0
     for part in files:
         name = label if part is None or part is path else f"{part.name!r} in {label}"
-        with opening("a Parquet file", name, pa.ArrowException, OSError), opened(part) as file:
+        with reading(name), opened(part) as file:
             schemas.append(file.schema_arrow)
             n += file.metadata.num_rows
     for schema in schemas:
@@ -97,10 +101,9 @@ def load_ipc(location: Location, options: ReadOptions) -> Columns:
             stored = map(file.get_batch, range(file.num_record_batches)) if whole else iter(file)
             yield from (batch.select(columns) for batch in stored)
 
-    with opening("an Arrow or Feather file", location.label, pa.ArrowException, OSError):
-        with opened() as file:
-            schema = file.schema
-        n = sum(map(len, batches([])))
+    with opened() as file:
+        schema = file.schema
+    n = sum(map(len, batches([])))
     return _columns(schema, n, batches, location, options)
 
 

@@ -56,9 +56,10 @@ class SlicedSource(Source):
             self.stored = (int(stored[0]), int(stored[1]))
 
     def blocks(self, height: int) -> Generator[Array]:
-        with self.opened() as X:
-            for rows in pieces(self.shape[0], height):
-                yield _sliced(X, rows, slice(None))
+        for rows in pieces(self.shape[0], height):
+            with self.opened() as X:  # again: what is mapped would stay resident
+                block = _sliced(X, rows, slice(None))
+            yield block
 
     def some(self, rows: Array, columns: slice) -> Array:
         """Read rows of one stored piece together."""
@@ -122,12 +123,30 @@ def arrow(module: str = "pyarrow") -> Any:
 
 
 @contextmanager
-def opening(kind: str, name: str, *errors: type[Exception]) -> Iterator[None]:
-    """Name the file, and what it should have been, if its library cannot read it."""
+def reading(label: str) -> Iterator[None]:
+    """Name the file, whatever error a library raises: broken files break them in many ways."""
     try:
         yield
-    except errors as error:
-        raise ValueError(f"{name} is not {kind}: {error}") from None
+    except Exception as error:
+        known = isinstance(error, ImportError) or getattr(error, "filename", None)
+        if known or label in str(error):
+            raise
+        kind = MemoryError if isinstance(error, MemoryError) else ValueError
+        raise kind(f"{label} could not be read: {error}. It may be damaged.") from None
+
+
+def check_table(X: Any, name: str) -> None:
+    """Raise if an array is not a table of real numbers."""
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"{name} must be a table with rows and columns, but has shape {X.shape}. Store it with "
+            "two dimensions."
+        )
+    if X.dtype.kind not in "buif":
+        raise ValueError(
+            f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
+            "columns first."
+        )
 
 
 def pick(found: Iterable[str], key: str | None, name: str, argument: str = "key") -> str:

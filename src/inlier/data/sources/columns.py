@@ -87,7 +87,7 @@ class Columns(Content):
             yield pa.RecordBatch.from_arrays(list(typed), schema=schema)
 
     def blocks(self, columns: list[int]) -> tuple[np.dtype[Any], Iterator[Array]]:
-        dtype = numeric_dtype([self.schema.field(j) for j in columns])
+        dtype = numeric_dtype([self.schema.field(j).type for j in columns])
         return dtype, self._without_markers(number_blocks(self.batches(columns), dtype))
 
     def _without_markers(self, blocks: Iterator[Array]) -> Iterator[Array]:
@@ -122,19 +122,14 @@ def without_views(schema: Any) -> Any:
     return pa.schema(list(fields), schema.metadata)
 
 
-def numeric_dtype(fields: Iterable[Any], name: str = "X") -> np.dtype[Any]:
+def numeric_dtype(kinds: Iterable[Any]) -> np.dtype[Any]:
     """Return a floating point type that holds all columns, because entries may be missing."""
     types = arrow().types
-    kinds: set[Any] = set()
-    for field in fields:
-        if reason_of_type(field.type) is not None:
-            raise ValueError(
-                f"{name} must hold real numbers, but its column {field.name!r} has type "
-                f"{field.type}. Select or encode the numeric columns first."
-            )
-        odd = types.is_decimal(field.type) or types.is_null(field.type)
-        kinds.add(np.float64 if odd else field.type.to_pandas_dtype())
-    return working_precision(np.result_type(*kinds).name if kinds else "float64")
+    odd = {kind for kind in kinds if types.is_decimal(kind) or types.is_null(kind)}
+    dtypes = {kind.to_pandas_dtype() for kind in set(kinds) - odd} | (
+        {np.float64} if odd else set()
+    )
+    return working_precision(np.result_type(*dtypes).name)
 
 
 def number_blocks(batches: Iterator[Any], dtype: np.dtype[Any]) -> Iterator[Array]:
@@ -148,6 +143,7 @@ def number_blocks(batches: Iterator[Any], dtype: np.dtype[Any]) -> Iterator[Arra
             for j, column in enumerate(part.columns):
                 block[:, j] = column.cast(kind, safe=False).to_numpy(zero_copy_only=False)
             yield block
+    arrow().default_memory_pool().release_unused()
 
 
 def reason_of_type(kind: Any) -> Reason | None:

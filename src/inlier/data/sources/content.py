@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from inlier.data.sources.location import Location
 
 # A table that is loaded is held as an array, and in what a fit makes of it.
 COPIES = 4
+DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 # Rows of a table that is written.
 TABLE_BYTES = 1 << 26
 
@@ -32,6 +32,22 @@ class ReadOptions:
     key: str | None = None
     table: str | None = None
     query: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the marks, and what excludes each other."""
+        delimiter, decimal, thousands = self.delimiter, self.decimal, self.thousands
+        if delimiter is not None:
+            delimiter = DELIMITER_NAMES.get(delimiter, delimiter)
+            if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+                raise ValueError(f"delimiter={delimiter!r} must be one character such as ','.")
+            object.__setattr__(self, "delimiter", delimiter)
+        for name, mark in (("decimal", decimal), ("thousands", thousands)):
+            if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in "+-^\\]"):
+                raise ValueError(f"{name}={mark!r} must be one mark, such as '.' or ','.")
+        if decimal is not None and decimal == thousands:
+            raise ValueError(f"decimal={decimal!r} and thousands={thousands!r} must differ.")
+        if self.table is not None and self.query is not None:
+            raise ValueError(f"table={self.table!r} and a query were both given: leave one out.")
 
 
 @dataclass(frozen=True)
@@ -119,22 +135,6 @@ class Format:
     """Fields of `ReadOptions` that the format has."""
     begins: Callable[[bytes], bool] = lambda head: False
     """Whether these are the first bytes of such a file."""
-
-
-@contextmanager
-def reading(location: Location, format: Format) -> Iterator[None]:
-    """Name the file, whatever error a library raises: broken files break them in many ways."""
-    try:
-        yield
-    except Exception as error:
-        ours = type(error) is ValueError or isinstance(error, ImportError)
-        if ours or getattr(error, "filename", None):
-            raise
-        if isinstance(error, MemoryError):
-            raise MemoryError(f"{location} does not fit into memory. {error}".strip()) from None
-        raise ValueError(
-            f"{location} could not be read as {format.name}: {error}. It may be damaged."
-        ) from None
 
 
 def in_memory(blocks: Iterable[Array], shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:

@@ -3,7 +3,8 @@
 from dataclasses import asdict
 
 from inlier.data.sources import arrays, arrow, records, text
-from inlier.data.sources.content import Format, ReadOptions
+from inlier.data.sources.base import reading
+from inlier.data.sources.content import Content, Format, ReadOptions
 from inlier.data.sources.location import ZIP, Location
 
 FORMATS: tuple[Format, ...] = (
@@ -54,12 +55,15 @@ def recognise(location: Location) -> Format:
     return text.FORMAT
 
 
-def check_options(options: ReadOptions, format: Format, location: Location) -> None:
-    """Raise if an option was given that the format does not have."""
-    for name, value in asdict(options).items():
-        if value is not None and name not in format.options:
-            homes = " and ".join(other.name for other in FORMATS if name in other.options)
-            raise ValueError(
-                f"{name}={value!r} is for {homes} files, but {location} is {format.name}. Leave it "
-                "out."
-            )
+def load(location: Location, options: ReadOptions) -> Content:
+    """Read a file in its format; raise if an option was given that the format does not have."""
+    with reading(location.label):
+        format = recognise(location)
+        for name, value in asdict(options).items():
+            if value is not None and name not in format.options:
+                homes = " and ".join(other.name for other in FORMATS if name in other.options)
+                raise ValueError(
+                    f"{name}={value!r} is for {homes} files, but {location} is {format.name}. "
+                    "Leave it out."
+                )
+        return format.load(location, options)

@@ -7,7 +7,6 @@ import lzma
 import os
 import sys
 import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from inlier.data.sources.base import arrow, close_matches, opening
+from inlier.data.sources.base import arrow, close_matches
 
 MAX_BYTES = 2 << 30
 """Default bound on what is held in memory as a whole."""
@@ -28,7 +27,6 @@ PACKED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\xfd7zXZ\0": (".xz", lzma.open),
     b"\x28\xb5\x2f\xfd": (".zst", lambda file: arrow().CompressedInputStream(file, "zstd")),
 }
-BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -80,12 +78,8 @@ class Location:
 
     def read(self, size: int = -1) -> bytes:
         """Read the first bytes, or all of them, up to the bound."""
-        with self.decompressing(), self.open() as file:
+        with self.open() as file:
             return file.read(size) if size >= 0 else self.read_stream(file)
-
-    def decompressing(self) -> Any:
-        """Name the file if it cannot be decompressed."""
-        return opening("a whole compressed file", self.label, *(BROKEN if self.unpack else ()))
 
     def read_stream(self, file: Any) -> bytes:
         """Read a stream, which may have no end, up to the bound."""

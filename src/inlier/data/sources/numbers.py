@@ -58,11 +58,6 @@ POINT, COMMA, TRUTH = Style(".", ","), Style(",", "."), Style()
 def styles_of(options: ReadOptions) -> list[Style]:
     """Return the ways in which numbers may be written, given what is known of them."""
     decimal, thousands = options.decimal, options.thousands
-    for name, mark in (("decimal", decimal), ("thousands", thousands)):
-        if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in "+-^\\]"):
-            raise ValueError(f"{name}={mark!r} must be one mark, such as '.' or ','.")
-    if decimal is not None and decimal == thousands:
-        raise ValueError(f"decimal={decimal!r} and thousands={thousands!r} must differ.")
     if decimal is not None:
         return [Style(decimal, thousands or ("," if decimal == "." else ".")), TRUTH]
     if thousands in (",", "."):

@@ -12,7 +12,7 @@ from sys import getsizeof
 from threading import Event
 from typing import Any
 
-from inlier.data.sources.base import arrow, opening, package, pick
+from inlier.data.sources.base import arrow, package, pick
 from inlier.data.sources.columns import Columns, in_batches
 from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import ZIP, Location
@@ -69,13 +69,12 @@ def of_records(
 def load_json(location: Location, options: ReadOptions) -> Columns:
     """Read a list of records, a table of columns, or one record in each line."""
     raw = location.read()
-    with opening("JSON", location.label, ValueError):
-        try:
-            found = json.loads(raw)
-        except json.JSONDecodeError as error:
-            if not error.msg.startswith("Extra data"):
-                raise
-            found = [json.loads(line) for line in raw.splitlines() if line.strip()]
+    try:
+        found = json.loads(raw)
+    except json.JSONDecodeError as error:
+        if not error.msg.startswith("Extra data"):
+            raise
+        found = [json.loads(line) for line in raw.splitlines() if line.strip()]
     if isinstance(found, dict) and found and all(isinstance(v, dict) for v in found.values()):
         found = {name: list(cells.values()) for name, cells in found.items()}  # by pandas
     if isinstance(found, dict) and found and all(isinstance(v, list) for v in found.values()):
@@ -100,12 +99,10 @@ def load_spreadsheet(location: Location, options: ReadOptions) -> Columns:
     calamine = package("python_calamine", "cli")
     raw = location.read()
     if raw.startswith(ZIP):
-        with opening("a spreadsheet", location.label, zipfile.BadZipFile):
-            sizes = [item.file_size for item in zipfile.ZipFile(io.BytesIO(raw)).infolist()]
+        sizes = [item.file_size for item in zipfile.ZipFile(io.BytesIO(raw)).infolist()]
         location.check_size(sum(sizes))
-    with opening("a spreadsheet", location.label, Exception):
-        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
-        found = {name: book.get_sheet_by_name(name) for name in book.sheet_names}
+    book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
+    found = {name: book.get_sheet_by_name(name) for name in book.sheet_names}
     sheets = {name: sheet for name, sheet in found.items() if sheet.height}
     key = pick(sheets, options.table, location.label, "table")
     location.check_size(CELL_BYTES * sheets[key].height * sheets[key].width)
@@ -126,8 +123,6 @@ def load_spreadsheet(location: Location, options: ReadOptions) -> Columns:
 
 def load_sqlite(location: Location, options: ReadOptions) -> Columns:
     """Read the only table of a database, the one that is named, or what a query gives."""
-    if location.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
-        raise ValueError(f"{location} is not a SQLite database.")
     address = f"{location.local_path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as database:
         database.set_authorizer(lambda action, *_: action not in READS)
@@ -136,8 +131,7 @@ def load_sqlite(location: Location, options: ReadOptions) -> Columns:
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE "
             "'sqlite#_%' ESCAPE '#'"
         )
-        with opening("a whole SQLite database", location.label, sqlite3.Error):
-            names = [name for (name,) in database.execute(tables)]
+        names = [name for (name,) in database.execute(tables)]
         query, options = _query(names, location, options)
         try:
             titles, records = _asked(database, query, location)
@@ -149,8 +143,6 @@ def load_sqlite(location: Location, options: ReadOptions) -> Columns:
 def _query(names: list[str], location: Location, options: ReadOptions) -> tuple[str, ReadOptions]:
     """Return the query that was given, or that of a table."""
     if options.query is not None:
-        if options.table is not None:
-            raise ValueError(f"table={options.table!r} and a query were both given: leave one out.")
         return options.query, options
     table = pick(names, options.table, location.label, "table")
     return 'SELECT * FROM "{}"'.format(table.replace('"', '""')), replace(options, table=table)
@@ -214,9 +206,8 @@ def load_duckdb(location: Location, options: ReadOptions) -> Columns:
     """Read the only table of a database, the one that is named, or what a query gives."""
     duckdb = package("duckdb")
     config = {"enable_external_access": False, "memory_limit": f"{location.max_bytes}B"}
-    with opening("a DuckDB database", location.label, duckdb.Error):
-        database = duckdb.connect(str(location.local_path), read_only=True, config=config)
-    with closing(database):
+    path = str(location.local_path)
+    with closing(duckdb.connect(path, read_only=True, config=config)) as database:
         tables = "SELECT table_name FROM information_schema.tables"
         names = [name for (name,) in database.execute(tables).fetchall()]
         query, options = _query(names, location, options)
@@ -239,10 +230,9 @@ def load_statistics(location: Location, options: ReadOptions) -> Columns:
     path = location.local_path
     stata = location.suffixes[0] == ".dta"
     reader = pyreadstat.read_dta if stata else pyreadstat.read_sav
-    with opening("a Stata or SPSS file", location.label, Exception):
-        _, about = reader(path, metadataonly=True)
-        location.check_size(CELL_BYTES * (about.number_rows or 0) * about.number_columns)
-        columns, about = reader(path, output_format="dict")
+    _, about = reader(path, metadataonly=True)
+    location.check_size(CELL_BYTES * (about.number_rows or 0) * about.number_columns)
+    columns, about = reader(path, output_format="dict")
     pa = arrow()
     for name, labels in about.variable_value_labels.items():
         cells = pa.array(columns[name], from_pandas=True)

@@ -23,7 +23,6 @@ from inlier.data.sources.numbers import COMMA, MISSING, POINT
 
 # In the order of preference, where a file could be read with several.
 DELIMITERS = ("\t", ";", "|", ",", " ")
-DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Records that decide what the delimiter is, and whether there is a header.
 SAMPLE = 100
@@ -87,7 +86,7 @@ class TextFile:
             ),
         )
         try:
-            with self.location.decompressing(), self._file() as file:
+            with self._file() as file:
                 yield from csv_.open_csv(file, *given)
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):  # a header, and no rows
@@ -217,7 +216,7 @@ def ragged(file: TextFile, where: str, width: int) -> ValueError:
 
 def _head(location: Location, most: int) -> tuple[bytes, bool]:
     """Read the first lines, at least one; and whether these are all."""
-    with location.decompressing(), location.open() as file:
+    with location.open() as file:
         head = file.read(CHUNK_BYTES)
         while not re.search(rb"[\r\n]", head) and (more := file.read(len(head))):
             if len(head) > most:
@@ -288,10 +287,7 @@ def _layout(
 def _delimiter(text: str, whole: bool, options: ReadOptions) -> str:
     """Return the delimiter that gives all records the same length, and numbers."""
     if options.delimiter is not None:
-        delimiter = DELIMITER_NAMES.get(options.delimiter, options.delimiter)
-        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-            raise ValueError(f"delimiter={delimiter!r} must be one character such as ','.")
-        return delimiter
+        return options.delimiter
     best, chosen = (0.0, 0.0), ","
     for delimiter in DELIMITERS:
         rows = [cells for cells, _ in _sample(text, whole, delimiter, options.skip or 0)]
