@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal
@@ -112,7 +112,7 @@ class Options:
             if skip is not None or header is not None:
                 raise ValueError("--header-row is enough: leave out --skip and --header.")
             skip, header = self.header_row - 1, True
-        return read(
+        frame = read(
             self.file,
             skip=skip,
             header=header,
@@ -122,6 +122,7 @@ class Options:
             max_bytes=_size(self.max_bytes),
             **{name: getattr(self, name) for name in (*names, "key", "table", "query")},
         )
+        return replace(frame, notes=tuple(map(with_options_spelled, frame.notes)))
 
     def fit(
         self, X: Any, sample_weight: Any, callback: Callable[[Step], object]
@@ -158,6 +159,15 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*shared.values(), *own)]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return run
+
+
+def with_options_spelled(message: str) -> str:
+    """Spell arguments as on the command line: missing='drop' becomes --missing 'drop'."""
+    options = {field.name: field.name.replace("_", "-") for field in fields(Options)}
+    options |= {"path": "clean", "random_state": "seed"}
+    # Not inside of a path, such as 'data/key=3.csv'.
+    names = rf"(?<![^ (])({'|'.join(options)})="
+    return re.sub(names, lambda found: f"--{options[found[1]]} ", message)
 
 
 def _separated(values: Sequence[str] | None) -> list[str] | None:

@@ -155,7 +155,7 @@ def _write_text(
     if alike or DELIMITED[suffix] == content.file.delimiter:
         _copy_text(content, rows, cells, out)
         return
-    named = (table.rename_columns(content.names) for table in content.texts(rows))
+    named = (table.rename_columns(content.file.titles) for table in content.texts(rows))
     _write_tables(_emptied(named, cells), suffix, out, bool(content.options.header))
 
 

@@ -213,12 +213,12 @@ def load_duckdb(location: Location, options: ReadOptions) -> Columns:
         query, options = _query(names, location, options)
         batches, size = [], 0
         try:
-            answer = database.sql(query).fetch_record_batch()
+            answer = arrow().RecordBatchReader.from_stream(database.sql(query))
             for batch in answer:
                 size += batch.nbytes
                 location.check_size(size, at_least=True)
                 batches.append(batch)
-        except (duckdb.Error, AttributeError) as error:  # what does not select has no answer
+        except (duckdb.Error, TypeError) as error:  # what does not select has no answer
             raise _refused(query, location, error) from None
         table = arrow().Table.from_batches(batches, answer.schema)
     return Columns(table.schema, in_batches(table), location, options, n=len(table))
