@@ -139,6 +139,13 @@ def test_what_is_in_doubt_is_refused(tmp_path, content, said):
     assert re.search(said, done.stderr), done.stderr
 
 
+def test_other_marks_between_thousands_are_noticed(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n1;1\u202f234\n2;857\n3;2\u202f000,5\n", "utf-8")
+    assert "--thousands ' ' reads" in invoke("fit", tmp_path / "t.csv").stdout
+    record = fit_record(tmp_path / "t.csv", "--thousands", " ")
+    assert record["fits"][0]["plain_mean"][1] == pytest.approx((1234 + 857 + 2000.5) / 3)
+
+
 def test_markers_that_occur_nowhere(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,-999.0\n2,ERR\n3,7\n5,8\n")
     record = fit_record(tmp_path / "t.csv", "--na-values=-999,ERR,9999")

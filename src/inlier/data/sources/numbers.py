@@ -4,6 +4,7 @@ A column holds numbers if all of its cells do, also those far down. 1.234 may be
 other cells of its column and the other columns of its file decide or, if they do not, nobody does.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ MISSING = (
 # A column is called malformed if at most one in so many cells is not a number, and is not looked
 # at any more if it is not after so many cells.
 MALFORMED_SHARE, FEW_CELLS = 10, 1000
+# With another mark between thousands.
+GROUPED = re.compile(r"[+-]?\d{1,3}([^\w.,:/+-])\d{3}(\1\d{3})*([.,]\d+)?$")
 # Looked for in every column: integers that fit, cells without a point, and without a comma.
 ALWAYS = (r"^-?\d{1,18}$", "^[^.]*$", "^[^,]*$")
 
@@ -36,20 +39,25 @@ class Style:
         """Matches a cell that is written in this way."""
         if not self.decimal:
             return "^(?i:true|false)$"
-        point, separator = f"[{self.decimal}]", f"[{self.thousands}]"
+        point, separator = f"[{self.decimal}]", self._separator
         whole = rf"(\d+|[1-9]\d{{0,2}}({separator}\d{{3}})+)"
         number = rf"({whole}({point}\d*)?|{point}\d+)([eE][+-]?\d+)?"
         return f"^[+-]?({number}|(?i:nan|inf|infinity))$"
+
+    @property
+    def _separator(self) -> str:
+        """Matches the mark between thousands; a space may be one that does not break."""
+        return "[ \u00a0\u202f]" if self.thousands == " " else f"[{self.thousands}]"
 
     def cast(self, cells: Any, kind: str) -> Any:
         """Convert cells that match to a type of Arrow."""
         compute = arrow("pyarrow.compute")
         if not self.decimal:
             return compute.equal(compute.utf8_lower(cells), "true").cast(kind)
-        for mark, plain in ((self.thousands, ""), (self.decimal, ".")):
-            if mark != plain:
-                cells = compute.replace_substring(cells, mark, plain)
-        return cells.cast(kind)
+        if self.decimal == "." and (cast := _cast(cells, kind)) is not None:
+            return cast  # most columns need no change
+        cells = compute.replace_substring_regex(cells, self._separator, "")
+        return compute.replace_substring(cells, self.decimal, ".").cast(kind)
 
 
 POINT, COMMA, TRUTH = Style(".", ","), Style(",", "."), Style()
@@ -171,9 +179,14 @@ class NumberReader:
         """Say that a column holds text, or numbers but for a few cells."""
         i = int(np.argmin(self._unlike[: len(self.styles) - 1, j]))
         n_wrong = int(self._unlike[i, j])
+        row, cell = self._first[i, j]
+        if found := GROUPED.match(cell):
+            mark = " " if found[1].isspace() else found[1]
+            return holds(
+                f"numbers such as {cell!r}, which thousands={mark!r} reads", malformed=True
+            )
         if n_wrong * MALFORMED_SHARE > self.n - self.n_missing[j]:
             return TEXT
-        row, cell = self._first[i, j]
         are = "is no number" if n_wrong == 1 else "are no numbers"
         words = f"{n_wrong} of {self.n} cells {are}, the first {cell!r} in row {row + 1}"
         return Reason(words, f"in each of them {words}", malformed=True)
@@ -211,11 +224,15 @@ def _unlike(columns: list[Any], pattern: str) -> Array:
     if not columns:
         return np.zeros((0, 0), bool)
     cells = pa.concat_arrays(columns)
-    if pattern == POINT.pattern:
-        try:  # most columns are clean
-            cells.cast("double")
-            return np.zeros((len(columns), 1), bool)
-        except pa.ArrowInvalid:
-            pass
+    if pattern == POINT.pattern and _cast(cells, "double") is not None:
+        return np.zeros((len(columns), 1), bool)
     wrong = compute.invert(compute.match_substring_regex(cells, pattern))
     return np.asarray(compute.fill_null(wrong, False)).reshape(len(columns), -1)
+
+
+def _cast(cells: Any, kind: str) -> Any:
+    """Convert cells to a type; None if one of them is not of that type."""
+    try:
+        return cells.cast(kind)
+    except arrow().ArrowInvalid:
+        return None
