@@ -96,6 +96,14 @@ def test_names_that_are_the_same(tmp_path):
     assert read(text(tmp_path, "a,a\n1,2\n3,4\n")).columns == ("a", "a.1")
 
 
+def test_columns_that_pandas_numbered(tmp_path):
+    for label in (None, "site"):
+        pd.DataFrame(X).to_csv(tmp_path / "t.csv", index_label=label)
+        frame = read(tmp_path / "t.csv", columns=["0", "1", "2"])
+        np.testing.assert_array_equal(numbers_of(frame), X)
+    np.testing.assert_array_equal(numbers_of(read(text(tmp_path, "0,1\n2,3\n"))), [[0, 1], [2, 3]])
+
+
 def test_lines_that_end_in_a_delimiter(tmp_path):
     for content in ("a,b,\n1,2,\n3,4,\n", "1,2,\n3,4,\n"):
         frame = read(text(tmp_path, content))

@@ -75,42 +75,28 @@ def read(
 ) -> LoadedTable:
     """Read the numbers of a file, of any format in `FORMATS`.
 
-    Columns of numbers are used, and the notes name the others. Arrays in .npy, HDF5, Zarr and
-    MATLAB 7.3 files stay in them, and are streamed: each pass reads them block by block. Text,
-    Parquet and Arrow files are streamed if they do not fit into `max_bytes`. The numbers of a
-    streamed text or Arrow file are written once to a temporary file, 8 bytes for each, in the
-    folder of the environment variable TMPDIR; it is removed with the table.
+    Columns of numbers are used, and the notes name the others. What does not fit into `max_bytes`
+    is streamed, or refused where its format cannot be. docs/command-line.md says more.
 
     Parameters
     ----------
     path : str or path
-        The suffix decides the format or, if it is unknown, the first bytes do. Text may be
-        compressed by gzip. "file.h5::table" names an array, as `key` does. "-" is standard input,
-        which is read into memory.
+        "file.h5::table" names an array, as `key` does; "-" is standard input.
     columns, exclude : list of str or int, optional
         Columns to use and to leave out: names, numbers from 0, or patterns such as "gene_*".
-    id_column, group_by : str or int, optional
-        Names and groups of the rows; these columns are not used as numbers.
-    weights : str or int, optional
-        What each row counts in the mean, `sample_weight` of `inlier.robust_mean`; not one of the
-        numbers that rows are judged by.
+    id_column, group_by, weights : str or int, optional
+        Names, groups and weights of the rows; these columns are not used as numbers.
     missing : {"error", "auto", "drop", "impute-robust"}
-        Treatment of entries that are missing, NaN or infinite: refuse the file, leave their rows
-        out, or replace them by the median of their column. With "auto" missing entries become
-        NaN, which `inlier.robust_mean` takes for missing; infinity is refused, and columns and
-        rows without any entry are left out, with a note. A table with gaps is held in memory for
-        "auto" and "impute-robust", and must fit into `max_bytes`.
-    delimiter, header, na_values : str, bool and list of str, optional
-        Of a text: the delimiter, whether the first line is a header (if it is all text, or text
-        above numbers), both detected by default, and additional markers of missing values.
+        Refuse entries that are missing, NaN or infinite; leave them to `inlier.robust_mean` as NaN,
+        but infinity; leave out their rows; or replace them by the median of their column.
+    delimiter, header, skip, decimal, thousands : str, bool, int, str and str, optional
+        Of a text; detected by default.
     key, table, query : str, optional
-        Name of the array in a .npz, .mat, HDF5 or Zarr file; name of the table in an SQLite file,
-        or a SELECT statement.
+        Array in a .npz, .mat, HDF5 or Zarr file; table in a database, or sheet; SELECT statement.
+    na_values : list of str, optional
+        Additional markers of missing values; numbers are compared as numbers.
     max_bytes : int
-        Bound on the memory for what is loaded: a text takes four times its size, a Parquet or Arrow
-        table twice its size. Larger ones are streamed; what comes from a pipe, other compressed
-        files, .npz and MATLAB files and the answer to a query are refused. A query may take no more
-        steps either.
+        Bound on the memory for what is loaded.
     """
     check_choice(missing, "missing", CHOICES)
     check_whole(max_bytes, "max_bytes")

@@ -10,7 +10,6 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -24,6 +23,7 @@ from inlier.data.sources.numbers import COMMA, MISSING, POINT
 # In the order of preference, where a file could be read with several.
 DELIMITERS = ("\t", ";", "|", ",", " ")
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+SPACED_ROWS = 1 << 12
 # Records that decide what the delimiter is, and whether there is a header.
 SAMPLE = 100
 # By default Python refuses cells above 128 KB.
@@ -54,9 +54,11 @@ class TextFile:
 
     def batches(self, columns: list[int]) -> Iterator[Any]:
         """Yield the cells of some columns as text."""
+        if self.delimiter == " ":  # of which several are one, as numpy.savetxt and Fortran write
+            yield from self._spaced_batches(columns)
+            return
         pa, csv_ = arrow(), arrow("pyarrow.csv")
         names = [f"f{j}" for j in range(len(self.titles))]
-        spaced = self.delimiter == " "
         wrong: list[Any] = []
 
         def note(row: Any) -> str:
@@ -67,14 +69,12 @@ class TextFile:
             csv_.ReadOptions(
                 column_names=names,
                 block_size=self.block_bytes,
-                skip_rows=0 if spaced else self.skip,
-                encoding="utf-8" if spaced else self.encoding.removesuffix("-sig"),
+                skip_rows=self.skip,
+                encoding=self.encoding.removesuffix("-sig"),
                 use_threads=False,
             ),
             csv_.ParseOptions(
-                delimiter="\t" if spaced else self.delimiter,
-                newlines_in_values=True,
-                invalid_row_handler=note,
+                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=note
             ),
             # Words with a meaning are kept for each column: of a million they take gigabytes.
             csv_.ConvertOptions(
@@ -86,26 +86,26 @@ class TextFile:
             ),
         )
         try:
-            with self._file() as file:
+            with self.location.open() as file:
                 yield from csv_.open_csv(file, *given)
         except pa.ArrowInvalid as error:
-            if "Empty CSV" in str(error):  # a header, and no rows
-                return
-            if not wrong:
+            if wrong:
+                where = f"record {wrong[0].number} ({wrong[0].text[:40]!r})"
+                raise ragged(self, where, wrong[0].actual_columns) from None
+            if "Empty CSV" not in str(error):  # a header, and no rows
                 raise
-            row = wrong[0]
-            where = "a record" if row.number is None else f"record {row.number}"
-            raise ragged(self, f"{where} ({row.text[:40]!r})", row.actual_columns) from None
 
-    @contextmanager
-    def _file(self) -> Iterator[Any]:
-        """Open the text for pyarrow, which takes a single byte for the delimiter."""
-        if self.delimiter != " ":
-            with self.location.open() as file:
-                yield file
-        else:
-            with io.BufferedReader(_TabDelimited(self), CHUNK_BYTES) as file:
-                yield file
+    def _spaced_batches(self, columns: list[int]) -> Iterator[Any]:
+        with self.opened() as file:
+            for _ in range(self.skip):
+                file.readline()
+            rows = (record for record in self.records(file) if record[0])
+            while some := list(islice(rows, SPACED_ROWS)):
+                for cells, line in some:
+                    if len(cells) != len(self.titles):
+                        raise ragged(self, f"record {line[:40]!r}", len(cells))
+                arrays = [arrow().array([cells[j] for cells, _ in some]) for j in columns]
+                yield arrow().record_batch(arrays, names=[f"f{j}" for j in columns])
 
     def opened(self) -> io.TextIOWrapper:
         """Open the text."""
@@ -126,33 +126,6 @@ class TextFile:
         for record in csv.reader(lines(), delimiter=self.delimiter, skipinitialspace=spaced):
             yield record, "".join(held)
             held.clear()
-
-
-class _TabDelimited(io.RawIOBase):
-    """The rows of a text, with one tab in place of the spaces between cells."""
-
-    def __init__(self, text: TextFile) -> None:
-        self._file = text.opened()
-        for _ in range(text.skip):
-            self._file.readline()
-        self._records = (cells for cells, _ in text.records(self._file) if cells)
-        self._rest = b""
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while len(self._rest) < len(buffer) and (some := list(islice(self._records, SAMPLE))):
-            lines = io.StringIO(newline="")
-            csv.writer(lines, delimiter="\t").writerows(some)
-            self._rest += lines.getvalue().encode()
-        n = min(len(buffer), len(self._rest))
-        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
-        return n
 
 
 class TextColumns(Columns):
@@ -182,8 +155,8 @@ def load(location: Location, options: ReadOptions) -> TextColumns:
                 label=label,
                 notes=notes,
             )
-        except pa.ArrowInvalid as error:
-            if "UTF8" in str(error) and encoding != "latin-1":
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            if "utf" in str(error).lower() and encoding != "latin-1":
                 encoding = "latin-1"
             elif "straddling" not in str(error):
                 raise
@@ -345,10 +318,13 @@ def titles_above(rows: list[list[str]]) -> int:
 
 
 def has_header(rows: list[list[str]]) -> bool:
-    """Whether the first row is all text, or text above numbers."""
-    first, below = rows[0], rows[1:]
+    """Whether the first row is all text, text above numbers, or numbered as by pandas."""
+    first, below = [cell.strip() for cell in rows[0]], rows[1:]
     words = [j for j, cell in enumerate(first) if not _is_number(cell)]
     if len(words) == len(first):
+        return True
+    numbered = [cell for j, cell in enumerate(first) if j not in words and (j or cell)]
+    if len(numbered) < len(first) and numbered == [str(j) for j in range(len(numbered))]:
         return True
     for j in words:
         others = [row[j] for row in below if j < len(row) and row[j].strip() not in MISSING]
