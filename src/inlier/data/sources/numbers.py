@@ -20,7 +20,7 @@ MISSING = (
 )
 # A column is called malformed if at most one in so many cells is not a number, and is not looked
 # at any more if it is not after so many cells.
-MALFORMED_SHARE, FEW_CELLS = 10, 1000
+MALFORMED_SHARE, FEW_CELLS = 10, 100
 # With another mark between thousands.
 GROUPED = re.compile(r"[+-]?\d{1,3}([^\w.,:/+-])\d{3}(\1\d{3})*([.,]\d+)?$")
 # Looked for in every column: integers that fit, cells without a point, and without a comma.
@@ -119,11 +119,11 @@ class NumberReader:
         for i, pattern in enumerate(self._patterns):
             own = looked[~hopeless[i, looked]]
             unlike = _unlike([cells[j] for j in own], pattern)
-            for j, wrong in zip(own, unlike, strict=True) if unlike.any() else ():
-                if wrong.any():
-                    row = int(np.argmax(wrong))
-                    self._first.setdefault((i, j), (start + row, cells[j][row].as_py()))
-                    self._unlike[i, j] += np.count_nonzero(wrong)
+            counts = np.count_nonzero(unlike, axis=1)
+            for k in np.flatnonzero((counts > 0) & (self._unlike[i, own] == 0)):
+                row = int(np.argmax(unlike[k]))
+                self._first[i, own[k]] = (start + row, cells[own[k]][row].as_py())
+            self._unlike[i, own] += counts
 
     def _present(self, columns: list[Any]) -> list[Any]:
         """Return the trimmed cells of columns, with null for those that are missing."""
