@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from commands import fit_record, invoke
+from inlier.io import read
 
 rng = np.random.default_rng(0)
 FRAME = pd.DataFrame(
@@ -75,6 +76,7 @@ FILES = {
     "t.sav": to_spss,
     "t.duckdb": to_duckdb,
     "t.xlsx": to_workbook,
+    "index.xlsx": lambda path: FRAME.to_excel(path),
 }
 
 
@@ -84,14 +86,14 @@ def test_files_of_many_kinds(tmp_path, name):
     path = tmp_path / name
     FILES[name](path)
     words = ["--thousands", "'"] if name == "swiss.tsv" else []
-    clean = tmp_path / "clean.csv"
+    clean = tmp_path / f"clean.{'parquet' if name == 'index.csv' else 'csv'}"
     record = fit_record(path, *words, "--clean", clean)
     assert record["columns"] == list(FRAME) and record["rows_read"] == 60
     np.testing.assert_allclose(record["fits"][0]["plain_mean"], MEANS)
     again = fit_record(clean, *words)
     kept = [x for x, keep in zip(FRAME["pay"], record["fits"][0]["is_kept"], strict=True) if keep]
     np.testing.assert_allclose(again["fits"][0]["plain_mean"][1], np.mean(kept))
-    if name in ("index.csv", "swiss.tsv", "from R.txt"):
+    if name in ("index.csv", "swiss.tsv", "from R.txt", "index.xlsx"):
         assert record["fits"][0]["name"] == [str(i) for i in range(60)]
     if name in ("titles.csv", "padded.csv", "t.xlsx"):
         assert "left out: they are above the table. --skip 0 keeps them" in record["notes"][0]
@@ -146,10 +148,22 @@ def test_other_marks_between_thousands_are_noticed(tmp_path):
     assert record["fits"][0]["plain_mean"][1] == pytest.approx((1234 + 857 + 2000.5) / 3)
 
 
+def test_labels_are_as_they_were_written(tmp_path):
+    (tmp_path / "t.csv").write_text("code,a\n007,1\n1e3,2\n-0,4\n")
+    (fit,) = fit_record(tmp_path / "t.csv", "--id-column", "code")["fits"]
+    assert fit["name"] == ["007", "1e3", "-0"]
+
+
+def test_columns_of_json_by_label(tmp_path):
+    (tmp_path / "t.json").write_text('{"a": {"x": 1, "y": 2}, "b": {"y": 4, "x": 8, "z": 9}}')
+    frame = read(tmp_path / "t.json", missing="auto")
+    np.testing.assert_array_equal(frame.X, [[1, 8], [2, 4], [np.nan, 9]])
+
+
 def test_markers_that_occur_nowhere(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,-999.0\n2,ERR\n3,7\n5,8\n")
     record = fit_record(tmp_path / "t.csv", "--na-values=-999,ERR,9999")
-    assert "Markers of missing values that occur nowhere: '9999'." in record["notes"]
+    assert "Markers of missing values that no column in use has: '9999'." in record["notes"]
     assert record["fits"][0]["missing"] == [0, 2]
 
 
@@ -165,6 +179,7 @@ def several_files():
     ("name", "raw", "said"),
     [
         ("t.json", b'{"a": 1}', "t.json' holds no table"),
+        ("t.json", b'{"a": [1, 2], "b": [3]}', "t.json' has columns of different lengths"),
         ("t.json", b'[{"a": 1}, 2', "t.json' could not be read"),
         ("t.jsonl", b'{"a": 1}\n{"a": ', "t.jsonl' could not be read"),
         ("t.xlsx", CSV.encode(), "t.xlsx' could not be read"),

@@ -130,7 +130,7 @@ def read(
         weighing = check_sample_weight(weighing, len(weighing), name)
     notes = [*content.notes, *choice.notes]
     if unseen:
-        notes.append(f"Markers of missing values that occur nowhere: {listed(unseen)}.")
+        notes.append(f"Markers of missing values that no column in use has: {listed(unseen)}.")
     X: Any = whole.X
     if isinstance(X, Source):
         memory = max(min(MEMORY, max_bytes), ENTRY_BYTES * X.shape[1])

@@ -14,11 +14,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from inlier._internal.atomic import check_place, replacing
-from inlier._internal.csv_text import harmless
+from inlier._internal.csv_text import Writer, harmless
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources.arrow import PARQUET_SUFFIXES
 from inlier.data.sources.base import arrow, listed
-from inlier.data.sources.content import Content
+from inlier.data.sources.content import Content, gathered
 from inlier.data.sources.text import FORMAT as TEXT
 from inlier.data.sources.text import TextColumns
 from inlier.io.reading import LoadedTable
@@ -155,8 +155,13 @@ def _write_text(
     if alike or DELIMITED[suffix] == content.file.delimiter:
         _copy_text(content, rows, cells, out)
         return
-    named = (table.rename_columns(content.file.titles) for table in content.texts(rows))
-    _write_tables(_emptied(named, cells), suffix, out, bool(content.options.header))
+    texts = gathered(content.cells(list(range(len(content.names)))), rows)
+    with io.TextIOWrapper(out, "utf-8", newline="") as file:
+        writer = Writer(file, delimiter=DELIMITED[suffix], lineterminator="\n")
+        if content.options.header:
+            writer.writerow(content.file.titles)
+        for table in _emptied(texts, cells):
+            writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def _copy_text(content: TextColumns, rows: Mask, cells: EmptyCells, out: BinaryIO) -> None:
@@ -224,7 +229,7 @@ def _member(out: BinaryIO, suffix: str, key: str) -> Iterator[Any]:
         yield member
 
 
-def _write_tables(tables: Iterable[Any], suffix: str, out: Any, header: bool = True) -> None:
+def _write_tables(tables: Iterable[Any], suffix: str, out: Any) -> None:
     """Write one Arrow table, or several one after the other."""
     tables = (_harmless(table) for table in tables) if suffix in DELIMITED else iter(tables)
     first = next(tables)
@@ -232,7 +237,7 @@ def _write_tables(tables: Iterable[Any], suffix: str, out: Any, header: bool = T
         writer = arrow("pyarrow.parquet").ParquetWriter(out, first.schema)
     elif suffix in DELIMITED:
         csv_ = arrow("pyarrow.csv")
-        options = csv_.WriteOptions(include_header=header, delimiter=DELIMITED[suffix])
+        options = csv_.WriteOptions(delimiter=DELIMITED[suffix])
         writer = csv_.CSVWriter(out, first.schema, write_options=options)
     else:
         writer = arrow("pyarrow.ipc").new_file(out, first.schema)

@@ -112,7 +112,7 @@ def _columns(
 ) -> Columns:
     """Name the columns; the index of a data frame has the labels of the rows."""
     about = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    index = [name for name in about.get("index_columns", ()) if name in schema.names]
+    index = [name for name in (*about.get("index_columns", ()), "") if name in schema.names]
     label = schema.names.index(index[0]) if index else None
     return Columns(schema, batches, location, options, n=n, label=label)
 

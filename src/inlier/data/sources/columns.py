@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.arrays import pieces, working_precision
-from inlier._internal.typing import Array, Mask
+from inlier._internal.typing import Array
 from inlier.data.sources.base import BLOCK_BYTES, arrow
 from inlier.data.sources.content import (
     LABELS,
@@ -15,15 +15,14 @@ from inlier.data.sources.content import (
     ReadOptions,
     Reason,
     distinct,
-    gathered,
     holds,
 )
 from inlier.data.sources.location import Location
 from inlier.data.sources.numbers import NumberReader, as_number
 
 TRAILING = holds("nothing: the lines end in a delimiter")
-
 NUMERIC = ("integer", "floating", "boolean", "decimal", "null")
+
 Batches = Callable[[list[int]], Iterator[Any]]
 
 
@@ -53,7 +52,9 @@ class Columns(Content):
         self._stored = batches
         self._untyped = {j: k for k, j in enumerate(untyped)}
         titles = schema.names if titles is None else list(titles)
-        self.names, renamed = distinct([name or f"x{j}" for j, name in enumerate(titles)])
+        # Labels without a name stay so, also in what is written.
+        named = [name or f"x{j}" * (j != label) for j, name in enumerate(titles)]
+        self.names, renamed = distinct(named)
         self._reader = reader = NumberReader(len(self._untyped), options)
         for batch in batches(list(self._untyped)) if self._untyped else ():
             reader.update(batch.columns)
@@ -104,9 +105,8 @@ class Columns(Content):
             yield block
         self.unseen = set(markers) - seen
 
-    def texts(self, rows: Mask) -> Iterator[Any]:
-        """Yield some rows as they were written."""
-        return gathered(self._stored(list(range(len(self.names)))), rows)
+    def cells(self, columns: list[int]) -> Iterator[Any]:
+        return self._stored(columns)
 
 
 def in_batches(table: Any) -> Batches:
@@ -125,10 +125,10 @@ def without_views(schema: Any) -> Any:
 def numeric_dtype(kinds: Iterable[Any]) -> np.dtype[Any]:
     """Return a floating point type that holds all columns, because entries may be missing."""
     types = arrow().types
-    odd = {kind for kind in kinds if types.is_decimal(kind) or types.is_null(kind)}
-    dtypes = {kind.to_pandas_dtype() for kind in set(kinds) - odd} | (
-        {np.float64} if odd else set()
-    )
+    dtypes = {
+        np.float64 if types.is_decimal(kind) or types.is_null(kind) else kind.to_pandas_dtype()
+        for kind in set(kinds)
+    }
     return working_precision(np.result_type(*dtypes).name)
 
 
@@ -154,14 +154,7 @@ def _as(column: Any, kind: Any) -> Any:
 def reason_of_type(kind: Any) -> Reason | None:
     """Return why a column of a type is not used as numbers."""
     types = arrow().types
-    number = (
-        types.is_integer,
-        types.is_floating,
-        types.is_boolean,
-        types.is_decimal,
-        types.is_null,
-    )
-    if any(test(kind) for test in number):
+    if any(getattr(types, f"is_{name}")(kind) for name in NUMERIC):
         return None
     if str(kind) in ("string", "large_string", "string_view"):
         return TEXT

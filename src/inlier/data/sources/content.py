@@ -103,9 +103,13 @@ class Content(ABC):
         dtype = working_precision(stored.newbyteorder("=").name)
         return collected(blocks, (self.n, len(columns)), dtype, self.location)
 
+    def cells(self, columns: list[int]) -> Iterator[Any]:
+        """Yield some columns as they are stored."""
+        return self.batches(columns)
+
     def words(self, column: int) -> Array:
         """Return a column as text, in which what is missing is empty."""
-        return np.concatenate([_words(batch.column(0)) for batch in self.batches([column])])
+        return np.concatenate([_words(batch.column(0)) for batch in self.cells([column])])
 
     def tables(self, rows: Mask) -> Iterator[Any]:
         """Yield some rows of all columns, as one `pyarrow.Table` or several."""

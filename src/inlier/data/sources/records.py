@@ -16,7 +16,7 @@ from inlier.data.sources.base import arrow, package, pick
 from inlier.data.sources.columns import Columns, in_batches
 from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import ZIP, Location
-from inlier.data.sources.text import SAMPLE, has_header, titles_above
+from inlier.data.sources.text import ABOVE, SAMPLE, has_header, labels_among, titles_above
 
 SQLITE_MAGIC, DUCKDB_MAGIC = b"SQLite format 3\0", b"DUCK"
 # A query may select, and nothing else: not even attach another file.
@@ -37,7 +37,7 @@ def of_records(
     records: Iterable[Sequence[Any]],
     location: Location,
     options: ReadOptions,
-    notes: Sequence[str] = (),
+    **more: Any,
 ) -> Columns:
     """Return the columns of records, whose cells have types of their own.
 
@@ -62,7 +62,7 @@ def of_records(
     table = pa.table(arrays, names=[f"f{j}" for j in range(len(titles))])
     return Columns(
         table.schema, in_batches(table), location, options,
-        n=len(table), untyped=untyped, titles=titles, notes=notes,
+        n=len(table), untyped=untyped, titles=titles, **more,
     )  # fmt: skip
 
 
@@ -76,7 +76,8 @@ def load_json(location: Location, options: ReadOptions) -> Columns:
             raise
         found = [json.loads(line) for line in raw.splitlines() if line.strip()]
     if isinstance(found, dict) and found and all(isinstance(v, dict) for v in found.values()):
-        found = {name: list(cells.values()) for name, cells in found.items()}  # by pandas
+        labels = list(dict.fromkeys(label for cells in found.values() for label in cells))
+        found = {name: [cells.get(label) for label in labels] for name, cells in found.items()}
     if isinstance(found, dict) and found and all(isinstance(v, list) for v in found.values()):
         if len(set(map(len, found.values()))) > 1:
             raise ValueError(f"{location} has columns of different lengths.")
@@ -108,17 +109,18 @@ def load_spreadsheet(location: Location, options: ReadOptions) -> Columns:
     location.check_size(CELL_BYTES * sheets[key].height * sheets[key].width)
     rows = [[None if cell == "" else cell for cell in row] for row in sheets[key].to_python()]
     rows = rows[options.skip or 0 :]
+    if not rows:
+        raise ValueError(f"{location} has no rows below line skip={options.skip}.")
     words = [["" if cell is None else str(cell) for cell in row] for row in rows[:SAMPLE]]
     above = titles_above(words) if options.skip is None else 0
     header = has_header(words[above:]) if options.header is None else options.header
-    notes = []
-    if above:
-        notes.append(
-            f"The first {above} rows were left out: they are above the table. skip=0 keeps them."
-        )
     titles = words[above] if header else [""] * len(words[0])
+    label, notes = labels_among(titles) if header else (None, [])
+    if above:
+        notes.insert(0, ABOVE.format(above, "rows"))
     options = replace(options, table=key, header=header)
-    return of_records(titles, rows[above + header :], location, options, notes)
+    rows = rows[above + header :]
+    return of_records(titles, rows, location, options, label=label, notes=notes)
 
 
 def load_sqlite(location: Location, options: ReadOptions) -> Columns:
@@ -244,19 +246,20 @@ def load_statistics(location: Location, options: ReadOptions) -> Columns:
     return Columns(table.schema, in_batches(table), location, options, n=len(table))
 
 
-JSON = Format("JSON", (".json", ".jsonl", ".ndjson"), load_json, ("na_values",))
+MARKS = ("decimal", "thousands", "na_values")
+JSON = Format("JSON", (".json", ".jsonl", ".ndjson"), load_json, MARKS)
 SPREADSHEET = Format(
     "spreadsheet",
     (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     load_spreadsheet,
-    ("table", "header", "skip", "na_values"),
+    ("table", "header", "skip", *MARKS),
     lambda head: head.startswith(ZIP) and b"xl/" in head,
 )
 SQLITE = Format(
     "SQLite",
     (".db", ".sqlite", ".sqlite3"),
     load_sqlite,
-    ("table", "query", "na_values"),
+    ("table", "query", *MARKS),
     lambda head: head.startswith(SQLITE_MAGIC),
 )
 DUCKDB = Format(

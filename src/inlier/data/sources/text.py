@@ -32,6 +32,7 @@ csv.field_size_limit((1 << 31) - 1)
 RECORD_COPIES, COLUMN_BYTES, FEW_COLUMNS = 16, 2000, 1000
 # A block becomes a chunk of every column: of a wide table it should hold many records.
 BLOCK_BYTES, MOST_BLOCK_BYTES, BLOCK_RECORDS = 1 << 20, 1 << 30, 64
+ABOVE = "The first {} {} were left out: they are above the table. skip=0 keeps them."
 PLAIN, NUMBER = re.compile(POINT.pattern), re.compile(f"{POINT.pattern}|{COMMA.pattern}")
 
 Record = tuple[list[str], int]
@@ -227,10 +228,7 @@ def _layout(
         raise ValueError(f"{location} has no records below line skip={options.skip}.")
     above = titles_above([cells for cells, _ in sample]) if options.skip is None else 0
     if above:
-        notes.append(
-            f"The first {sample[above - 1][1]} lines were left out: they are above the table. "
-            "skip=0 keeps them."
-        )
+        notes.append(ABOVE.format(sample[above - 1][1], "lines"))
     rows = [cells for cells, _ in sample[above:]]
     header = has_header(rows) if options.header is None else options.header
     titles = [cell.strip() for cell in rows[0]] if header else [""] * len(rows[0])
@@ -246,15 +244,18 @@ def _layout(
     for cells, line in sample[above + header :]:
         if len(cells) != d:
             raise ragged(file, f"line {line}", len(cells))
-    label = 0 if header and d > 1 and not titles[0] and titles[1] else None
+    label, said = labels_among(titles) if header else (None, [])
+    return file, label, [*notes, *said]
+
+
+def labels_among(titles: list[str]) -> tuple[int | None, list[str]]:
+    """Find the column with the labels of the rows: the first, if others have a title; and tell."""
+    label = 0 if not titles[0] and any(titles) else None
+    notes = ["The first column has no name: it was taken for the labels of the rows."]
     unnamed = [f"x{j}" for j, title in enumerate(titles) if not title and j != label]
-    if header and unnamed:
-        notes.append(
-            f"The header leaves columns without a name. They are called {listed(unnamed)}."
-        )
-    if label is not None:
-        notes.append("The first column has no name: it was taken for the labels of the rows.")
-    return file, label, notes
+    if unnamed:
+        notes.append(f"Columns without a name in the header are called {listed(unnamed)}.")
+    return label, notes if label is not None else notes[1:]
 
 
 def _delimiter(text: str, whole: bool, options: ReadOptions) -> str:
