@@ -159,24 +159,6 @@ def test_texts_without_a_table(tmp_path, content, message):
     assert "table.csv" in str(caught.value)
 
 
-def test_decimal_commas(tmp_path):
-    path = tmp_path / "german.csv"
-    path.write_text("a;b;c\n1,5;2;x\n-0,25;3;y\n1e3;4;z\n;5;w\n")
-    frame = read(path, missing="drop")
-    expected = pd.read_csv(path, sep=";", decimal=",").dropna()[["a", "b"]]
-    np.testing.assert_array_equal(numbers_of(frame), expected.to_numpy())
-    assert any("decimal points in 'a'" in note for note in frame.notes)
-    write(frame, np.ones(3, bool), tmp_path / "clean.csv")
-    assert (tmp_path / "clean.csv").read_text() == "a;b;c\n1,5;2;x\n-0,25;3;y\n1e3;4;z\n"
-
-
-def test_what_may_be_thousands_is_not_guessed(tmp_path):
-    path = tmp_path / "pay.tsv"
-    path.write_text("pay\trate\n52,103\t857\n48,310\t1,022\n")
-    with pytest.raises(ValueError, match=r"'pay' .* '52,103', which may be 52103 or 52.103. Give"):
-        read(path)
-
-
 def test_hexadecimal_codes_are_text(tmp_path):
     (tmp_path / "t.csv").write_text("code,x\n" + "0x1f,1\n0X2A,2\n31,3\n" * 2)
     frame = read(tmp_path / "t.csv")

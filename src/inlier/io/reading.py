@@ -12,9 +12,9 @@ from inlier._internal.validation import check_choice, check_sample_weight, check
 from inlier.data import Table
 from inlier.data.files import ENTRY_BYTES, FileTable
 from inlier.data.opening import MEMORY
+from inlier.data.sources import load
 from inlier.data.sources.base import Source, blocks_of, listed, reading
 from inlier.data.sources.content import Content, ReadOptions
-from inlier.data.sources.formats import load
 from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 from inlier.io.columns import Names, choose_columns
 from inlier.io.missing import CHOICES, handle_missing

@@ -25,9 +25,8 @@ from inlier.data.sources.base import (
     reading,
 )
 from inlier.data.sources.content import COPIES, Content, Format, ReadOptions, Reason
-from inlier.data.sources.location import ZIP, Location
+from inlier.data.sources.location import Location
 
-NUMPY_MAGIC, HDF5_MAGIC, MATLAB_MAGIC = b"\x93NUMPY", b"\x89HDF\r\n\x1a\n", b"MATLAB "
 MATLAB_73 = b"MATLAB 7.3"
 # One of these is in every folder of zarr.
 ZARR_MARKS = ("zarr.json", ".zgroup", ".zarray")
@@ -235,18 +234,8 @@ def load_matlab(location: Location, options: ReadOptions) -> ArrayContent:
     return ArrayContent(as_source(dense), location, options)
 
 
-NPY = Format("NumPy", (".npy",), load_npy, begins=lambda head: head.startswith(NUMPY_MAGIC))
-NPZ = Format(
-    "NumPy archive",
-    (".npz",),
-    load_npz,
-    ("key",),
-    lambda head: head.startswith(ZIP) and b".npy" in head[:512],
-)
+NPY = Format("NumPy", (".npy",), load_npy, magic=rb"\x93NUMPY")
+NPZ = Format("NumPy archive", (".npz",), load_npz, ("key",), rb"PK\x03\x04.{,500}\.npy")
 ZARR = Format("Zarr", (".zarr", ".zarr.zip"), load_zarr, ("key",))
-HDF5 = Format(
-    "HDF5", (".h5", ".hdf5", ".hdf"), load_hdf5, ("key",), lambda head: head.startswith(HDF5_MAGIC)
-)
-MATLAB = Format(
-    "MATLAB", (".mat",), load_matlab, ("key",), lambda head: head.startswith(MATLAB_MAGIC)
-)
+HDF5 = Format("HDF5", (".h5", ".hdf5", ".hdf"), load_hdf5, ("key",), rb"\x89HDF\r\n\x1a\n")
+MATLAB = Format("MATLAB", (".mat",), load_matlab, ("key",), rb"MATLAB ")

@@ -13,7 +13,7 @@ from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import Location
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
-PARQUET_MAGIC, IPC_MAGIC = b"PAR1", b"ARROW1"
+IPC_MAGIC = b"ARROW1"
 
 
 def parquet_batches(file: Any, columns: list[int]) -> Iterator[Any]:
@@ -123,17 +123,7 @@ def parquet_files(folder: Path) -> list[Path]:
     return sorted(p for p in parts if p.suffix.lower() in PARQUET_SUFFIXES and p.is_file())
 
 
-PARQUET = Format(
-    "Parquet",
-    PARQUET_SUFFIXES,
-    load_parquet,
-    ("na_values",),
-    lambda head: head.startswith(PARQUET_MAGIC),
-)
+PARQUET = Format("Parquet", PARQUET_SUFFIXES, load_parquet, ("na_values",), b"PAR1")
 IPC = Format(
-    "Arrow or Feather",
-    (".arrow", ".feather", ".ipc"),
-    load_ipc,
-    ("na_values",),
-    lambda head: head.startswith(IPC_MAGIC),
+    "Arrow or Feather", (".arrow", ".feather", ".ipc"), load_ipc, ("na_values",), IPC_MAGIC
 )

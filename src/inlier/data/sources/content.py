@@ -1,7 +1,7 @@
 """Contents of a file: named columns, those of numbers and the others."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,7 +101,13 @@ class Content(ABC):
         """Return some columns as floating point numbers, or as a source; missing is NaN."""
         stored, blocks = self.blocks(columns)
         dtype = working_precision(stored.newbyteorder("=").name)
-        return collected(blocks, (self.n, len(columns)), dtype, self.location)
+        if not self.location.fits(COPIES * self.n * len(columns) * dtype.itemsize):
+            return spooled(blocks, len(columns), dtype)
+        out, start = np.empty((self.n, len(columns)), dtype), 0
+        for block in blocks:
+            out[start : start + len(block)] = block
+            start += len(block)
+        return out
 
     def cells(self, columns: list[int]) -> Iterator[Any]:
         """Yield some columns as they are stored."""
@@ -137,26 +143,8 @@ class Format:
     load: Callable[[Location, ReadOptions], Content]
     options: tuple[str, ...] = ()
     """Fields of `ReadOptions` that the format has."""
-    begins: Callable[[bytes], bool] = lambda head: False
-    """Whether these are the first bytes of such a file."""
-
-
-def in_memory(blocks: Iterable[Array], shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:
-    """Return an array of blocks that follow each other."""
-    out, start = np.empty(shape, dtype), 0
-    for block in blocks:
-        out[start : start + len(block)] = block
-        start += len(block)
-    return out
-
-
-def collected(
-    blocks: Iterable[Array], shape: tuple[int, int], dtype: np.dtype[Any], location: Location
-) -> Array | Source:
-    """Return blocks as an array or, if it does not fit into memory, in a temporary file."""
-    if location.fits(COPIES * shape[0] * shape[1] * dtype.itemsize):
-        return in_memory(blocks, shape, dtype)
-    return spooled(blocks, shape[1], dtype)
+    magic: bytes = b"(?!)"
+    """A pattern of the first bytes of such a file."""
 
 
 def gathered(batches: Iterator[Any], rows: Mask) -> Iterator[Any]:

@@ -18,7 +18,6 @@ from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import ZIP, Location
 from inlier.data.sources.text import ABOVE, SAMPLE, has_header, labels_among, titles_above
 
-SQLITE_MAGIC, DUCKDB_MAGIC = b"SQLite format 3\0", b"DUCK"
 # A query may select, and nothing else: not even attach another file.
 READS = (
     sqlite3.SQLITE_SELECT,
@@ -247,26 +246,22 @@ def load_statistics(location: Location, options: ReadOptions) -> Columns:
 
 
 MARKS = ("decimal", "thousands", "na_values")
-JSON = Format("JSON", (".json", ".jsonl", ".ndjson"), load_json, MARKS)
+JSON = Format("JSON", (".json", ".jsonl", ".ndjson"), load_json, MARKS, rb"\s*(\{|\[\s*[{\[])")
 SPREADSHEET = Format(
     "spreadsheet",
     (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     load_spreadsheet,
     ("table", "header", "skip", *MARKS),
-    lambda head: head.startswith(ZIP) and b"xl/" in head,
+    rb"PK\x03\x04.*xl/",
 )
 SQLITE = Format(
     "SQLite",
     (".db", ".sqlite", ".sqlite3"),
     load_sqlite,
     ("table", "query", *MARKS),
-    lambda head: head.startswith(SQLITE_MAGIC),
+    rb"SQLite format 3\0",
 )
 DUCKDB = Format(
-    "DuckDB",
-    (".duckdb", ".ddb"),
-    load_duckdb,
-    ("table", "query", "na_values"),
-    lambda head: head[8:12] == DUCKDB_MAGIC,
+    "DuckDB", (".duckdb", ".ddb"), load_duckdb, ("table", "query", "na_values"), b".{8}DUCK"
 )
 STATISTICS = Format("Stata or SPSS", (".dta", ".sav", ".zsav"), load_statistics, ("na_values",))
