@@ -86,19 +86,6 @@ def test_the_end_of_a_job_leaves_no_half_file(tmp_path, number):
     assert [p.name for p in tmp_path.iterdir()] == ["large.npy"]
 
 
-def test_the_end_of_a_job_leaves_no_temporary_file(tmp_path):
-    path, folder = tmp_path / "large.csv", tmp_path / "temporary"
-    folder.mkdir()
-    path.write_text("1,2,3.5,4\n2,3,4.5,7\n" * 200_000)
-    process = begun("fit", path, "--max-bytes", "1M", env={**os.environ, "TMPDIR": str(folder)})
-    while process.poll() is None and not list(folder.glob("inlier-*")):
-        time.sleep(0.001)
-    process.terminate()
-    process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM
-    assert os.listdir(folder) == []
-
-
 # By `python -m`, and as pip starts it.
 START = {"module": ["-m", "inlier"], "script": ["-c", "from inlier.cli import main; main()"]}
 

@@ -348,7 +348,7 @@ def test_an_error_of_the_reader_is_raised(tmp_path):
     path = npy(numbers(SHAPE, np.float64), tmp_path)
     table = open_file(path)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match="has become shorter"):
+    with pytest.raises(ValueError, match=r"table.npy' could not be read"):
         table.sq_distances(np.zeros(6))
 
 
@@ -358,7 +358,7 @@ def test_an_error_of_the_reader_is_raised(tmp_path):
 def test_memory_is_a_number_of_bytes(tmp_path):
     path = npy(numbers(SHAPE, np.float64), tmp_path)
     for memory in (0, -5, 1.5, "1 GB", None, True, np.nan):
-        with pytest.raises(ValueError, match=r"^memory must be a whole number of bytes"):
+        with pytest.raises(ValueError, match=r"^memory must be a whole number"):
             open_file(path, memory=memory)
     with pytest.raises(ValueError, match=r"^memory=383 .* 6 columns: allow at least 384 bytes"):
         open_file(path, memory=383)
@@ -374,9 +374,9 @@ def test_what_is_no_table(tmp_path):
     for path in (tmp_path / "none.npy", f"{tmp_path}/none.h5::table"):
         with pytest.raises(FileNotFoundError, match=r"^data='.*none.*there is no such file"):
             open_file(path, "data")
-    (tmp_path / "table.xlsx").write_bytes(b"PK\x03\x04\0\0\0\0")
+    (tmp_path / "table").write_bytes(b"\x7fELF\0\0\0\0")
     with pytest.raises(ValueError, match=r"^data='.*' is of no known format"):
-        open_file(tmp_path / "table.xlsx", "data")
+        open_file(tmp_path / "table", "data")
     with pytest.raises(ValueError, match=r"is a folder, and neither of zarr nor of Parquet files"):
         open_file(tmp_path, "data")
     with pytest.raises(TypeError, match=r"^data must be a path.*but is of type list"):

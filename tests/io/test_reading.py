@@ -43,8 +43,7 @@ STREAMED = ("t.csv", "t.csv.gz", "t.txt", "t.parquet", "t.feather", "t.arrow")
 def file(request, tmp_path, monkeypatch) -> Path:
     name = request.param.removeprefix("streamed ")
     if name != request.param:
-        for module in ("text", "arrow"):
-            monkeypatch.setattr(f"inlier.data.sources.{module}.COPIES", 1 << 60)
+        monkeypatch.setattr("inlier.data.sources.content.COPIES", 1 << 60)
     WRITERS[name](tmp_path / name, X)
     return tmp_path / name
 
@@ -97,10 +96,12 @@ def test_standard_input(tmp_path, monkeypatch, name):
 
 
 @pytest.mark.parametrize("name", ["t.npy", "t.h5", "t.zarr", "t.zarr.zip", "t73.mat"])
-def test_arrays_stay_in_their_files(tmp_path, name):
+def test_large_arrays_stay_in_their_files(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     WRITERS[name](tmp_path / name, X)
-    for given in ({}, {"exclude": ["x0"]}):
-        assert isinstance(read(tmp_path / name, **given).X, Table)
+    frame = read(tmp_path / name, max_bytes=400)
+    assert isinstance(frame.X, Table) and isinstance(read(tmp_path / name).X, np.ndarray)
+    np.testing.assert_array_equal(numbers_of(frame), X)
 
 
 def test_a_folder_of_parquet_files(tmp_path):
@@ -158,9 +159,9 @@ def test_paths_that_lead_nowhere(tmp_path):
         read(tmp_path / "tabel.csv")
     with pytest.raises(ValueError, match="is a folder, and neither"):
         read(tmp_path)
-    (tmp_path / "strange.xlsx").write_bytes(b"PK\x03\x04\0\0\0\0")
+    (tmp_path / "strange").write_bytes(b"\x7fELF\0\0\0\0")
     with pytest.raises(ValueError, match=r"is of no known format. Known are delimited text \(.csv"):
-        read(tmp_path / "strange.xlsx")
+        read(tmp_path / "strange")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_an_array_is_named_and_is_a_table(tmp_path):
     for key, message in (
         (None, "holds 2 tables: 'a', 'b'. Name one with key="),
         ("d", "has no such table, but 'a', 'b'"),
-        ("c", r"rows and columns, but its array has shape \(3,\)"),
+        ("c", r"rows and columns, but has shape \(3,\)"),
     ):
         with pytest.raises(ValueError, match=message):
             read(path, key=key)

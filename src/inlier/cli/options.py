@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal
@@ -52,15 +52,26 @@ class Options:
         default="auto",
     )
     na_values: list[str] | None = reading(
-        "Additional markers of missing values in a text, separated by commas."
+        "Additional markers of missing values, separated by commas; numbers are compared as "
+        "numbers."
     )
-    delimiter: str | None = reading("Delimiter; detected by default.")
+    delimiter: str | None = reading("Delimiter of a text; detected by default.")
+    decimal: str | None = reading(
+        "Decimal mark of a text, such as ','; by default that which all numbers allow."
+    )
+    thousands: str | None = reading("Mark between thousands in a text, such as '.' or ' '.")
     header: bool | None = reading(
         "Whether the first line is a header; detected by default.", "--header/--no-header"
     )
+    skip: int | None = reading(
+        "Lines to leave out at the top; by default title lines above a header.", min=0
+    )
+    header_row: int | None = reading("Line with the header, counted from 1.", min=1)
     key: str | None = reading("Array in a .npz, .mat, HDF5 or Zarr file.")
-    table: str | None = reading("Table in an SQLite file.")
-    query: str | None = reading("SQL query of an SQLite file, such as 'SELECT a, b FROM t'.")
+    table: str | None = reading("Table in an SQLite or DuckDB file, or sheet of a workbook.")
+    query: str | None = reading(
+        "SQL query of an SQLite or DuckDB file, such as 'SELECT a, b FROM t'."
+    )
     max_bytes: str = reading(
         "Memory for data that are loaded, such as 500M or 8G. Larger text, Parquet and Arrow files "
         "are streamed; larger pipes and query results are refused.",
@@ -95,15 +106,23 @@ class Options:
 
     def read(self) -> LoadedTable:
         """Read the file."""
-        names = ("id_column", "group_by", "weights", "missing", "delimiter", "header", "key")
-        return read(
+        names = ("id_column", "group_by", "weights", "missing", "delimiter", "decimal", "thousands")
+        skip, header = self.skip, self.header
+        if self.header_row is not None:
+            if skip is not None or header is not None:
+                raise ValueError("--header-row is enough: leave out --skip and --header.")
+            skip, header = self.header_row - 1, True
+        frame = read(
             self.file,
+            skip=skip,
+            header=header,
             columns=_separated(self.columns),
             exclude=_separated(self.exclude),
             na_values=_separated(self.na_values),
             max_bytes=_size(self.max_bytes),
-            **{name: getattr(self, name) for name in (*names, "table", "query")},
+            **{name: getattr(self, name) for name in (*names, "key", "table", "query")},
         )
+        return replace(frame, notes=tuple(map(with_options_spelled, frame.notes)))
 
     def fit(
         self, X: Any, sample_weight: Any, callback: Callable[[Step], object]
@@ -140,6 +159,15 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*shared.values(), *own)]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return run
+
+
+def with_options_spelled(message: str) -> str:
+    """Spell arguments as on the command line: missing='drop' becomes --missing 'drop'."""
+    options = {field.name: field.name.replace("_", "-") for field in fields(Options)}
+    options |= {"path": "clean", "random_state": "seed"}
+    # Not inside of a path, such as 'data/key=3.csv'.
+    names = rf"(?<![^ (])({'|'.join(options)})="
+    return re.sub(names, lambda found: f"--{options[found[1]]} ", message)
 
 
 def _separated(values: Sequence[str] | None) -> list[str] | None:

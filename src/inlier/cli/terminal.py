@@ -1,11 +1,10 @@
 """Terminal output: verdicts and explanations, progress, and errors in one line."""
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import typer
 from rich.console import Console
@@ -15,15 +14,11 @@ from rich.table import Table
 
 from inlier.cli import interruptible
 from inlier.cli.fitting import Fitted
-from inlier.cli.options import Options
+from inlier.cli.options import with_options_spelled
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 from inlier.results.wording import COMMAND_LINE, remarks
 from inlier.verdict import Step
-
-# The options of arguments that an error may name.
-OPTIONS = {field.name: field.name.replace("_", "-") for field in fields(Options)}
-OPTIONS |= {"path": "clean", "random_state": "seed"}
 
 
 class Output(Console):
@@ -61,13 +56,6 @@ def reporting_errors(
         text = with_options_spelled(str(error)) or type(error).__name__
         console.print(f"Error: {text}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(2) from None
-
-
-def with_options_spelled(message: str) -> str:
-    """Spell arguments as on the command line: missing='drop' becomes --missing 'drop'."""
-    # Not inside of a path, such as 'data/key=3.csv'.
-    names = rf"(?<![^ (])({'|'.join(OPTIONS)})="
-    return re.sub(names, lambda found: f"--{OPTIONS[found[1]]} ", message)
 
 
 @contextmanager

@@ -43,9 +43,9 @@ def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = 
     ----------
     X : str, path, memory map, zarr array, HDF5 dataset, Arrow or Parquet data, Dask collection
         A path may lead to a .npy, .npz, .zarr, .h5 (``file.h5::dataset``, if there are several),
-        .mat, .parquet, .feather, .csv or SQLite file, or to a folder of .parquet files. Text,
-        Parquet and Arrow files that do not fit into `memory` are written once to a temporary file
-        of numbers, in the folder of the environment variable TMPDIR.
+        .mat, .parquet, .feather, .csv or any other file that ``inlier fit`` reads, or to a folder
+        of .parquet files. Text, Parquet and Arrow files that do not fit into `memory` are written
+        once to a temporary file of numbers, in the folder of the environment variable TMPDIR.
     memory : int
         For files: a bound in bytes for blocks and their temporaries. Vectors with an entry for each
         row, and at first a sample of 501 rows, come on top.

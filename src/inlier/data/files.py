@@ -7,7 +7,6 @@ cache-sized part of one of them.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -17,12 +16,13 @@ import numpy as np
 
 from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.typing import Array, Mask, Rows
-from inlier._internal.validation import check_finite
+from inlier._internal.validation import check_finite, check_whole
 from inlier.data.arrays import DenseTable, run_blocks
 from inlier.data.base import Metric, Table
 from inlier.data.checks import MEMORY
 from inlier.data.passes import BlockTable, Pass, kept_among
 from inlier.data.sources import Source, open_source
+from inlier.data.sources.base import check_table
 
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
 READ_BYTES = 1 << 23
@@ -43,7 +43,12 @@ class FileTable(BlockTable):
     def __init__(
         self, source: Source, name: str = "X", memory: int = MEMORY, checked: bool = False
     ) -> None:
-        n, d = _checked_shape(source, name)
+        check_table(source, name)
+        n, d = source.shape
+        if n < 2 or d < 1:
+            raise ValueError(
+                f"{name} must have at least 2 rows and 1 column, but has {n} rows and {d} columns."
+            )
         super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
         if memory < ENTRY_BYTES * d:
             raise ValueError(
@@ -167,7 +172,7 @@ class FileTable(BlockTable):
 
     def _by_columns(self) -> Generator[tuple[slice, Array]]:
         """Look the rows up in groups of columns, if the file allows."""
-        looked_up = self._source.by_columns and all(m.factor.ndim == 1 for m in self._metrics)
+        looked_up = all(metric.factor.ndim == 1 for metric in self._metrics)
         self.n_passes += looked_up
         for columns in pieces(self.shape[1], self._group_columns()):
             self.n_passes += not looked_up
@@ -205,26 +210,5 @@ def open_file(X: Any, name: str = "X", memory: int = MEMORY) -> FileTable:
 
     Text, Parquet and Arrow files that fit into `memory` are loaded.
     """
-    right = isinstance(memory, numbers.Integral) and not isinstance(memory, bool | np.bool_)
-    if not right or memory < 1:
-        raise ValueError(f"memory must be a whole number of bytes >= 1, but is {memory!r}.")
+    check_whole(memory, "memory")
     return FileTable(open_source(X, name, memory), name, memory)
-
-
-def _checked_shape(source: Source, name: str) -> tuple[int, int]:
-    if len(source.shape) != 2:
-        raise ValueError(
-            f"{name} must be a table with rows and columns, but has shape {source.shape}. Store it "
-            "with two dimensions."
-        )
-    n, d = source.shape
-    if n < 2 or d < 1:
-        raise ValueError(
-            f"{name} must have at least 2 rows and 1 column, but has {n} rows and {d} columns."
-        )
-    if source.dtype.kind not in "buif":
-        raise ValueError(
-            f"{name} must hold real numbers, but has dtype {source.dtype}. Select or encode the "
-            "numeric columns first."
-        )
-    return n, d

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from inlier.data.sources.base import close_matches, listed
-from inlier.data.sources.content import INDEX, TEXT, Content, Reason, ReasonKind
-from inlier.data.sources.location import Location
+from inlier.data.sources.content import LABELS, TEXT, Content, Reason
 
 Names = str | int | Sequence[str | int] | None
 
@@ -40,14 +39,12 @@ class ColumnChoice:
                     f"{len(names)} columns were left out, because {reason.many}: {listed(names)}."
                 )
         if len(notes) > MOST_NOTES:
-            total = f"{len(self.left_out)} columns were left out in all."
-            notes = [*notes[:SHOWN_NOTES], total]
+            notes = [*notes[:SHOWN_NOTES], f"{len(self.left_out)} columns were left out in all."]
         return tuple(notes)
 
 
 def choose_columns(
     content: Content,
-    location: Location,
     columns: Names,
     exclude: Names,
     id_column: str | int | None,
@@ -56,44 +53,51 @@ def choose_columns(
 ) -> ColumnChoice:
     """Choose the columns of numbers that were asked for, or all."""
     names = content.names
-    ids = _find_one(id_column, "id_column", names, location)
-    groups = _find_one(group_by, "group_by", names, location)
-    weighing = _find_one(weights, "weights", names, location)
-    reasons = dict(enumerate(content.reasons))
-    if weighing is not None and (reason := reasons[weighing]) not in (None, INDEX):
-        raise ValueError(
-            f"weights={weights!r} is a column that is not used as numbers: {reason.one}. Name "
-            "another, or correct the file."
-        )
+    ids = _find_one(id_column, "id_column", content)
+    groups = _find_one(group_by, "group_by", content)
+    weighing = _find_one(weights, "weights", content)
+    reasons = {j: reason for j, reason in enumerate(content.reasons) if reason is not None}
+    if weighing is not None and reasons.get(weighing, LABELS) is not LABELS:
+        raise _unusable(f"weights={weights!r}", reasons[weighing], "Name another")
     roles = {ids: "the id_column", groups: "the group_by column", weighing: "the weights column"}
     for j, role in roles.items():
         if j is not None:
-            reasons[j] = Reason(ReasonKind.OTHER, f"it is {role}", f"they are {role}")
-    out = {j for name in _sequence(exclude) for j in _find(name, "exclude", names, location)}
+            reasons[j] = Reason(f"it is {role}", f"they are {role}")
+    out = {j for name in _sequence(exclude) for j in _find(name, "exclude", content)}
     wanted: dict[int, None] = {}  # in the order in which they were asked for
     for name in _sequence(columns):
-        found = _find(name, "columns", names, location)
+        found = _find(name, "columns", content)
         if not _is_pattern(name, names):
-            (exact,) = found
-            reason = reasons[exact] = None if reasons[exact] is INDEX else reasons[exact]
-            if reason is not None:
-                raise ValueError(
-                    f"columns={names[exact]!r} is a column that is not used as numbers: "
-                    f"{reason.one}. Leave it out, or correct the file."
-                )
+            if reasons.get(found[0]) is LABELS:
+                del reasons[found[0]]
+            if found[0] in reasons:
+                raise _unusable(f"columns={names[found[0]]!r}", reasons[found[0]], "Leave it out")
         wanted |= dict.fromkeys(found)
     if columns is None:
         wanted = dict.fromkeys(range(len(names)))
     wanted = {j: None for j in wanted if j not in out}
-    others = {names[j]: reasons[j] for j in wanted if j not in roles}
-    left_out = {name: reason for name, reason in others.items() if reason is not None}
-    choice = ColumnChoice(
-        [j for j in wanted if reasons[j] is None], ids, groups, weighing, left_out
-    )
+    for j in wanted:
+        if j in reasons and reasons[j].doubtful:
+            raise ValueError(
+                f"{content.location}: column {names[j]!r} cannot be read for sure: "
+                f"{reasons[j].one}. Give decimal='.' or decimal=',' to say which, or exclude it."
+            )
+    left_out = {names[j]: reasons[j] for j in wanted if j in reasons and j not in roles}
+    if ids is None and content.label is not None and reasons.get(content.label) is not None:
+        ids = content.label
+        left_out.pop(names[ids], None)
+    choice = ColumnChoice([j for j in wanted if j not in reasons], ids, groups, weighing, left_out)
     if not choice.numbers:
         said = "".join(f" {note}" for note in choice.notes)
-        raise ValueError(f"{location} has no column of numbers to use.{said}")
+        raise ValueError(f"{content.location} has no column of numbers to use.{said}")
     return choice
+
+
+def _unusable(what: str, reason: Reason, advice: str) -> ValueError:
+    return ValueError(
+        f"{what} is a column that is not used as numbers: {reason.one}. {advice}, or correct the "
+        "file."
+    )
 
 
 def _sequence(names: Names) -> Sequence[str | int]:
@@ -102,16 +106,14 @@ def _sequence(names: Names) -> Sequence[str | int]:
     return (names,) if isinstance(names, str | int) else names
 
 
-def _find_one(
-    name: str | int | None, argument: str, names: tuple[str, ...], location: Location
-) -> int | None:
+def _find_one(name: str | int | None, argument: str, content: Content) -> int | None:
     if name is None:
         return None
-    found = _find(name, argument, names, location)
+    found = _find(name, argument, content)
     if len(found) != 1:
         raise ValueError(
             f"{argument}={name!r} matches {len(found)} columns: "
-            f"{listed(names[j] for j in found)}. Name one."
+            f"{listed(content.names[j] for j in found)}. Name one."
         )
     return found[0]
 
@@ -120,21 +122,22 @@ def _is_pattern(name: str | int, names: tuple[str, ...]) -> bool:
     return isinstance(name, str) and name not in names and any(sign in name for sign in "*?[")
 
 
-def _find(name: str | int, argument: str, names: tuple[str, ...], location: Location) -> list[int]:
+def _find(name: str | int, argument: str, content: Content) -> list[int]:
     """Return the numbers of the columns that a name, a number or a pattern stands for."""
+    names = content.names
     if isinstance(name, str) and name in names:
         return [names.index(name)]
     if isinstance(name, int) or name.isdecimal():
         if 0 <= int(name) < len(names):
             return [int(name)]
         raise ValueError(
-            f"{argument}={name!r}: {location} has the columns 0 to {len(names) - 1}, and none of "
-            f"that name: {listed(names)}."
+            f"{argument}={name!r}: {content.location} has the columns 0 to {len(names) - 1}, and "
+            f"none of that name: {listed(names)}."
         )
     matches = [j for j, other in enumerate(names) if fnmatchcase(other, name)]
     if _is_pattern(name, names) and matches:
         return matches
     raise ValueError(
-        f"{argument}={name!r}: there is no such column in {location}."
+        f"{argument}={name!r}: there is no such column in {content.location}."
         f"{close_matches(name, names)} Its columns are {listed(names)}."
     )

@@ -12,41 +12,12 @@ from inlier._internal.validation import check_choice, check_sample_weight, check
 from inlier.data import Table
 from inlier.data.checks import MEMORY
 from inlier.data.files import ENTRY_BYTES, FileTable
-from inlier.data.sources.base import Source
-from inlier.data.sources.content import (
-    Content,
-    Format,
-    ReadOptions,
-    Reason,
-    ReasonKind,
-    blocks_of,
-    reading,
-)
-from inlier.data.sources.formats import check_options, recognise
+from inlier.data.sources import load
+from inlier.data.sources.base import Source, blocks_of, listed, reading
+from inlier.data.sources.content import Content, ReadOptions
 from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 from inlier.io.columns import Names, choose_columns
 from inlier.io.missing import CHOICES, handle_missing
-
-
-@dataclass(frozen=True)
-class Original:
-    """The file that a table was read from, to write its rows unchanged."""
-
-    format: Format
-    location: Location
-    options: ReadOptions
-    names: tuple[str, ...]
-    reasons: tuple[Reason | None, ...]
-    schema: Any
-    answer: Content | None = None
-    """What a query gave: it may give something else the next time."""
-
-    def load(self) -> Content:
-        """Read it again: its text is not held while its numbers are fitted."""
-        if self.answer is not None:
-            return self.answer
-        with reading(self.location, self.format):
-            return self.format.load(self.location, self.options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +35,7 @@ class LoadedTable:
     n_imputed: int  # entries that are medians of their columns
     n_dropped: int  # rows of the file that were left out, because entries were missing
     has_malformed: bool  # whether a column was left out for a few cells that are not numbers
-    original: Original = field(repr=False)  # for `inlier.io.write`
+    content: Content = field(repr=False)  # for `inlier.io.write`
     # Of the file when it was read: it must not change before its rows are written.
     stamp: tuple[int, ...] = field(default=(), repr=False)
 
@@ -93,6 +64,9 @@ def read(
     missing: str = "error",
     delimiter: str | None = None,
     header: bool | None = None,
+    skip: int | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     key: str | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -101,74 +75,62 @@ def read(
 ) -> LoadedTable:
     """Read the numbers of a file, of any format in `FORMATS`.
 
-    Columns of numbers are used, and the notes name the others. Arrays in .npy, HDF5, Zarr and
-    MATLAB 7.3 files stay in them, and are streamed: each pass reads them block by block. Text,
-    Parquet and Arrow files are streamed if they do not fit into `max_bytes`. The numbers of a
-    streamed text or Arrow file are written once to a temporary file, 8 bytes for each, in the
-    folder of the environment variable TMPDIR; it is removed with the table.
+    Columns of numbers are used, and the notes name the others. What does not fit into `max_bytes`
+    is streamed, or refused where its format cannot be. docs/command-line.md says more.
 
     Parameters
     ----------
     path : str or path
-        The suffix decides the format or, if it is unknown, the first bytes do. Text may be
-        compressed by gzip. "file.h5::table" names an array, as `key` does. "-" is standard input,
-        which is read into memory.
+        "file.h5::table" names an array, as `key` does; "-" is standard input.
     columns, exclude : list of str or int, optional
         Columns to use and to leave out: names, numbers from 0, or patterns such as "gene_*".
-    id_column, group_by : str or int, optional
-        Names and groups of the rows; these columns are not used as numbers.
-    weights : str or int, optional
-        What each row counts in the mean, `sample_weight` of `inlier.robust_mean`; not one of the
-        numbers that rows are judged by.
+    id_column, group_by, weights : str or int, optional
+        Names, groups and weights of the rows; these columns are not used as numbers.
     missing : {"error", "auto", "drop", "impute-robust"}
-        Treatment of entries that are missing, NaN or infinite: refuse the file, leave their rows
-        out, or replace them by the median of their column. With "auto" missing entries become
-        NaN, which `inlier.robust_mean` takes for missing; infinity is refused, and columns and
-        rows without any entry are left out, with a note. A table with gaps is held in memory for
-        "auto" and "impute-robust", and must fit into `max_bytes`.
-    delimiter, header, na_values : str, bool and list of str, optional
-        Of a text: the delimiter, whether the first line is a header (if it is all text, or text
-        above numbers), both detected by default, and additional markers of missing values.
+        Refuse entries that are missing, NaN or infinite; leave them to `inlier.robust_mean` as NaN,
+        but infinity; leave out their rows; or replace them by the median of their column.
+    delimiter, header, skip, decimal, thousands : str, bool, int, str and str, optional
+        Of a text; detected by default.
     key, table, query : str, optional
-        Name of the array in a .npz, .mat, HDF5 or Zarr file; name of the table in an SQLite file,
-        or a SELECT statement.
+        Array in a .npz, .mat, HDF5 or Zarr file; table in a database, or sheet; SELECT statement.
+    na_values : list of str, optional
+        Additional markers of missing values; numbers are compared as numbers.
     max_bytes : int
-        Bound on the memory for what is loaded: a text takes four times its size, a Parquet or Arrow
-        table twice its size. Larger ones are streamed; what comes from a pipe, other compressed
-        files, .npz and MATLAB files and the answer to a query are refused. A query may take no more
-        steps either.
+        Bound on the memory for what is loaded.
     """
     check_choice(missing, "missing", CHOICES)
     check_whole(max_bytes, "max_bytes")
+    if skip is not None:
+        check_whole(skip, "skip", at_least=0)
     path, key_in_path = split_key(path)
     options = ReadOptions(
-        delimiter, header, key or key_in_path, table, query, tuple(na_values or ()) or None
-    )
+        delimiter, header, skip, decimal, thousands, tuple(na_values or ()) or None,
+        key or key_in_path, table, query,
+    )  # fmt: skip
     location = locate(path, max_bytes)
-    format = recognise(location)
-    check_options(options, format, location)
-    with reading(location, format):
-        stamp = location.stamp
-        content = format.load(location, options)
-        _check_rows(content.n, "rows", location)
-        choice = choose_columns(content, location, columns, exclude, id_column, group_by, weights)
-        names = tuple(content.names[j] for j in choice.numbers)
-        whole = handle_missing(content.numbers(choice.numbers), missing, names, location)
+    stamp = location.stamp
+    content = load(location, options)
+    _check_rows(content.n, "rows", location)
+    choice = choose_columns(content, columns, exclude, id_column, group_by, weights)
+    names = tuple(content.names[j] for j in choice.numbers)
+    with reading(location.label):
+        numbers = content.numbers(choice.numbers)
+        unseen = sorted(content.unseen)
+        whole = handle_missing(numbers, missing, names, location)
         _check_rows(int(whole.rows.sum()), "rows without missing values", location)
         ids, groups = (
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
-        weighing = None
-        if choice.weights is not None:
-            cells = blocks_of(content.numbers([choice.weights]))
-            weighing = np.concatenate([block[:, 0] for block in cells])[whole.rows]
-            name = f"The column {content.names[choice.weights]!r} of weights"
-            weighing = check_sample_weight(weighing, len(weighing), name)
-    answer = None if query is None else content
-    original = Original(
-        format, location, content.options, content.names, content.reasons, content.schema, answer
-    )
+    weighing = None
+    if choice.weights is not None:
+        cells = blocks_of(content.numbers([choice.weights]))
+        weighing = np.concatenate([block[:, 0] for block in cells])[whole.rows]
+        name = f"The column {content.names[choice.weights]!r} of weights"
+        weighing = check_sample_weight(weighing, len(weighing), name)
+    notes = [*content.notes, *choice.notes]
+    if unseen:
+        notes.append(f"Markers of missing values that no column in use has: {listed(unseen)}.")
     X: Any = whole.X
     if isinstance(X, Source):
         memory = max(min(MEMORY, max_bytes), ENTRY_BYTES * X.shape[1])
@@ -182,11 +144,11 @@ def read(
         names=ids,
         groups=groups,
         weights=weighing,
-        notes=(*content.notes, *choice.notes, *whole.notes),
+        notes=(*notes, *whole.notes),
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),
-        has_malformed=any(r.kind is ReasonKind.MALFORMED for r in choice.left_out.values()),
-        original=original,
+        has_malformed=any(reason.malformed for reason in choice.left_out.values()),
+        content=content,
         stamp=stamp,
     )
 

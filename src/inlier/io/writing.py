@@ -16,12 +16,12 @@ import numpy as np
 from inlier._internal.atomic import check_place, replacing
 from inlier._internal.csv_text import Writer, harmless
 from inlier._internal.typing import Array, Mask
-from inlier.data.sources import text
 from inlier.data.sources.arrow import PARQUET_SUFFIXES
-from inlier.data.sources.base import arrow, listed, opening
-from inlier.data.sources.columns import Columns
-from inlier.data.sources.content import Content
-from inlier.io.reading import LoadedTable, Original
+from inlier.data.sources.base import arrow, listed
+from inlier.data.sources.content import Content, gathered
+from inlier.data.sources.text import FORMAT as TEXT
+from inlier.data.sources.text import TextColumns
+from inlier.io.reading import LoadedTable
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 ARROW = (*PARQUET_SUFFIXES, ".feather", ".arrow", ".ipc")
@@ -49,33 +49,25 @@ def write(
     left empty: in arrays they are NaN, for which integers become floating point numbers.
     """
     check_target(frame, path)
-    kept = np.asarray(kept)
+    kept, content = np.asarray(kept), frame.content
     if kept.shape != frame.rows.shape or kept.dtype != bool:
         raise ValueError(
             f"kept must be a mask of {len(frame.rows)} rows, but has shape {kept.shape} and dtype "
             f"{kept.dtype}."
         )
-    location = frame.original.location
-    if location.stamp != frame.stamp:
-        raise ValueError(f"{location} has changed since it was read. Read it again.")
+    if content.location.stamp != frame.stamp:
+        raise ValueError(f"{content.location} has changed since it was read. Read it again.")
     rows = np.zeros(frame.n_read, bool)
     rows[frame.rows[kept]] = True
     suffix = _suffix(path)
     cells = _cells_by_column(frame, rows, empty)
-    try:
-        with replacing(path) as unfinished, _opened(unfinished) as out:
-            if suffix in DELIMITED:
-                _write_text(frame.original, rows, cells, suffix, out)
-            elif suffix in ARRAYS:
-                _write_array(frame.original, rows, cells, suffix, out)
-            else:
-                tables = _emptied(_loaded(frame.original, rows).tables(rows), cells)
-                _write_tables(tables, suffix, out)
-    except _arrow_errors() as error:
-        raise ValueError(
-            f"path={str(path)!r} cannot hold the columns of {location}: {error}. Choose another "
-            "format."
-        ) from None
+    with replacing(path) as unfinished, _opened(unfinished) as out:
+        if suffix in ARRAYS:
+            _write_array(content, rows, cells, suffix, out)
+        elif suffix in DELIMITED and isinstance(content, TextColumns):
+            _write_text(content, rows, cells, suffix, out)
+        else:
+            _write_tables(_emptied(content.tables(rows), cells), suffix, out)
 
 
 def _cells_by_column(frame: LoadedTable, rows: Mask, empty: Array | None) -> EmptyCells:
@@ -85,34 +77,34 @@ def _cells_by_column(frame: LoadedTable, rows: Mask, empty: Array | None) -> Emp
     order = np.cumsum(rows) - 1
     written = empty[rows[frame.rows[empty[:, 0]]]]
     return {
-        frame.original.names.index(frame.columns[j]): order[
+        frame.content.names.index(frame.columns[j]): order[
             frame.rows[written[written[:, 1] == j, 0]]
         ]
         for j in np.unique(written[:, 1])
     }
 
 
+def _there(cells: EmptyCells, start: int, n: int) -> Iterator[tuple[int, Mask]]:
+    """Yield columns, and which of n rows from `start` have an empty cell there."""
+    for j, positions in cells.items():
+        inside = positions[(positions >= start) & (positions < start + n)]
+        there = np.zeros(n, np.bool_)
+        there[inside - start] = True
+        yield j, there
+
+
 def _emptied(tables: Iterable[Any], cells: EmptyCells) -> Iterator[Any]:
     """Replace some cells of Arrow tables that follow each other by nulls."""
     pa, start = arrow(), 0
     for table in tables:
-        for j, positions in cells.items():
-            there = np.zeros(len(table), np.bool_)
-            inside = positions[(positions >= start) & (positions < start + len(table))]
-            there[inside - start] = True
-            column, kind = table.column(j), table.field(j).with_nullable(True)
-            nulls = pa.nulls(len(table), column.type)
+        n = len(table)
+        for j, there in _there(cells, start, n):
+            column, field = table.column(j), table.field(j).with_nullable(True)
+            nulls = pa.nulls(n, column.type)
             column = arrow("pyarrow.compute").if_else(pa.array(there), nulls, column)
-            table = table.set_column(j, kind, column)
-        start += len(table)
+            table = table.set_column(j, field, column)
+        start += n
         yield table
-
-
-def _arrow_errors() -> tuple[type[Exception], ...]:
-    try:
-        return (arrow().ArrowException,)
-    except ImportError:
-        return ()
 
 
 def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
@@ -122,7 +114,7 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     columns.
     """
     check_place(path)
-    suffix, original = _suffix(path), frame.original
+    suffix, content = _suffix(path), frame.content
     where = f"path={str(path)!r}"
     if suffix not in (*DELIMITED, *ARROW, *ARRAYS):
         raise ValueError(
@@ -131,26 +123,19 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
         )
     if Path(path).name.lower().endswith(".gz") and suffix not in DELIMITED:
         raise ValueError(f"{where}: only text is compressed by gzip. Leave out .gz.")
-    words = [name for name, why in zip(original.names, original.reasons, strict=True) if why]
+    words = [name for name, why in zip(content.names, content.reasons, strict=True) if why]
     if suffix in ARRAYS and words:
         raise ValueError(
-            f"{where} can hold numbers only, but {original.location} has other columns too: "
+            f"{where} can hold numbers only, but {content.location} has other columns too: "
             f"{listed(words)}. Write a .csv or .parquet file."
         )
-    if suffix not in ARRAYS:
-        _check_types(original, suffix, where)
-
-
-def _check_types(original: Original, suffix: str, where: str) -> None:
-    """Raise if a format does not know the types of the columns, by writing no rows."""
-    pa = arrow()
-    if original.schema is None or original.format is text.FORMAT:
+    if suffix in ARRAYS or content.schema is None:
         return
-    try:
-        _write_tables([original.schema.empty_table()], suffix, io.BytesIO())
-    except pa.ArrowException as error:
+    try:  # to write no rows
+        _write_tables([content.schema.empty_table()], suffix, io.BytesIO())
+    except arrow().ArrowException as error:
         raise ValueError(
-            f"{where} cannot hold the columns of {original.location}: {error}. Write a "
+            f"{where} cannot hold the columns of {content.location}: {error}. Write a "
             f"{'.parquet' if suffix in DELIMITED else '.feather'} file."
         ) from None
 
@@ -160,120 +145,88 @@ def _suffix(path: str | PathLike[str]) -> str:
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
-def _loaded(original: Original, rows: Mask) -> Content:
-    content = original.load()
-    if content.n != len(rows) or content.names != original.names:
-        raise ValueError(f"{original.location} has changed since it was read. Read it again.")
-    return content
-
-
 def _write_text(
-    original: Original, rows: Mask, cells: EmptyCells, suffix: str, out: BinaryIO
+    content: TextColumns, rows: Mask, cells: EmptyCells, suffix: str, out: BinaryIO
 ) -> None:
-    options, location = original.options, original.location
-    if original.format is not text.FORMAT:
-        _write_tables(_emptied(_loaded(original, rows).tables(rows), cells), suffix, out)
-        return
+    """Copy a text, or write its cells with another delimiter; then none becomes a formula."""
     # A .csv file may have semicolons; it keeps them unless it becomes another kind of file.
-    kinds = {kind for kind in location.suffixes if kind in text.FORMAT.suffixes}
+    kinds = {kind for kind in content.location.suffixes if kind in TEXT.suffixes}
     alike = suffix in kinds or suffix == ".txt" or (suffix == ".csv" and not kinds)
-    delimiter = options.delimiter if alike else DELIMITED[suffix]
-    if delimiter == options.delimiter:
-        _copy_text(original, rows, cells, out)
-    else:
-        content = _loaded(original, rows)
-        assert isinstance(content, Columns)
-        _write_cells(content, rows, cells, str(delimiter), out)
+    if alike or DELIMITED[suffix] == content.file.delimiter:
+        _copy_text(content, rows, cells, out)
+        return
+    texts = gathered(content.cells(list(range(len(content.names)))), rows)
+    with io.TextIOWrapper(out, "utf-8", newline="") as file:
+        writer = Writer(file, delimiter=DELIMITED[suffix], lineterminator="\n")
+        if content.options.header:
+            writer.writerow(content.file.titles)
+        for table in _emptied(texts, cells):
+            writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def _copy_text(original: Original, rows: Mask, cells: EmptyCells, out: BinaryIO) -> None:
-    """Copy the header and some records byte for byte, formulas included.
+def _copy_text(content: TextColumns, rows: Mask, cells: EmptyCells, out: BinaryIO) -> None:
+    """Copy titles and some records byte for byte, formulas included.
 
     But for records with empty cells, in which only what needs quotes has them.
     """
-    location = original.location
-    file = text.open_text(location)
-    pending: list[bytes] = []
-    n, delimiter = -1 if original.options.header else 0, original.options.delimiter or ","
+    text, n = content.file, 0
     positions = np.flatnonzero(rows)
     empty_in: dict[int, list[int]] = {}
     for j, own in cells.items():
         for row in positions[own].tolist():
             empty_in.setdefault(row, []).append(j)
-    if file.encoding == "utf-8" and location.read(len(text.BOM)) == text.BOM:
-        out.write(text.BOM)
-    with opening("the text that it was", location.label, csv.Error):
-        reader = text.Records(file, delimiter, pending)
-        for record in reader:
+    with text.opened() as file, io.TextIOWrapper(out, text.encoding, newline="") as copy:
+        for _ in range(text.skip):
+            copy.write(file.readline())
+        for record, line in text.records(file):
             if record:
                 if n in empty_in:
-                    out.write(_with_empty(record, empty_in[n], delimiter, pending[-1]))
-                elif n < 0 or (n < len(rows) and rows[n]):
-                    out.writelines(pending)
+                    line = _with_empty(record, empty_in[n], text.delimiter, line)
+                if n < len(rows) and rows[n]:
+                    copy.write(line)
                 n += 1
-            pending.clear()
     if n != len(rows):
-        raise ValueError(f"{location} had {len(rows)} rows when it was read, and has {n} now.")
+        raise ValueError(f"{content.location} had {len(rows)} rows when it was read, and has {n}.")
 
 
-def _with_empty(record: list[str], columns: list[int], delimiter: str, line: bytes) -> bytes:
+def _with_empty(record: list[str], columns: list[int], delimiter: str, line: str) -> str:
     """Return a record with empty cells; it ends as its last line does."""
     for j in columns:
         record[j] = "nan" if delimiter == " " else ""  # several spaces are one delimiter
-    end = line[len(line.rstrip(b"\r\n")) :].decode("ascii")
-    file = io.StringIO()
+    file = io.StringIO(newline="")
+    end = line[len(line.rstrip("\r\n")) :]
     csv.writer(file, delimiter=delimiter, lineterminator=end).writerow(record)
-    return file.getvalue().encode("latin-1")
-
-
-def _write_cells(
-    content: Columns, rows: Mask, empty: EmptyCells, delimiter: str, out: BinaryIO
-) -> None:
-    """Write the cells of some rows with another delimiter; none becomes a formula."""
-    with io.TextIOWrapper(out, encoding="utf-8", newline="") as file:
-        writer = Writer(file, delimiter=delimiter, lineterminator="\n")
-        if content.options.header:
-            writer.writerow(content.names)
-        for table in _emptied(content.texts(rows), empty):
-            for batch in table.to_batches():
-                cells = (column.to_pylist() for column in batch.columns)
-                writer.writerows(zip(*cells, strict=True))
+    return file.getvalue()
 
 
 def _write_array(
-    original: Original, rows: Mask, cells: EmptyCells, suffix: str, out: BinaryIO
+    content: Content, rows: Mask, cells: EmptyCells, suffix: str, out: BinaryIO
 ) -> None:
-    content = _loaded(original, rows)
-    dtype, blocks = content.arrays(rows)
+    """Write rows in blocks, as `numpy.save` or `numpy.savez` would write all of them."""
+    dtype, blocks = content.blocks(list(range(len(content.names))))
     if cells:
         dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
-        blocks = _with_nan(blocks, dtype, cells)
-    shape = (int(rows.sum()), len(content.names))
+    about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False}
+    shape, read, written = (int(rows.sum()), len(content.names)), 0, 0
+    with _member(out, suffix, content.options.key or "X") as file:
+        np.lib.format.write_array_header_1_0(file, {**about, "shape": shape})
+        for block in blocks:
+            kept = np.array(block[rows[read : read + len(block)]], dtype)
+            for j, there in _there(cells, written, len(kept)):
+                kept[there, j] = np.nan
+            file.write(kept.tobytes())
+            read, written = read + len(block), written + len(kept)
+
+
+@contextmanager
+def _member(out: BinaryIO, suffix: str, key: str) -> Iterator[Any]:
+    """Open the only array of an archive, if a .npz file is written."""
     if suffix == ".npy":
-        _write_npy(blocks, shape, dtype, out)
+        yield out
         return
-    key = f"{original.options.key or 'X'}.npy"
+    key += ".npy"
     with zipfile.ZipFile(out, "w") as archive, archive.open(key, "w", force_zip64=True) as member:
-        _write_npy(blocks, shape, dtype, member)
-
-
-def _with_nan(blocks: Iterable[Array], dtype: np.dtype[Any], cells: EmptyCells) -> Iterator[Array]:
-    start = 0
-    for block in blocks:
-        block = np.array(block, dtype)
-        for j, positions in cells.items():
-            inside = positions[(positions >= start) & (positions < start + len(block))]
-            block[inside - start, j] = np.nan
-        start += len(block)
-        yield block
-
-
-def _write_npy(blocks: Iterable[Array], shape: tuple[int, int], dtype: Any, out: Any) -> None:
-    """Write rows in blocks, as `numpy.save` would write all of them."""
-    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False}
-    np.lib.format.write_array_header_1_0(out, {**described, "shape": shape})
-    for block in blocks:
-        out.write(np.ascontiguousarray(block, dtype).tobytes())
+        yield member
 
 
 def _write_tables(tables: Iterable[Any], suffix: str, out: Any) -> None:

@@ -15,7 +15,7 @@ from inlier.l0.algorithm import Fit, StepSolution, kept_weights
 from inlier.l0.continuation import ContinuationResult
 from inlier.l0.problem import scores, second_moment
 from inlier.linalg.eigenpairs import Oracle, Spectrum
-from inlier.verdict.verdict import Step
+from inlier.verdict import Step
 
 # The search for the number of rows ends when it is known up to this fraction of all rows.
 CLOSE = 0.02

@@ -1,8 +1,10 @@
-"""What a source of rows has to offer, and what the errors of all of them have in common."""
+"""Sources of rows that are read in blocks, and what the errors of all formats have in common."""
 
+import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,6 +13,9 @@ import numpy as np
 from inlier._internal.arrays import pieces
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
+
+# A block of rows that is looked through or copied.
+BLOCK_BYTES = 1 << 23
 
 
 class Source(ABC):
@@ -21,8 +26,6 @@ class Source(ABC):
     """Of the blocks, in any byte order."""
     stored = (1, 1)
     """Rows and columns of a stored chunk, which can only be read as a whole."""
-    by_columns = True
-    """Whether `some` reads only the columns that are asked for."""
 
     @abstractmethod
     def blocks(self, height: int) -> Generator[Array]:
@@ -37,7 +40,7 @@ class Source(ABC):
 
 
 class SlicedSource(Source):
-    """Zarr arrays, HDF5 datasets, arrays in memory, and memory maps that are not contiguous.
+    """Arrays that can be sliced: of Zarr and HDF5, memory maps, and arrays in memory.
 
     `opened` returns a context in which the array is open.
     """
@@ -53,9 +56,10 @@ class SlicedSource(Source):
             self.stored = (int(stored[0]), int(stored[1]))
 
     def blocks(self, height: int) -> Generator[Array]:
-        with self.opened() as X:
-            for rows in pieces(self.shape[0], height):
-                yield _sliced(X, rows, slice(None))
+        for rows in pieces(self.shape[0], height):
+            with self.opened() as X:  # again: what is mapped would stay resident
+                block = _sliced(X, rows, slice(None))
+            yield block
 
     def some(self, rows: Array, columns: slice) -> Array:
         """Read rows of one stored piece together."""
@@ -74,44 +78,75 @@ def _sliced(X: Any, rows: slice, columns: slice) -> Array:
     return block.copy() if isinstance(X, np.ndarray) else block  # a view; maps are read now
 
 
-class SelectedColumns(Source):
-    """Some columns of a source, by their numbers."""
-
-    by_columns = False
-
-    def __init__(self, source: Source, columns: list[int]) -> None:
-        self.source, self.columns = source, columns
-        self.shape, self.dtype = (source.shape[0], len(columns)), source.dtype
-        self.stored = (source.stored[0], 1)
-
-    def blocks(self, height: int) -> Generator[Array]:
-        """Read all columns: a block has fewer rows for it."""
-        height = max(1, height * self.shape[1] // self.source.shape[1])
-        with closing(self.source.blocks(height)) as blocks:
-            for block in blocks:
-                yield block[:, self.columns]
-
-    def some(self, rows: Array, columns: slice) -> Array:
-        return self.source.some(rows, slice(None))[:, self.columns][:, columns]
+def as_source(X: Any) -> Source:
+    """Read an array in memory, or one that is open, as a source."""
+    return SlicedSource(lambda: nullcontext(X))
 
 
-def package(module: str, name: str) -> Any:
-    """Import a module that reads files."""
-    return optional(module, f"To read {name}", "files")
+def spooled(blocks: Iterable[Array], d: int, dtype: np.dtype[Any]) -> Source:
+    """Write rows once to a temporary file without a name, which goes with what is returned."""
+    n = 0
+    file = tempfile.TemporaryFile(prefix="inlier-")  # noqa: SIM115 - closed with the source
+    try:
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, dtype).data)
+            n += len(block)
+        file.flush()
+    except OSError as error:
+        raise OSError(
+            f"The numbers could not be written to a temporary file in {tempfile.gettempdir()!r}: "
+            f"{error.strerror}. Set TMPDIR to another folder."
+        ) from None
+    source = SlicedSource(lambda: nullcontext(np.memmap(file, dtype, "r", shape=(n, d))))
+    weakref.finalize(source, file.close)
+    return source
+
+
+def blocks_of(X: Array | Source) -> Iterator[Array]:
+    """Yield the rows of an array or a source in order."""
+    n, d = X.shape
+    height = max(1, BLOCK_BYTES // max(1, d * X.dtype.itemsize))
+    if isinstance(X, Source):
+        yield from X.blocks(height)
+    else:
+        yield from (X[rows] for rows in pieces(n, height))
+
+
+def package(module: str, extra: str = "files") -> Any:
+    """Import a module that reads or writes some format."""
+    return optional(module, "To read or write such a file", extra)
 
 
 def arrow(module: str = "pyarrow") -> Any:
     """Import a module of pyarrow."""
-    return optional(module, "To read or write such a file", "cli")
+    return package(module, "cli")
 
 
 @contextmanager
-def opening(kind: str, name: str, *errors: type[Exception]) -> Iterator[None]:
-    """Name the file, and what it should have been, if its library cannot read it."""
+def reading(label: str) -> Iterator[None]:
+    """Name the file, whatever error a library raises: broken files break them in many ways."""
     try:
         yield
-    except errors as error:
-        raise ValueError(f"{name} is not {kind}: {error}") from None
+    except Exception as error:
+        known = isinstance(error, ImportError) or getattr(error, "filename", None)
+        if known or label in str(error):
+            raise
+        kind = MemoryError if isinstance(error, MemoryError) else ValueError
+        raise kind(f"{label} could not be read: {error}. It may be damaged.") from None
+
+
+def check_table(X: Any, name: str) -> None:
+    """Raise if an array is not a table of real numbers."""
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"{name} must be a table with rows and columns, but has shape {X.shape}. Store it with "
+            "two dimensions."
+        )
+    if X.dtype.kind not in "buif":
+        raise ValueError(
+            f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
+            "columns first."
+        )
 
 
 def pick(found: Iterable[str], key: str | None, name: str, argument: str = "key") -> str:

@@ -1,21 +1,32 @@
 """Locations: where the bytes of a table are, and how many may be held in memory."""
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import sys
-import zlib
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from inlier.data.sources.base import close_matches, opening
+from inlier.data.sources.base import arrow, close_matches
 
-GZIP = b"\x1f\x8b"
 MAX_BYTES = 2 << 30
 """Default bound on what is held in memory as a whole."""
 CHUNK_BYTES = 1 << 20
+ZIP = b"PK\x03\x04"
+# What compressed files begin with, their suffixes, and what opens them.
+PACKED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": (".gz", gzip.open),
+    b"BZh": (".bz2", bz2.open),
+    b"\xfd7zXZ\0": (".xz", lzma.open),
+    b"\x28\xb5\x2f\xfd": (".zst", lambda file: arrow().CompressedInputStream(file, "zstd")),
+}
 
 
 @dataclass(frozen=True)
@@ -27,10 +38,16 @@ class Location:
     """What messages call it."""
     data: bytes = b""
     """If there is no path."""
-    gzipped: bool = False
     max_bytes: int = MAX_BYTES
     limit: str = "max_bytes"
     """Argument that sets the bound."""
+    suffixes: tuple[str, ...] = ()
+    """The last suffix, without that of compression, and the last two together."""
+    unpack: Callable[[Any], Any] | None = None
+    """Opens what is compressed."""
+
+    def __str__(self) -> str:
+        return self.label
 
     @property
     def stamp(self) -> tuple[int, ...]:
@@ -40,45 +57,29 @@ class Location:
         status = self.path.stat()
         return status.st_mtime_ns, status.st_size, status.st_ino
 
-    def __str__(self) -> str:
-        return self.label
-
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        """The last suffix, and the last two together: `.zip` and `.zarr.zip`."""
-        if self.path is None:
-            return ()
-        name = self.path.name.lower()
-        ends = Path(name.removesuffix(".gz") if self.gzipped else name).suffixes
-        return ("".join(ends[-1:]), "".join(ends[-2:]))
-
     @property
     def local_path(self) -> Path:
         """The path, for libraries that open files themselves."""
-        if self.path is None or self.gzipped:
-            how = "Unpack it" if self.gzipped else "Write it to a file"
+        if self.path is None or self.unpack is not None:
+            how = "Write it to a file" if self.path is None else "Unpack it"
             raise ValueError(f"{self} is of a format that is read from plain files only. {how}.")
         return self.path
 
+    def raw(self) -> BinaryIO:
+        """Open the bytes as they are stored."""
+        return io.BytesIO(self.data) if self.path is None else open(self.path, "rb")
+
     def open(self) -> BinaryIO:
-        """Open the decompressed bytes as a file."""
-        if self.path is None:
-            return io.BytesIO(self.data)
-        return gzip.open(self.path) if self.gzipped else open(self.path, "rb")  # type: ignore[return-value]
+        """Open the decompressed bytes."""
+        if self.unpack is None:
+            return self.raw()
+        opened: BinaryIO = self.unpack(io.BytesIO(self.data) if self.path is None else self.path)
+        return opened
 
     def read(self, size: int = -1) -> bytes:
-        """Read the first bytes, or all of them."""
-        if self.path is None:
-            return self.data if size < 0 else self.data[:size]
-        if size < 0 and not self.gzipped:
-            self.check_size(self.path.stat().st_size)
-        with self.decompressing(), self.open() as file:
+        """Read the first bytes, or all of them, up to the bound."""
+        with self.open() as file:
             return file.read(size) if size >= 0 else self.read_stream(file)
-
-    def decompressing(self) -> Any:
-        """Name the file if gzip cannot decompress it."""
-        errors = (gzip.BadGzipFile, EOFError, zlib.error)
-        return opening("a whole file of gzip", self.label, *errors)
 
     def read_stream(self, file: Any) -> bytes:
         """Read a stream, which may have no end, up to the bound."""
@@ -113,19 +114,41 @@ def locate(
         if sys.stdin is None:
             raise ValueError("standard input is closed: there is no table in it.")
         pipe = Location(None, "standard input", max_bytes=max_bytes, limit=limit)
-        return _read_pipe(sys.stdin.buffer, pipe)
+        return _unpacking(replace(pipe, data=pipe.read_stream(sys.stdin.buffer)), "")
+    label = repr(os.fspath(path)) if label is None else label
+    if "://" in str(path):
+        raise ValueError(f"{label} is an address, and only files are read. Download it first.")
     found = Path(path)
-    label = repr(str(found)) if label is None else label
     location = Location(found, label, max_bytes=max_bytes, limit=limit)
     if not found.exists():
         raise FileNotFoundError(_not_found(found, label))
-    if found.is_dir():
-        return location
-    with open(found, "rb") as file:
-        if not found.is_file():  # a pipe, which can be read once
-            return _read_pipe(file, location)
-        gzipped = file.read(len(GZIP)) == GZIP
-    return Location(found, label, gzipped=gzipped, max_bytes=max_bytes, limit=limit)
+    if not found.is_file() and not found.is_dir():  # a pipe, which can be read once
+        with open(found, "rb") as file:
+            location = replace(location, path=None, data=location.read_stream(file))
+    return location if found.is_dir() else _unpacking(location, found.name.lower())
+
+
+def _unpacking(location: Location, name: str) -> Location:
+    """Find out by its first bytes whether a file is compressed, and what it is inside."""
+    unpack: Callable[[Any], Any] | None = None
+    with location.raw() as file:
+        head = file.read(8)
+        for magic, (suffix, opened) in PACKED.items():
+            if head.startswith(magic):
+                unpack, name = opened, name.removesuffix(suffix)
+        if head.startswith(ZIP) and zipfile.is_zipfile(file):
+            members = [one for one in zipfile.ZipFile(file).namelist() if not one.endswith("/")]
+            # A table that was packed, and not one of the formats that are archives themselves.
+            if len(members) == 1 and not members[0].endswith((".npy", "zarr.json", ".zarray")):
+                unpack = partial(_member, members[0])
+                name = members[0].lower()
+    ends = Path(name).suffixes
+    return replace(location, suffixes=("".join(ends[-1:]), "".join(ends[-2:])), unpack=unpack)
+
+
+def _member(name: str, archive: Any) -> Any:
+    with zipfile.ZipFile(archive) as opened:  # what is open in it stays so
+        return opened.open(name)
 
 
 def split_key(path: str | PathLike[str]) -> tuple[str, str | None]:
@@ -143,11 +166,3 @@ def _not_found(path: Path, label: str) -> str:
     siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
     advice = close_matches(path.name, siblings) or " Give the path of a table."
     return f"{label}: there is no such file.{advice}"
-
-
-def _read_pipe(stream: Any, location: Location) -> Location:
-    data = location.read_stream(stream)
-    if data.startswith(GZIP):
-        with location.decompressing(), gzip.open(io.BytesIO(data)) as packed:
-            data = location.read_stream(packed)
-    return Location(None, location.label, data, max_bytes=location.max_bytes, limit=location.limit)

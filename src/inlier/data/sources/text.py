@@ -1,440 +1,348 @@
 """Delimited text: CSV, TSV and their kin.
 
-Cells are read as text, and a column is numeric if all of its cells are, also those far down. A text
-that fits into memory is loaded. A larger one is streamed: a first pass detects the layout, a second
-writes its numbers to a temporary file, which all later passes read.
+pyarrow parses it: once to find the numbers, and again whenever rows are asked for, so that it may
+be larger than memory. The first lines tell what it has to know: encoding, delimiter and header.
 """
 
 import codecs
 import csv
 import io
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, BinaryIO, Self
+from typing import Any
 
-from inlier.data.sources.base import arrow, listed, opening
-from inlier.data.sources.columns import (
-    MISSING,
-    Columns,
-    NumberDetector,
-    convert_all,
-    in_batches,
-    update_all,
-)
-from inlier.data.sources.content import Content, Format, ReadOptions, Reason, distinct, holds
+from inlier.data.sources.base import arrow, listed
+from inlier.data.sources.columns import Columns
+from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import CHUNK_BYTES, Location
+from inlier.data.sources.numbers import COMMA, MISSING, POINT
 
 # In the order of preference, where a file could be read with several.
 DELIMITERS = ("\t", ";", "|", ",", " ")
-DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
-BOM = codecs.BOM_UTF8
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+SPACED_ROWS = 1 << 12
 # Records that decide what the delimiter is, and whether there is a header.
 SAMPLE = 100
-LONGEST_CELL = (1 << 31) - 1
-# A text that is loaded is held as bytes, cells, columns and an array; short cells take more, for
-# where they begin and for their numbers, of which there are two copies.
-COPIES, CELL_BYTES = 4, 24
-CELL_ENDS = (b"\n", b",", b";", b"\t")
+# By default Python refuses cells above 128 KB.
+csv.field_size_limit((1 << 31) - 1)
 # A record is held as a list of cells: so many bytes for each of its own, and more for a column.
 RECORD_COPIES, COLUMN_BYTES, FEW_COLUMNS = 16, 2000, 1000
-BLOCK_BYTES, MOST_BLOCK_BYTES = 1 << 20, 1 << 30
-BLOCK_RECORDS = 1 << 12
-# pyarrow reads several blocks ahead.
-STREAMED_BLOCK_BYTES = 1 << 20
-TRAILING = holds("nothing: the lines end in a delimiter")
+# A block becomes a chunk of every column: of a wide table it should hold many records.
+BLOCK_BYTES, MOST_BLOCK_BYTES, BLOCK_RECORDS = 1 << 20, 1 << 30, 64
+ABOVE = "The first {} {} were left out: they are above the table. skip=0 keeps them."
+PLAIN, NUMBER = re.compile(POINT.pattern), re.compile(f"{POINT.pattern}|{COMMA.pattern}")
+
+Record = tuple[list[str], int]
+"""Cells, and the number of their last line."""
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text whose encoding is known."""
+    """A text, and how it is divided into cells."""
 
     location: Location
     encoding: str
-    """"utf-8", "latin-1" or "utf-16"."""
-    quoted: bool
-    """Whether there are quotes in it."""
-    data: bytes | None
-    """All of it, if it fits into memory."""
+    delimiter: str
+    titles: tuple[str, ...]
+    """Of all columns; empty without a header."""
+    skip: int
+    """Lines above the first row of data."""
+    header: bool
+    block_bytes: int
 
-    def open(self) -> BinaryIO:
-        """Open the bytes as they are stored."""
-        return self.location.open() if self.data is None else io.BytesIO(self.data)
-
-    def lines(self) -> Generator[bytes]:
-        """Yield the lines with their ends, without a byte order mark; UTF-16 becomes UTF-8."""
-        wide = self.encoding == "utf-16"
-        stored = "utf-16" if wide else "latin-1"
-        with io.TextIOWrapper(self.open(), stored, newline="") as lines:
-            for i, line in enumerate(lines):
-                raw = line.encode("utf-8" if wide else "latin-1")
-                yield raw.removeprefix(BOM) if i == 0 else raw
-
-
-def _longest_record(location: Location) -> int:
-    """Return how many bytes a record may have."""
-    return max(CHUNK_BYTES, location.max_bytes // RECORD_COPIES)
-
-
-def _too_long(location: Location) -> ValueError:
-    return ValueError(
-        f"{location} has a record of more than {_longest_record(location):,} bytes, which takes "
-        "more memory than is allowed. End its lines, close its quotes, or raise the limit, "
-        f"{location.limit}={location.max_bytes}."
-    )
-
-
-def open_text(location: Location) -> TextFile:
-    """Detect the encoding of a text, and load it if it fits into memory."""
-    held: list[bytes] | None = []
-    size, cells, since_end, quoted, blank = 0, 0, 0, False, True
-    decoder: Any = None
-    encoding = "utf-8"
-    with location.decompressing(), location.open() as file:
-        while chunk := file.read(CHUNK_BYTES):
-            if decoder is None:
-                encoding = "utf-16" if chunk.startswith(UTF16) else encoding
-                decoder = codecs.getincrementaldecoder(encoding)()
-            size += len(chunk)
-            if encoding != "utf-16" and b"\0" in chunk:
-                raise ValueError(f"{location} is not delimited text: there are zero bytes in it.")
-            encoding, text = _decoded(decoder, chunk, encoding, location)
-            quoted, blank = quoted or b'"' in chunk, blank and not text.strip()
-            cells += sum(map(chunk.count, CELL_ENDS))
-            since_end += len(chunk)
-            if (end := max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))) >= 0:
-                since_end = len(chunk) - end
-            if since_end > _longest_record(location):
-                raise _too_long(location)
-            if held is not None and location.fits(max(COPIES * size, CELL_BYTES * cells)):
-                held.append(chunk)
-            else:
-                held = None
-        if decoder is not None:
-            encoding, _ = _decoded(decoder, b"", encoding, location, final=True)
-    if blank:
-        raise ValueError(f"{location} is empty: there is no table in it.")
-    return TextFile(location, encoding, quoted, None if held is None else b"".join(held))
-
-
-def _decoded(
-    decoder: Any, chunk: bytes, encoding: str, location: Location, final: bool = False
-) -> tuple[str, str | bytes]:
-    """Decode a chunk; what is not UTF-8 is Latin-1, in which everything can be decoded."""
-    if encoding == "latin-1":
-        return encoding, chunk
-    try:
-        return encoding, decoder.decode(chunk, final).removeprefix("\ufeff")
-    except UnicodeError as error:
-        if encoding == "utf-16":
-            raise ValueError(f"{location} is not text: {error}") from None
-        return "latin-1", chunk
-
-
-class Records:
-    """Python's CSV reader of a text; those lines that it has taken are added to `taken`.
-
-    Each character of its cells is a byte. Blank lines are empty records.
-    """
-
-    def __init__(self, text: TextFile, delimiter: str, taken: list[bytes] | None = None) -> None:
-        self._text, self._taken, self._spaced = text, taken, delimiter == " "
-        self._source = text.lines()
-        # By default Python refuses cells above 128 KB.
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-        # Several spaces are one delimiter, as numpy.savetxt and Fortran write them.
-        self._reader = csv.reader(self._lines(), delimiter=delimiter, skipinitialspace=self._spaced)
-
-    def _lines(self) -> Iterator[str]:
-        longest = _longest_record(self._text.location)
-        for raw in self._source:
-            self._held += len(raw)
-            if self._held > longest:  # a quote that is not closed
-                raise _too_long(self._text.location)
-            if self._taken is not None:
-                self._taken.append(raw)
-            line = raw.decode("latin-1")
-            if self._spaced:  # those at the end are not followed by a cell
-                body = line.rstrip("\r\n")
-                line = body.rstrip(" ") + line[len(body) :]
-            yield line
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> list[str]:
-        self._held = 0
-        return next(self._reader)
-
-    @property
-    def line_num(self) -> int:
-        """Number of the last line of the last record, from 1."""
-        return self._reader.line_num
-
-    def close(self) -> None:
-        """Close the file."""
-        self._source.close()
-
-
-def load(location: Location, options: ReadOptions) -> Content:
-    """Load delimited text, or stream it."""
-    text = open_text(location)
-    layout = Layout(text, options)
-    notes = list(layout.notes)
-    if text.encoding == "latin-1":
-        notes.insert(0, f"{location} is not UTF-8: it was read as Latin-1.")
-    elif text.encoding == "utf-16":
-        notes.insert(0, "UTF-16 was read, and UTF-8 is written.")
-    pa = arrow()
-    names, detectors = layout.names, layout.detectors
-    reasons: dict[int, Reason | None] = {j: found.reason for j, found in enumerate(detectors)}
-    commas = [name for name, found in zip(names, detectors, strict=True) if found.decimal_commas]
-    if commas:
-        notes.append(f"Commas were read as decimal points in {listed(commas)}.")
-    if layout.ends_in_delimiter:
-        reasons[len(names) - 1] = TRAILING
-    unnamed = [name for name, title in zip(names, layout.titles, strict=True) if not title]
-    if layout.header and unnamed:
-        notes.append(
-            f"The header leaves columns without a name. They are called {listed(unnamed)}."
-        )
-    options = replace(options, delimiter=layout.delimiter, header=layout.header)
-    schema = pa.schema([(name, found.kind) for name, found in zip(names, detectors, strict=True)])
-
-    def batches(columns: list[int] | None) -> Iterator[Any]:
-        chosen = list(range(len(names))) if columns is None else columns
-        for batch in layout.batches(chosen):
-            arrays = convert_all([detectors[j] for j in chosen], batch)
-            yield pa.record_batch(arrays, schema=pa.schema([schema.field(j) for j in chosen]))
-
-    table = None if layout.cells is None else pa.Table.from_batches(batches(None), schema)
-    given = (schema, layout.n, names, options, batches if table is None else in_batches(table))
-    rest: dict[str, Any] = {"table": table, "cells": layout.batches, "notes": tuple(notes)}
-    return Columns(*given, reasons=reasons, **rest)
-
-
-class Layout:
-    """Delimiter, header, names and types of the columns of a text.
-
-    `cells` are all cells as text, if it was loaded; `detectors`, one for each column, have seen
-    them.
-    """
-
-    def __init__(self, text: TextFile, options: ReadOptions) -> None:
-        self.text = text
-        location = text.location
-        self.delimiter = _delimiter(text, options.delimiter)
-        with opening("delimited text", location.label, csv.Error):
-            start: list[bytes] = []
-            with closing(Records(text, self.delimiter, start)) as reader:
-                self.width = len(next(filter(None, reader)))
-        if self.width > FEW_COLUMNS:
-            location.check_size(COLUMN_BYTES * self.width)
-        # Most mistakes are near the top, and Arrow prepares every column before it finds one.
-        self._check_widths(SAMPLE)
-        self.header = options.header
-        self.cells: Any = None
-        self.titles: list[str] = []
-        self.notes: tuple[str, ...] = ()
-        self._na_values = options.na_values or ()
-        # A block becomes a chunk of every column: of a wide table it should hold many records. If
-        # one record does not fit, the largest block is tried.
-        size = max(BLOCK_BYTES, BLOCK_RECORDS * sum(map(len, start)))
-        if text.data is None:
-            size = min(size, STREAMED_BLOCK_BYTES)
-        fault: Exception | None = None
-        most = min(MOST_BLOCK_BYTES, _longest_record(location))
-        for block in (min(size, most), most):
-            self._block_bytes = block
-            try:
-                self._detect()
-                return
-            except arrow().ArrowInvalid as error:
-                fault = error
-                self._check_widths()
-        raise ValueError(
-            f"{location} could not be read as text with {self.delimiter!r} between cells: {fault}"
-        )
-
-    def _detect(self) -> None:
-        """Look at all cells; those of a text that was loaded are kept."""
-        self.n, self.titles = 0, []
-        self.cells = None
-        held = []
-        for batch in self.batches(None):
-            self.n += len(batch)
-            update_all(self.detectors, batch)
-            if self.text.data is not None:
-                held.append(batch)
-        self.cells = arrow().Table.from_batches(held) if held else None
-
-    def _begin(self, cells: Any) -> None:
-        """Find out from the first records whether there is a header."""
-        if self.titles:
+    def batches(self, columns: list[int]) -> Iterator[Any]:
+        """Yield the cells of some columns as text."""
+        if self.delimiter == " ":  # of which several are one, as numpy.savetxt and Fortran write
+            yield from self._spaced_batches(columns)
             return
-        if self.header is None:
-            self.header = _has_header(cells)
-        self.titles = _first(cells) if self.header else [""] * cells.num_columns
-        named = [title or f"x{j}" for j, title in enumerate(self.titles)]
-        self.names, self.notes = distinct(named)
-        commas = self.delimiter != ","
-        self.detectors = [NumberDetector(self._na_values, commas) for _ in self.names]
-
-    @property
-    def ends_in_delimiter(self) -> bool:
-        """Whether the last column has neither a name nor a cell."""
-        last = self.detectors[-1]
-        return self.width > 1 and not self.titles[-1] and last.n_missing == self.n
-
-    def batches(self, columns: list[int] | None) -> Iterator[Any]:
-        """Yield the cells of some columns, without the header."""
-        if self.cells is not None:
-            yield from in_batches(self.cells)(columns)
-            return
-        with self._arrow_file() as file:
-            skip = None
-            for batch in arrow("pyarrow.csv").open_csv(file, *self._arrow_options(columns)):
-                if skip is None:
-                    self._begin(batch)
-                    skip = int(bool(self.header))
-                yield batch.slice(skip)
-                skip = 0
-
-    @contextmanager
-    def _arrow_file(self) -> Iterator[Any]:
-        """Open the text for pyarrow, which takes a single byte for the delimiter."""
-        if self.delimiter != " ":
-            with self.text.open() as file:
-                yield file
-            return
-        with closing(Records(self.text, self.delimiter)) as reader:
-            yield io.BufferedReader(_TabDelimited(reader), CHUNK_BYTES)
-
-    def _arrow_options(self, columns: list[int] | None) -> tuple[Any, Any, Any]:
         pa, csv_ = arrow(), arrow("pyarrow.csv")
-        recoded = self.delimiter == " " and self.text.encoding == "utf-16"
-        names = [f"f{j}" for j in (range(self.width) if columns is None else columns)]
-        return (
+        names = [f"f{j}" for j in range(len(self.titles))]
+        wrong: list[Any] = []
+
+        def note(row: Any) -> str:
+            wrong.append(row)
+            return "error"
+
+        given = (
             csv_.ReadOptions(
-                autogenerate_column_names=True,
-                block_size=self._block_bytes,
-                encoding="utf-8" if recoded else self.text.encoding,
+                column_names=names,
+                block_size=self.block_bytes,
+                skip_rows=self.skip,
+                encoding=self.encoding.removesuffix("-sig"),
+                use_threads=False,
             ),
             csv_.ParseOptions(
-                delimiter="\t" if self.delimiter == " " else self.delimiter,
-                newlines_in_values=self.text.quoted,
+                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=note
             ),
             # Words with a meaning are kept for each column: of a million they take gigabytes.
             csv_.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                include_columns=[] if columns is None else names,
+                column_types={names[j]: pa.string() for j in columns},
+                include_columns=[names[j] for j in columns],
                 null_values=[],
                 true_values=[],
                 false_values=[],
             ),
         )
+        try:
+            with self.location.open() as file:
+                yield from csv_.open_csv(file, *given)
+        except pa.ArrowInvalid as error:
+            if wrong:
+                where = f"record {wrong[0].number} ({wrong[0].text[:40]!r})"
+                raise ragged(self, where, wrong[0].actual_columns) from None
+            if "Empty CSV" not in str(error):  # a header, and no rows
+                raise
 
-    def _check_widths(self, most: int | None = None) -> None:
-        """Name the first line that is too long or too short, of so many records or of all."""
-        location = self.text.location
-        reader = Records(self.text, self.delimiter)
-        with opening("delimited text", location.label, csv.Error), closing(reader):
-            for record in islice(reader, most):
-                if record and len(record) != self.width:
-                    break
+    def _spaced_batches(self, columns: list[int]) -> Iterator[Any]:
+        with self.opened() as file:
+            for _ in range(self.skip):
+                file.readline()
+            rows = (record for record in self.records(file) if record[0])
+            while some := list(islice(rows, SPACED_ROWS)):
+                for cells, line in some:
+                    if len(cells) != len(self.titles):
+                        raise ragged(self, f"record {line[:40]!r}", len(cells))
+                arrays = [arrow().array([cells[j] for cells, _ in some]) for j in columns]
+                yield arrow().record_batch(arrays, names=[f"f{j}" for j in columns])
+
+    def opened(self) -> io.TextIOWrapper:
+        """Open the text."""
+        return io.TextIOWrapper(self.location.open(), self.encoding, newline="")
+
+    def records(self, file: Any) -> Iterator[tuple[list[str], str]]:
+        """Yield cells and text of all records in the rest of a file; a blank line has no cells."""
+        held: list[str] = []
+        spaced = self.delimiter == " "
+
+        def lines() -> Iterator[str]:
+            while line := file.readline(self.block_bytes):
+                if len(line) == self.block_bytes and line[-1] not in "\r\n":
+                    raise too_long(self.location, self.block_bytes)
+                held.append(line)
+                yield _without_last_spaces(line) if spaced else line
+
+        for record in csv.reader(lines(), delimiter=self.delimiter, skipinitialspace=spaced):
+            yield record, "".join(held)
+            held.clear()
+
+
+class TextColumns(Columns):
+    """Columns of a text, which can be copied as it is."""
+
+    file: TextFile
+
+
+def load(location: Location, options: ReadOptions) -> TextColumns:
+    """Read delimited text."""
+    pa = arrow()
+    most = min(MOST_BLOCK_BYTES, max(CHUNK_BYTES, location.max_bytes // RECORD_COPIES))
+    head, whole = _head(location, most)
+    encoding, block = _encoding(head, location), 0
+    while True:
+        text = head.decode(encoding, "ignore")
+        file, label, notes = _layout(text, whole, encoding, options, location)
+        file = replace(file, block_bytes=min(most, max(block, file.block_bytes)))
+        try:
+            content = TextColumns(
+                pa.schema([(f"f{j}", pa.string()) for j in range(len(file.titles))]),
+                file.batches,
+                location,
+                replace(options, delimiter=file.delimiter, header=file.header),
+                untyped=range(len(file.titles)),
+                titles=file.titles,
+                label=label,
+                notes=notes,
+            )
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            if "utf" in str(error).lower() and encoding != "latin-1":
+                encoding = "latin-1"
+            elif "straddling" not in str(error):
+                raise
+            elif file.block_bytes == most:
+                raise too_long(location, most) from None
             else:
-                return
-        raise ValueError(
-            f"{location}: line {reader.line_num} has {len(record)} cells, but the first record has "
-            f"{self.width}, with delimiter={self.delimiter!r}. Correct the line, or give another "
-            "delimiter."
-        )
+                block = most
+        else:
+            content.file = file
+            return content
 
 
-class _TabDelimited(io.RawIOBase):
-    """Records with one tab in place of the spaces between cells."""
-
-    def __init__(self, reader: Any) -> None:
-        self._lines = io.StringIO(newline="")
-        self._writer = csv.writer(self._lines, delimiter="\t")
-        self._records = filter(None, reader)
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while len(self._rest) < len(buffer) and (some := list(islice(self._records, SAMPLE))):
-            self._writer.writerows(some)
-            self._rest += self._lines.getvalue().encode("latin-1")
-            self._lines.seek(0)
-            self._lines.truncate()
-        n = min(len(buffer), len(self._rest))
-        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
-        return n
+def too_long(location: Location, most: int) -> ValueError:
+    """Return the error that a record does not fit into memory."""
+    return ValueError(
+        f"{location} has a record of more than {most:,} bytes, which takes more memory than is "
+        "allowed. End its lines, close its quotes, or raise the limit, "
+        f"{location.limit}={location.max_bytes}."
+    )
 
 
-def _delimiter(text: TextFile, given: str | None) -> str:
+def ragged(file: TextFile, where: str, width: int) -> ValueError:
+    """Return the error that a record has more or fewer cells than the first."""
+    return ValueError(
+        f"{file.location}: {where} has {width} cells, but the first record has "
+        f"{len(file.titles)}, with delimiter={file.delimiter!r}. Correct the line, or give another "
+        "delimiter; skip=... leaves out lines at the top."
+    )
+
+
+def _head(location: Location, most: int) -> tuple[bytes, bool]:
+    """Read the first lines, at least one; and whether these are all."""
+    with location.open() as file:
+        head = file.read(CHUNK_BYTES)
+        while not re.search(rb"[\r\n]", head) and (more := file.read(len(head))):
+            if len(head) > most:
+                raise too_long(location, most)
+            head += more
+        whole = not file.read(1)
+    if not head.strip():
+        raise ValueError(f"{location} is empty: there is no table in it.")
+    return head, whole
+
+
+def _encoding(head: bytes, location: Location) -> str:
+    """Return the encoding of the first lines; what is not Unicode is Latin-1."""
+    if head.startswith(UTF16):
+        return "utf-16"
+    if b"\0" in head:
+        raise ValueError(f"{location} is not delimited text: there are zero bytes in it.")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
+
+
+def _layout(
+    text: str, whole: bool, encoding: str, options: ReadOptions, location: Location
+) -> tuple[TextFile, int | None, list[str]]:
+    """Find delimiter and titles in the first lines, the column of labels, and what to tell."""
+    notes = []
+    if encoding == "latin-1":
+        notes.append(f"{location} is not UTF-8: it was read as Latin-1.")
+    delimiter = _delimiter(text, whole, options)
+    sample = _sample(text, whole, delimiter, options.skip or 0)
+    if not sample:
+        raise ValueError(f"{location} has no records below line skip={options.skip}.")
+    above = titles_above([cells for cells, _ in sample]) if options.skip is None else 0
+    if above:
+        notes.append(ABOVE.format(sample[above - 1][1], "lines"))
+    rows = [cells for cells, _ in sample[above:]]
+    header = has_header(rows) if options.header is None else options.header
+    titles = [cell.strip() for cell in rows[0]] if header else [""] * len(rows[0])
+    if header and len(rows) > 1 and len(titles) == usual_width(rows) - 1 > 1:
+        titles = ["", *titles]  # R writes no title for the labels of rows
+    d, skip = len(titles), options.skip or 0
+    if d > FEW_COLUMNS:
+        location.check_size(COLUMN_BYTES * d)
+    if header or above:
+        skip = sample[above if header else above - 1][1]
+    block = max(BLOCK_BYTES, BLOCK_RECORDS * len(delimiter.join(rows[0])))
+    file = TextFile(location, encoding, delimiter, tuple(titles), skip, header, block)
+    for cells, line in sample[above + header :]:
+        if len(cells) != d:
+            raise ragged(file, f"line {line}", len(cells))
+    label, said = labels_among(titles) if header else (None, [])
+    return file, label, [*notes, *said]
+
+
+def labels_among(titles: list[str]) -> tuple[int | None, list[str]]:
+    """Find the column with the labels of the rows: the first, if others have a title; and tell."""
+    label = 0 if not titles[0] and any(titles) else None
+    notes = ["The first column has no name: it was taken for the labels of the rows."]
+    unnamed = [f"x{j}" for j, title in enumerate(titles) if not title and j != label]
+    if unnamed:
+        notes.append(f"Columns without a name in the header are called {listed(unnamed)}.")
+    return label, notes if label is not None else notes[1:]
+
+
+def _delimiter(text: str, whole: bool, options: ReadOptions) -> str:
     """Return the delimiter that gives all records the same length, and numbers."""
-    if given is not None:
-        delimiter = DELIMITER_NAMES.get(given, given)
-        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-            raise ValueError(f"delimiter={given!r} must be one character such as ','.")
-        return delimiter
+    if options.delimiter is not None:
+        return options.delimiter
     best, chosen = (0.0, 0.0), ","
     for delimiter in DELIMITERS:
-        widths: list[int] = []
-        sample: list[list[str]] = []
-        try:
-            with closing(Records(text, delimiter)) as reader:
-                for record in islice(filter(None, reader), SAMPLE):
-                    widths.append(len(record))
-                    sample.append(record[:SAMPLE])
-        except csv.Error:
-            continue
-        usual = max(set(widths), key=widths.count)
+        rows = [cells for cells, _ in _sample(text, whole, delimiter, options.skip or 0)]
+        usual = usual_width(rows)
         if usual > 1:
-            cells = [cell for record in sample[1:] or sample for cell in record]
-            even = widths.count(usual) / len(widths)
+            cells = [cell for row in rows[1:] or rows for cell in row[:SAMPLE]]
+            even = sum(len(row) == usual for row in rows) / len(rows)
             plain = sum(_is_number(cell, delimiter) for cell in cells) / len(cells)
             if (even, plain) > best:
                 best, chosen = (even, plain), delimiter
     return chosen
 
 
-def _is_number(cell: str, delimiter: str = ",") -> bool:
-    # A decimal comma speaks for another delimiter.
-    cell = cell.strip()
+def _sample(text: str, whole: bool, delimiter: str, skip: int) -> list[Record]:
+    """Return the first records, with the numbers of their last lines."""
+    file, spaced = io.StringIO(text, newline=""), delimiter == " "
+    lines = islice(file, skip, None)
+    reader = csv.reader(
+        map(_without_last_spaces, lines) if spaced else lines,
+        delimiter=delimiter,
+        skipinitialspace=spaced,
+    )
     try:
-        float(cell if delimiter == "," else cell.replace(",", ".", 1))
-    except ValueError:
-        return cell in MISSING
-    return True
+        records = ((cells, skip + reader.line_num) for cells in reader if cells)
+        sample = list(islice(records, SAMPLE))
+    except csv.Error:
+        return []
+    return sample if whole or len(sample) in (1, SAMPLE) else sample[:-1]
 
 
-def _first(cells: Any) -> list[str]:
-    return [column[0].as_py().strip() for column in cells.columns]
+def _without_last_spaces(line: str) -> str:
+    """Remove spaces at the end of a line, which are not followed by a cell."""
+    return line.rstrip(" \r\n") + "\n"
 
 
-def _has_header(cells: Any) -> bool:
-    """Whether the first record is all text, or text above numbers."""
-    first = _first(cells)
+def usual_width(rows: list[list[str]]) -> int:
+    """Return the number of cells that most rows have; 0 if there are none."""
+    widths = Counter(map(len, rows))
+    return max(widths, key=lambda width: (widths[width], width), default=0)
+
+
+def titles_above(rows: list[list[str]]) -> int:
+    """Return how many rows at the top are no part of a table with a header.
+
+    They have fewer cells than the table, or only one that is not empty, and do not begin with a
+    number.
+    """
+    width = usual_width(rows)
+    for count, row in enumerate(rows):
+        filled = sum(bool(cell.strip()) for cell in row)
+        short = len(row) < width - (width > 2) or (width > 2 and filled <= 1)
+        if not short or (row[0].strip() and _is_number(row[0])):
+            return count if len(row) == width and has_header(rows[count:]) else 0
+    return 0
+
+
+def has_header(rows: list[list[str]]) -> bool:
+    """Whether the first row is all text, text above numbers, or numbered as by pandas."""
+    first, below = [cell.strip() for cell in rows[0]], rows[1:]
     words = [j for j, cell in enumerate(first) if not _is_number(cell)]
     if len(words) == len(first):
         return True
-    below = cells.slice(1, SAMPLE)
+    numbered = [cell for j, cell in enumerate(first) if j not in words and (j or cell)]
+    if len(numbered) < len(first) and numbered == [str(j) for j in range(len(numbered))]:
+        return True
     for j in words:
-        others = [cell for cell in below.column(j).to_pylist() if cell.strip() not in MISSING]
+        others = [row[j] for row in below if j < len(row) and row[j].strip() not in MISSING]
         if others and all(map(_is_number, others)):
             return True
     return False
+
+
+def _is_number(cell: str, delimiter: str = ";") -> bool:
+    # A decimal comma speaks for another delimiter.
+    cell = cell.strip()
+    return cell in MISSING or bool((NUMBER if delimiter != "," else PLAIN).match(cell))
 
 
 FORMAT = Format(
     "delimited text",
     (".csv", ".tsv", ".tab", ".txt", ".dat"),
     load,
-    ("delimiter", "header", "na_values"),
+    ("delimiter", "header", "skip", "decimal", "thousands", "na_values"),
 )
