@@ -133,20 +133,25 @@ class _Others:
             both.append(values / np.maximum(values.std(axis=0), TINY))
         return np.concatenate(both, axis=1)
 
-    def typical(self, rows: Mask, column: int) -> bool:
-        """Return whether the ranks of these rows lie and spread as those of random ones."""
-        n, k = len(rows), int(rows.sum())
+    def typical(self, rows: Mask, column: int, others: Mask | None = None) -> bool:
+        """Return whether the ranks of these rows lie and spread as those of the others."""
+        among = np.ones(len(rows), dtype=np.bool_) if others is None else rows | others
+        n, k = int(among.sum()), int(rows.sum())
         if not 0 < k < n or len(self._columns) < 2:
             return True
-        z = self._ranks[rows].mean(axis=0) * np.sqrt(k * (n - 1.0) / (n - k))
+        ranks = self._ranks[among]
+        z = (ranks[rows[among]].mean(axis=0) - ranks.mean(axis=0)) * np.sqrt(
+            k * (n - 1.0) / (n - k)
+        )
+        z /= np.maximum(ranks.std(axis=0), TINY)
         z[np.tile(self._columns == column, 2)] = 0.0
         return bool(np.abs(z).max() < -ndtri(thresholds.CONFINED_LEVEL / (2 * len(z))))
 
-    def foreign(self, present: Mask | slice, column: int, rows: Mask) -> bool:
-        """Return whether some of the rows with a value in a column are not typical."""
-        among = np.zeros(len(self._values), dtype=np.bool_)
-        among[present] = rows
-        return not self.typical(among, column)
+    def foreign(self, present: Mask | slice, column: int, rows: Mask, others: Mask) -> bool:
+        """Return whether some rows with a value in a column differ from others in other columns."""
+        masks = np.zeros((2, len(self._values)), dtype=np.bool_)
+        masks[:, present] = rows, others
+        return not self.typical(masks[0], column, masks[1])
 
 
 def _candidates(values: Array, center: Array, missing: Mask | None) -> Array:
@@ -181,12 +186,12 @@ def cuts_of(
     level: float,
     inflated: float = thresholds.INFLATED,
     power: float = 1.0,
-    foreign: Callable[[Mask], bool] = lambda rows: False,
+    foreign: Callable[[Mask, Mask], bool] = lambda rows, others: False,
 ) -> tuple[_Cut, _Cut]:
     """Return where the cells of a column are extreme by its law, and at any rate.
 
-    `foreign` tells whether some rows differ from the others in other columns: no unit is taken from
-    their cells.
+    `foreign` tells whether some rows differ from others in other columns: no unit is taken from the
+    cells of rows that differ from those with the most frequent value.
     """
     n = len(off)
     size = np.abs(off)
@@ -203,10 +208,12 @@ def cuts_of(
     unit = float(other[max(0, min(n, rank(thresholds.INNER_SHARE, n) + 3) - n + len(other) - 1)])
     tied = n < len(off)
     if tied:
-        # Most of the others may be bad, but for a code that is repeated.
+        # Most of the others may be bad, but for a code that is repeated, or for the nearest ones.
         distinct, counts = np.unique(other, return_counts=True)
-        unit = min([unit, *distinct[counts >= max(3, 0.01 * len(off))][:1]])
-        if foreign((size > least) & (size <= unit)):
+        repeated = counts >= 3
+        repeated[1:] &= counts[1:] >= 0.01 * len(off)
+        unit = min([unit, *distinct[repeated][:1]])
+        if foreign((size > least) & (size <= unit), size <= least):
             # The others without the cells of these rows.
             return cuts_of(np.where(size <= unit, 0.0, off), level, inflated, power, foreign)
     if power < 1.0:  # a length is bounded below

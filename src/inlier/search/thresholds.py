@@ -26,7 +26,7 @@ ROUNDS = 8  # rounds in which such rows are removed
 
 INNER_SHARE = 0.65  # of the values of a column, which give its unit: a third may be bad
 LOG_DEVIATION = 1.5  # of the log-normal law that is admitted beyond it: heavier than Student's t_2
-LOG_SKEW = 3.0  # added where the values end abruptly on the other side, as amounts do at 0
+LOG_SKEW = 2.0  # added where the values end abruptly on the other side, as amounts do at 0
 INFLATED = 4.0  # units by which extreme cells alone make a column vary
 CAP = 100.0  # the same, whatever the law, ...
 NARROW_CAP = 20.0  # and where both sides of a column have tails, or few values differ
