@@ -16,6 +16,8 @@ from inlier._internal.typing import Array
 
 # A block of rows that is looked through or copied.
 BLOCK_BYTES = 1 << 23
+# Rows that are read together where they are not stored in chunks.
+NEAR_ROWS = 1 << 10
 
 
 class Source(ABC):
@@ -63,10 +65,9 @@ class SlicedSource(Source):
 
     def some(self, rows: Array, columns: slice) -> Array:
         """Read rows of one stored piece together."""
-        borders = np.flatnonzero(np.diff(rows // self.stored[0])) + 1
+        piece = self.stored[0] if self.stored[0] > 1 else NEAR_ROWS
+        borders = np.flatnonzero(np.diff(rows // piece)) + 1
         with self.opened() as X:
-            if isinstance(X, np.ndarray):
-                return np.array(X[rows, columns])
             return np.concatenate(
                 [
                     _sliced(X, slice(int(near[0]), int(near[-1]) + 1), columns)[near - near[0]]
@@ -134,7 +135,8 @@ def reading(label: str) -> Iterator[None]:
         if known or label in str(error):
             raise
         kind = MemoryError if isinstance(error, MemoryError) else ValueError
-        raise kind(f"{label} could not be read: {error}. It may be damaged.") from None
+        said = str(error).rstrip(".")
+        raise kind(f"{label} could not be read: {said}. It may be damaged.") from None
 
 
 def check_table(X: Any, name: str) -> None:
