@@ -158,7 +158,7 @@ def make_hostile_files(folder):
         "loop.csv": "loop.csv' is a link that leads to no file",
         "lost.csv": "lost.csv' is a link that leads to no file",
         ".": "'.' is a folder, and neither of zarr nor of Parquet files. Give a file in it",
-        "folder": "'p.parquet' in 'folder' is not a Parquet file",
+        "folder": "'p.parquet' in 'folder' could not be read",
     }
     # A short line near the top, and where detection does not reach, below very many names.
     for before, width in ((0, 1_000_000), (120, 100_000)):
@@ -166,13 +166,14 @@ def make_hostile_files(folder):
             file.write(",".join(f"c{j}" for j in range(width)) + "\n")
             file.writelines([",".join("1" * width) + "\n"] * before)
             file.write("1,2,3\n")
-        cells = f"line {before + 2} has 3 cells, but the first record has {width}"
+        at = f"line {before + 2}" if before == 0 else f"record {before + 2} ('1,2,3')"
+        cells = f"{at} has 3 cells, but the first record has {width}"
         said[f"wide{before}.csv"] = f"wide{before}.csv': {cells}"
     shapes = {
-        "(-3, 2)": "shape (-3, 2)",
-        "(-3, -2)": "shape (-3, -2)",
-        f"({1 << 33}, {1 << 33})": "is cut off",
-        f"(0, {1 << 62})": "at least 2 rows",
+        "(-3, 2)": "0.npy' could not be read",
+        "(-3, -2)": "1.npy' could not be read",
+        f"({1 << 33}, {1 << 33})": "2.npy' could not be read",
+        f"(0, {1 << 62})": "3.npy' could not be read",
     }
     for i, (shape, why) in enumerate(shapes.items()):
         raw = header_of_npy(shape) + bytes(48)

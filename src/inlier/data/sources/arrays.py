@@ -88,7 +88,7 @@ def load_npy(location: Location, options: ReadOptions) -> ArrayContent:
     @contextmanager
     def mapped() -> Iterator[Any]:
         # Again for each pass: it is checked that the file is whole.
-        with reading(location.label):
+        with reading(location.label), np.errstate(over="ignore"):
             array = np.load(location.local_path, mmap_mode="r", allow_pickle=False)
         yield array
 

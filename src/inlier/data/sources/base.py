@@ -16,6 +16,8 @@ from inlier._internal.typing import Array
 
 # A block of rows that is looked through or copied.
 BLOCK_BYTES = 1 << 23
+# Rows that are read together where they are not stored in chunks.
+NEAR_ROWS = 1 << 10
 
 
 class Source(ABC):
@@ -63,7 +65,8 @@ class SlicedSource(Source):
 
     def some(self, rows: Array, columns: slice) -> Array:
         """Read rows of one stored piece together."""
-        borders = np.flatnonzero(np.diff(rows // self.stored[0])) + 1
+        piece = self.stored[0] if self.stored[0] > 1 else NEAR_ROWS
+        borders = np.flatnonzero(np.diff(rows // piece)) + 1
         with self.opened() as X:
             return np.concatenate(
                 [
@@ -132,7 +135,8 @@ def reading(label: str) -> Iterator[None]:
         if known or label in str(error):
             raise
         kind = MemoryError if isinstance(error, MemoryError) else ValueError
-        raise kind(f"{label} could not be read: {error}. It may be damaged.") from None
+        said = str(error).rstrip(".")
+        raise kind(f"{label} could not be read: {said}. It may be damaged.") from None
 
 
 def check_table(X: Any, name: str) -> None:
