@@ -110,7 +110,9 @@ class Group:
         The rule behind it, see `sizes`: rows with a size above the cut belong to the group.
         With a scatter matrix, sizes and the cut are in its units.
     log_p : float
-        Natural logarithm of the chance that good rows alone would show such a group.
+        Natural logarithm of the chance that good rows alone would show such a group. Of the kinds
+        "cells", "length" and "clear" it orders groups by their evidence and is no chance, because
+        it depends on how the tails of good rows fall.
     share : float
         p / h: the expected fraction of good rows in the group, judged by their mirror image.
     ratio : float
@@ -177,8 +179,12 @@ class Group:
 
     @property
     def p_value(self) -> float:
-        """The chance that good rows alone would show such a group, bounded from above."""
-        return float(np.exp(self.log_p))
+        """The chance that good rows alone would show such a group, bounded from above.
+
+        Not a number where it cannot be stated: see `log_p`.
+        """
+        stated = self.kind not in ("cells", "length", "clear") and self.log_p <= np.log(0.05)
+        return float(np.exp(self.log_p)) if stated else float("nan")
 
     @property
     def by_distance(self) -> bool:
@@ -240,7 +246,7 @@ class Group:
         return f"{self.size} {'row' if self.size == 1 else 'rows'} {how}"
 
     def __str__(self) -> str:
-        if self.log_p > np.log(0.05):  # it cannot be stated
+        if np.isnan(self.p_value):
             return self.description
         exponent = max(self.log_p / np.log(10.0), -300.0)
         return f"{self.description} (chance below 1e{np.ceil(exponent):.0f})"

@@ -65,7 +65,7 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
             {
                 "description": str(group),
                 "rows": _sorted(numbers, group.rows),
-                "log10_p": group.log_p / np.log(10.0),
+                "log10_p": None if np.isnan(group.p_value) else group.log_p / np.log(10.0),
                 "shift": shift,
                 **_fields(group, "kind", "share"),
             }

@@ -58,19 +58,20 @@ def remarks(result: RobustMeanResult, words: Remedies = PYTHON) -> str:
 
 
 def removed(result: RobustMeanResult) -> str:
-    """Return what was kept and what was removed.
-
-    Suspects are not mentioned: nothing shows that they are mostly bad (docs/no-knobs.md).
-    """
+    """Return what was kept and what was removed, and at most two groups that were suspected."""
     certificate = result.certificate
     n, gone = certificate.n, certificate.n_removed
+    seen = "".join(
+        f" Seen and kept: {suspect}; result.drop({i}) removes it."
+        for i, suspect in enumerate(result.suspects[:2])
+    )
     if not result.groups:
-        return f"Kept all {n} rows."
+        return f"Kept all {n} rows.{seen}"
     listed = "; ".join(str(group) for group in result.groups)
     said = f"Kept {n - gone} of {n} rows. Removed: {listed}."
     if certificate.l0_lower_bound:
         said += f" At this sigma at least {certificate.l0_lower_bound} had to be removed."
-    return said
+    return said + seen
 
 
 def statement(
