@@ -222,7 +222,8 @@ def _first_pure(here: Rows, there: Rows, safely: float) -> int | None:
         pure = 1.0 + _at_least(there, here[part] - safely) <= thresholds.GOOD_SHARE * beyond
         if any_true(pure):
             xp = namespace(here)
-            return part.start + int(xp.argmax(xp.astype(pure, xp.int64)))
+            first: int = part.start + int(xp.argmax(xp.astype(pure, xp.int64)))
+            return first
     return None
 
 
