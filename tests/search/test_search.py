@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cases import cases
+from inlier import robust_mean
 from inlier.research.datasets import (
     Clean,
     Cluster,
@@ -13,7 +14,7 @@ from inlier.research.datasets import (
     QuietDirections,
     SettingB,
 )
-from inlier.search import thresholds
+from inlier.search import fit, thresholds
 from symmetric_fits import (
     FEW,
     MANY,
@@ -175,3 +176,24 @@ def test_outliers_are_found_among_rows_given_twice(name):
     sample = SMALL[name]()
     result = fitted(np.repeat(sample.X, 2, axis=0))
     np.testing.assert_array_equal(result.support, np.repeat(~sample.is_outlier, 2))
+
+
+# What the search by symmetry takes from skewed rows is given up; on a sample that costs no pass.
+@cases("shape", [(300, 5), (20_000, 8), (1_000_000, 3)])
+def test_a_search_in_vain_costs_few_passes(monkeypatch, shape):
+    X = np.exp(np.random.default_rng(0).standard_normal(shape))
+    result = robust_mean(X)
+    assert result.details.n_passes <= 14
+    with monkeypatch.context() as without:
+        without.setattr(fit, "_rehearsal_fails", lambda task, first: False)
+        np.testing.assert_array_equal(robust_mean(X).support, result.support)
+
+
+# Too few to show in a sample, and found by the search by symmetry alone.
+def test_a_group_that_a_sample_does_not_show_is_found():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200_000, 10))
+    X[:60, 0] += 9.0
+    result = robust_mean(X)
+    assert result.support[60:].mean() > 0.9999
+    assert result.support[:60].mean() < 0.2

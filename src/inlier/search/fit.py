@@ -8,7 +8,8 @@ import numpy as np
 from inlier._internal.arrays import any_true, count, double, mask_of, namespace, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
-from inlier.data import Fences, Frame, Measure, Metric, Place, Table
+from inlier._internal.validation import fit_generator
+from inlier.data import Fences, Frame, Measure, Metric, Place, Table, as_table
 from inlier.data.checks import check_range, largest_distance
 from inlier.l0.problem import Subspace
 from inlier.l0.surrogates import dual_in
@@ -106,10 +107,10 @@ def search(task: Task, first: SearchState, assume: str) -> tuple[SearchState, bo
     enough = task.frame.whole.shape[0] >= thresholds.FEWEST_ROWS
     if assume == "symmetric":
         return symmetric(task, first), False
-    if assume == "auto" and enough:
+    if assume == "auto" and enough and not _rehearsal_fails(task, first):
         found = symmetric(task, first)
         # Nothing else can be tested in a table that is too large to sample.
-        if task.sample is None or _is_noise(task, found):
+        if task.sample is None or (found.groups and _is_noise(task, found)):
             return found, False
         if found.groups and len(first.mean) > DENSE:
             # Bring the eigensolver, which starts where it ended last, back to all rows.
@@ -117,13 +118,38 @@ def search(task: Task, first: SearchState, assume: str) -> tuple[SearchState, bo
     return separated(task, first), True
 
 
+def _rehearsal_fails(task: Task, first: SearchState) -> bool:
+    """Return whether the search by symmetry is in vain, as one on a sample in memory shows.
+
+    It is if what it leaves is no noise: the few rows that a sample does not show would not change
+    that. And it is if it finds nothing among all rows.
+    """
+    frame, sample = task.frame, task.sample
+    if sample is None or task.axes is not None or frame.rotation is not None:
+        return False
+    some = sample.among(frame.near, _n_tested(sample))
+    if len(some.rows) < thresholds.FEWEST_ROWS:
+        return False
+    table, random, center = as_table(some.values), fit_generator(0), first.near.center
+    distances = table.sq_distances(center)
+    alone = some._replace(rows=np.arange(len(some.rows)))
+    inside = Frame.of(table, distances >= 0.0, center, rotates=False)
+    rehearsed = Task(inside, Oracle(table, random), random, alone, None, task.metric)
+    found = symmetric(rehearsed, start_search(rehearsed, center, distances, first.noise))
+    all_rows = len(some.rows) == frame.whole.shape[0]
+    return (all_rows and not found.groups) or not _is_noise(rehearsed, found)
+
+
+def _n_tested(sample: RowSample) -> int:
+    """Return how many rows of a sample tell whether they are noise."""
+    return int(np.clip((1 << 20) // sample.values.shape[1], thresholds.SEPARATED_ROWS, 4000))
+
+
 def _is_noise(task: Task, found: SearchState) -> bool:
     """Return whether the rows beside the groups that were found are noise about one center."""
     frame, sample = task.frame, task.sample
-    if not found.groups or sample is None:
-        return False
-    cells_per_row, fewest, most = sample.values.shape[1], thresholds.SEPARATED_ROWS, 4000
-    n_tested = int(np.clip((1 << 20) // cells_per_row, fewest, most))
+    assert sample is not None
+    n_tested = _n_tested(sample)
 
     def some_of(rows: Rows) -> Array:
         return sample.among(frame.of_all_rows(rows, False), n_tested).refilled()
