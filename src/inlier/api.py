@@ -28,6 +28,11 @@ from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.search.extremes import without_extreme_cells
 from inlier.search.fit import fit_without_sigma
+from inlier.told.contamination import (
+    check_contamination,
+    with_contamination,
+    within_contamination,
+)
 from inlier.verdict.verdict import (
     DOUBTS,
     Finding,
@@ -39,6 +44,7 @@ from inlier.verdict.verdict import (
 
 Assumption = Literal["auto", "symmetric", "nothing"]
 ScatterName = Literal["auto", "identity", "diagonal"]
+Contamination = float | Literal["auto"]
 MissingName = Literal["auto", "error"]
 Callback = Callable[[Step], object]
 
@@ -47,6 +53,7 @@ def robust_mean(
     X: Any,
     *,
     sigma: float | None = None,
+    contamination: Contamination = "auto",
     assume: Assumption = "auto",
     sample_weight: Any = None,
     scatter: ScatterName | Any = "auto",
@@ -81,6 +88,11 @@ def robust_mean(
         where their chunks are. `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
+    contamination : float in (0, 0.5) or "auto", default="auto"
+        The largest fraction of the rows that may be bad, if one is known. The rows that the search
+        finds leave, and further ones from outside in, unless they look like the tail of the others;
+        the message says if the number seems too small or too large. With sigma, which decides
+        alone, it is only compared. "auto": no fraction is known.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows where sigma is not known. "symmetric": noise about one
         center, such as measurements, or updates of clients with the same kind of data; then any
@@ -146,6 +158,7 @@ def robust_mean(
         sample_weight = check_sample_weight(sample_weight, n)
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
+    fraction = check_contamination(contamination)
     check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
     if sigma is not None and assume != "auto":
         raise ValueError(
@@ -171,7 +184,10 @@ def robust_mean(
         else:
             break
     result = RobustMeanResult._of(frame, verdict, NamedTable.of(given, table), sample_weight)
-    if verdict.outcome.weak:
+    if fraction is not None and result.converged:
+        told = within_contamination if verdict.given else with_contamination
+        result = told(result, fraction)
+    if result._outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:
         from sklearn.exceptions import ConvergenceWarning

@@ -396,6 +396,7 @@ class RobustMeanResult:
         self,
         point: int | None = None,
         *,
+        contamination: float | None = None,
         threshold: float | None = None,
         sigma: float | None = None,
         budget: float | None = None,
@@ -407,6 +408,8 @@ class RobustMeanResult:
         ----------
         point : int
             Index into `path`. Below the chosen point, rows are removed that belong to no group.
+        contamination : float
+            At most this fraction of the rows is bad, as in `robust_mean`; some twenty passes.
         threshold : float
             Rows with a higher score are removed; some ten passes.
         sigma, budget, p : float
@@ -417,7 +420,7 @@ class RobustMeanResult:
         RobustMeanResult
             It has no path of its own.
         """
-        return choosing.at(self, point, threshold, sigma, budget, p)
+        return choosing.at(self, point, threshold, sigma, budget, p, contamination)
 
     def keep(self, group: int | Group) -> RobustMeanResult:
         """Return the answer with a group put back, without a new fit.

@@ -36,7 +36,7 @@ def message(result: RobustMeanResult) -> str:
     units = IN_UNITS if result._rule.metric is not None else ""
     if outcome.failed:
         return _joined(_sentences(outcome.having(FAILURES), PYTHON), about, units)
-    if outcome.searched or outcome.chosen:
+    if outcome.searched or outcome.chosen or (outcome.told and not result._verdict.given):
         counts = "" if outcome.chosen else removed(result)
         said, doubts = (_sentences(x, PYTHON) for x in (others, outcome.having(DOUBTS)))
         return _joined(counts, said, about, result.certificate.statement(), doubts, units)
@@ -142,6 +142,18 @@ SENTENCES = {
     Kind.TAIL_REMOVED: (
         "{count} of the removed rows lie at the end of a long tail, in one direction. They may be "
         "bad, or the tail of skewed data. Compare with {words.keep}."
+    ),
+    Kind.AT_MOST: "As told, at most {value:.3g}% of the rows are bad.",
+    Kind.MORE_FOUND: (
+        "{count} rows would be removed if that were not known: the fraction may be too small."
+    ),
+    Kind.TAIL_LEFT: (
+        "That would be up to {count} rows; those that were kept of them look like the tail of the "
+        "others."
+    ),
+    Kind.ENOUGH_FOUND: (
+        "That would be up to {count} rows; the search finds at least half of them by itself, and "
+        "no others were removed."
     ),
     Kind.UNDECIDED_BUDGET: (
         "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "

@@ -98,7 +98,8 @@ class Group:
         rows), "direction" (on one side of a direction of large variance), "metric" (the same in
         the metric of the rows); where nothing is assumed of the good rows, "cells" (a cell beyond
         what the tail of its column can reach), "length" (the same for a row as a whole) and
-        "clear" (well separated along a direction).
+        "clear" (well separated along a direction); "told" (the outermost of the other rows, as far
+        as the user has told that rows are bad).
     rows : int array
         Indices of the rows.
     cut, side
@@ -178,7 +179,7 @@ class Group:
     @property
     def by_distance(self) -> bool:
         """Whether the distance from the center decides, and not one direction."""
-        return self.kind in ("apart", "distance", "tail", "cells", "length")
+        return self.kind in ("apart", "distance", "tail", "cells", "length", "told")
 
     def sizes(self, table: Table) -> Rows:
         """Compute how far out each row of a table lies, as this group measures it; one pass.
@@ -230,6 +231,7 @@ class Group:
             "distance": "far out, in the same direction",
             "tail": "far out, in the same direction, at the end of a tail",
             "direction": f"on {sides} of the others",
+            "told": "farthest out of the others",
             "metric": f"on {sides} of the others, in a low-variance direction",
         }[self.kind]
         return f"{self.size} {'row' if self.size == 1 else 'rows'} {how}"

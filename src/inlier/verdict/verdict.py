@@ -28,6 +28,11 @@ class Kind(Enum):
     COINCIDING_ROWS = auto()
     LARGE_MINORITY = auto()
     TAIL_REMOVED = auto()
+    MORE_FOUND = auto()
+    # What was told.
+    AT_MOST = auto()
+    TAIL_LEFT = auto()
+    ENOUGH_FOUND = auto()
     # The problem with sigma.
     UNDECIDED_BUDGET = auto()
     HALF_REMOVED = auto()
@@ -53,8 +58,10 @@ DOUBTS = frozenset(
         Kind.COINCIDING_ROWS,
         Kind.LARGE_MINORITY,
         Kind.TAIL_REMOVED,
+        Kind.MORE_FOUND,
     }
 )
+TOLD = frozenset({Kind.AT_MOST})
 FAILURES = frozenset(
     {
         Kind.NO_ROW_FITS,
@@ -100,6 +107,11 @@ class Outcome:
     def weak(self) -> bool:
         """Whether the data do not show clearly which rows are bad."""
         return bool(self.having(DOUBTS))
+
+    @property
+    def told(self) -> bool:
+        """Whether the user has told something of the bad or of the good rows."""
+        return bool(self.having(TOLD))
 
     @property
     def failed(self) -> bool:
