@@ -33,6 +33,7 @@ from inlier.told.contamination import (
     with_contamination,
     within_contamination,
 )
+from inlier.told.trusted import Trusted, put_back, with_trusted
 from inlier.verdict.verdict import (
     DOUBTS,
     Finding,
@@ -54,6 +55,7 @@ def robust_mean(
     *,
     sigma: float | None = None,
     contamination: Contamination = "auto",
+    trusted: Any = None,
     assume: Assumption = "auto",
     sample_weight: Any = None,
     scatter: ScatterName | Any = "auto",
@@ -93,6 +95,12 @@ def robust_mean(
         finds leave, and further ones from outside in, unless they look like the tail of the others;
         the message says if the number seems too small or too large. With sigma, which decides
         alone, it is only compared. "auto": no fraction is known.
+    trusted : int array, mask of shape (n,) or table of shape (m, d), optional
+        Rows that somebody has checked: their indices, which rows of X they are, or rows that are
+        not in X; at least 5. They stay, and others leave from outside in, until the mean agrees
+        with theirs up to chance. From 20 on, they give the metric too. `discoveries` of the result
+        tells which rows are bad at a stated false discovery rate. With sigma, which must not be
+        below what they vary by, they only stay.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows where sigma is not known. "symmetric": noise about one
         center, such as measurements, or updates of clients with the same kind of data; then any
@@ -184,9 +192,8 @@ def robust_mean(
         else:
             break
     result = RobustMeanResult._of(frame, verdict, NamedTable.of(given, table), sample_weight)
-    if fraction is not None and result.converged:
-        told = within_contamination if verdict.given else with_contamination
-        result = told(result, fraction)
+    if result.converged:
+        result = _told(result, fraction, trusted)
     if result._outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:
@@ -194,6 +201,20 @@ def robust_mean(
 
         warnings.warn(result.message, ConvergenceWarning, stacklevel=2)
     return result
+
+
+def _told(result: RobustMeanResult, fraction: float | None, trusted: Any) -> RobustMeanResult:
+    """Return the answer of a fit with what is known beyond it."""
+    rows = None
+    if trusted is not None:
+        rows = Trusted.of(trusted, as_table(result._known_data().table))
+    if not result._verdict.given:
+        if rows is not None:
+            return with_trusted(result, rows, fraction)
+        return result if fraction is None else with_contamination(result, fraction)
+    if rows is not None:
+        result = put_back(result, rows)
+    return result if fraction is None else within_contamination(result, fraction)
 
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:

@@ -22,6 +22,7 @@ class ColumnChoice:
     id_column: int | None
     group_by: int | None
     weights: int | None
+    trusted: int | None
     left_out: dict[str, Reason]
 
     @property
@@ -53,19 +54,26 @@ def choose_columns(
     id_column: str | int | None,
     group_by: str | int | None,
     weights: str | int | None = None,
+    trusted: str | int | None = None,
 ) -> ColumnChoice:
     """Choose the columns of numbers that were asked for, or all."""
     names = content.names
     ids = _find_one(id_column, "id_column", names, location)
     groups = _find_one(group_by, "group_by", names, location)
     weighing = _find_one(weights, "weights", names, location)
+    checked = _find_one(trusted, "trusted", names, location)
     reasons = dict(enumerate(content.reasons))
     if weighing is not None and (reason := reasons[weighing]) not in (None, INDEX):
         raise ValueError(
             f"weights={weights!r} is a column that is not used as numbers: {reason.one}. Name "
             "another, or correct the file."
         )
-    roles = {ids: "the id_column", groups: "the group_by column", weighing: "the weights column"}
+    roles = {
+        ids: "the id_column",
+        groups: "the group_by column",
+        weighing: "the weights column",
+        checked: "the trusted column",
+    }
     for j, role in roles.items():
         if j is not None:
             reasons[j] = Reason(ReasonKind.OTHER, f"it is {role}", f"they are {role}")
@@ -88,7 +96,7 @@ def choose_columns(
     others = {names[j]: reasons[j] for j in wanted if j not in roles}
     left_out = {name: reason for name, reason in others.items() if reason is not None}
     choice = ColumnChoice(
-        [j for j in wanted if reasons[j] is None], ids, groups, weighing, left_out
+        [j for j in wanted if reasons[j] is None], ids, groups, weighing, checked, left_out
     )
     if not choice.numbers:
         said = "".join(f" {note}" for note in choice.notes)

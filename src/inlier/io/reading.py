@@ -27,6 +27,10 @@ from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 from inlier.io.columns import Names, choose_columns
 from inlier.io.missing import CHOICES, handle_missing
 
+# What marks a row of a text, in small letters, and what does not.
+YES = ["1", "1.0", "true", "yes"]
+NO = ["0", "0.0", "false", "no", "", "nan", "none"]
+
 
 @dataclass(frozen=True)
 class Original:
@@ -60,6 +64,7 @@ class LoadedTable:
     names: Array | None  # the id column, as text
     groups: Array | None  # the group column, as text
     weights: Array | None  # what each row counts in the mean
+    trusted: Array | None  # mask of the rows that somebody has checked
     notes: tuple[str, ...]  # sentences: what was left out, dropped or imputed, and why
     n_imputed: int  # entries that are medians of their columns
     n_dropped: int  # rows of the file that were left out, because entries were missing
@@ -90,6 +95,7 @@ def read(
     id_column: str | int | None = None,
     group_by: str | int | None = None,
     weights: str | int | None = None,
+    trusted: str | int | None = None,
     missing: str = "error",
     delimiter: str | None = None,
     header: bool | None = None,
@@ -120,6 +126,9 @@ def read(
     weights : str or int, optional
         What each row counts in the mean, `sample_weight` of `inlier.robust_mean`; not one of the
         numbers that rows are judged by.
+    trusted : str or int, optional
+        Column that marks rows that somebody has checked: 1, true or yes, and 0, false, no or
+        nothing for the others. It is not one of the numbers.
     missing : {"error", "auto", "drop", "impute-robust"}
         Treatment of entries that are missing, NaN or infinite: refuse the file, leave their rows
         out, or replace them by the median of their column. With "auto" missing entries become
@@ -151,7 +160,9 @@ def read(
         stamp = location.stamp
         content = format.load(location, options)
         _check_rows(content.n, "rows", location)
-        choice = choose_columns(content, location, columns, exclude, id_column, group_by, weights)
+        choice = choose_columns(
+            content, location, columns, exclude, id_column, group_by, weights, trusted
+        )
         names = tuple(content.names[j] for j in choice.numbers)
         whole = handle_missing(content.numbers(choice.numbers), missing, names, location)
         _check_rows(int(whole.rows.sum()), "rows without missing values", location)
@@ -159,6 +170,10 @@ def read(
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
+        checked = None
+        if choice.trusted is not None:
+            words = content.words(choice.trusted)[whole.rows]
+            checked = _marks(words, content.names[choice.trusted])
         weighing = None
         if choice.weights is not None:
             cells = blocks_of(content.numbers([choice.weights]))
@@ -182,6 +197,7 @@ def read(
         names=ids,
         groups=groups,
         weights=weighing,
+        trusted=checked,
         notes=(*content.notes, *choice.notes, *whole.notes),
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),
@@ -189,6 +205,19 @@ def read(
         original=original,
         stamp=stamp,
     )
+
+
+def _marks(words: Array, column: str) -> Array:
+    """Return which cells of a column say yes."""
+    plain = np.array([str(word).strip().lower() for word in words], dtype=object)
+    marked = np.isin(plain, YES)
+    wrong = np.flatnonzero(~marked & ~np.isin(plain, NO))
+    if len(wrong):
+        raise ValueError(
+            f"The column {column!r} of trusted rows must have 1, true or yes in these rows and 0, "
+            f"false, no or nothing in the others, but has {str(words[wrong[0]])!r}."
+        )
+    return np.asarray(marked)
 
 
 def _check_rows(n: int, what: str, location: Location) -> None:

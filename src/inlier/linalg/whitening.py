@@ -68,7 +68,8 @@ class Concentrated(NamedTuple):
 def concentrated(rows: Array, shrunk: bool = False) -> Concentrated:
     """Find the metric of the rows in the middle of m x d rows about the origin.
 
-    `shrunk` is about covariances, see above. Costs O(m d min(m, d)) for each of at most ten steps, and a few copies of the rows.
+    `shrunk` is about covariances, see above. Costs O(m d min(m, d)) for each of at most ten steps,
+    and a few copies of the rows.
     """
     m, d = rows.shape
     span = None if d <= m else _span(rows)

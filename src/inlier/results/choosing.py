@@ -41,7 +41,7 @@ def at(
     given = [x for x in (point, threshold, sigma, budget, p, contamination) if x is not None]
     if len(given) != 1:
         raise ValueError(
-            "Give one of contamination, threshold and point (an index into path), but "
+            "Give one of point (an index into path), threshold and contamination, but "
             f"{len(given)} were given."
         )
     if contamination is not None:

@@ -118,6 +118,7 @@ class RobustMeanResult:
     """A reference, which a pickled result has no more."""
     _gaps: Gaps | None = field(repr=False)
     _sample_weight: Array | None = field(repr=False)
+    _p_values: Array | None = field(default=None, repr=False)
 
     @classmethod
     def _of(
@@ -207,6 +208,39 @@ class RobustMeanResult:
         was. Two passes over the data, once.
         """
         return np.argsort(-on_host(self._outlyingness), kind="stable")
+
+    @property
+    def p_values(self) -> Array:
+        """The conformal p-value of each row, (n,), if rows are trusted; 1 for those.
+
+        The chance that a good row is at least as far out, where trusted rows are good rows drawn at
+        random. Not below 1 / (m + 1) with m trusted rows.
+        """
+        if self._p_values is None:
+            raise ValueError("p-values compare with trusted rows: fit with trusted=...")
+        return self._p_values
+
+    def discoveries(self, level: float = 0.05) -> Array:
+        """Return rows of which at most a share `level` is good, in expectation.
+
+        Where trusted rows are good rows drawn at random: the false discovery rate is controlled by
+        the procedure of Benjamini and Hochberg for `p_values`. They need not be the rows that were
+        removed: for the mean, rows may leave that are bad with less certainty. With m trusted rows
+        none are found unless they are at least a share 1 / (level (m + 1)) of all rows.
+
+        Parameters
+        ----------
+        level : float
+            The largest share, between 0 and 1.
+
+        Returns
+        -------
+        int array
+            Their indices.
+        """
+        from inlier.told.trusted import discoveries
+
+        return discoveries(self.p_values, check_number(level, "level", below=1.0))
 
     @cached_property
     def path(self) -> tuple[PathPoint, ...]:

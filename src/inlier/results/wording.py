@@ -155,6 +155,12 @@ SENTENCES = {
         "That would be up to {count} rows; the search finds at least half of them by itself, and "
         "no others were removed."
     ),
+    Kind.TRUSTED: "{count} rows are trusted, as told.",
+    Kind.TRUSTED_BACK: "Sigma alone would have removed {count} of them.",
+    Kind.TRUSTED_APART: (
+        "The mean is {value:.2g} times as far from that of the trusted rows as chance would have "
+        "it: check that these rows are like the good ones."
+    ),
     Kind.UNDECIDED_BUDGET: (
         "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "
         "of it, if at all."

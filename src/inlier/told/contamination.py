@@ -1,15 +1,15 @@
 """Told that at most a fraction of the rows is bad: which of them leave.
 
 The rows that the search finds leave first. If they are half of the rows that may be bad, or more,
-they are what was meant. Otherwise rows are trimmed from outside in, but not simply as many as may be
-bad: good rows have tails, and a tail that is cut off moves the mean if the rows are skewed.
+they are what was meant. Otherwise rows are trimmed from outside in, but not simply as many as may
+be bad: good rows have tails, and a tail that is cut off moves the mean if the rows are skewed.
 
 How far a tail would move it shows in the rows further in. Let t1 be the shift of the mean as k rows
 are trimmed, and t2 that as k more are. Of an exponential tail t1 is not quite twice t2, and of a
-Gaussian one less; where the first k rows are bad, t1 is many times t2. So the mean is allowed to move
-along t1 by the share 1 - (2 t1't2 / t1't1)^2 of t1, or not at all if that is negative: the shrinkage
-of James and Stein, with the tail for the noise. As few rows leave as it takes. The number that was
-told may then be too large without much harm.
+Gaussian one less; where the first k rows are bad, t1 is many times t2. So the mean is allowed to
+move along t1 by the share 1 - (2 t1't2 / t1't1)^2 of t1, or not at all if that is negative: the
+shrinkage of James and Stein, with the tail for the noise. As few rows leave as it takes. The number
+that was told may then be too large without much harm.
 
 Each fraction is the dual of the paper's problem: the kept rows have a sigma, and the certificate
 bounds from below how many rows have to go for it.
@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inlier._internal.arrays import like, on_host
-from inlier._internal.typing import Array, Mask
+from inlier._internal.arrays import like
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Mask
 from inlier._internal.validation import check_number, fit_generator
 from inlier.data import Frame, as_table
 from inlier.l0.problem import Subspace
@@ -92,42 +93,28 @@ def within_contamination(result: RobustMeanResult, fraction: float) -> RobustMea
 
 
 def leaving(trimming: Trimming, allowed: Sequence[int]) -> list[int]:
-    """Return how many rows leave, in their order, if so many may be bad; three passes at most."""
+    """Return how many rows leave, in their order, if so many may be bad; two passes at most."""
     found, n = trimming.n_found, len(trimming.rows)
-    # A window further in shows the tail; at most three quarters of the rows are not the middle.
-    windows = {
-        k: (k, min(k + (k - found), found + (3 * (n - found)) // 4))
-        for k in allowed
-        if 2 * found < k
-    }
-    windows = {k: (first, second) for k, (first, second) in windows.items() if second > first}
+    # As many rows further in show the tail, unless they would reach into the middle.
+    middle = found + 3 * (n - found) // 4
+    windows = {k: min(2 * k - found, middle) for k in allowed if 2 * found < k < middle}
     if not windows:
-        return [trimming.untied(min(k, found)) for k in allowed]
-    ends = np.unique([found, n, *(end for pair in windows.values() for end in pair)])
-    sums = dict(zip(ends.tolist(), trimming.sums(ends), strict=True))
-
-    def mean_without(j: int) -> Array:
-        return np.asarray((sums[n] - sums[j]) / (n - j))
-
-    shifts = [mean_without(found) - mean_without(first) for first, _ in windows.values()]
-    counts = {}
-    for (k, (_, second)), t1, along in zip(
-        windows.items(), shifts, trimming.along(np.stack(shifts)), strict=True
-    ):
+        return [min(k, found) for k in allowed]
+    ends = np.unique([found, *windows.keys(), *windows.values()])
+    means = dict(zip(ends.tolist(), trimming.means(ends), strict=True))
+    shifts = np.stack([means[found] - means[k] for k in windows])
+    moves = trimming.moves(shifts, found, list(windows))
+    counts = {k: min(k, found) for k in allowed}
+    for (k, inner), t1, moved in zip(windows.items(), shifts, moves, strict=True):
         square = float(t1 @ t1)
-        if square <= 0.0:
-            counts[k] = found
-            continue
-        t2 = (mean_without(k) - mean_without(second)) * ((k - found) / (second - k))
-        tail = TAIL * max(0.0, float(t1 @ t2)) / square
+        t2 = (means[k] - means[inner]) * ((k - found) / (inner - k))
+        tail = TAIL * max(0.0, float(t1 @ t2)) / max(square, TINY)
         share = 1.0 - tail**2
-        others, m = along[found:], n - found
-        left = others.sum() - np.cumsum(others[: k - found])
-        moved = (others.mean() - left / (m - np.arange(1, k - found + 1))) / square
-        far_enough = np.flatnonzero(moved >= share * (1.0 - 1e-9))
-        steps = int(far_enough[0]) + 1 if len(far_enough) else k - found
-        counts[k] = trimming.untied(found + steps) if share > 0.0 else found
-    return [counts.get(k, trimming.untied(min(k, found))) for k in allowed]
+        if share > 0.0 and square > 0.0:
+            enough = np.flatnonzero(moved >= share * square * (1.0 - 1e-9))
+            steps = int(enough[0]) + 1 if len(enough) else k - found
+            counts[k] = trimming.untied(found + steps)
+    return [counts[k] for k in allowed]
 
 
 def answer(trimming: Trimming, j: int, findings: Sequence[Finding]) -> RobustMeanResult:

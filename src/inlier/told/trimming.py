@@ -1,14 +1,15 @@
 """Rows in the order in which they are trimmed: those that a fit has removed, then from outside in.
 
 The distance is that of Mahalanobis in the units of the data, with center and covariance of the kept
-rows in the middle, by concentration steps with the shrinkage of Ledoit and Wolf. In the units of the
-columns, as `RobustMeanResult.ranking` has them, directions in which rows hardly vary count as much as
-those in which the mean can be off: told a fraction, the mean then has a larger error.
+rows in the middle, by concentration steps with the shrinkage of Ledoit and Wolf. In the units of
+the columns, as `RobustMeanResult.ranking` has them, directions in which rows hardly vary count as
+much as those in which the mean can be off: told a fraction, the mean then has a larger error.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,8 @@ from inlier.verdict.rules import Group
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
 
-# Sizes that differ by less than this part of themselves are equal up to rounding: which of such rows
-# comes first would depend on their order in the table.
+# Sizes that differ by less than this part of themselves are equal up to rounding: which of such
+# rows comes first would depend on their order in the table.
 EQUAL = 1e-9
 # Rows that are summed at once have this many weights.
 WEIGHTS = 1 << 27
@@ -84,29 +85,63 @@ class Trimming:
         """A point near the kept rows, about which offsets are summed."""
         return self.measure.center
 
-    def sums(self, ends: Array) -> Array:
-        """Sum the offsets of the rows before each end, (len(ends), d); one pass.
+    def means(self, ends: Array) -> Array:
+        """Return the means that are left as rows are trimmed, less the center; one pass.
 
         Parameters
         ----------
         ends : int array
-            How many rows of the order to sum; ascending.
+            How many rows of the order are trimmed; ascending, and fewer than all.
         """
-        n, starts = self.table.shape[0], np.concatenate([[0], ends[:-1]])
+        n, stops = self.table.shape[0], np.append(ends[1:], -1)
         found = []
         for part in pieces(len(ends), max(1, WEIGHTS // n)):
             weights = np.zeros((len(ends[part]), n))
-            for weight, start, end in zip(weights, starts[part], ends[part], strict=True):
-                weight[self.rows[start:end]] = 1.0
+            for weight, start, stop in zip(weights, ends[part], stops[part], strict=True):
+                if stop < 0:  # all rows that are never trimmed, too
+                    weight[:] = 1.0
+                    weight[self.rows[:start]] = 0.0
+                else:
+                    weight[self.rows[start:stop]] = 1.0
             with np.errstate(over="ignore", invalid="ignore"):
                 found.append(self.table.combine(self.center, self.table.to_device(weights)))
-        return np.cumsum(np.nan_to_num(np.concatenate(found)), axis=0)
+        # From the middle outwards, so that rows far away cost the others no digits.
+        sums = np.cumsum(np.nan_to_num(np.concatenate(found))[::-1], axis=0)[::-1]
+        return np.asarray(sums / (n - ends)[:, None])
 
-    def along(self, directions: Array) -> Array:
-        """Return the rows along directions (k x d), in the order of trimming, k x n; one pass."""
+    def moves(self, directions: Array, start: int, ends: Sequence[int]) -> list[Array]:
+        """Return how far the mean moves along each direction as rows are trimmed; one pass.
+
+        Parameters
+        ----------
+        directions : array of shape (k, d)
+            Of any length.
+        start : int
+            How many rows are trimmed before.
+        ends : sequence of int, of length k
+            How many rows are trimmed in the end.
+
+        Returns
+        -------
+        list of arrays of shape (end - start,)
+            After each further row.
+        """
+        n = self.table.shape[0]
         with np.errstate(over="ignore", invalid="ignore"):
-            found = on_host(self.table.project(self.center, directions))
-        return np.nan_to_num(found.astype(np.float64))[:, self.rows]
+            projected = on_host(self.table.project(self.center, directions))
+        projected = np.nan_to_num(projected.astype(np.float64))
+        projected[:, self.rows[:start]] = 0.0
+        found = []
+        for along, end in zip(projected, ends, strict=True):
+            total, leaving = float(along.sum()), along[self.rows[start:end]]
+            left = total - np.cumsum(leaving)
+            found.append(total / (n - start) - left / (n - np.arange(start + 1, end + 1)))
+        return found
+
+    def from_outside(self) -> Trimming:
+        """Return the order without those first that the fit has removed."""
+        rows = self.rows[np.argsort(-self.sizes[self.rows], kind="stable")]
+        return replace(self, rows=rows, n_found=0)
 
     def untied(self, j: int) -> int:
         """Return the largest number of rows up to j that does not cut between equal rows."""
@@ -122,7 +157,7 @@ class Trimming:
         return support
 
     def group(self, j: int) -> Group | None:
-        """Return the rows that leave beyond those that the fit has removed, as a group; one pass."""
+        """Return the rows that leave beyond those of the fit, as a group; one pass."""
         rows = self.rows[self.n_found : j]
         if not len(rows):
             return None

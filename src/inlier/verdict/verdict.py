@@ -29,10 +29,13 @@ class Kind(Enum):
     LARGE_MINORITY = auto()
     TAIL_REMOVED = auto()
     MORE_FOUND = auto()
+    TRUSTED_APART = auto()
     # What was told.
     AT_MOST = auto()
     TAIL_LEFT = auto()
     ENOUGH_FOUND = auto()
+    TRUSTED = auto()
+    TRUSTED_BACK = auto()
     # The problem with sigma.
     UNDECIDED_BUDGET = auto()
     HALF_REMOVED = auto()
@@ -59,9 +62,10 @@ DOUBTS = frozenset(
         Kind.LARGE_MINORITY,
         Kind.TAIL_REMOVED,
         Kind.MORE_FOUND,
+        Kind.TRUSTED_APART,
     }
 )
-TOLD = frozenset({Kind.AT_MOST})
+TOLD = frozenset({Kind.AT_MOST, Kind.TRUSTED})
 FAILURES = frozenset(
     {
         Kind.NO_ROW_FITS,
