@@ -179,6 +179,9 @@ def robust_mean(
         reach = options.c1 * sigma
         check_budget(n * reach * reach, f"sigma={sigma:g} (times c1={options.c1:g})")
     table = as_table(X)
+    checked = None if trusted is None else Trusted.of(trusted, table)
+    if checked is not None and sigma is not None:
+        checked.check_sigma(sigma)
     random, whole, more = fit_generator(random_state), table, False
     if sigma is None:
         table, more = without_extreme_cells(table)
@@ -193,7 +196,7 @@ def robust_mean(
             break
     result = RobustMeanResult._of(frame, verdict, NamedTable.of(given, table), sample_weight)
     if result.converged:
-        result = _told(result, fraction, trusted)
+        result = _told(result, fraction, checked)
     if result._outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:
@@ -203,17 +206,16 @@ def robust_mean(
     return result
 
 
-def _told(result: RobustMeanResult, fraction: float | None, trusted: Any) -> RobustMeanResult:
+def _told(
+    result: RobustMeanResult, fraction: float | None, trusted: Trusted | None
+) -> RobustMeanResult:
     """Return the answer of a fit with what is known beyond it."""
-    rows = None
-    if trusted is not None:
-        rows = Trusted.of(trusted, as_table(result._known_data().table))
     if not result._verdict.given:
-        if rows is not None:
-            return with_trusted(result, rows, fraction)
+        if trusted is not None:
+            return with_trusted(result, trusted, fraction)
         return result if fraction is None else with_contamination(result, fraction)
-    if rows is not None:
-        result = put_back(result, rows)
+    if trusted is not None:
+        result = put_back(result, trusted)
     return result if fraction is None else within_contamination(result, fraction)
 
 

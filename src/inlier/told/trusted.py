@@ -84,6 +84,12 @@ class Trusted:
         _check_count(len(index))
         return cls(table.fetch(index).astype(np.float64), index)
 
+    def in_table(self, table: Table) -> Trusted:
+        """Return the same rows as they are in the table of a fit, where cells may be set aside."""
+        if self.index is None:
+            return self
+        return replace(self, rows=table.fetch(self.index).astype(np.float64))
+
     def mask(self, n: int) -> Mask:
         """Return which rows of the table are trusted."""
         inside = np.zeros(n, dtype=np.bool_)
@@ -114,6 +120,7 @@ def with_trusted(
     Some twenty passes.
     """
     n, metric = int(result.support.shape[0]), result._rule.metric
+    trusted = trusted.in_table(as_table(result._known_data().table))
     rows = trusted.rows if metric is None else metric.transform(trusted.rows)
     never = trusted.mask(n)
     trimming = Trimming.of(result, _measure(rows), never)
@@ -133,7 +140,6 @@ def with_trusted(
 
 def put_back(result: RobustMeanResult, trusted: Trusted) -> RobustMeanResult:
     """Return the answer for a given sigma with the trusted rows back that it has removed."""
-    trusted.check_sigma(result.sigma)
     support = on_host(result.support) | trusted.mask(int(result.support.shape[0]))
     back = int(support.sum()) - int(on_host(result.support).sum())
     findings = [*result._outcome.findings, Finding(Kind.TRUSTED, len(trusted.rows))]
