@@ -29,6 +29,8 @@ from inlier.verdict.verdict import Outcome, Step, Verdict
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from inlier.told.sensitivity import Sensitivity
+
 # Squares of smaller numbers underflow, or nearly so, by the square of this.
 TINY_COLUMN = 1e-150
 
@@ -250,6 +252,19 @@ class RobustMeanResult:
         use, in some five passes over the data for each point.
         """
         return path_of(self) if self._outcome.searched else ()
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity:
+        """What would change if a fraction of bad rows were known: for 1 to 40%, in order.
+
+        For each fraction the rows that would leave, how far the mean would move, the columns in
+        which it moves most, and how far it can then be from that of the good rows; see
+        `inlier.told.sensitivity.Change`. ``at(contamination=...)`` gives such an answer. It prints
+        as a table. Computed on first use, in some ten passes and a few for each fraction.
+        """
+        from inlier.told.sensitivity import sensitivity
+
+        return sensitivity(self)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -629,7 +644,7 @@ class RobustMeanResult:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and what was derived from them."""
-        made = ("_summary", "cells", "_mean_and_error", "_data", "path")
+        made = ("_summary", "cells", "_mean_and_error", "_data", "path", "sensitivity")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {
             **state,
