@@ -45,8 +45,14 @@ def test_it_names_columns_and_prints_as_a_table():
     found = robust_mean(frame).sensitivity
     assert found[4].columns[0].startswith("pixel ") and len(found) == 6
     lines = str(found).splitlines()
-    assert len(lines) == 7 and "rows leave" in lines[0] and lines[5].startswith("          0.3")
+    assert len(lines) == 8 and "rows leave" in lines[0] and lines[5].startswith("          0.3")
     assert str(found[4]).startswith("contamination=0.3: ")
+    assert lines[7] == found.advice and "pass contamination=0.3: the mean then" in found.advice
+
+
+def test_nothing_is_advised_where_no_fraction_matters():
+    rows = np.random.default_rng(0).standard_normal((300, 4))
+    assert robust_mean(rows).sensitivity.advice == ""
 
 
 def test_it_works_in_a_scatter_and_goes_with_the_data():

@@ -132,21 +132,23 @@ def _moments(rows: Array, d: int, shrunk: bool) -> tuple[Array, Array, float]:
     if added <= 0.0:
         return mean, np.eye(k), 1.0
     if shrunk:
-        part, typical = _shrinkage(offsets, covariance), float(np.trace(covariance)) / k
+        part, typical = _shrinkage(offsets, covariance, d), float(np.trace(covariance)) / d
         # Of as many rows as columns or fewer, some is always shrunk.
         added, covariance = max(part * typical, added), (1.0 - part) * covariance
     return mean, covariance + added * np.eye(k), added
 
 
-def _shrinkage(offsets: Array, covariance: Array) -> float:
-    """Return the share of the identity that minimises the estimated error of a covariance.
+def _shrinkage(offsets: Array, covariance: Array, d: int) -> float:
+    """Return the share of the identity that minimises the estimated error of a d x d covariance.
+
+    Offsets and covariance are given in coordinates of their span.
 
     Ledoit and Wolf (2004), A well-conditioned estimator for large-dimensional covariance matrices,
     section 3.2.
     """
-    m, k = offsets.shape
+    m = len(offsets)
     squared = float(np.sum(covariance * covariance))
-    spread = squared - float(np.trace(covariance)) ** 2 / k
+    spread = squared - float(np.trace(covariance)) ** 2 / d
     lengths = np.einsum("ij,ij->i", offsets, offsets)
     noise = (float(lengths @ lengths) / m - squared) / m
     return 1.0 if spread <= noise else max(noise, 0.0) / spread

@@ -25,6 +25,8 @@ FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4)
 COLUMNS = 3
 # In standard errors: below it the columns in which the mean moves are those of chance.
 NOTABLE = 2.0
+# From so many on, a fraction is worth knowing.
+MATTERS = 5.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Change:
 
 
 class Sensitivity(Sequence[Change]):
-    """The changes for fractions from 1% to 40%; prints as a table."""
+    """The changes for fractions from 1% to 40%; prints as a table, with advice if it matters."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
         self._changes = tuple(changes)
@@ -75,6 +77,20 @@ class Sensitivity(Sequence[Change]):
     def __getitem__(self, i: Any) -> Any:
         """Return a change, or some of them."""
         return self._changes[i]
+
+    @property
+    def advice(self) -> str:
+        """What to pass if it is known, where that matters; empty if no fraction changes much."""
+        largest = max(change.shift for change in self._changes)
+        if largest < MATTERS:
+            return ""
+        change = next(one for one in self._changes if one.shift >= largest / 2.0)
+        where = f", most in {change.columns[0]}" if change.columns else ""
+        return (
+            f"If you know that {100.0 * change.fraction:g}% of the rows may be bad, pass "
+            f"contamination={change.fraction:g}: the mean then moves by {change.shift:.2g} "
+            f"standard errors{where}."
+        )
 
     def __repr__(self) -> str:
         return f"<Sensitivity to {len(self)} fractions>"
@@ -97,7 +113,7 @@ class Sensitivity(Sequence[Change]):
             + f"  {line[4]}"
             for line in (head, *lines)
         ]
-        return "\n".join(row.rstrip() for row in rows)
+        return "\n".join([*(row.rstrip() for row in rows), *([self.advice] if self.advice else [])])
 
 
 def sensitivity(result: RobustMeanResult) -> Sensitivity:
