@@ -41,7 +41,7 @@ FEWEST = 5
 # rows in the middle.
 OWN_METRIC = 20
 # The mean of the kept rows may differ from theirs by what chance leaves with this probability.
-LEVEL = 0.9
+LEVEL = 0.95
 # More than so many times what chance leaves is worth a warning.
 APART = 2.0
 # Of the rows may be bad, if no fraction is told.
