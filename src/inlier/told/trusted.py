@@ -42,6 +42,8 @@ FEWEST = 5
 OWN_METRIC = 20
 # The mean of the kept rows may differ from theirs by what chance leaves with this probability.
 LEVEL = 0.95
+# Where the search has found bad rows, there is less reason to expect others.
+SURER = 0.99
 # More than so many times what chance leaves is worth a warning.
 APART = 2.0
 # Of the rows may be bad, if no fraction is told.
@@ -173,7 +175,8 @@ def _trimmed(
     gaps = trimming.means(places) - target
     best = int(np.einsum("ij,ij->i", gaps, gaps).argmin())
     way = gaps[0] - gaps[best]
-    if not way.any() or float(gaps[0] @ gaps[0]) <= share * _chance(rows):
+    level = SURER if start else LEVEL
+    if not way.any() or float(gaps[0] @ gaps[0]) <= share * _chance(rows, level):
         return trimming, start, gaps[0]
     way /= np.linalg.norm(way)
     error = float((rows @ way).std(ddof=1)) * np.sqrt(share)
@@ -186,7 +189,7 @@ def _trimmed(
     return trimming, j, trimming.means(np.array([j]))[0] - target
 
 
-def _chance(rows: Array) -> float:
+def _chance(rows: Array, level: float = LEVEL) -> float:
     """Return what the squared length of a sum of good rows exceeds rarely, per row.
 
     The squared length of a Gaussian vector of covariance S has mean tr(S), variance 2 tr(S^2).
@@ -194,7 +197,7 @@ def _chance(rows: Array) -> float:
     offsets = rows - rows.mean(axis=0)
     gram = offsets @ offsets.T / (len(rows) - 1)
     deviation = float(np.sqrt(2.0 * np.sum(gram * gram)))
-    return float(np.trace(gram)) + float(stdtrit(len(rows) - 1, LEVEL)) * deviation
+    return float(np.trace(gram)) + float(stdtrit(len(rows) - 1, level)) * deviation
 
 
 def _p_values(result: RobustMeanResult, trusted: Trusted, never: Mask) -> Array:
