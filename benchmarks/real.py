@@ -3,7 +3,7 @@
 Each .npz file of a folder holds `X` (rows) and `y` (1 for a bad row). The error is the distance to
 the mean of the good rows, given over that of the plain mean. The same table without its bad rows
 is fitted too: a row that is removed there is lost. And the same rows must be removed in any order
-of the rows, and in any units of the columns.
+of the rows, and in any units of the columns. Then the same tables with what a user may know.
 
 The data stay where they are: only names and figures are printed, or written with `--write`.
 """
@@ -16,6 +16,7 @@ import common
 import numpy as np
 import pandas as pd
 
+import told
 from inlier.research.datasets import Sample
 
 # More than this many times the mean's error is harm.
@@ -122,12 +123,19 @@ def main(given: Sequence[str] | None = None) -> None:
     found = common.folder_data(arguments.data, arguments.only)
     sets = pd.DataFrame(measure(rule, name, sample) for name, sample in found)
     common.save_records("real", sets)
+    sections = {"Totals": totals(sets), "Sets": common.markdown(map(line_of, sets.itertuples()))}
+    if not arguments.rule:
+        # Bad rows have to be known, and to be fewer than the others.
+        known = common.folder_data(arguments.data, arguments.only)
+        given = pd.DataFrame(told.measure(name, sample) for name, sample in known)
+        common.save_records("told", given)
+        sections["What is told"] = f"{common.about(told.__doc__)}\n\n{told.totals(given)}"
+        sections["What is told, and cannot be used"] = told.safety(given)
     note = (
         f"{common.about(__doc__)} Bold: worse than {HARM} times the mean. One shuffle of the rows "
         "(seed 0), two other orders, other powers of two as units. The data are not part of this "
         f"project. {common.versions()}; one thread."
     )
-    sections = {"Totals": totals(sets), "Sets": common.markdown(map(line_of, sets.itertuples()))}
     common.publish(arguments, "Real tables", note, "make bench-real DATA=folder", sections)
 
 

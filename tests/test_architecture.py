@@ -19,6 +19,7 @@ LAYERS: list[set[str]] = [
     {"estimators"},
     {"covariance"},
     {"api"},
+    {"told"},
     {"results"},
     {"search"},
     {"l0", "federated"},

@@ -94,7 +94,7 @@ def large_tables():
 # What a page takes as given.
 GIVEN = {
     "README.md": lambda: {"X": rows()},
-    "assume.md": lambda: {"X": rows(), "checked": rows(30)},
+    "assume.md": lambda: {"X": rows(), "noise": rows(30)},
     "covariance.md": lambda: {"X": rows()},
     "command-line.md": lambda: {"frame": with_a_suspect()},
     "federated.md": lambda: {

@@ -51,7 +51,7 @@ def test_by_default_the_labels_are_the_rows_that_were_removed():
 
 def test_with_contamination_the_threshold_is_that_of_pyod():
     knn = KNN(contamination=0.1)
-    knn.decision_scores_ = BY_DEFAULT.decision_scores_
+    knn.decision_scores_ = GIVEN.decision_scores_
     knn._process_decision_scores()
     assert GIVEN.threshold_ == knn.threshold_ and GIVEN.labels_.sum() == 20
     np.testing.assert_array_equal(GIVEN.labels_, knn.labels_)

@@ -27,6 +27,12 @@ from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.search.extremes import without_extreme_cells
 from inlier.search.fit import fit_without_sigma
+from inlier.told.contamination import (
+    check_contamination,
+    with_contamination,
+    within_contamination,
+)
+from inlier.told.trusted import Trusted, put_back, with_trusted
 from inlier.verdict import (
     DOUBTS,
     Finding,
@@ -38,6 +44,7 @@ from inlier.verdict import (
 
 Assumption = Literal["auto", "symmetric", "nothing"]
 ScatterName = Literal["auto", "identity", "diagonal"]
+Contamination = float | Literal["auto"]
 MissingName = Literal["auto", "error"]
 Callback = Callable[[Step], object]
 
@@ -46,6 +53,8 @@ def robust_mean(
     X: Any,
     *,
     sigma: float | None = None,
+    contamination: Contamination = "auto",
+    trusted: Any = None,
     assume: Assumption = "auto",
     sample_weight: Any = None,
     scatter: ScatterName | Any = "auto",
@@ -80,6 +89,17 @@ def robust_mean(
         where their chunks are. `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
+    contamination : float in (0, 0.5) or "auto", default="auto"
+        The largest fraction of the rows that may be bad, if one is known. The rows that the search
+        finds leave, and further ones from outside in, unless they look like the tail of the others;
+        the message says if the number seems too small or too large. With sigma, which decides
+        alone, it is only compared. "auto": no fraction is known.
+    trusted : int array, mask of shape (n,) or table of shape (m, d), optional
+        Rows that somebody has checked: their indices, which rows of X they are, or rows that are
+        not in X; at least 5. They stay, and others leave from outside in, until the mean agrees
+        with theirs up to chance. From 20 on, they give the metric too. `discoveries` of the result
+        tells which rows are bad at a stated false discovery rate. With sigma, which must not be
+        below what they vary by, they only stay.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows where sigma is not known. "symmetric": noise about one
         center, such as measurements, or updates of clients with the same kind of data; then any
@@ -145,6 +165,7 @@ def robust_mean(
         sample_weight = check_sample_weight(sample_weight, n)
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
+    fraction = check_contamination(contamination)
     check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
     if sigma is not None and assume != "auto":
         raise ValueError(
@@ -157,6 +178,9 @@ def robust_mean(
         reach = options.c1 * sigma
         check_budget(n * reach * reach, f"sigma={sigma:g} (times c1={options.c1:g})")
     table = as_table(X)
+    checked = None if trusted is None else Trusted.of(trusted, table)
+    if checked is not None and sigma is not None:
+        checked.check_sigma(sigma)
     random, whole, more = fit_generator(random_state), table, False
     if sigma is None:
         table, more = without_extreme_cells(table)
@@ -170,13 +194,28 @@ def robust_mean(
         else:
             break
     result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
-    if verdict.outcome.weak:
+    if result.converged:
+        result = _told(result, fraction, checked)
+    if result._outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:
         from sklearn.exceptions import ConvergenceWarning
 
         warnings.warn(result.message, ConvergenceWarning, stacklevel=2)
     return result
+
+
+def _told(
+    result: RobustMeanResult, fraction: float | None, trusted: Trusted | None
+) -> RobustMeanResult:
+    """Return the answer of a fit with what is known beyond it."""
+    if not result._verdict.given:
+        if trusted is not None:
+            return with_trusted(result, trusted, fraction)
+        return result if fraction is None else with_contamination(result, fraction)
+    if trusted is not None:
+        result = put_back(result, trusted)
+    return result if fraction is None else within_contamination(result, fraction)
 
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:

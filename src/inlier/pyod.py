@@ -22,9 +22,10 @@ class RobustMeanDetector(BaseDetector):
     Parameters
     ----------
     contamination : float in (0, 0.5], optional
-        The fraction of the rows of the fit to label as outliers, as in other detectors of PyOD. By
-        default the rows are labelled that were removed; there may be none. After a fit, the
-        attribute is their fraction.
+        The fraction of the rows of the fit to label as outliers, as in other detectors of PyOD;
+        below 0.5 and without sigma, `robust_mean` is told it too, so that the rows that it removes
+        have the highest scores. By default the rows are labelled that were removed; there may be
+        none. After a fit, the attribute is their fraction.
     sigma, assume, scatter, random_state : optional
         As in `RobustMean`.
 
@@ -65,7 +66,7 @@ class RobustMeanDetector(BaseDetector):
         self.sigma, self.assume, self.scatter = sigma, assume, scatter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, trusted: Any = None) -> Self:
         """Find the bad rows of X; y is ignored.
 
         Parameters
@@ -74,10 +75,14 @@ class RobustMeanDetector(BaseDetector):
             The rows.
         y : ignored
             There for PyOD's interface.
+        trusted : int array, mask of shape (n,) or table of shape (m, d), optional
+            Rows that somebody has checked, as in `robust_mean`.
         """
         self._set_n_classes(y)
         given = {name: getattr(self, name) for name in self.get_params() if name != "contamination"}
-        self.detector_ = RobustMean(**given).fit(X)
+        if self._given is not None and self._given < 0.5 and self.sigma is None:
+            given["contamination"] = self._given
+        self.detector_ = RobustMean(**given).fit(X, trusted=trusted)
         self.decision_scores_ = on_host(self.detector_.result_._outlyingness)
         self._process_decision_scores()
         return self

@@ -103,7 +103,8 @@ class Group:
         rows), "direction" (on one side of a direction of large variance), "metric" (the same in
         the metric of the rows); where nothing is assumed of the good rows, "cells" (a cell beyond
         what the tail of its column can reach), "length" (the same for a row as a whole) and
-        "clear" (well separated along a direction).
+        "clear" (well separated along a direction); "told" (the outermost of the other rows, as far
+        as the user has told that rows are bad).
     rows : int array
         Indices of the rows.
     cut, side
@@ -189,7 +190,7 @@ class Group:
     @property
     def by_distance(self) -> bool:
         """Whether the distance from the center decides, and not one direction."""
-        return self.kind in ("apart", "distance", "tail", "cells", "length")
+        return self.kind in ("apart", "distance", "tail", "cells", "length", "told")
 
     def sizes(self, table: Table) -> Rows:
         """Compute how far out each row of a table lies, as this group measures it; one pass.
@@ -241,6 +242,7 @@ class Group:
             "distance": "far out, in the same direction",
             "tail": "far out, in the same direction, at the end of a tail",
             "direction": f"on {sides} of the others",
+            "told": "farthest out of the others",
             "metric": f"on {sides} of the others, in a low-variance direction",
         }[self.kind]
         return f"{self.size} {'row' if self.size == 1 else 'rows'} {how}"
@@ -382,6 +384,25 @@ class Kind(Enum):
         "{count} of the removed rows lie at the end of a long tail, in one direction. They may be "
         "bad, or the tail of skewed data. Compare with {words.keep}."
     )
+    MORE_FOUND = (
+        "{count} rows would be removed if that were not known: the fraction may be too small."
+    )
+    TRUSTED_APART = (
+        "The mean is {value:.2g} times as far from that of the trusted rows as chance would have "
+        "it: check that these rows are like the good ones."
+    )
+    # What was given.
+    AT_MOST = "As given, at most {value:.3g}% of the rows are bad."
+    TAIL_LEFT = (
+        "That would be up to {count} rows; those that were kept of them look like the tail of the "
+        "others."
+    )
+    ENOUGH_FOUND = (
+        "That would be up to {count} rows; the search finds at least half of them by itself, and "
+        "no others were removed."
+    )
+    TRUSTED = "{count} rows are trusted, as given."
+    TRUSTED_BACK = "Sigma alone would have removed {count} of them."
     # The problem with sigma.
     UNDECIDED_BUDGET = (
         "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "
@@ -431,8 +452,11 @@ DOUBTS = frozenset(
         Kind.COINCIDING_ROWS,
         Kind.LARGE_MINORITY,
         Kind.TAIL_REMOVED,
+        Kind.MORE_FOUND,
+        Kind.TRUSTED_APART,
     }
 )
+TOLD = frozenset({Kind.AT_MOST, Kind.TRUSTED})
 FAILURES = frozenset(
     {
         Kind.NO_ROW_FITS,
@@ -478,6 +502,11 @@ class Outcome:
     def weak(self) -> bool:
         """Whether the data do not show clearly which rows are bad."""
         return bool(self.having(DOUBTS))
+
+    @property
+    def told(self) -> bool:
+        """Whether something was given about the bad or the good rows."""
+        return bool(self.having(TOLD))
 
     @property
     def failed(self) -> bool:

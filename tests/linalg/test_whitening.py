@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from sklearn.covariance import EmpiricalCovariance
+from sklearn.covariance import EmpiricalCovariance, ledoit_wolf
 
 from cases import cases
-from inlier.linalg.whitening import ADDED_VARIANCE, concentrated
+from inlier.linalg.whitening import ADDED_VARIANCE, concentrated, shrunk_metric
 
 
 def sq_distances(found, rows):
@@ -88,3 +88,17 @@ def test_a_row_off_the_plane_of_the_others():
     far = sq_distances(found, rows)
     off = sq_distances(found, rows[:1] + np.eye(4)[3])
     assert np.isfinite(far).all() and off[0] > 10.0 * far.max()
+
+
+def test_shrinkage_is_that_of_ledoit_and_wolf():
+    rng = np.random.default_rng(0)
+    for m, d in ((200, 6), (20, 50)):
+        rows = rng.standard_normal((m, d)) * np.linspace(0.1, 3.0, d)
+        found = shrunk_metric(rows)
+        covariance, _ = ledoit_wolf(rows)
+        precision = found.directions.T @ np.diag(found.precisions) @ found.directions
+        outside = np.eye(d) - found.directions.T @ found.directions
+        np.testing.assert_allclose(
+            precision + found.residual * outside, np.linalg.inv(covariance), rtol=1e-6, atol=1e-6
+        )
+        np.testing.assert_allclose(found.center, rows.mean(axis=0), atol=1e-12)

@@ -47,7 +47,8 @@ def fit_frame(
         weights = None if frame.weights is None else frame.weights[rows]
         with warnings.catch_warnings():  # the verdict reports them
             warnings.simplefilter("ignore")
-            result = options.fit(X, weights, lambda step: tell(what, step))
+            trusted = options.trusted_rows(frame, rows)
+            result = options.fit(X, weights, trusted, lambda step: tell(what, step))
         # The table of the fit: if cells are missing it is a copy, which is not made again.
         table = result._known_data()
         own = names if group is None else names[rows]

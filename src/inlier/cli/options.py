@@ -5,11 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
+from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import typer
 
+from inlier._internal.typing import Array
 from inlier.api import Assumption, robust_mean
+from inlier.data import Table
 from inlier.io import FORMATS, MAX_BYTES, LoadedTable, read
 from inlier.l0.fit import Options as L0Options
 from inlier.results.result import RobustMeanResult
@@ -46,6 +50,11 @@ class Options:
     weights: str | None = reading(
         "Column with the weight of each row in the mean; outliers are found without it."
     )
+    trusted: str | None = reading(
+        "Rows that somebody has checked: a file of such rows, or a column with 1 in them and 0 in "
+        "the others.",
+        metavar="FILE|COLUMN",
+    )
     missing: Literal["auto", "error", "drop", "impute-robust"] = reading(
         "Missing values: judge each row by the values it has (auto), refuse the file (error), drop "
         "the rows (drop), or impute the median of the column (impute-robust).",
@@ -80,6 +89,9 @@ class Options:
     )
     sigma: float | None = fitting(
         "Bound on the standard deviation of the good rows in any direction, if known."
+    )
+    contamination: float | None = fitting(
+        "Largest fraction of the rows that may be bad, if known, such as 0.1."
     )
     assume: Assumption = fitting(
         "Assumption on the good rows, without --sigma: symmetric about one center, or nothing.",
@@ -120,18 +132,37 @@ class Options:
             exclude=_separated(self.exclude),
             na_values=_separated(self.na_values),
             max_bytes=_size(self.max_bytes),
+            trusted=None if self._has_trusted_file else self.trusted,
             **{name: getattr(self, name) for name in (*names, "key", "table", "query")},
         )
         return replace(frame, notes=tuple(map(with_options_spelled, frame.notes)))
 
+    @property
+    def _has_trusted_file(self) -> bool:
+        return self.trusted is not None and Path(self.trusted).exists()
+
+    def trusted_rows(self, frame: LoadedTable, rows: Array) -> Any:
+        """Return the trusted ones of some rows, or those of a file; None if none are known."""
+        if not self._has_trusted_file:
+            return None if frame.trusted is None else frame.trusted[rows]
+        if frame.groups is not None:
+            raise ValueError(
+                f"--trusted {self.trusted} is a file, whose rows belong to no group of --group-by. "
+                "Mark trusted rows in a column."
+            )
+        X = read(str(self.trusted), columns=list(frame.columns), missing="error").X
+        return X.fetch(np.arange(X.shape[0])) if isinstance(X, Table) else X
+
     def fit(
-        self, X: Any, sample_weight: Any, callback: Callable[[Step], object]
+        self, X: Any, sample_weight: Any, trusted: Any, callback: Callable[[Step], object]
     ) -> RobustMeanResult:
         """Fit a table, then apply `threshold`, `keep` and `drop`."""
         if self.p is not None and self.sigma is None:
             raise ValueError("--p needs --sigma. Give it too, or leave --p out.")
         result = robust_mean(
             X, sample_weight=sample_weight, sigma=self.sigma, assume=self.assume,
+            trusted=trusted,
+            contamination="auto" if self.contamination is None else self.contamination,
             scatter=self.scatter, random_state=self.seed, callback=callback,
             l0=None if self.p is None else L0Options(p=self.p),
         )  # fmt: skip

@@ -41,17 +41,21 @@ class GoodRows(NamedTuple):
 
 
 def good_rows(
-    table: Table, assume: Any = "auto", random_state: Seed = 0, standardized: bool = True
+    table: Table,
+    assume: Any = "auto",
+    random_state: Seed = 0,
+    standardized: bool = True,
+    **told: Any,
 ) -> GoodRows:
     """Find the rows whose covariance is that of the good rows.
 
     Rows that `robust_mean` removes are removed first. Of the others, those that inflate the
     covariance are removed if good rows are Gaussian ("gaussian"), if they look Gaussian along most
-    directions ("auto"), or never ("nothing").
+    directions ("auto"), or never ("nothing"). What is `told` goes to `robust_mean`.
     """
     check_choice(assume, "assume", ("auto", "gaussian", "nothing"))
     of_mean: Any = "symmetric" if assume == "gaussian" else assume
-    result = robust_mean(table, assume=of_mean, random_state=random_state)
+    result = robust_mean(table, assume=of_mean, random_state=random_state, **told)
     support, location = result.support, on_host(result.location).astype(np.float64)
     if len(result.certificate.cells):
         # An extreme cell would inflate the covariance: its row is removed.

@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from inlier._internal.arrays import count, double
 from inlier._internal.typing import Seed
+from inlier.api import Contamination
 from inlier.covariance import MomentAssumption, good_rows
 from inlier.data import as_table
 from inlier.results.result import RobustMeanResult
@@ -32,6 +33,8 @@ class RobustCovariance(EmpiricalCovariance):
         Whether the inverse covariance is stored.
     random_state : int, Generator, RandomState or None, default=0
         As in `robust_mean`.
+    contamination : float in (0, 0.5) or "auto", default="auto"
+        The largest fraction of the rows that may spoil the mean, as in `robust_mean`.
 
     Attributes
     ----------
@@ -78,10 +81,12 @@ class RobustCovariance(EmpiricalCovariance):
         assume: MomentAssumption = "auto",
         store_precision: bool = True,
         random_state: Seed = 0,
+        contamination: Contamination = "auto",
     ) -> None:
         self.assume, self.store_precision, self.random_state = assume, store_precision, random_state
+        self.contamination = contamination
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, trusted: Any = None) -> Self:
         """Find the good rows of X and their covariance; warn as `robust_mean` does.
 
         Parameters
@@ -90,10 +95,14 @@ class RobustCovariance(EmpiricalCovariance):
             The rows.
         y : ignored
             There for scikit-learn's pipelines.
+        trusted : int array, mask of shape (n,) or table of shape (m, d), optional
+            Rows that somebody has checked, as in `robust_mean`.
         """
         X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
         table = as_table(X)
-        good = good_rows(table, self.assume, self.random_state)
+        good = good_rows(
+            table, self.assume, self.random_state, contamination=self.contamination, trusted=trusted
+        )
         scatter, _ = table.scatter(good.location, double(good.support))
         self.support_, self.location_, self.result_ = good.support, good.location, good.mean_result
         self._set_covariance(scatter / count(good.support))

@@ -9,7 +9,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inlier._internal.typing import Array
-from inlier.api import Assumption, MissingName, ScatterName, robust_mean
+from inlier.api import Assumption, Contamination, MissingName, ScatterName, robust_mean
 from inlier.data import Table, as_table
 from inlier.data.checks import check_table
 from inlier.estimators.base import MeanEstimator, in_signs
@@ -35,6 +35,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
     ----------
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
+    contamination : float in (0, 0.5) or "auto", default="auto"
+        The largest fraction of the rows that may be bad, if one is known; `robust_mean` says what
+        it does. Unlike in other detectors of scikit-learn, fewer rows may leave.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows if sigma is not given.
     scatter : {"auto", "identity", "diagonal"} or array, default="auto"
@@ -96,17 +99,19 @@ class RobustMean(OutlierMixin, MeanEstimator):
         self,
         *,
         sigma: float | None = None,
+        contamination: Contamination = "auto",
         assume: Assumption = "auto",
         scatter: ScatterName | Any = "auto",
         missing: MissingName = "auto",
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         l0: Options | None = None,
     ) -> None:
-        self.sigma, self.assume, self.scatter, self.missing = sigma, assume, scatter, missing
+        self.sigma, self.contamination, self.assume = sigma, contamination, assume
+        self.scatter, self.missing = scatter, missing
         self.random_state = random_state
         self.l0 = l0
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, trusted: Any = None) -> Self:
         """Find the mean of the good rows of X, and its bad rows; warn as `robust_mean` does.
 
         Parameters
@@ -117,10 +122,13 @@ class RobustMean(OutlierMixin, MeanEstimator):
             As in all of scikit-learn's outlier detectors.
         sample_weight : array of shape (n,), optional
             Weights of the rows in `location_`. They do not affect which rows are removed.
+        trusted : int array, mask of shape (n,) or table of shape (m, d), optional
+            Rows that somebody has checked, as in `robust_mean`.
         """
         result = robust_mean(
             self._table(X, fitting=True),
             sample_weight=sample_weight,
+            trusted=trusted,
             **self.get_params(deep=False),
         )
         details = result.details

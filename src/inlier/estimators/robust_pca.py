@@ -8,6 +8,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from inlier._internal.typing import Array, Seed
+from inlier.api import Contamination
 from inlier.covariance import MomentAssumption, good_rows
 from inlier.data import as_table
 from inlier.results.result import RobustMeanResult
@@ -29,6 +30,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         What is assumed of the good rows, as in `RobustCovariance`.
     random_state : int, Generator, RandomState or None, default=0
         As in `robust_mean`.
+    contamination : float in (0, 0.5) or "auto", default="auto"
+        The largest fraction of the rows that may spoil the mean, as in `robust_mean`.
 
     Attributes
     ----------
@@ -74,10 +77,12 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         *,
         assume: MomentAssumption = "auto",
         random_state: Seed = 0,
+        contamination: Contamination = "auto",
     ) -> None:
         self.n_components, self.assume, self.random_state = n_components, assume, random_state
+        self.contamination = contamination
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, trusted: Any = None) -> Self:
         """Find the good rows of X and their principal components; warn as `robust_mean` does.
 
         Parameters
@@ -86,9 +91,18 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             The rows.
         y : ignored
             There for scikit-learn's pipelines.
+        trusted : int array, mask of shape (n,) or table of shape (m, d), optional
+            Rows that somebody has checked, as in `robust_mean`.
         """
         X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
-        good = good_rows(as_table(X), self.assume, self.random_state, standardized=False)
+        good = good_rows(
+            as_table(X),
+            self.assume,
+            self.random_state,
+            standardized=False,
+            contamination=self.contamination,
+            trusted=trusted,
+        )
         # Not from products of the columns, which lose the digits of columns far from zero.
         model = PCA(self.n_components, svd_solver="full").fit(X[good.support])
         self.support_, self.result_ = good.support, good.mean_result

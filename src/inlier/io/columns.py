@@ -21,6 +21,7 @@ class ColumnChoice:
     id_column: int | None
     group_by: int | None
     weights: int | None
+    trusted: int | None
     left_out: dict[str, Reason]
 
     @property
@@ -50,16 +51,23 @@ def choose_columns(
     id_column: str | int | None,
     group_by: str | int | None,
     weights: str | int | None = None,
+    trusted: str | int | None = None,
 ) -> ColumnChoice:
     """Choose the columns of numbers that were asked for, or all."""
     names = content.names
     ids = _find_one(id_column, "id_column", content)
     groups = _find_one(group_by, "group_by", content)
     weighing = _find_one(weights, "weights", content)
+    checked = _find_one(trusted, "trusted", content)
     reasons = {j: reason for j, reason in enumerate(content.reasons) if reason is not None}
     if weighing is not None and reasons.get(weighing, LABELS) is not LABELS:
         raise _unusable(f"weights={weights!r}", reasons[weighing], "Name another")
-    roles = {ids: "the id_column", groups: "the group_by column", weighing: "the weights column"}
+    roles = {
+        ids: "the id_column",
+        groups: "the group_by column",
+        weighing: "the weights column",
+        checked: "the trusted column",
+    }
     for j, role in roles.items():
         if j is not None:
             reasons[j] = Reason(f"it is {role}", f"they are {role}")
@@ -86,7 +94,8 @@ def choose_columns(
     if ids is None and content.label is not None and reasons.get(content.label) is not None:
         ids = content.label
         left_out.pop(names[ids], None)
-    choice = ColumnChoice([j for j in wanted if j not in reasons], ids, groups, weighing, left_out)
+    numbers = [j for j in wanted if j not in reasons]
+    choice = ColumnChoice(numbers, ids, groups, weighing, checked, left_out)
     if not choice.numbers:
         said = "".join(f" {note}" for note in choice.notes)
         raise ValueError(f"{content.location} has no column of numbers to use.{said}")

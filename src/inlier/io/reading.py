@@ -19,6 +19,10 @@ from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 from inlier.io.columns import Names, choose_columns
 from inlier.io.missing import CHOICES, handle_missing
 
+# What marks a row of a text, in small letters, and what does not.
+YES = ["1", "1.0", "true", "yes"]
+NO = ["0", "0.0", "false", "no", "", "nan", "none"]
+
 
 @dataclass(frozen=True, eq=False)
 class LoadedTable:
@@ -31,6 +35,7 @@ class LoadedTable:
     names: Array | None  # the id column, as text
     groups: Array | None  # the group column, as text
     weights: Array | None  # what each row counts in the mean
+    trusted: Array | None  # mask of the rows that somebody has checked
     notes: tuple[str, ...]  # sentences: what was left out, dropped or imputed, and why
     n_imputed: int  # entries that are medians of their columns
     n_dropped: int  # rows of the file that were left out, because entries were missing
@@ -61,6 +66,7 @@ def read(
     id_column: str | int | None = None,
     group_by: str | int | None = None,
     weights: str | int | None = None,
+    trusted: str | int | None = None,
     missing: str = "error",
     delimiter: str | None = None,
     header: bool | None = None,
@@ -86,6 +92,9 @@ def read(
         Columns to use and to leave out: names, numbers from 0, or patterns such as "gene_*".
     id_column, group_by, weights : str or int, optional
         Names, groups and weights of the rows; these columns are not used as numbers.
+    trusted : str or int, optional
+        Column that marks rows that somebody has checked: 1, true or yes, and 0, false, no or
+        nothing for the others.
     missing : {"error", "auto", "drop", "impute-robust"}
         Refuse entries that are missing, NaN or infinite; leave them to `inlier.robust_mean` as NaN,
         but infinity; leave out their rows; or replace them by the median of their column.
@@ -111,7 +120,7 @@ def read(
     stamp = location.stamp
     content = load(location, options)
     _check_rows(content.n, "rows", location)
-    choice = choose_columns(content, columns, exclude, id_column, group_by, weights)
+    choice = choose_columns(content, columns, exclude, id_column, group_by, weights, trusted)
     names = tuple(content.names[j] for j in choice.numbers)
     with reading(location.label):
         numbers = content.numbers(choice.numbers)
@@ -122,6 +131,10 @@ def read(
             None if j is None else content.words(j)[whole.rows]
             for j in (choice.id_column, choice.group_by)
         )
+    checked = None
+    if choice.trusted is not None:
+        words = content.words(choice.trusted)[whole.rows]
+        checked = _marks(words, content.names[choice.trusted])
     weighing = None
     if choice.weights is not None:
         cells = blocks_of(content.numbers([choice.weights]))
@@ -144,6 +157,7 @@ def read(
         names=ids,
         groups=groups,
         weights=weighing,
+        trusted=checked,
         notes=(*notes, *whole.notes),
         n_imputed=whole.n_imputed,
         n_dropped=content.n - int(whole.rows.sum()),
@@ -151,6 +165,19 @@ def read(
         content=content,
         stamp=stamp,
     )
+
+
+def _marks(words: Array, column: str) -> Array:
+    """Return which cells of a column say yes."""
+    plain = np.array([str(word).strip().lower() for word in words], dtype=object)
+    marked = np.isin(plain, YES)
+    wrong = np.flatnonzero(~marked & ~np.isin(plain, NO))
+    if len(wrong):
+        raise ValueError(
+            f"The column {column!r} of trusted rows must have 1, true or yes in these rows and 0, "
+            f"false, no or nothing in the others, but has {str(words[wrong[0]])!r}."
+        )
+    return np.asarray(marked)
 
 
 def _check_rows(n: int, what: str, location: Location) -> None:

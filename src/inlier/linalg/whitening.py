@@ -6,7 +6,8 @@ covariance determinant (Rousseeuw and Van Driessen 1999), from one start without
 Three quarters of the rows give the final metric, which is more precise than with half of them.
 
 A small multiple of the identity is added to covariances, so that there may be fewer rows than
-columns. Up to a quarter of the rows may be bad.
+columns; or they are shrunk towards one as far as Ledoit and Wolf (2004) estimate to be best. Up to
+a quarter of the rows may be bad.
 """
 
 from __future__ import annotations
@@ -64,22 +65,35 @@ class Concentrated(NamedTuple):
     """Precision along all other directions; 0 if there are none."""
 
 
-def concentrated(rows: Array) -> Concentrated:
+def concentrated(rows: Array, shrunk: bool = False) -> Concentrated:
     """Find the metric of the rows in the middle of m x d rows about the origin.
 
-    Costs O(m d min(m, d)) for each of at most ten steps, and a few copies of the rows.
+    `shrunk` is about covariances, see above. Costs O(m d min(m, d)) for each of at most ten steps,
+    and a few copies of the rows.
     """
     m, d = rows.shape
     span = None if d <= m else _span(rows)
     coordinates = rows if span is None else rows @ span.T
     nearest = smallest(np.einsum("ij,ij->i", coordinates, coordinates), (m + 1) // 2)
     for _ in range(8):
-        before, distances = nearest, _sq_distances(coordinates, nearest, d)
+        before, distances = nearest, _sq_distances(coordinates, nearest, d, shrunk)
         nearest = smallest(distances, (m + 1) // 2)
         if np.array_equal(nearest, before):
             break
     nearest = smallest(distances, int(np.ceil(FINAL_SHARE * m)))
-    mean, covariance, outside = _moments(coordinates[nearest], d)
+    return _metric(coordinates[nearest], d, span, shrunk)
+
+
+def shrunk_metric(rows: Array) -> Concentrated:
+    """Return the mean of m x d rows and the metric of their covariance, shrunk as above."""
+    d = rows.shape[1]
+    span = None if d <= len(rows) else _span(rows)
+    return _metric(rows if span is None else rows @ span.T, d, span, shrunk=True)
+
+
+def _metric(coordinates: Array, d: int, span: Array | None, shrunk: bool) -> Concentrated:
+    """Return the metric of rows that are given by their coordinates in a span."""
+    mean, covariance, outside = _moments(coordinates, d, shrunk)
     variances, directions = PrincipalAxes.of(covariance)
     if span is None:
         return Concentrated(mean, directions, 1.0 / variances, 0.0)
@@ -97,15 +111,15 @@ def _span(rows: Array) -> Array:
     return np.ascontiguousarray(np.linalg.qr(directions.T)[0].T)
 
 
-def _sq_distances(rows: Array, among: Mask, d: int) -> Array:
+def _sq_distances(rows: Array, among: Mask, d: int, shrunk: bool) -> Array:
     """Return the squared distances of all rows in the metric of some of them."""
-    mean, covariance, _ = _moments(rows[among], d)
+    mean, covariance, _ = _moments(rows[among], d, shrunk)
     factor = np.linalg.cholesky(covariance)
     whitened = solve_triangular(factor, (rows - mean).T, lower=True)
     return np.asarray(np.einsum("ij,ij->j", whitened, whitened))
 
 
-def _moments(rows: Array, d: int) -> tuple[Array, Array, float]:
+def _moments(rows: Array, d: int, shrunk: bool) -> tuple[Array, Array, float]:
     """Return the mean and the covariance of rows, and the variance outside of their span.
 
     The rows are given by their k <= d coordinates in it.
@@ -117,4 +131,24 @@ def _moments(rows: Array, d: int) -> tuple[Array, Array, float]:
     added = ADDED_VARIANCE * float(np.trace(covariance)) / d
     if added <= 0.0:
         return mean, np.eye(k), 1.0
+    if shrunk:
+        part, typical = _shrinkage(offsets, covariance, d), float(np.trace(covariance)) / d
+        # Of as many rows as columns or fewer, some is always shrunk.
+        added, covariance = max(part * typical, added), (1.0 - part) * covariance
     return mean, covariance + added * np.eye(k), added
+
+
+def _shrinkage(offsets: Array, covariance: Array, d: int) -> float:
+    """Return the share of the identity that minimises the estimated error of a d x d covariance.
+
+    Offsets and covariance are given in coordinates of their span.
+
+    Ledoit and Wolf (2004), A well-conditioned estimator for large-dimensional covariance matrices,
+    section 3.2.
+    """
+    m = len(offsets)
+    squared = float(np.sum(covariance * covariance))
+    spread = squared - float(np.trace(covariance)) ** 2 / d
+    lengths = np.einsum("ij,ij->i", offsets, offsets)
+    noise = (float(lengths @ lengths) / m - squared) / m
+    return 1.0 if spread <= noise else max(noise, 0.0) / spread

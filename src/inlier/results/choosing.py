@@ -34,13 +34,19 @@ def at(
     sigma: float | None,
     budget: float | None,
     p: float | None,
+    contamination: float | None,
 ) -> RobustMeanResult:
     """Choose by one of the arguments; see `RobustMeanResult.at`."""
-    given = [x for x in (point, threshold, sigma, budget, p) if x is not None]
+    given = [x for x in (point, threshold, sigma, budget, p, contamination) if x is not None]
     if len(given) != 1:
         raise ValueError(
-            f"Give either point (an index into path) or threshold, but {len(given)} were given."
+            "Give one of point (an index into path), threshold and contamination, but "
+            f"{len(given)} were given."
         )
+    if contamination is not None:
+        from inlier.told.contamination import with_contamination
+
+        return with_contamination(result, check_number(contamination, "contamination", below=0.5))
     if point is None and threshold is None:
         return _fitted_again(result, sigma, budget, p)
     if threshold is not None:
@@ -59,7 +65,7 @@ def at(
     there = result.path[point]
     groups = result.groups[: range(len(result.path))[point]]
     support = all_but(result.support.shape[0], there.removed)
-    return _chosen(result, support, groups, dual=there.certificate.multiplier)
+    return chosen(result, support, groups, dual=there.certificate.multiplier)
 
 
 def _fitted_again(
@@ -94,7 +100,7 @@ def keep(result: RobustMeanResult, group: int | Group) -> RobustMeanResult:
     groups = tuple(other for other in result.groups if other is not back)
     support = on_host(result.support).copy()
     support[on_host(back.rows)] = True
-    return _chosen(result, support, groups, finding=Finding(Kind.PUT_BACK, group=back))
+    return chosen(result, support, groups, finding=Finding(Kind.PUT_BACK, group=back))
 
 
 def drop(result: RobustMeanResult, suspect: int | Suspect) -> RobustMeanResult:
@@ -103,7 +109,7 @@ def drop(result: RobustMeanResult, suspect: int | Suspect) -> RobustMeanResult:
     support = on_host(result.support).copy()
     support[on_host(gone.rows)] = False
     groups = (*result.groups, gone.group)
-    return _chosen(result, support, groups, finding=Finding(Kind.DROPPED, group=gone.group))
+    return chosen(result, support, groups, finding=Finding(Kind.DROPPED, group=gone.group))
 
 
 def is_index(value: Any, length: int) -> bool:
@@ -141,10 +147,10 @@ def _at_threshold(result: RobustMeanResult, threshold: float) -> RobustMeanResul
     )
     groups = tuple(group for group in groups if group.size)
     rule = replace(result._rule, threshold=threshold)
-    return replace(_chosen(result, support, groups, rule), _scores=result.scores)
+    return replace(chosen(result, support, groups, rule), _scores=result.scores)
 
 
-def _chosen(
+def chosen(
     result: RobustMeanResult,
     support: Mask,
     groups: tuple[Group, ...],

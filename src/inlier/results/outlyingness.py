@@ -62,9 +62,7 @@ class RobustDistance:
 
     def distances(self, table: Table) -> Rows:
         """Compute distances in units of the typical one; one pass, or a few if X is sparse."""
-        if table.sparse:
-            return _sparse_distances(table, self.measure) / self.typical
-        return table.measured(self.measure) / self.typical
+        return measured(table, self.measure) / self.typical
 
     def outlyingness(self, table: Table, removed: Rows | None = None) -> Rows:
         """Compute the outlyingness of each row; `removed` are judged by the rule if not given.
@@ -97,6 +95,11 @@ def _ellipsoid(rows: Array) -> Ellipsoid:
     directions = np.zeros((len(found.directions), len(unit)))
     directions[:, varies] = found.directions
     return Ellipsoid(center, unit, directions, found.precisions, found.residual)
+
+
+def measured(table: Table, measure: Ellipsoid) -> Rows:
+    """Compute the distances of all rows; one pass, or a few if X is sparse."""
+    return _sparse_distances(table, measure) if table.sparse else table.measured(measure)
 
 
 def _sparse_distances(table: Table, measure: Ellipsoid) -> Rows:

@@ -27,6 +27,8 @@ from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Step, Suspect,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from inlier.told.sensitivity import Sensitivity
+
 # Squares of smaller numbers underflow, or nearly so, by the square of this.
 TINY_COLUMN = 1e-150
 
@@ -118,6 +120,7 @@ class RobustMeanResult:
     """That of the data at the time of the fit."""
     _gaps: Gaps | None = field(repr=False)
     _sample_weight: Array | None = field(repr=False)
+    _p_values: Array | None = field(default=None, repr=False)
 
     @classmethod
     def _of(
@@ -208,6 +211,39 @@ class RobustMeanResult:
         """
         return np.argsort(-on_host(self._outlyingness), kind="stable")
 
+    @property
+    def p_values(self) -> Array:
+        """The conformal p-value of each row, (n,), if rows are trusted; 1 for those.
+
+        The chance that a good row is at least as far out, where trusted rows are good rows drawn at
+        random. Not below 1 / (m + 1) with m trusted rows.
+        """
+        if self._p_values is None:
+            raise ValueError("p-values compare with trusted rows: fit with trusted=...")
+        return self._p_values
+
+    def discoveries(self, level: float = 0.05) -> Array:
+        """Return rows of which at most a share `level` is good, in expectation.
+
+        Where trusted rows are good rows drawn at random: the false discovery rate is controlled by
+        the procedure of Benjamini and Hochberg for `p_values`. They need not be the rows that were
+        removed: for the mean, rows may leave that are bad with less certainty. With m trusted rows
+        none are found unless they are at least a share 1 / (level (m + 1)) of all rows.
+
+        Parameters
+        ----------
+        level : float
+            The largest share, between 0 and 1.
+
+        Returns
+        -------
+        int array
+            Their indices.
+        """
+        from inlier.told.trusted import discoveries
+
+        return discoveries(self.p_values, check_number(level, "level", below=1.0))
+
     @cached_property
     def path(self) -> tuple[PathPoint, ...]:
         """From the budget of all rows to that of the kept ones, and one point below it.
@@ -216,6 +252,19 @@ class RobustMeanResult:
         use, in some five passes over the data for each point.
         """
         return path_of(self) if self._outcome.searched else ()
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity:
+        """What would change if a fraction of bad rows were known: for 1 to 40%, in order.
+
+        For each fraction the rows that would leave, how far the mean would move, the columns in
+        which it moves most, and how far it can then be from that of the good rows; see
+        `inlier.told.sensitivity.Change`. ``at(contamination=...)`` gives such an answer. It prints
+        as a table. Computed on first use, in some ten passes and a few for each fraction.
+        """
+        from inlier.told.sensitivity import sensitivity
+
+        return sensitivity(self)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -396,6 +445,7 @@ class RobustMeanResult:
         self,
         point: int | None = None,
         *,
+        contamination: float | None = None,
         threshold: float | None = None,
         sigma: float | None = None,
         budget: float | None = None,
@@ -407,6 +457,8 @@ class RobustMeanResult:
         ----------
         point : int
             Index into `path`. Below the chosen point, rows are removed that belong to no group.
+        contamination : float
+            At most this fraction of the rows is bad, as in `robust_mean`; some twenty passes.
         threshold : float
             Rows with a higher score are removed; some ten passes.
         sigma, budget, p : float
@@ -417,7 +469,7 @@ class RobustMeanResult:
         RobustMeanResult
             It has no path of its own.
         """
-        return choosing.at(self, point, threshold, sigma, budget, p)
+        return choosing.at(self, point, threshold, sigma, budget, p, contamination)
 
     def keep(self, group: int | Group) -> RobustMeanResult:
         """Return the answer with a group put back, without a new fit.
@@ -577,7 +629,7 @@ class RobustMeanResult:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and what was derived from them."""
-        made = ("_summary", "cells", "_mean_and_error", "_data", "path")
+        made = ("_summary", "cells", "_mean_and_error", "_data", "path", "sensitivity")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {
             **state,

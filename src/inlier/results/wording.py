@@ -36,7 +36,7 @@ def message(result: RobustMeanResult) -> str:
     units = IN_UNITS if result._rule.metric is not None else ""
     if outcome.failed:
         return _joined(_sentences(outcome.having(FAILURES), PYTHON), about, units)
-    if outcome.searched or outcome.chosen:
+    if outcome.searched or outcome.chosen or (outcome.told and not result._verdict.given):
         counts = "" if outcome.chosen else removed(result)
         said, doubts = (_sentences(x, PYTHON) for x in (others, outcome.having(DOUBTS)))
         return _joined(counts, said, about, result.certificate.statement(), doubts, units)

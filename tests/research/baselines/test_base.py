@@ -20,6 +20,7 @@ from inlier.research.baselines import (
     Krum,
     LaiRaoVempala,
     LaiRaoVempalaGaussian,
+    LeeValiant,
     MedianOfMeans,
     MinimumCovarianceDeterminant,
     MultiKrum,
@@ -109,7 +110,7 @@ def test_moves_with_the_data(method, shape, scale, shift):
 
 
 # Means of blocks depend on which rows share one.
-@choice([m for m in ALL if not isinstance(m, MedianOfMeans)])
+@choice([m for m in ALL if not isinstance(m, MedianOfMeans | LeeValiant)])
 def test_the_order_of_rows_does_not_matter(method):
     X = contaminated()
     order = np.random.default_rng(1).permutation(len(X))
@@ -210,7 +211,8 @@ def test_weights_give_the_location_unless_they_are_all_one(method):
     np.testing.assert_array_equal(result.support, result.weights >= 0.5)
     judged = f"Kept {result.support.sum()} of 60 rows."
     assert (judged in result.message) == method.judges_rows and result.message
-    if not (result.weights == 1.0).all():
+    # Lee and Valiant count the rows of weight 0 as if they were at the first center.
+    if not (result.weights == 1.0).all() and not isinstance(method, LeeValiant):
         mean = np.average(X, axis=0, weights=result.weights)
         np.testing.assert_allclose(result.location, mean, atol=1e-7)
 

@@ -16,6 +16,7 @@ from inlier.research.baselines.min_cov_det import MinimumCovarianceDeterminant
 from inlier.research.baselines.simple import (
     CoordinateMedian,
     GeometricMedian,
+    LeeValiant,
     MedianOfMeans,
     TrimmedMean,
 )
@@ -57,6 +58,18 @@ def test_norm_trimmed_mean(shape, alpha):
     found = NormTrimmedMean(alpha=alpha).fit(X)
     np.testing.assert_array_equal(np.flatnonzero(found.support_), np.sort(nearest))
     np.testing.assert_allclose(found.location_, X[nearest].mean(axis=0), atol=1e-12)
+
+
+@cases("alpha", [0.1, 0.3])
+def test_lee_and_valiant(alpha):
+    X = contaminated(60, 4, n_bad=2, far=3.0)
+    first = MedianOfMeans(alpha=alpha).fit(X).location_
+    k = round(alpha * len(X))
+    nearest = np.argsort(np.linalg.norm(X - first, axis=1))[: len(X) - k]
+    found = LeeValiant(alpha=alpha).fit(X)
+    np.testing.assert_array_equal(np.flatnonzero(found.support_), np.sort(nearest))
+    expected = (X[nearest].sum(axis=0) + k * first) / len(X)
+    np.testing.assert_allclose(found.location_, expected, atol=1e-10)
 
 
 def smallest_subgradient(X, x):

@@ -25,6 +25,7 @@ from inlier.research.baselines.reweighting import (
 from inlier.research.baselines.simple import (
     CoordinateMedian,
     GeometricMedian,
+    LeeValiant,
     MedianOfMeans,
     NormTrimmedMean,
     SampleMean,
@@ -34,7 +35,7 @@ from inlier.research.baselines.simple import (
 # From simple to elaborate; spectral methods before those for few rows.
 BASELINES: tuple[type[Baseline], ...] = (
     SampleMean, CoordinateMedian, GeometricMedian, TrimmedMean, NormTrimmedMean, MedianOfMeans,
-    IterativeFiltering, QuantumEntropy, LaiRaoVempala, LaiRaoVempalaGaussian,
+    LeeValiant, IterativeFiltering, QuantumEntropy, LaiRaoVempala, LaiRaoVempalaGaussian,
     ChengDiakonikolasGe, OutlierFractionAgnostic, CorruptionLevelAgnostic, ProjectedGradient,
     SpectralReweighting, FalseDiscoveryFilter, MinimumCovarianceDeterminant, Krum, MultiKrum,
     CenteredClipping,

@@ -1,0 +1,156 @@
+"""Told that at most a fraction of the rows is bad: which of them leave.
+
+The rows that the search finds leave first. If they are half of the rows that may be bad, or more,
+they are what was meant. Otherwise rows are trimmed from outside in, but not simply as many as may
+be bad: good rows have tails, and a tail that is cut off moves the mean if the rows are skewed.
+
+How far a tail would move it shows in the rows further in. Let t1 be the shift of the mean as k rows
+are trimmed, and t2 that as k more are. Of an exponential tail t1 is not quite twice t2, and of a
+Gaussian one less; where the first k rows are bad, t1 is many times t2. So the mean is allowed to
+move along t1 by the share 1 - (2 t1't2 / t1't1)^2 of t1, or not at all if that is negative: the
+shrinkage of James and Stein, with the tail for the noise. As few rows leave as it takes. The number
+that was told may then be too large without much harm.
+
+Each fraction is the dual of the paper's problem: the kept rows have a sigma, and the certificate
+bounds from below how many rows have to go for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inlier._internal.arrays import like
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Mask
+from inlier._internal.validation import check_number, fit_generator
+from inlier.data import Frame, as_table
+from inlier.l0.problem import Subspace
+from inlier.l0.surrogates import dual_in
+from inlier.linalg.eigenpairs import Oracle
+from inlier.results.certificate import most_rows
+from inlier.results.choosing import chosen
+from inlier.told.trimming import Trimming
+from inlier.verdict import Finding, Group, Kind, Outcome
+
+if TYPE_CHECKING:
+    from inlier.results.result import RobustMeanResult
+
+# Of a tail, the outer rows move the mean so many times as far as the next ones, at most.
+TAIL = 2.0
+
+
+def check_contamination(value: Any) -> float | None:
+    """Return the fraction of bad rows; None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    hint = ' Leave it at "auto" if no fraction is known.'
+    return check_number(value, "contamination", below=0.5, hint=hint)
+
+
+def most_bad(fraction: float, n: int) -> int:
+    """Return how many of n rows may be bad."""
+    return int(fraction * n * (1.0 + 1e-12))
+
+
+def with_contamination(result: RobustMeanResult, fraction: float) -> RobustMeanResult:
+    """Return the answer if at most a fraction of the rows is bad, without a new fit.
+
+    Some twenty passes.
+    """
+    trimming = Trimming.of(result)
+    k = most_bad(fraction, trimming.table.shape[0])
+    j = leaving(trimming, [k])[0]
+    findings = [Finding(Kind.AT_MOST, value=100.0 * fraction)]
+    if trimming.n_found > k:
+        findings.append(Finding(Kind.MORE_FOUND, trimming.n_found))
+    elif j < k:
+        enough = 2 * trimming.n_found >= k
+        findings.append(Finding(Kind.ENOUGH_FOUND if enough else Kind.TAIL_LEFT, k))
+    return answer(trimming, j, findings)
+
+
+def within_contamination(result: RobustMeanResult, fraction: float) -> RobustMeanResult:
+    """Compare the answer for a given sigma with a fraction that was told too."""
+    certificate = result.certificate
+    n, least = certificate.n, certificate.l0_lower_bound
+    k = most_bad(fraction, n)
+    if least > k:
+        raise ValueError(
+            f"sigma={result.sigma:g} and contamination={fraction:g} contradict each other: for the "
+            f"others to vary by no more than sigma, at least {least} of {n} rows have to go, and "
+            f"at most {k} are bad. Raise one of them, or leave one out."
+        )
+    findings = [Finding(Kind.AT_MOST, value=100.0 * fraction)]
+    if certificate.n_removed > k:
+        findings.append(Finding(Kind.MORE_FOUND, certificate.n_removed))
+    outcome = result._outcome
+    return replace(result, _outcome=replace(outcome, findings=(*outcome.findings, *findings)))
+
+
+def leaving(trimming: Trimming, allowed: Sequence[int]) -> list[int]:
+    """Return how many rows leave, in their order, if so many may be bad; two passes at most."""
+    found, n = trimming.n_found, len(trimming.rows)
+    # As many rows further in show the tail, unless they would reach into the middle.
+    middle = found + 3 * (n - found) // 4
+    windows = {k: min(2 * k - found, middle) for k in allowed if 2 * found < k < middle}
+    if not windows:
+        return [min(k, found) for k in allowed]
+    ends = np.unique([found, *windows.keys(), *windows.values()])
+    means = dict(zip(ends.tolist(), trimming.means(ends), strict=True))
+    shifts = np.stack([means[found] - means[k] for k in windows])
+    moves = trimming.moves(shifts, found, list(windows))
+    counts = {k: min(k, found) for k in allowed}
+    for (k, inner), t1, moved in zip(windows.items(), shifts, moves, strict=True):
+        square = float(t1 @ t1)
+        t2 = (means[k] - means[inner]) * ((k - found) / (inner - k))
+        tail = TAIL * max(0.0, float(t1 @ t2)) / max(square, TINY)
+        share = 1.0 - tail**2
+        if share > 0.0 and square > 0.0:
+            enough = np.flatnonzero(moved >= share * square * (1.0 - 1e-9))
+            steps = int(enough[0]) + 1 if len(enough) else k - found
+            counts[k] = trimming.untied(found + steps)
+    return [counts[k] for k in allowed]
+
+
+def answer(trimming: Trimming, j: int, findings: Sequence[Finding]) -> RobustMeanResult:
+    """Return the answer without the first j rows of the order, and what to say of it."""
+    result, support = trimming.result, trimming.kept(j)
+    group = trimming.group(j)
+    groups = (*_parts(result.groups, ~support), *(() if group is None else (group,)))
+    found = chosen(result, support, groups)
+    # A group of trimmed rows ends where a cut was told: what was doubtful before is told now.
+    found = replace(found, _outcome=Outcome(findings=tuple(findings)))
+    return _with_dual(found)
+
+
+def _parts(groups: tuple[Group, ...], removed: Mask) -> tuple[Group, ...]:
+    """Return groups without the rows that are kept."""
+    parts = [replace(g, rows=g.rows[like(removed, g.rows)[g.rows]]) for g in groups]
+    return tuple(part for part in parts if part.size)
+
+
+def _with_dual(result: RobustMeanResult) -> RobustMeanResult:
+    """Bound how many rows have to go for the sigma of the kept ones; two passes."""
+    certificate, metric = result.certificate, result._rule.metric
+    budget = certificate.budget
+    if not result.groups or not 0.0 < budget < np.inf:
+        return result
+    data = as_table(result._known_data())
+    table = data if metric is None else data.in_metric(metric)
+    mean = certificate.mean if metric is None else metric.transform(certificate.mean[None])[0]
+    directions = np.stack([group.direction for group in result.groups])
+    if metric is not None:
+        directions = directions @ metric.matrix
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    frame = Frame.of(table, table.constant(1.0) > 0.0, mean, rotates=False, metric=metric)
+    oracle = Oracle(table.with_rows_on_host(), fit_generator(0))
+    subspace = Subspace.spanned(oracle.table, mean, directions)
+    multiplier = dual_in(subspace, mean, budget, oracle.draw).multiplier.in_data(frame)
+    most_kept = most_rows(multiplier, data, certificate.mean, budget)
+    return replace(
+        result, certificate=replace(certificate, multiplier=multiplier, most_kept=most_kept)
+    )

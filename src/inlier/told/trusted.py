@@ -1,0 +1,264 @@
+"""Told that somebody has checked some rows: which of the others leave, and how sure that is.
+
+Trusted rows have a mean. It is less precise than that of all good rows, but nothing that is bad has
+a part in it. If the mean of the kept rows is farther from theirs than chance would have it, other
+rows are trimmed from outside in, by their distance from the trusted ones, until along the way on
+which that moves the mean it is not. Trusted rows are never removed.
+
+Whether a single row is bad is another question, which conformal p-values answer (Bates, Candès,
+Lei, Romano and Sesia 2023, Testing for outliers with conformal p-values). They take sizes for which
+good and trusted rows are alike: by the kept rows in the middle, found without knowing which are
+trusted (Marandon, Lei, Mary and Roquain 2024, Adaptive novelty detection with false discovery rate
+guarantee). Then the procedure of Benjamini and Hochberg controls the false discovery rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from inlier._internal.arrays import on_host
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Array, Mask
+from inlier._internal.validation import as_array, is_device_array
+from inlier.data import Ellipsoid, Table, as_table
+from inlier.linalg.whitening import shrunk_metric
+from inlier.results.choosing import chosen
+from inlier.results.outlyingness import measured
+from inlier.told.contamination import answer, most_bad
+from inlier.told.trimming import Trimming, ellipsoid
+from inlier.verdict import Finding, Kind, Outcome
+
+if TYPE_CHECKING:
+    from inlier.results.result import RobustMeanResult
+
+# Fewer say too little about how rows vary.
+FEWEST = 5
+# From so many on, distances are in the metric of the trusted rows; with fewer, in that of the kept
+# rows in the middle.
+OWN_METRIC = 20
+# The mean of the kept rows may differ from theirs by what chance leaves with this probability.
+LEVEL = 0.95
+# Where the search has found bad rows, there is less reason to expect others.
+SURER = 0.99
+# More than so many times what chance leaves is worth a warning.
+APART = 2.0
+# Of the rows may be bad, if no fraction is told.
+HALF = 0.5
+# On the way inwards the mean is computed at so many places; between two of them, along a line.
+PLACES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Trusted:
+    """Rows that somebody has checked."""
+
+    rows: Array
+    """Their values, m x d."""
+    index: Array | None
+    """Which rows of the table they are; None if they are not in it."""
+
+    @classmethod
+    def of(cls, value: Any, table: Table) -> Trusted:
+        """Read the argument `trusted`: indices, a mask, or a second table."""
+        n, d = table.shape
+        given = as_array(on_host(value) if is_device_array(value) else value, "trusted")
+        if given.ndim == 2:
+            return cls(_second_table(given, d), None)
+        if given.dtype == np.bool_ and given.shape == (n,):
+            index = np.flatnonzero(given)
+        elif given.ndim == 1 and given.dtype.kind in "iu":
+            index = np.unique(given)
+            if len(index) and not (-n <= index[0] and index[-1] < n):
+                wrong = index[0] if index[0] < -n else index[-1]
+                raise ValueError(
+                    f"trusted has the index {wrong}, but X has {n} rows, counted from 0."
+                )
+            index = np.unique(index % n)
+        else:
+            raise ValueError(
+                f"trusted must be the indices of rows of X, a mask of its {n} rows, or a table "
+                f"with its {d} columns, but has shape {given.shape} and dtype {given.dtype}."
+            )
+        _check_count(len(index))
+        return cls(table.fetch(index).astype(np.float64), index)
+
+    def in_table(self, table: Table) -> Trusted:
+        """Return the same rows as they are in the table of a fit, where cells may be set aside."""
+        if self.index is None:
+            return self
+        return replace(self, rows=table.fetch(self.index).astype(np.float64))
+
+    def mask(self, n: int) -> Mask:
+        """Return which rows of the table are trusted."""
+        inside = np.zeros(n, dtype=np.bool_)
+        if self.index is not None:
+            inside[self.index] = True
+        return inside
+
+    def check_sigma(self, sigma: float) -> None:
+        """Raise if the trusted rows vary by more than sigma in some direction, beyond chance."""
+        m, d = self.rows.shape
+        offsets = self.rows - self.rows.mean(axis=0)
+        top = float(np.linalg.norm(offsets, 2)) / np.sqrt(m - 1)
+        # In m rows of d columns the largest deviation exceeds that of all rows by chance (Vershynin
+        # 2012, Introduction to the non-asymptotic analysis of random matrices, Corollary 5.35).
+        chance = 1.0 + np.sqrt(d / m) + 3.0 / np.sqrt(m)
+        if top > chance * sigma:
+            raise ValueError(
+                f"sigma={sigma:g} contradicts the trusted rows, which vary by {top:.3g} in some "
+                f"direction (by chance up to {chance * sigma:.3g}). Raise sigma, or leave it out."
+            )
+
+
+def with_trusted(
+    result: RobustMeanResult, trusted: Trusted, fraction: float | None = None
+) -> RobustMeanResult:
+    """Return the answer if some rows are trusted, and at most a fraction is bad; no new fit.
+
+    Some twenty passes.
+    """
+    n, metric = int(result.support.shape[0]), result._rule.metric
+    trusted = trusted.in_table(as_table(result._known_data()))
+    rows = trusted.rows if metric is None else metric.transform(trusted.rows)
+    never = trusted.mask(n)
+    trimming = Trimming.of(result, _measure(rows), never)
+    most = min(most_bad(HALF if fraction is None else fraction, n), len(trimming.rows) - 1)
+    # Of the variance of their mean; trusted rows in the table have a part in its mean too.
+    share = 1.0 / len(rows) + (-1.0 if never.any() else 1.0) / n
+    trimming, j, gap = _trimmed(trimming, rows, share, most)
+    findings = [Finding(Kind.TRUSTED, len(rows))]
+    if fraction is not None:
+        findings.append(Finding(Kind.AT_MOST, value=100.0 * fraction))
+    apart = float(np.linalg.norm(gap)) / max(np.sqrt(share * _chance(rows)), TINY)
+    if apart > APART:
+        findings.append(Finding(Kind.TRUSTED_APART, value=apart))
+    told = answer(trimming, j, findings)
+    return replace(told, _p_values=_p_values(result, trusted, never))
+
+
+def put_back(result: RobustMeanResult, trusted: Trusted) -> RobustMeanResult:
+    """Return the answer for a given sigma with the trusted rows back that it has removed."""
+    support = on_host(result.support) | trusted.mask(int(result.support.shape[0]))
+    back = int(support.sum()) - int(on_host(result.support).sum())
+    findings = [*result._outcome.findings, Finding(Kind.TRUSTED, len(trusted.rows))]
+    if back:
+        found = chosen(result, support, ())
+        findings.append(Finding(Kind.TRUSTED_BACK, back))
+        result = replace(found, sigma=result.sigma)
+    return replace(result, _outcome=Outcome(findings=tuple(findings)))
+
+
+def _measure(rows: Array) -> Ellipsoid | None:
+    """Return the distance from trusted rows, if these are enough for a metric."""
+    if len(rows) < OWN_METRIC:
+        return None
+    center = rows.mean(axis=0)
+    unit = float(np.abs(rows - center).max()) or 1.0
+    return ellipsoid(shrunk_metric((rows - center) / unit), center, unit)
+
+
+def _trimmed(
+    trimming: Trimming, rows: Array, share: float, most: int
+) -> tuple[Trimming, int, Array]:
+    """Return the order, how many rows of it leave, and how far the mean then is from theirs."""
+    target = rows.mean(axis=0) - trimming.center
+    start = min(trimming.n_found, most)
+    if start:
+        before, after = np.linalg.norm(trimming.means(np.array([0, start])) - target, axis=1)
+        if after > before:  # the trusted rows speak for those that the fit has removed
+            trimming, start = trimming.from_outside(), 0
+    places = np.unique(np.linspace(start, most, PLACES).astype(np.intp))
+    gaps = trimming.means(places) - target
+    best = int(np.einsum("ij,ij->i", gaps, gaps).argmin())
+    way = gaps[0] - gaps[best]
+    level = SURER if start else LEVEL
+    if not way.any() or float(gaps[0] @ gaps[0]) <= share * _chance(rows, level):
+        return trimming, start, gaps[0]
+    way /= np.linalg.norm(way)
+    error = float((rows @ way).std(ddof=1)) * np.sqrt(share)
+    needed = float(gaps[0] @ way) - float(stdtrit(len(rows) - 1, LEVEL)) * error
+    if needed <= 0.0:
+        return trimming, start, gaps[0]
+    moved = trimming.moves(way[None], start, [int(places[best])])[0]
+    enough = np.flatnonzero(moved >= needed)
+    j = trimming.untied(start + (int(enough[0]) + 1 if len(enough) else len(moved)))
+    return trimming, j, trimming.means(np.array([j]))[0] - target
+
+
+def _chance(rows: Array, level: float = LEVEL) -> float:
+    """Return what the squared length of a sum of good rows exceeds rarely, per row.
+
+    The squared length of a Gaussian vector of covariance S has mean tr(S), variance 2 tr(S^2).
+    """
+    offsets = rows - rows.mean(axis=0)
+    gram = offsets @ offsets.T / (len(rows) - 1)
+    deviation = float(np.sqrt(2.0 * np.sum(gram * gram)))
+    return float(np.trace(gram)) + float(stdtrit(len(rows) - 1, level)) * deviation
+
+
+def _p_values(result: RobustMeanResult, trusted: Trusted, never: Mask) -> Array:
+    """Return the conformal p-value of each row, 1 for trusted ones; some passes.
+
+    Rows that the fit has removed are farther out than all others.
+    """
+    trimming = Trimming.of(result)
+    gone = ~on_host(result.support)
+    sizes = np.where(gone, np.inf, trimming.sizes)
+    if trusted.index is not None:
+        known = sizes[trusted.index]
+    else:
+        table = as_table(trusted.rows)
+        there = table if (metric := result._rule.metric) is None else table.in_metric(metric)
+        known = on_host(measured(there, trimming.measure))
+        known = np.where(
+            on_host(result._rule.scores(table)) > result._rule.threshold, np.inf, known
+        )
+    known = np.sort(known)
+    as_far = len(known) - np.searchsorted(known, sizes, side="left")
+    return np.where(never, 1.0, (1.0 + as_far) / (1.0 + len(known)))
+
+
+def discoveries(p_values: Array, level: float) -> Array:
+    """Return the rows that are bad at a false discovery rate (Benjamini and Hochberg 1995).
+
+    Parameters
+    ----------
+    p_values : array of shape (n,)
+        Of the rows; exactly 1 for those that are known to be good, which are not tested.
+    level : float
+        The largest expected share of good rows among those returned.
+    """
+    tested = np.flatnonzero(p_values < 1.0)
+    order = tested[np.argsort(p_values[tested], kind="stable")]
+    limits = level * np.arange(1, len(order) + 1) / len(p_values)
+    below = np.flatnonzero(p_values[order] <= limits)
+    return np.sort(order[: below[-1] + 1]) if len(below) else order[:0]
+
+
+def _second_table(given: Array, d: int) -> Array:
+    """Check a table of trusted rows that are not rows of X."""
+    if given.shape[1] != d or given.dtype.kind not in "buif":
+        raise ValueError(
+            f"trusted, as a table, must have the {d} columns of X as numbers, but has shape "
+            f"{given.shape} and dtype {given.dtype}."
+        )
+    _check_count(len(given))
+    rows = given.astype(np.float64)
+    if not np.isfinite(rows).all():
+        raise ValueError(
+            "trusted contains NaN or infinity. Leave out rows with missing cells, or give the "
+            "indices of rows of X, in which cells may be missing."
+        )
+    return rows
+
+
+def _check_count(m: int) -> None:
+    if m < FEWEST:
+        raise ValueError(
+            f"trusted must be at least {FEWEST} rows, but there are {m}: fewer say too little "
+            "about how good rows vary."
+        )

@@ -1,0 +1,246 @@
+"""Told a fraction: exactness, invariance, certificates, what is said, and what is refused."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+
+import inlier
+from cases import cases
+from inlier import RobustCovariance, RobustMean, RobustPCA, WeakEvidenceWarning, robust_mean
+from inlier.datasets import SettingA, SettingB
+
+
+def digits(good=0, bad=1, n_bad=60):
+    """One digit, and rows of another that nothing given leaves in."""
+    X, y = load_digits(return_X_y=True)
+    return np.vstack([X[y == good], X[y == bad][:n_bad]]), np.flatnonzero(y == good).size
+
+
+X, N_GOOD = digits()
+TRUTH = X[:N_GOOD].mean(axis=0)
+FRACTION = 0.26
+
+
+def error(result, truth=TRUTH):
+    return np.linalg.norm(np.asarray(result.location) - truth)
+
+
+def quietly(*given, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return robust_mean(*given, **options)
+
+
+# -- The answer -----------------------------------------------------------------------------------
+
+
+@cases("setting", [SettingA, SettingB])
+def test_the_settings_of_the_paper_are_exact_told_alpha_or_more(setting):
+    for alpha in (0.1, 0.3):
+        sample = setting(n=600, d=60, alpha=alpha).sample(random_state=0)
+        for told in (alpha, 1.4 * alpha):
+            result = robust_mean(sample.X, contamination=told)
+            np.testing.assert_array_equal(result.support, ~sample.is_outlier)
+
+
+def test_a_fraction_finds_what_nothing_given_keeps():
+    assert robust_mean(X).support.all()
+    result = robust_mean(X, contamination=FRACTION)
+    assert error(result) < 0.2 * error(robust_mean(X))
+    assert (~result.support).sum() <= FRACTION * len(X)
+
+
+@cases("told", [1.5, 1.9])
+def test_a_fraction_that_is_too_large_costs_little(told):
+    exact = error(robust_mean(X))
+    assert error(robust_mean(X, contamination=told * 60 / len(X))) < 0.3 * exact
+
+
+def test_clean_rows_stay_or_move_the_mean_by_little():
+    rng = np.random.default_rng(0)
+    for clean in (rng.standard_normal((500, 5)), rng.exponential(size=(500, 5))):
+        off = clean - clean.mean(axis=0)
+        se = np.sqrt((off**2).sum() / len(clean) ** 2)
+        for told in (0.05, 0.1, 0.2):
+            moved = robust_mean(clean, contamination=told).location - clean.mean(axis=0)
+            assert np.linalg.norm(moved) < 1.5 * se
+
+
+@cases("told", [0.01, 0.1, 0.3, 0.49])
+def test_never_more_rows_leave_than_told(told):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        table = rng.standard_normal((137, 4)) ** 3
+        assert (~quietly(table, contamination=told).support).sum() <= told * 137
+
+
+def test_at_is_the_same_answer_without_a_new_fit():
+    result, told = robust_mean(X), robust_mean(X, contamination=FRACTION)
+    again = result.at(contamination=FRACTION)
+    np.testing.assert_array_equal(again.support, told.support)
+    np.testing.assert_array_equal(again.location, told.location)
+    assert again.message == told.message and result.support.all()
+
+
+# -- Invariance -----------------------------------------------------------------------------------
+
+
+def test_order_scale_and_origin_do_not_matter():
+    result = robust_mean(X, contamination=FRACTION)
+    order = np.random.default_rng(0).permutation(len(X))
+    np.testing.assert_array_equal(
+        robust_mean(X[order], contamination=FRACTION).support, result.support[order]
+    )
+    for scale, origin in ((1e-8, 0.0), (1024.0, 0.0), (1.0, 1e6)):
+        moved = robust_mean(X * scale + origin, contamination=FRACTION)
+        np.testing.assert_array_equal(moved.support, result.support)
+
+
+def test_equal_rows_are_not_cut_apart():
+    rng = np.random.default_rng(1)
+    table = rng.exponential(size=(300, 3))
+    table[:40] = [2.6, 2.6, 2.6]
+    for told in (0.05, 0.1, 0.14, 0.2):
+        gone = ~quietly(table, contamination=told).support[:40]
+        assert gone.all() or not gone.any()
+
+
+def test_all_kinds_of_tables_give_the_same_rows(tmp_path):
+    expected = robust_mean(X, contamination=FRACTION).support
+    np.save(tmp_path / "X.npy", X)
+    tables = [
+        sp.csr_array(X),
+        pd.DataFrame(X),
+        X.tolist(),
+        tmp_path / "X.npy",
+        np.asfortranarray(X),
+    ]
+    for table in tables:
+        # Files and sparse tables are searched without setting cells aside.
+        found = quietly(table, contamination=FRACTION).support
+        assert (found == expected).mean() > 0.97
+    float32 = robust_mean(X.astype(np.float32), contamination=FRACTION)
+    assert (float32.support == expected).mean() > 0.99 and float32.location.dtype == np.float32
+
+
+def test_missing_cells_and_weights():
+    holes = X.copy()
+    holes[np.random.default_rng(0).random(X.shape) < 0.02] = np.nan
+    result = robust_mean(holes, contamination=FRACTION)
+    np.testing.assert_allclose(
+        result.location, np.nanmean(holes[result.support], axis=0), rtol=1e-12, atol=1e-12
+    )
+    weights = np.arange(1.0, len(X) + 1.0)
+    plain = robust_mean(X, contamination=FRACTION)
+    weighted = robust_mean(X, contamination=FRACTION, sample_weight=weights)
+    np.testing.assert_array_equal(weighted.support, plain.support)
+    expected = np.average(X[plain.support], axis=0, weights=weights[plain.support])
+    np.testing.assert_allclose(weighted.location, expected, rtol=1e-10)
+
+
+def test_a_scatter_says_in_which_units_rows_are_compared():
+    units = 2.0 ** np.random.default_rng(0).integers(-8, 9, X.shape[1])
+    varying = X.std(axis=0) > 0.0
+    variances = np.where(varying, X.var(axis=0), 1.0)
+    result = quietly(X, contamination=FRACTION, scatter=variances)
+    other = quietly(X * units, contamination=FRACTION, scatter=variances * units**2)
+    np.testing.assert_array_equal(result.support, other.support)
+    assert error(result) < 0.3 * error(robust_mean(X))
+
+
+# -- What is stated -------------------------------------------------------------------------------
+
+
+def test_the_certificate_holds_and_bounds_the_optimum():
+    result = robust_mean(X, contamination=FRACTION)
+    certificate = result.certificate
+    assert certificate.verify(X).holds
+    kept = X[result.support]
+    top = np.linalg.eigvalsh(np.cov(kept.T, bias=True))[-1]
+    np.testing.assert_allclose(result.sigma, np.sqrt(top), rtol=1e-6)
+    assert 0 < certificate.l0_lower_bound <= certificate.n_removed
+    # Theorem 1: with what good rows really vary by, and as many of them bad as are.
+    good = np.sqrt(np.linalg.eigvalsh(np.cov(X[:N_GOOD].T, bias=True))[-1])
+    radius = certificate.error_radius(60 / len(X), max(good, result.sigma))
+    assert error(result) <= radius
+
+
+def test_new_rows_are_judged_as_those_of_the_fit():
+    model = RobustMean(contamination=FRACTION).fit(X)
+    np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
+    result = model.result_
+    why = result.explain(int(result.outliers[0]))
+    assert why.removed and "farthest" not in why.cells
+    np.testing.assert_allclose(why.contributions.sum(), why.score, rtol=1e-6)
+
+
+def test_a_result_can_be_pickled_and_chosen_from():
+    result = robust_mean(X, contamination=FRACTION)
+    copied = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(copied.support, result.support)
+    assert copied.message == result.message and result.path == ()
+    assert result.keep(0).support.all()
+    assert "farthest out" in result.to_html()
+
+
+def test_a_fraction_that_is_too_small_or_too_large_is_said():
+    sample = SettingA(n=400, d=40, alpha=0.2).sample(random_state=0)
+    with pytest.warns(WeakEvidenceWarning, match=r"8\d rows would be removed.*may be too small"):
+        few = robust_mean(sample.X, contamination=0.1)
+    assert (~few.support).sum() == 40 and sample.is_outlier[~few.support].mean() > 0.95
+    found = robust_mean(sample.X, contamination=0.3)
+    assert "up to 120 rows" in found.message and "by itself" in found.message
+    tail = robust_mean(np.random.default_rng(0).exponential(size=(400, 3)), contamination=0.2)
+    assert "up to 80 rows" in tail.message and "tail" in tail.message
+
+
+def test_with_nothing_told_nothing_is_said():
+    assert robust_mean(X, contamination="auto").message == robust_mean(X).message
+
+
+# -- With sigma -----------------------------------------------------------------------------------
+
+
+def test_sigma_decides_and_the_fraction_is_compared():
+    sample = SettingA(n=400, d=40, alpha=0.2).sample(random_state=0)
+    alone = robust_mean(sample.X, sigma=sample.sigma)
+    both = robust_mean(sample.X, sigma=sample.sigma, contamination=0.25)
+    np.testing.assert_array_equal(both.support, alone.support)
+    assert "at most 25%" in both.message
+    with pytest.raises(ValueError, match=r"sigma=1\.\d+ and contamination=0\.05 contradict"):
+        robust_mean(sample.X, sigma=sample.sigma, contamination=0.05)
+
+
+# -- Other surfaces -------------------------------------------------------------------------------
+
+
+def test_estimators_of_second_moments_take_it():
+    expected = robust_mean(X, contamination=FRACTION).support
+    for model in (RobustCovariance(contamination=FRACTION), RobustPCA(2, contamination=FRACTION)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            support = model.fit(X).support_
+        assert not support[~expected].any() and support.sum() > 0.8 * expected.sum()
+
+
+@cases("wrong", [0.0, 0.5, -0.1, 1, np.nan, "some", None, True, [0.1]])
+def test_a_wrong_fraction_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"contamination must be a finite number.*0\.5"):
+        robust_mean(X, contamination=wrong)
+    with pytest.raises(ValueError, match=r"given|contamination"):
+        robust_mean(X).at(contamination=wrong)
+
+
+def test_tables_without_variation_or_with_very_distant_rows():
+    constant = np.ones((30, 3))
+    assert quietly(constant, contamination=0.2).support.all()
+    table = np.random.default_rng(0).standard_normal((100, 3))
+    table[:3] = 1e200
+    result = quietly(table, contamination=0.1)
+    assert not result.support[:3].any() and np.isfinite(result.location).all()
+    assert inlier.robust_mean(np.eye(3), contamination=0.4).support.sum() >= 2

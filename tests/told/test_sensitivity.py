@@ -1,0 +1,63 @@
+"""What a fraction would change is what it does change."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_digits
+
+from inlier import robust_mean
+
+
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return np.vstack([X[y == 0], X[y == 1][:60]])
+
+
+X = digits()
+RESULT = robust_mean(X)
+
+
+def test_each_change_is_that_of_the_answer():
+    error = X.std(axis=0) / np.sqrt(len(X))
+    for change in RESULT.sensitivity:
+        told = RESULT.at(contamination=change.fraction)
+        assert change.n_removed == (~told.support).sum()
+        np.testing.assert_allclose(change.location, told.location, atol=1e-9)
+        np.testing.assert_allclose(
+            change.radius, told.certificate.error_radius(change.fraction), rtol=1e-6
+        )
+        offset = told.location - RESULT.location
+        if change.n_removed:
+            along = X @ (offset / np.linalg.norm(offset))
+            moved = np.linalg.norm(offset) / (along.std() / np.sqrt(len(X)))
+            np.testing.assert_allclose(change.shift, moved, rtol=1e-6)
+        else:
+            assert change.shift == 0.0 and not change.columns
+        if change.columns:
+            with np.errstate(invalid="ignore"):
+                largest = np.nanargmax(np.abs(offset) / error)
+            assert change.columns[0] == f"x{largest}"
+
+
+def test_it_names_columns_and_prints_as_a_table():
+    frame = pd.DataFrame(X, columns=[f"pixel {j}" for j in range(64)])
+    found = robust_mean(frame).sensitivity
+    assert found[4].columns[0].startswith("pixel ") and len(found) == 6
+    lines = str(found).splitlines()
+    assert len(lines) == 8 and "rows leave" in lines[0] and lines[5].startswith("          0.3")
+    assert str(found[4]).startswith("contamination=0.3: ")
+    assert lines[7] == found.advice and "pass contamination=0.3: the mean then" in found.advice
+
+
+def test_nothing_is_advised_where_no_fraction_matters():
+    rows = np.random.default_rng(0).standard_normal((300, 4))
+    assert robust_mean(rows).sensitivity.advice == ""
+
+
+def test_it_works_in_a_scatter_and_goes_with_the_data():
+    result = robust_mean(X, scatter=np.ones(64) * 4.0)
+    expected = [change.n_removed for change in RESULT.sensitivity]
+    assert [change.n_removed for change in result.sensitivity] == expected
+    copied = pickle.loads(pickle.dumps(RESULT)).with_data(X)
+    assert [change.n_removed for change in copied.sensitivity] == expected

@@ -1,0 +1,212 @@
+"""Trusted rows: what leaves, the false discovery rate, and what is refused."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import false_discovery_control
+from sklearn.datasets import load_digits
+
+from cases import cases
+from inlier import RobustCovariance, RobustMean, WeakEvidenceWarning, robust_mean
+from inlier.datasets import SettingA, SettingB
+
+
+def digits():
+    """Zeros, and a quarter of ones that nothing given leaves in."""
+    X, y = load_digits(return_X_y=True)
+    return np.vstack([X[y == 0], X[y == 1][:60]]), int((y == 0).sum())
+
+
+X, N_GOOD = digits()
+TRUTH = X[:N_GOOD].mean(axis=0)
+
+
+def error(result):
+    return np.linalg.norm(np.asarray(result.location) - TRUTH)
+
+
+def quietly(*given, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return robust_mean(*given, **options)
+
+
+# -- The mean -------------------------------------------------------------------------------------
+
+
+@cases("setting", [SettingA, SettingB])
+def test_the_settings_of_the_paper_are_exact(setting):
+    sample = setting(n=600, d=60, alpha=0.3).sample(random_state=0)
+    good = np.flatnonzero(~sample.is_outlier)
+    for m in (10, 30, 150):
+        result = robust_mean(sample.X, trusted=good[:m])
+        np.testing.assert_array_equal(result.support, ~sample.is_outlier)
+
+
+@cases("m", [30, 100])
+def test_trusted_rows_find_what_nothing_given_keeps(m):
+    result = robust_mean(X, trusted=np.arange(m))
+    assert error(result) < 0.2 * error(robust_mean(X))
+    # Better than the mean of the trusted rows alone.
+    assert error(result) < np.linalg.norm(X[:m].mean(axis=0) - TRUTH)
+
+
+def test_indices_a_mask_and_a_second_table_say_the_same():
+    mask = np.zeros(len(X), bool)
+    mask[:40] = True
+    by_index = robust_mean(X, trusted=list(range(40)))
+    for trusted in (mask, pd.Series(mask), np.arange(40) - len(X), np.arange(40, dtype=np.uint8)):
+        other = robust_mean(X, trusted=trusted)
+        np.testing.assert_array_equal(other.support, by_index.support)
+    second = robust_mean(X[40:], trusted=pd.DataFrame(X[:40]))
+    assert (second.support == by_index.support[40:]).mean() > 0.95
+
+
+def test_trusted_rows_stay_whatever_they_are():
+    sample = SettingA(n=400, d=40, alpha=0.1).sample(random_state=0)
+    bad, good = np.flatnonzero(sample.is_outlier), np.flatnonzero(~sample.is_outlier)
+    trusted = np.concatenate([good[:40], bad[:1]])
+    assert quietly(sample.X, trusted=trusted).support[trusted].all()
+    with_sigma = quietly(sample.X, sigma=sample.sigma, trusted=trusted)
+    assert with_sigma.support[trusted].all() and "1 of them" in with_sigma.message
+
+
+def test_a_clean_table_keeps_its_rows_nine_times_in_ten():
+    rng = np.random.default_rng(0)
+    lost = 0
+    for _ in range(40):
+        table = rng.standard_normal((300, 6))
+        lost += not robust_mean(table, trusted=np.arange(30)).support.all()
+    assert lost <= 10  # 4 are expected, more than 10 with a chance of .002
+
+
+def test_trusted_rows_speak_for_a_group_that_the_search_removes():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((500, 5))
+    table[:100, 0] += 12.0
+    assert not quietly(table).support[:100].any()
+    trusted = np.r_[0:20, 100:180]  # a fifth of them, as of all rows
+    assert robust_mean(table, trusted=trusted).support[:100].mean() > 0.9
+
+
+def test_order_scale_and_origin_do_not_matter():
+    trusted = np.arange(len(X)) < 40
+    result = robust_mean(X, trusted=trusted)
+    order = np.random.default_rng(0).permutation(len(X))
+    other = robust_mean(X[order], trusted=trusted[order])
+    np.testing.assert_array_equal(other.support, result.support[order])
+    for scale, origin in ((1e-8, 0.0), (1.0, 1e6)):
+        moved = robust_mean(X * scale + origin, trusted=trusted)
+        np.testing.assert_array_equal(moved.support, result.support)
+
+
+def test_a_fraction_bounds_what_leaves():
+    with pytest.warns(WeakEvidenceWarning, match="from that of the trusted rows"):
+        result = robust_mean(X, trusted=np.arange(30), contamination=0.1)
+    assert 0 < (~result.support).sum() <= 0.1 * len(X)
+    assert "at most 10%" in result.message and "30 rows are trusted" in result.message
+
+
+def test_the_certificate_holds():
+    assert robust_mean(X, trusted=np.arange(50)).certificate.verify(X).holds
+
+
+def test_trusted_rows_that_are_elsewhere_are_noticed():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((200, 4))
+    with pytest.warns(WeakEvidenceWarning, match="like the good ones"):
+        robust_mean(table, trusted=rng.standard_normal((30, 4)) + 20.0)
+
+
+# -- Which rows are bad ---------------------------------------------------------------------------
+
+
+@cases(("m", "share"), [(100, 0.3), (300, 0.1)])
+def test_the_false_discovery_rate_is_controlled(m, share):
+    rng = np.random.default_rng(m)
+    false, found = [], 0
+    for _ in range(60):
+        n, d = 800 + m, 4
+        table = rng.exponential(size=(n, d))
+        bad = np.zeros(n, bool)
+        bad[rng.choice(n - m, int(share * n), replace=False) + m] = True
+        table[bad] += 3.0 * rng.standard_normal((bad.sum(), d)) + 4.0
+        rows = quietly(table, trusted=np.arange(m)).discoveries(0.05)
+        found += len(rows)
+        false.append((~bad[rows]).mean() if len(rows) else 0.0)
+    assert found > 0
+    # The mean of 60 draws may be off by some of its standard error.
+    assert np.mean(false) <= 0.05 + 2.0 * np.std(false) / np.sqrt(60)
+
+
+def test_discoveries_are_those_of_benjamini_and_hochberg():
+    result = quietly(X, trusted=np.arange(80))
+    p = result.p_values
+    assert (p[:80] == 1.0).all() and p.min() == pytest.approx(1 / 81)
+    for level in (0.05, 0.2):
+        expected = np.flatnonzero(false_discovery_control(p) <= level)
+        np.testing.assert_array_equal(result.discoveries(level), expected)
+
+
+def test_p_values_of_good_rows_are_uniform_or_larger():
+    rng = np.random.default_rng(0)
+    small = []
+    for _ in range(30):
+        table = rng.exponential(size=(400, 3))
+        small.append((quietly(table, trusted=np.arange(100)).p_values[100:] <= 0.1).mean())
+    assert np.mean(small) <= 0.11
+
+
+def test_p_values_need_trusted_rows():
+    for ask in (lambda r: r.p_values, lambda r: r.discoveries()):
+        with pytest.raises(ValueError, match="trusted="):
+            ask(robust_mean(X))
+
+
+# -- Refusals, and other surfaces -----------------------------------------------------------------
+
+
+@cases(
+    ("trusted", "match"),
+    [
+        ([0, 1, 2], "at least 5 rows, but there are 3"),
+        (np.zeros(len(X), bool), "at least 5 rows, but there are 0"),
+        ([0, 1, 2, 3, 10_000], "index 10000.*238 rows"),
+        (np.ones((9, 3)), r"64 columns.*\(9, 3\)"),
+        (np.full((9, 64), np.nan), "NaN or infinity"),
+        ([True] * 7, "mask of its 238 rows"),
+        ([0.5] * 7, "indices of rows"),
+        ("column", "indices of rows"),
+    ],
+)
+def test_wrong_trusted_rows_are_refused(trusted, match):
+    with pytest.raises(ValueError, match=f"trusted.*{match}"):
+        robust_mean(X, trusted=trusted)
+
+
+def test_a_sigma_that_contradicts_them_is_refused_with_both_numbers():
+    sample = SettingA(n=400, d=10, alpha=0.1).sample(random_state=0)
+    good = np.flatnonzero(~sample.is_outlier)[:100]
+    with pytest.raises(ValueError, match=r"sigma=0\.5 contradicts.*vary by 1"):
+        robust_mean(sample.X, sigma=0.5, trusted=good)
+    assert robust_mean(sample.X, sigma=1.2, trusted=good).support[good].all()
+
+
+def test_estimators_take_them_with_the_data():
+    trusted = np.arange(40)
+    expected = robust_mean(X, trusted=trusted)
+    model = RobustMean().fit(X, trusted=trusted)
+    np.testing.assert_array_equal(model.support_, expected.support)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        good = RobustCovariance(assume="nothing").fit(X, trusted=trusted).support_
+    np.testing.assert_array_equal(good, expected.support)
+
+
+def test_cells_may_be_missing_in_trusted_rows_of_the_table():
+    holes = X.copy()
+    holes[np.random.default_rng(0).random(X.shape) < 0.02] = np.nan
+    result = robust_mean(holes, trusted=np.arange(40))
+    assert error(result) < 0.3 * error(robust_mean(X))
