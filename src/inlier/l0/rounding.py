@@ -52,7 +52,7 @@ def rounded(
             fits, best = tried, (removed, mean, spectrum)
         else:
             too_many = tried
-        if too_many - fits <= 1 + CLOSE * len(h):
+        if too_many - fits <= 1 + CLOSE * h.shape[0]:
             break
         # Rows that are far out in these directions are like any others in the rest, where even a
         # loss in proportion may not be enough.

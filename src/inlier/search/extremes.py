@@ -424,10 +424,16 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
     `columns` are those of R among the columns of the table.
     """
     m, d = R.shape
-    if d < 2 or m < thresholds.FEWEST_LENGTHS:
+    if d < 2:
         return []
+    # The tail of few lengths is not well known: only one that is far beyond all others is extreme.
+    few = m < thresholds.FEWEST_LENGTHS
+    least_size, least_ratio, prior = thresholds.EXTREME
     plain = TailLength(view.center, view.unit, view.power)
-    if d < min(m, thresholds.WIDE_COLUMNS):
+    if few:
+        plain = _length(R, 1.0)
+        measured, least_ratio = [(plain, on_host(plain(R)))], thresholds.FEW_LENGTHS_RATIO
+    elif d < min(m, thresholds.WIDE_COLUMNS):
         sizes = on_host(plain.cells(R))
         white = replace(plain, whitener=_whitener(sizes))
         measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
@@ -436,7 +442,7 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
     # In columns of codes a length takes few values, and tests of it would find gaps.
     tied = (view.ascending == 0.0).mean(axis=0) > thresholds.TIED_SHARE
     few_codes = 2 * int(tied.sum()) < d
-    extreme = _long_by_law(R, columns)
+    extreme = [] if few else _long_by_law(R, columns)
     for measure, lengths in measured:
         a = np.sort(lengths)[:, None]
         off = np.maximum(a - np.median(a), 0.0)
@@ -449,11 +455,13 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
             a,
             MEDIAN_SIZE * (off / scale) ** power,
             *counted,
-            *thresholds.EXTREME,
+            least_size,
+            least_ratio,
+            prior,
             thresholds.TAIL_INDEX,
             thresholds.EXTREME_LEVEL,
         )
-        if not found[0] and few_codes and d < thresholds.WIDE_COLUMNS:
+        if not few and not found[0] and few_codes and d < thresholds.WIDE_COLUMNS:
             weak = *thresholds.LONG, thresholds.TAIL_INDEX, thresholds.EXTREME_LEVEL
             found = _tail_test(a, MEDIAN_SIZE * off / scale, *counted, *weak)
             if found[0] < thresholds.LONG_SHARE * m:
@@ -465,15 +473,23 @@ def _extreme_lengths(R: Rows, view: _View, columns: Mask, most: int) -> list[tup
     return extreme
 
 
-def _long_by_law(R: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
-    """Find rows whose length no admitted law explains, as for the cells of a column."""
+def _length(R: Array, power: float) -> TailLength:
+    """Return a length of distances in units of the columns, of which three quarters keep one.
+
+    A power of 1/2 gives the root of their sum, which no single column dominates.
+    """
     center = np.median(R, axis=0)
     off = np.abs(R - center)
     inner = rank(0.75, len(R))
     unit = np.partition(off, inner, axis=0)[inner]
     deviation = R.std(axis=0)
     unit = np.where(unit > 1e-12 * deviation, unit, deviation)
-    measure = TailLength(center, np.stack([unit, unit]), np.full((2, R.shape[1]), 0.5))
+    return TailLength(center, np.stack([unit, unit]), np.full((2, R.shape[1]), power))
+
+
+def _long_by_law(R: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
+    """Find rows whose length no admitted law explains, as for the cells of a column."""
+    measure = _length(R, 0.5)
     lengths = on_host(measure(R))
     if _few_values(lengths):
         return []

@@ -49,7 +49,8 @@ EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over 
 GAP_INDEX = 1.5  # least tail index of a column
 GAP_LEVEL = 0.03  # or that a gap separates a cell, which costs less, over all columns
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
-FEWEST_LENGTHS = 30  # of fewer rows, lengths do not show their tail
+FEWEST_LENGTHS = 30  # of fewer rows, lengths do not show their tail: then ...
+FEW_LENGTHS_RATIO = 3.0  # an extreme one is this many times as long as all others
 WIDE_COLUMNS = 256  # from which on a table is wide; in others lengths are also decorrelated
 
 # -- separated groups
