@@ -272,6 +272,7 @@ def test_classes_and_clusters_far_from_zero(capsys):
 def test_pictures_of_the_method(tmp_path):
     pytest.importorskip("matplotlib")
     runpy.run_path(str(ROOT / "docs" / "pictures" / "draw.py"))["main"](tmp_path)
-    text = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
-    shown = set(re.findall(r"pictures/(\w+\.png)", text))
+    pages = [ROOT / "docs" / name for name in ("method.md", "no-knobs.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = set(re.findall(r"pictures/(\w+\.\w+)\)", text))
     assert shown == {path.name for path in tmp_path.iterdir()}
