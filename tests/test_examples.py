@@ -93,7 +93,6 @@ def large_tables():
 
 # What a page takes as given.
 GIVEN = {
-    "README.md": lambda: {"X": rows()},
     "assume.md": lambda: {"X": rows(), "noise": rows(30)},
     "covariance.md": lambda: {"X": rows()},
     "command-line.md": lambda: {"frame": with_a_suspect()},
@@ -133,6 +132,26 @@ def test_snippets_of_pages(page, tmp_path, monkeypatch, capsys):
     finally:
         if "client" in known:
             known["client"].close()
+
+
+def test_the_verdict_of_the_readme(tmp_path, monkeypatch):
+    """What README.md shows of the command line is what it prints for the table of its example."""
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    readme = ROOT / "README.md"
+    (shown,) = [
+        block[2] for block in FENCE.finditer(readme.read_text("utf-8")) if block[1] == "console"
+    ]
+    known = {}
+    exec(compile(snippets(readme)[0].code, "README.md", "exec"), known)
+    monkeypatch.chdir(tmp_path)
+    known["table"].to_csv("wines.csv", index=False)
+    app = importlib.import_module("inlier.cli.app").app
+    printed = CliRunner().invoke(app, ["fit", "wines.csv"], env={"COLUMNS": "80"}).output
+    printed = [line.rstrip() for line in printed.splitlines()]
+    for line in shown.splitlines():
+        assert line == "..." or line in printed
 
 
 def targets():
@@ -272,6 +291,7 @@ def test_classes_and_clusters_far_from_zero(capsys):
 def test_pictures_of_the_method(tmp_path):
     pytest.importorskip("matplotlib")
     runpy.run_path(str(ROOT / "docs" / "pictures" / "draw.py"))["main"](tmp_path)
-    text = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
-    shown = set(re.findall(r"pictures/(\w+\.png)", text))
+    pages = [ROOT / "docs" / name for name in ("method.md", "no-knobs.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = set(re.findall(r"pictures/(\w+\.\w+)\)", text))
     assert shown == {path.name for path in tmp_path.iterdir()}

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/method.md, beside this file: `python docs/pictures/draw.py`."""
+"""Draw the pictures of docs/method.md and docs/no-knobs.md: `python docs/pictures/draw.py`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.special import ndtr, ndtri, pdtrik
 
 import inlier
+from inlier.search import thresholds
 
 HERE = Path(__file__).parent
 GOOD, BAD = "#0072B2", "#D55E00"  # told apart by everyone
@@ -25,8 +27,10 @@ def figure(columns: int, title: str = "") -> tuple[plt.Figure, list[Axes]]:
     return drawn, list(axes.flat)
 
 
-def save(drawn: plt.Figure, name: str, folder: Path) -> None:
-    drawn.savefig(folder / f"{name}.png", dpi=130)
+def save(drawn: plt.Figure, name: str, folder: Path, suffix: str = "png") -> None:
+    with matplotlib.rc_context({"svg.hashsalt": name}):  # the same file each time
+        metadata = {"Date": None} if suffix == "svg" else None
+        drawn.savefig(folder / f"{name}.{suffix}", dpi=130, metadata=metadata)
     plt.close(drawn)
 
 
@@ -135,7 +139,7 @@ def mirror(folder: Path) -> None:
 
 
 def gap(folder: Path) -> None:
-    """The rule for gross values: a gap that the column's own tail would hardly leave."""
+    """The rule for extreme values: a gap that the column's own tail would hardly leave."""
     rng = np.random.default_rng(3)
     drawn, axes = figure(2)
     for ax, values, title in [
@@ -161,8 +165,93 @@ def gap(folder: Path) -> None:
     save(drawn, "gap", folder)
 
 
+def cells(folder: Path) -> None:
+    """The law of a column: how many values may lie beyond a distance from the median."""
+    n, rng = 400, np.random.default_rng(1)
+    clean = rng.standard_t(3, n)
+    dirty = clean.copy()
+    dirty[:4] = [60.0, 70.0, 85.0, 110.0]
+    drawn, axes = figure(2)
+    for ax, values, title in [
+        (axes[0], clean, "heavy tails (Student's t, 3 degrees of freedom)"),
+        (axes[1], dirty, "four of these values are wrong"),
+    ]:
+        # Beside a second column: the only cell of a row would be removed with it.
+        result = inlier.robust_mean(np.c_[values, rng.standard_normal(n)])
+        found = [cell.row for cell in result.cells if cell.set_aside and cell.column == 0]
+        off = values - np.median(values)
+        unit = np.quantile(np.abs(off), thresholds.INNER_SHARE)
+        order = np.argsort(-off)[: n // 2]
+        b, number, out = off[order] / unit, np.arange(1, n // 2 + 1), np.isin(order, found)
+        ax.loglog(b[~out], number[~out], ".", color=GOOD, label="kept")
+        ax.loglog(b[out], number[out], "x", color=BAD, label=f"set aside: {out.sum()}")
+        at = np.geomspace(1.0, 200.0, 200)
+        start = ndtri(np.mean(off > unit))
+        expected = n * ndtr(start - np.log(at) / thresholds.LOG_DEVIATION)
+        most = 1.0 + np.nan_to_num(pdtrik(1.0 - thresholds.CELL_LEVEL / 2, expected))
+        ax.loglog(at, most, color="black", lw=1, label="most by the law")
+        for units, style in ((thresholds.INFLATED, "--"), (thresholds.NARROW_CAP, ":")):
+            label = f"N b² = n ({units:.0f}u)²"
+            ax.loglog(at, n * (units / at) ** 2, style, color="#777777", lw=1, label=label)
+        ax.set(xlabel="distance b above the median, in units u", xlim=(0.5, 200), ylim=(0.7, 600))
+        ax.set_title(title, fontsize=9)
+        for axis, ticks in ((ax.xaxis, [1, 3, 10, 30, 100]), (ax.yaxis, [1, 10, 100])):
+            axis.set_ticks(ticks, [str(tick) for tick in ticks])
+            axis.set_ticks([], minor=True)
+        ax.legend(frameon=False, fontsize=7, loc="lower left")
+    axes[0].set_ylabel("N: values at least that far out")
+    save(drawn, "cells", folder, "svg")
+
+
+def lengths(folder: Path) -> None:
+    """Rows that are extreme in no column, and long as a whole."""
+    rng = np.random.default_rng(0)
+    X = rng.gamma(4.0, size=(300, 20))
+    middle = np.median(X, axis=0)
+    X[:15] = middle + 3.0 * (X[:15] - middle)
+    bad = ~inlier.robust_mean(X).support
+    units = np.abs(X - middle) / np.median(np.abs(X - middle), axis=0)
+    drawn, axes = figure(2)
+    for ax, values, label in [
+        (axes[0], units.max(axis=1), "farthest cell of a row, in units of its column"),
+        (axes[1], np.sqrt(units.sum(axis=1)), "length of a row, over all columns"),
+    ]:
+        edges = np.linspace(values.min(), values.max(), 45)
+        ax.hist(values[~bad], edges, color=GOOD, label="kept")
+        ax.hist(values[bad], edges, color=BAD, alpha=0.85, label=f"removed: {bad.sum()}")
+        ax.set_yticks([])
+        ax.set_xlabel(label)
+    axes[0].legend(frameon=False, fontsize=8)
+    save(drawn, "lengths", folder, "svg")
+
+
+def groups(folder: Path) -> None:
+    """The same group nearer, and larger: removed, reported, and kept as a class."""
+    drawn, axes = figure(3)
+    for ax, distance, k in zip(axes, (20, 9, 9), (60, 60, 110), strict=True):
+        rng = np.random.default_rng(0)
+        X = rng.exponential(size=(300, 12))
+        X[:k, :2] = 0.3 * rng.standard_normal((k, 2)) + [distance, -distance]
+        result = inlier.robust_mean(X)
+        apart = np.arange(300) < k
+        colour = BAD if (~result.support)[apart].all() else "#999999"
+        marker = "x" if colour == BAD else "."
+        ax.plot(*X[~apart, :2].T, ".", ms=3, color=GOOD)
+        ax.plot(*X[apart, :2].T, marker, ms=4, color=colour)
+        if result.groups:
+            verdict = f"removed: {result.groups[0].ratio:.0f} times as far out"
+        elif result.suspects:
+            verdict = f"reported: {result.suspects[0].group.ratio:.0f} times as far out"
+        else:
+            verdict = "kept: a class"
+        ax.set_title(f"{k} of 300 rows\n{verdict}", fontsize=9)
+        ax.set(xlim=(-2, 23), ylim=(-23, 9), xlabel="first of 12 columns")
+    axes[0].set_ylabel("second")
+    save(drawn, "groups", folder, "svg")
+
+
 def main(folder: Path = HERE) -> None:
-    for draw in (hiding, budget, surrogates, mirror, gap):
+    for draw in (hiding, budget, surrogates, mirror, gap, cells, lengths, groups):
         draw(folder)
 
 
