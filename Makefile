@@ -57,7 +57,7 @@ bench: $(VENV)/.installed-test ## measure the engine on one thread
 # A folder of .npz files with X and y; without it only data that come inside packages are used.
 DATA ?= $(wildcard ../shared/data)
 MORE = $(if $(DATA),--data $(DATA))
-# Unless DATA was named: ../shared/data/real.
+# Unless DATA was named: the default of the script, below ../shared/data.
 REAL = $(if $(filter-out file,$(origin DATA)),--data $(DATA))
 
 bench-noknobs: $(VENV)/.installed-test ## errors with nothing given
@@ -76,6 +76,13 @@ bench-ranking: $(VENV)/.installed-test ## rankings of rows of real tables; DATA=
 
 bench-clean: $(VENV)/.installed-test ## clean tables that lose rows, small tables; ARGS="--draws 20"
 	$(RUN) $(ARGS)
+
+# A module with GOOD, ATTACKS and problems(arguments), by path.
+bench-attacks: $(VENV)/.installed-test ## attacked tables, nothing given; BENCH=path/to/bench.py
+	$(RUN) $(if $(BENCH),--bench $(BENCH)) $(ARGS)
+
+bench-drug: $(VENV)/.installed-test ## Sever's attack on drug data; DATA=path/to/qsar.npz
+	$(RUN) $(REAL) $(ARGS)
 
 bench-rivals: $(VENV)/.installed-test ## every method on every kind of data; DATA=folder for more
 	$(RUN) $(MORE) $(ARGS)

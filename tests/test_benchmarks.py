@@ -3,6 +3,7 @@
 import importlib
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,21 @@ def not_the_first(X):
 
 def below_ten(X):
     return (abs(X) < 10).all(axis=1)
+"""
+
+# One attack that moves the mean, and one that does not.
+ATTACKED = """
+import numpy as np
+
+GOOD, ATTACKS = {"gauss": None}, {"far": 1000.0, "none": 0.0}
+
+def problems(arguments):
+    assert arguments.quick and arguments.good is None and arguments.attack is None
+    for name, shift in ATTACKS.items():
+        X = np.random.default_rng(arguments.seed).standard_normal((80, 3)) * [1.0, 10.0, 0.1]
+        unit = X.std(axis=0)
+        X[:8] += shift * unit
+        yield "gauss", name, 80, 3, 0.1, X, X[8:], unit
 """
 
 
@@ -118,14 +134,18 @@ def test_rankings_are_judged_as_scikit_learn_does(bench, tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        ("real", "--data", ".", "--rule", "rules:below_ten"),
+        ("real", "--data", ".", "--only", "first", "--rule", "rules:below_ten"),
         ("clean", "--draws", 1, "--most-rows", 20, "--only", "t3,small"),
         ("tables", "--draws", 1, "--only", "s_money300", "--kinds", "u1", "--methods", "Tukey 3"),
+        ("attacks", "--bench", "attacked.py"),
+        ("drug", "--data", "flags.npz"),
     ],
     ids=lambda options: options[0],
 )
 def test_a_page_holds_what_is_printed(bench, tmp_path, options):
     real_set(tmp_path, "first")
+    (tmp_path / "attacked.py").write_text(ATTACKED)
+    np.savez(tmp_path / "flags.npz", X=np.eye(4)[np.arange(120) % 4], y=np.ones(120))
     text = bench(*options, "--write")
     page = (tmp_path / "page.md").read_text()
     assert page.startswith("# ")
@@ -159,6 +179,53 @@ def test_tables_compare_a_rule_with_ours(bench, tmp_path):
     assert set(ours.method) == {"inlier", "rules:everything"}
     with pytest.raises(SystemExit, match="no 'best of all'"):
         bench("tables", "--methods", "best of all")
+
+
+def test_attacks_are_scored_as_numpy_does(bench, tmp_path):
+    (tmp_path / "attacked.py").write_text(ATTACKED)
+    text = bench("attacks", "--bench", "attacked.py", "--seed", 5)
+    known = {}
+    exec(ATTACKED, known)
+    arguments = SimpleNamespace(quick=True, seed=5, good=None, attack=None)
+    errors, worse = [], []
+    for *_, alpha, X, good, unit in known["problems"](arguments):
+        sigma = np.sqrt(linalg.eigvalsh(np.cov((good / unit).T, bias=True))[-1])
+        off = (np.array([X.mean(axis=0), np.median(X, axis=0)]) - good.mean(axis=0)) / unit
+        mean, median = np.linalg.norm(off, axis=1)
+        errors.append(mean / sigma / np.sqrt(alpha))
+        worse.append(median > 1.05 * mean + 0.1 * np.sqrt(3 / len(good)))
+    expected = [f"{np.median(errors):.3g}", f"{errors[0]:.3g}", "50.0%", "0"]
+    assert cells(text, "mean")[2:3] + cells(text, "mean")[4:] == expected
+    assert worse == [False, True]
+    assert cells(text, "column median")[5:] == ["0", "50.0%"]
+    assert cells(text, "robust_mean(X)")[5:] == ["0", "0"]
+    assert cells(text, "all")[1] == cells(text, "all")[2]
+    assert cells(text, "far")[1].startswith("0, ")
+    (tmp_path / "empty.py").write_text("GOOD = ATTACKS = {}")
+    with pytest.raises(SystemExit, match="has no problems"):
+        bench("attacks", "--bench", "empty.py")
+    with pytest.raises(SystemExit, match="no module with attacks at absent"):
+        bench("attacks", "--bench", "absent.py")
+
+
+def test_bad_rows_of_the_drug_data_follow_from_their_words(bench, load, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = (rng.random((400, 6)) < 0.3).astype(float), rng.standard_normal(400) + 5.0
+    table = load("drug").attacked(X, y, 3, 0.01, np.random.default_rng(0))
+    np.testing.assert_array_equal(table[:400], X)
+    target = X.T @ y / 4
+    g = np.random.default_rng(0).standard_normal((4, 6))
+    bad = (target + np.sqrt(target @ target) * g / (10 * np.sqrt(6))) / 3
+    np.testing.assert_allclose(table[400:], bad)
+    np.savez(tmp_path / "drug.npz", X=X.astype(np.uint8), y=y)
+    line = cells(bench("drug", "--data", "drug.npz"), "1")
+    assert line[:3] == ["1", "0.01", "4"]
+    assert float(line[3]) == pytest.approx(np.linalg.norm(target - X.mean(0)) / 101, rel=0.1)
+    with pytest.raises(SystemExit, match="no file absent"):
+        bench("drug", "--data", "absent.npz")
+    real_set(tmp_path, "small")
+    with pytest.raises(SystemExit, match="needs at least 100 rows, but X has 60"):
+        bench("drug", "--data", "small.npz")
 
 
 def test_planted_errors_are_where_they_are_said_to_be(load):
