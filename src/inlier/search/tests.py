@@ -96,7 +96,7 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
     width = xp.min(xp.where(inside, widths, np.inf), axis=1, keepdims=True)
     spread = xp.where(width > smallest, spread, 0.0)
     # or where only a few values occur at all.
-    steps = [_steps(values[:, part.start : part.stop + 1], smallest) for part in _parts(n)]
+    steps = [_steps(values[:, part.start : min(part.stop + 1, n)], smallest) for part in _parts(n)]
     distinct = 1.0 + sum(steps)
     spread = xp.where(distinct**2 > n, spread, 0.0)
     scaled = spread > 0.0
@@ -260,7 +260,7 @@ def gap_test(sizes: Rows, sort: bool = True) -> Cut:
     # Copies of a row count as one size: their spacings of 0 would make any gap look large.
     new = xp.concat([
         ascending[:1] >= 0.0,
-        *(_grows(ascending[part.start : part.stop + 1]) for part in _parts(n)),
+        *(_grows(ascending[part.start : min(part.stop + 1, n)]) for part in _parts(n)),
     ])  # fmt: skip
     places = None if every(new) else xp.nonzero(new)[0]
     distinct = ascending if places is None else xp.take(ascending, places)
