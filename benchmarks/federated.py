@@ -42,8 +42,9 @@ TASKS = {"digits": digits, "synthetic": synthetic}
 # Of the bigger task, which takes ten times as long: what was best or is most used on the digits.
 BIG_METHODS = (OURS, "mean", "coordinate median", "Multi-Krum", "NNM + trimmed mean")
 BIG_ATTACKS = ("sign flip", "a little is enough", "label flip", "min-max", "extreme")
-# The thresholds of the rule were chosen on seeds 0 and 1, which the other tables are of.
-HELD_SEEDS = (2, 3, 4)
+# The thresholds of the rule were chosen on seeds 0 and 1, which the other tables are of, and later
+# looking at seed 2.
+HELD_SEEDS = (3, 4, 5)
 HELD_METHODS = (OURS, "Multi-Krum", "centered clipping", "NNM + trimmed mean")
 MINORITIES = (1, 2, 4, 5, 6, 8)
 

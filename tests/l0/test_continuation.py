@@ -86,7 +86,7 @@ def test_where_half_of_the_rows_exceed_the_budget_the_fit_says_what_they_need(sh
 
 
 # A surrogate would remove every row whose weight is lowered: 6 of 10 with a sigma of 9 tenths.
-@cases("factor", [0.97, 0.9, 0.8, 0.7])
+@cases("factor", [0.9, 0.8, 0.7])
 @cases("shape", [(1000, 10), (600, 40), (5000, 8)])
 def test_a_sigma_that_is_a_little_too_small_costs_few_rows_and_no_surrogate(
     monkeypatch, shape, factor
@@ -105,3 +105,10 @@ def test_a_sigma_that_is_a_little_too_small_costs_few_rows_and_no_surrogate(
     assert len(kept) * deviation(kept) ** 2 <= len(X) * (factor * deviation(X)) ** 2 * (1 + 1e-9)
     assert len(X) - len(kept) <= 2.0 * bound + 0.1 * len(X)
     assert len(solved) <= 12
+
+
+# The copies spend the budget in one direction; in another the good rows come near to it as well.
+def test_copies_of_an_outlier_leave_all_together_though_parts_of_them_fit():
+    sample = SettingB(60, 100, 0.2).sample(0)
+    result = robust_mean(sample.X, sigma=sample.sigma)
+    np.testing.assert_array_equal(result.support, ~sample.is_outlier)

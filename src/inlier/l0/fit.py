@@ -18,6 +18,7 @@ from inlier._internal.arrays import (
     namespace,
     total,
 )
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_choice, check_number, check_whole
 from inlier.data import Frame, Metric, Place, Table
@@ -239,8 +240,10 @@ def _refined(
     step1 = SubspaceStep(oracle, surrogate, reached.subspace)
 
     def removes_good_rows(found: StepSolution) -> bool:
-        n_more = found.n_removed - (found.h.shape[0] - m)
-        return lie_near(n_more, budget - found.lambda_max, variance)
+        # The weight that rows lose with their removal, and what it spends along the directions.
+        lost = (1.0 - found.h) * double(found.removed)
+        price = max(float(found.prices.sum()), TINY)
+        return lie_near(total(lost), float(lost @ found.scores) * found.budget / price, variance)
 
     fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify, removes_good_rows)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed

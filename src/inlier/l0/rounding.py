@@ -17,8 +17,9 @@ from inlier.l0.problem import scores, second_moment
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 from inlier.verdict import Step
 
-# The search for the number of rows ends when it is known up to this fraction of all rows.
-CLOSE = 0.02
+# The number of kept rows is a multiple of this fraction of all rows, so that it does not depend on
+# the last digit of an eigenvalue.
+STEP = 0.01
 
 
 def rounded(
@@ -36,10 +37,11 @@ def rounded(
     P = reached.subspace.scaled_projections(center, budget)
     q = scores(P, reached.S)
     ascending = namespace(q).sort(q)
-    fits, too_many = 0, _most_within(P, q) + 1
-    best, tried = None, too_many - 1
-    for _ in range(8):
-        removed = q > ascending[tried - 1] if tried else q >= 0.0
+    step = max(1, int(STEP * h.shape[0]))
+    fits, tried = 0, _most_within(P, q) // step
+    too_many, best = tried + 1, None
+    for _ in range(10):
+        removed = q > ascending[tried * step - 1] if tried else q >= 0.0
         weights = kept_weights(removed, reached.weights)
         mean = table.mean(weights, center)
         spectrum = oracle.top_rough(mean, weights)
@@ -52,11 +54,11 @@ def rounded(
             fits, best = tried, (removed, mean, spectrum)
         else:
             too_many = tried
-        if too_many - fits <= 1 + CLOSE * h.shape[0]:
+        if too_many - fits <= 1:
             break
         # Rows that are far out in these directions are like any others in the rest, where even a
         # loss in proportion may not be enough.
-        tried = (fits + too_many) // 2 if fits else int(tried * (budget / top) ** 2)
+        tried = (fits + too_many) // 2 if best else int(tried * (budget / top) ** 2)
     if best is not None:
         removed, mean, spectrum = best
     directions, prices = reached.subspace.basis, np.diag(reached.S)

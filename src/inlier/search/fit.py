@@ -63,7 +63,7 @@ def fit_without_sigma(
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start - origin)) + typical)
     state = start_search(task, first, distances, noise)
     del distances, near  # as large as a column
-    found, cautious = search(task, state, assume)
+    found, cautious = search(task, state, first, assume)
     # What is as large as some columns is needed no more.
     first = state.mean
     found.candidates.clear()
@@ -99,15 +99,16 @@ def fit_without_sigma(
     )
 
 
-def search(task: Task, first: SearchState, assume: str) -> tuple[SearchState, bool]:
+def search(task: Task, first: SearchState, start: Array, assume: str) -> tuple[SearchState, bool]:
     """Search for groups: by symmetry or, unless the rest is noise about one center, by separation.
 
-    Return also whether nothing was assumed of the good rows in the end.
+    `start` is the center from which the first state was found. Return also whether nothing was
+    assumed of the good rows in the end.
     """
     enough = task.frame.whole.shape[0] >= thresholds.FEWEST_ROWS
     if assume == "symmetric":
         return symmetric(task, first), False
-    if assume == "auto" and enough and not _rehearsal_fails(task, first):
+    if assume == "auto" and enough and not _rehearsal_fails(task, start, first.noise):
         found = symmetric(task, first)
         # Nothing else can be tested in a table that is too large to sample.
         if task.sample is None or (found.groups and _is_noise(task, found)):
@@ -118,11 +119,11 @@ def search(task: Task, first: SearchState, assume: str) -> tuple[SearchState, bo
     return separated(task, first), True
 
 
-def _rehearsal_fails(task: Task, first: SearchState) -> bool:
+def _rehearsal_fails(task: Task, start: Array, noise: float) -> bool:
     """Return whether the search by symmetry is in vain, as one on a sample in memory shows.
 
-    It is if what it leaves is no noise: the few rows that a sample does not show would not change
-    that. And it is if it finds nothing among all rows.
+    It is if it removes groups and what it leaves is no noise; or if it finds nothing in all rows: a
+    sample may not show a small group.
     """
     frame, sample = task.frame, task.sample
     if sample is None or task.axes is not None or frame.rotation is not None:
@@ -130,14 +131,17 @@ def _rehearsal_fails(task: Task, first: SearchState) -> bool:
     some = sample.among(frame.near, _n_tested(sample))
     if len(some.rows) < thresholds.FEWEST_ROWS:
         return False
-    table, random, center = as_table(some.values), fit_generator(0), first.near.center
-    distances = table.sq_distances(center)
+    table, random = as_table(some.values), fit_generator(0)
+    distances = table.sq_distances(start)
     alone = some._replace(rows=np.arange(len(some.rows)))
-    inside = Frame.of(table, distances >= 0.0, center, rotates=False)
+    inside = Frame.of(table, distances >= 0.0, start, rotates=False)
     rehearsed = Task(inside, Oracle(table, random), random, alone, None, task.metric)
-    found = symmetric(rehearsed, start_search(rehearsed, center, distances, first.noise))
-    all_rows = len(some.rows) == frame.whole.shape[0]
-    return (all_rows and not found.groups) or not _is_noise(rehearsed, found)
+    found = symmetric(rehearsed, start_search(rehearsed, start, distances, noise))
+    if not found.groups:
+        return len(some.rows) == frame.whole.shape[0]
+    # By the rows alone: how large a group is, all rows tell better.
+    left = alone.among(found.kept, len(some.rows)).refilled()
+    return not is_noise(left, len(left), len(left), (), frame.whole.to_gpu)
 
 
 def _n_tested(sample: RowSample) -> int:
