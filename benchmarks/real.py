@@ -1,9 +1,12 @@
 """Real tables with known bad rows: does `robust_mean(X)` help, and does it do harm?
 
-Each .npz file of a folder holds `X` (rows) and `y` (1 for a bad row). The error is the distance to
-the mean of the good rows, given over that of the plain mean. The same table without its bad rows
-is fitted too: a row that is removed there is lost. And the same rows must be removed in any order
-of the rows, and in any units of the columns. Then the same tables with what a user may know.
+Each .npz file of a folder holds `X` (rows) and `y` (1 for a bad row). The error is the distance
+to the mean of the good rows, given over that of the plain mean. The risk is the root of the sum
+of squares of the error and of the standard error of the mean of the good rows, over the same for
+the plain mean; it matters if the plain mean is off by 2.5 standard errors. The same table without
+its bad rows is fitted too: a row that is removed there is lost. And the same rows must be removed
+in any order of the rows, and in any units of the columns. Then the same tables with what a user
+may know.
 
 The data stay where they are: only names and figures are printed, or written with `--write`.
 """
@@ -23,6 +26,8 @@ from inlier.research.datasets import Sample
 HARM = 1.05
 # A clean table that loses more than this share of its rows is harmed.
 LOST = 0.01
+# Standard errors by which bad rows have to move the mean to matter.
+MATTERS = 2.5
 
 
 def order_matters(rule: common.Rule, X: np.ndarray, kept: np.ndarray) -> bool:
@@ -49,6 +54,10 @@ def measure(rule: common.Rule, name: str, sample: Sample) -> dict[str, object]:
     clean = rule(sample.inliers)
     error = float(np.linalg.norm(answer.location - truth))
     plain = float(np.linalg.norm(X.mean(axis=0) - truth))
+    good = sample.inliers
+    # Of the mean of the good rows.
+    standard_error = float(np.sqrt(good.var(axis=0).sum() / len(good)))
+    moved = float(np.linalg.norm(clean.location - truth))
     return {
         "name": name,
         "n": len(X),
@@ -57,6 +66,9 @@ def measure(rule: common.Rule, name: str, sample: Sample) -> dict[str, object]:
         "mean_error": plain,
         "error": error,
         "ratio": error / plain if plain > common.ROUNDING else 1.0,
+        "risk": np.hypot(standard_error, error) / np.hypot(standard_error, plain),
+        "clean_risk": np.hypot(standard_error, moved) / standard_error,
+        "matters": plain > MATTERS * standard_error,
         "bad_kept": int((answer.kept & is_bad).sum()),
         "good_removed": int((~answer.kept & ~is_bad).sum()),
         "clean_lost": int((~clean.kept).sum()),
@@ -73,7 +85,13 @@ def measure(rule: common.Rule, name: str, sample: Sample) -> dict[str, object]:
 def totals(sets: pd.DataFrame) -> str:
     """What the rule is judged by, and where each figure comes from."""
     ratio, shown = common.geometric_mean(sets.ratio), sets[["suspects", "mostly_bad"]].sum()
+    matter = common.geometric_mean(sets.ratio[sets.matters])
     figures: dict[str, str | pd.Series] = {
+        "risk, geometric mean": f"{np.exp(np.log(sets.risk).mean()):.3f}",
+        "largest risk": f"{sets.risk.max():.2f} ({sets.name[sets.risk.idxmax()]})",
+        f"risk above {HARM}": sets.risk > HARM,
+        f"clean version: risk above {HARM}": sets.clean_risk > HARM,
+        f"error over the mean's in the {sets.matters.sum()} sets where it matters": f"{matter:.3f}",
         "error over the mean's, geometric mean (none below .01)": f"{ratio:.3f}",
         f"worse than {HARM} times the mean": sets.ratio > HARM,
         f"better than the mean by {HARM}": sets.ratio < 1 / HARM,
@@ -104,6 +122,7 @@ def line_of(s: Any) -> dict[str, object]:
         "mean's error": common.figure(s.mean_error),
         "error": common.figure(s.error),
         "error / mean's": common.bold(common.figure(s.ratio), s.ratio > HARM),
+        "risk, clean": f"{common.figure(s.risk)}, {common.figure(s.clean_risk)}",
         "bad kept / good removed": f"{s.bad_kept} / {s.good_removed}",
         "clean: lost": f"{s.clean_lost} ({common.percent(s.clean_share)})".removesuffix(" (0)"),
         "order": "changes" if s.reordered else "-",

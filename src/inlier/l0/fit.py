@@ -35,7 +35,7 @@ from inlier.l0.problem import budget_tolerance, scores
 from inlier.l0.rounding import rounded
 from inlier.l0.surrogates import ZERO, Surrogate, SurrogateName, surrogate
 from inlier.linalg.centers import central_point
-from inlier.linalg.eigenpairs import Oracle, Spectrum, spectrum_of_kept
+from inlier.linalg.eigenpairs import Oracle, Spectrum, spectrum_before_rotation
 from inlier.verdict import Finding, Kind, Multiplier, Outcome, Step, Verdict
 
 
@@ -171,14 +171,10 @@ def fit_with_sigma(
             needed = reached.needed
     best, room = fit.best, max(budget, spectrum.bound)
     kept = ~best.removed
-    rounded = False
-    if frame.rotation is not None and any_true(kept):
-        # Has the Gram matrix lost the digits of the kept rows? Then take the data.
-        lost = np.finfo(whole.dtype).eps / tolerance * np.linalg.norm(best.mean) ** 2
-        rounded = bool(spectrum.bound / count(kept) < lost)
-        if rounded:
-            there = frame.mean(best.weights, best.mean)
-            spectrum = spectrum_of_kept(frame.near_rows, best.weights, there, None)
+    again = None
+    if any_true(kept):
+        again = spectrum_before_rotation(frame, best.weights, best.mean, spectrum, tolerance)
+    spectrum = again or spectrum
     xp = namespace(kept)
     lambda_max = max(0.0, float(spectrum.values[0]))
     return frame, Verdict(
@@ -195,7 +191,7 @@ def fit_with_sigma(
         n_iter=fit.n_iter,
         converged=fit.converged and lambda_max <= budget * (1.0 + tolerance),
         given=True,
-        rounded=rounded,
+        rounded=again is not None,
         indicator=xp.where(kept, 0.0, xp.clip(best.h, ZERO, None)),
         scores=None if every(kept) else best.scores,
     )

@@ -17,7 +17,7 @@ from scipy.linalg import cholesky
 from scipy.sparse.linalg import ArpackError, eigsh
 from scipy.special import gammaincinv
 
-from inlier._internal.arrays import double, mixed, on_host, total
+from inlier._internal.arrays import any_true, double, mixed, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import DenseTable, Frame, Metric, Table
@@ -305,6 +305,22 @@ def spectrum_of_kept(table: Table, kept: Rows, mean: Array, metric: Metric | Non
     if spectrum.values[0] <= least:
         spectrum = replace(spectrum, values=np.zeros_like(spectrum.values))
     return spectrum
+
+
+def spectrum_before_rotation(
+    frame: Frame, kept: Rows, mean: Array, spectrum: Spectrum, tolerance: float
+) -> Spectrum | None:
+    """Compute a spectrum again where the rotation has lost the digits of the kept rows.
+
+    About its center, which may be far from them, it rounds to the precision of the data. `kept` is
+    1 for these rows, and `mean` theirs in working coordinates. None if nothing was lost.
+    """
+    if frame.rotation is None or not any_true(kept > 0.0):
+        return None
+    lost = np.finfo(frame.whole.dtype).eps / tolerance * float(mean @ mean)
+    if spectrum.bound / total(kept) >= lost:
+        return None
+    return spectrum_of_kept(frame.near_rows, kept, frame.mean(kept, mean), None)
 
 
 def verified_top(table: Table, kept: Rows, mean: Array, metric: Metric | None) -> TopBounds:

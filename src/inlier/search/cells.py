@@ -194,12 +194,12 @@ def cuts_of(
     cells of rows that differ from those with the most frequent value.
     """
     n = len(off)
-    size = np.abs(off)
-    a = np.sort(size)
+    a = np.abs(off)
+    a.sort()
     if n < thresholds.FEWEST_ROWS or a[-1] == 0.0:
         return NO_CUT, NO_CUT
-    least = 1e-9 * median(a[a > 0.0])
-    other, tail = a[a > least], 1.0 - thresholds.INNER_SHARE
+    least = 1e-9 * median(a[np.searchsorted(a, 0.0, "right") :])
+    other, tail = a[np.searchsorted(a, least, "right") :], 1.0 - thresholds.INNER_SHARE
     if len(other) < thresholds.FEWEST_VALUES:
         return NO_CUT, NO_CUT
     # Of equal values no more count than leave a unit to the others.
@@ -213,6 +213,7 @@ def cuts_of(
         repeated = counts >= 3
         repeated[1:] &= counts[1:] >= 0.01 * len(off)
         unit = min([unit, *distinct[repeated][:1]])
+        size = np.abs(off)
         if foreign((size > least) & (size <= unit), size <= least):
             # The others without the cells of these rows.
             return cuts_of(np.where(size <= unit, 0.0, off), level, inflated, power, foreign)

@@ -11,10 +11,10 @@ from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Fences, Frame, Measure, Metric, Place, Table, as_table
 from inlier.data.checks import check_range, largest_distance
-from inlier.l0.problem import Subspace
+from inlier.l0.problem import Subspace, budget_tolerance
 from inlier.l0.surrogates import dual_in
 from inlier.linalg.centers import central_point
-from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle
+from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle, spectrum_before_rotation
 from inlier.search import thresholds
 from inlier.search.extremes import extreme_rules
 from inlier.search.sample import RowSample
@@ -72,6 +72,9 @@ def fit_without_sigma(
     n, m, spectrum = whole.shape[0], count(found.kept), found.spectrum
     if spectrum.bound > (1.0 + EXCESS) * float(spectrum.values[0]) and len(found.mean) > DENSE:
         spectrum = oracle.bound_top(found.mean, double(found.kept))
+    tolerance = budget_tolerance(whole.dtype)
+    again = spectrum_before_rotation(frame, double(found.kept), found.mean, spectrum, tolerance)
+    spectrum = again or spectrum
     needed = max(spectrum.bound * found.kept.shape[0] / m, TINY)
     dual, most_kept = Multiplier.of_budget(found.mean, needed), float(found.kept.shape[0])
     if found.groups:
@@ -96,6 +99,7 @@ def fit_without_sigma(
         early=tuple(early),
         groups=tuple(found.groups),
         suspects=tuple(found.suspects),
+        rounded=again is not None,
     )
 
 
