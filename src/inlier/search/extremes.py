@@ -293,12 +293,15 @@ def rounding_steps(ascending: Rows) -> Array:
 def _step(ascending: Array, least: float) -> float:
     """Return the smallest step between ascending values; of codes, if most values are."""
     n = len(ascending)
-    starts = np.flatnonzero(np.diff(ascending, prepend=-np.inf) > least)
-    counts = np.diff(starts, append=n)
-    codes = counts >= max(3, 0.01 * n)
-    if counts[codes].sum() >= thresholds.INNER_SHARE * n and codes.sum() > 1:
-        starts = starts[codes]
-    return float(np.min(np.diff(ascending[starts]), initial=np.inf))
+    steps = np.diff(ascending)
+    grows = steps > least
+    if 2 * np.count_nonzero(grows) < n:
+        starts = np.flatnonzero(np.concatenate([[True], grows]))
+        counts = np.diff(starts, append=n)
+        codes = counts >= max(3, 0.01 * n)
+        if counts[codes].sum() >= thresholds.INNER_SHARE * n and codes.sum() > 1:
+            return float(np.diff(ascending[starts[codes]]).min())
+    return float(np.min(steps, where=grows, initial=np.inf))
 
 
 def _unit_and_power(ascending: Rows, number: Array) -> tuple[Array, Array]:
