@@ -113,3 +113,9 @@ def test_without_pyod_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "inlier.pyod")
     with pytest.raises(ImportError, match=r"inlier\[pyod\]"):
         importlib.import_module("inlier.pyod")
+
+
+@cases("wrong", ["a", [0.1], 0, 1, True])
+def test_a_fraction_that_is_none_is_named(wrong):
+    with pytest.raises(ValueError, match="contamination must be"):
+        RobustMeanDetector(contamination=wrong).fit(X_TRAIN)

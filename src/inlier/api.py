@@ -32,7 +32,7 @@ from inlier.told.contamination import (
     with_contamination,
     within_contamination,
 )
-from inlier.told.trusted import Trusted, put_back, with_trusted
+from inlier.told.trusted import Trusted, check_names, put_back, with_trusted
 from inlier.verdict import (
     DOUBTS,
     Finding,
@@ -178,7 +178,10 @@ def robust_mean(
         reach = options.c1 * sigma
         check_budget(n * reach * reach, f"sigma={sigma:g} (times c1={options.c1:g})")
     table = as_table(X)
-    checked = None if trusted is None else Trusted.of(trusted, table)
+    checked = None
+    if trusted is not None:
+        check_names(trusted, given)
+        checked = Trusted.of(trusted, table)
     if checked is not None and sigma is not None:
         checked.check_sigma(sigma)
     random, whole, more = fit_generator(random_state), table, False

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from inlier._internal.arrays import on_host
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
+from inlier._internal.validation import check_number
 from inlier.estimators import RobustMean
 from inlier.results.outlyingness import THRESHOLD
 
@@ -78,6 +79,9 @@ class RobustMeanDetector(BaseDetector):
         trusted : int array, mask of shape (n,) or table of shape (m, d), optional
             Rows that somebody has checked, as in `robust_mean`.
         """
+        if self._given is not None:
+            hint = " Leave it at None if no fraction is known."
+            check_number(self._given, "contamination", at_most=0.5, hint=hint)
         self._set_n_classes(y)
         given = {name: getattr(self, name) for name in self.get_params() if name != "contamination"}
         if self._given is not None and self._given < 0.5 and self.sigma is None:

@@ -391,6 +391,10 @@ class Kind(Enum):
         "The mean is {value:.2g} times as far from that of the trusted rows as chance would have "
         "it: check that these rows are like the good ones."
     )
+    TRUSTED_EQUAL = (
+        "The trusted rows are all equal, so that they do not tell how far from theirs the mean may "
+        "be by chance: trust other rows too."
+    )
     # What was given.
     AT_MOST = "As given, at most {value:.3g}% of the rows are bad."
     TAIL_LEFT = (
@@ -454,6 +458,7 @@ DOUBTS = frozenset(
         Kind.TAIL_REMOVED,
         Kind.MORE_FOUND,
         Kind.TRUSTED_APART,
+        Kind.TRUSTED_EQUAL,
     }
 )
 TOLD = frozenset({Kind.AT_MOST, Kind.TRUSTED})

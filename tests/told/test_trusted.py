@@ -210,3 +210,57 @@ def test_cells_may_be_missing_in_trusted_rows_of_the_table():
     holes[np.random.default_rng(0).random(X.shape) < 0.02] = np.nan
     result = robust_mean(holes, trusted=np.arange(40))
     assert error(result) < 0.3 * error(robust_mean(X))
+
+
+# -- What is said of them -------------------------------------------------------------------------
+
+
+def apart(n=200, bad=20):
+    rows = np.random.default_rng(0).normal(size=(n, 3))
+    rows[:bad] += 8
+    return rows
+
+
+def test_if_all_rows_are_trusted_their_mean_is_not_far_from_itself():
+    rows = apart()
+    result = robust_mean(rows, trusted=np.ones(len(rows), bool))  # a warning would fail
+    assert result.support.all()
+    assert "chance would have it" not in result.message
+
+
+def test_equal_trusted_rows_do_not_tell_what_chance_is():
+    with pytest.warns(WeakEvidenceWarning, match="trusted rows are all equal"):
+        robust_mean(apart(), trusted=np.ones((30, 3)))
+    robust_mean(np.full((50, 3), 0.1), trusted=np.arange(7))
+
+
+def test_a_fraction_below_what_was_found_is_said_with_trusted_rows_too():
+    with pytest.warns(WeakEvidenceWarning, match="20 rows would be removed"):
+        robust_mean(apart(), trusted=np.arange(50, 80), contamination=0.05)
+
+
+@cases(
+    "columns, message", [(["c", "b", "a"], "in another order"), (["x", "b", "c"], "'a', 'b', 'c'")]
+)
+def test_columns_of_other_names_are_refused(columns, message):
+    rows = pd.DataFrame(apart(), columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match=f"trusted.*{message}"):
+        robust_mean(rows, trusted=rows[40:80].set_axis(columns, axis=1))
+    robust_mean(rows, trusted=rows[40:80].to_numpy())
+
+
+def test_trusted_rows_stay_if_a_fraction_is_told_later():
+    rows = apart()
+    result = quietly(rows, trusted=np.arange(10))
+    later = result.at(contamination=0.3)
+    assert later.support[:10].all()
+    assert "10 rows are trusted" in later.message
+    assert all(change.n_removed <= 190 for change in result.sensitivity)
+    everything = quietly(rows, trusted=np.ones(len(rows), bool))
+    assert everything.at(contamination=0.1).support.all()
+    assert {change.n_removed for change in everything.sensitivity} == {0}
+
+
+def test_with_sigma_there_are_no_p_values():
+    with pytest.raises(ValueError, match="without sigma"):
+        _ = robust_mean(apart(), trusted=np.arange(50, 80), sigma=1.2).p_values

@@ -53,8 +53,8 @@ def at(
         return _at_threshold(result, check_number(threshold, "threshold", at_least=0.0))
     if not result.path:
         raise ValueError(
-            "This result has no path: sigma was given to the fit, or it was itself taken from a "
-            "path. Call `at` on the result of robust_mean(X)."
+            "This result has no path: sigma, contamination or trusted was given to the fit, or it "
+            "was itself taken from a path. Call `at` on the result of robust_mean(X)."
         )
     if not is_index(point, len(result.path)):
         raise ValueError(

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
-from inlier._internal.typing import Array, Rows
+from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_number
 from inlier.data import DenseTable, Frame, Gaps, Table, as_table
 from inlier.data.checks import check_table, named_table
@@ -121,6 +121,7 @@ class RobustMeanResult:
     _gaps: Gaps | None = field(repr=False)
     _sample_weight: Array | None = field(repr=False)
     _p_values: Array | None = field(default=None, repr=False)
+    _trusted: Mask | None = field(default=None, repr=False)
 
     @classmethod
     def _of(
@@ -219,7 +220,9 @@ class RobustMeanResult:
         random. Not below 1 / (m + 1) with m trusted rows.
         """
         if self._p_values is None:
-            raise ValueError("p-values compare with trusted rows: fit with trusted=...")
+            raise ValueError(
+                "p-values compare with trusted rows: fit with trusted=..., and without sigma."
+            )
         return self._p_values
 
     def discoveries(self, level: float = 0.05) -> Array:
@@ -459,6 +462,7 @@ class RobustMeanResult:
             Index into `path`. Below the chosen point, rows are removed that belong to no group.
         contamination : float
             At most this fraction of the rows is bad, as in `robust_mean`; some twenty passes.
+            Trusted rows stay.
         threshold : float
             Rows with a higher score are removed; some ten passes.
         sigma, budget, p : float

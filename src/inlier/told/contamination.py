@@ -61,10 +61,11 @@ def with_contamination(result: RobustMeanResult, fraction: float) -> RobustMeanR
 
     Some twenty passes.
     """
-    trimming = Trimming.of(result)
+    trimming = Trimming.of(result, never=result._trusted)
     k = most_bad(fraction, trimming.table.shape[0])
     j = leaving(trimming, [k])[0]
-    findings = [Finding(Kind.AT_MOST, value=100.0 * fraction)]
+    findings = [*result._outcome.having(frozenset({Kind.TRUSTED}))]
+    findings.append(Finding(Kind.AT_MOST, value=100.0 * fraction))
     if trimming.n_found > k:
         findings.append(Finding(Kind.MORE_FOUND, trimming.n_found))
     elif j < k:

@@ -118,7 +118,7 @@ class Sensitivity(Sequence[Change]):
 
 def sensitivity(result: RobustMeanResult) -> Sensitivity:
     """Compute what each fraction would change; seven passes, and some for each that differs."""
-    trimming = Trimming.of(result)
+    trimming = Trimming.of(result, never=result._trusted)
     n = trimming.table.shape[0]
     counts = leaving(trimming, [most_bad(fraction, n) for fraction in FRACTIONS])
     ends = np.unique(counts)

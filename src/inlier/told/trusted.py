@@ -29,7 +29,7 @@ from inlier.linalg.whitening import shrunk_metric
 from inlier.results.choosing import chosen
 from inlier.results.outlyingness import measured
 from inlier.told.contamination import answer, most_bad
-from inlier.told.trimming import Trimming, ellipsoid
+from inlier.told.trimming import EQUAL, Trimming, ellipsoid
 from inlier.verdict import Finding, Kind, Outcome
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ APART = 2.0
 HALF = 0.5
 # On the way inwards the mean is computed at so many places; between two of them, along a line.
 PLACES = 64
+# Names of columns in an error message.
+SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,18 +128,32 @@ def with_trusted(
     rows = trusted.rows if metric is None else metric.transform(trusted.rows)
     never = trusted.mask(n)
     trimming = Trimming.of(result, _measure(rows), never)
-    most = min(most_bad(HALF if fraction is None else fraction, n), len(trimming.rows) - 1)
+    allowed = most_bad(HALF if fraction is None else fraction, n)
+    most = max(0, min(allowed, len(trimming.rows) - 1))
     # Of the variance of their mean; trusted rows in the table have a part in its mean too.
     share = 1.0 / len(rows) + (-1.0 if never.any() else 1.0) / n
+    n_found = trimming.n_found
     trimming, j, gap = _trimmed(trimming, rows, share, most)
     findings = [Finding(Kind.TRUSTED, len(rows))]
     if fraction is not None:
         findings.append(Finding(Kind.AT_MOST, value=100.0 * fraction))
-    apart = float(np.linalg.norm(gap)) / max(np.sqrt(share * _chance(rows)), TINY)
-    if apart > APART:
-        findings.append(Finding(Kind.TRUSTED_APART, value=apart))
+        if n_found > allowed and trimming.n_found:
+            findings.append(Finding(Kind.MORE_FOUND, n_found))
+    findings.extend(_distance(rows, share, gap))
     told = answer(trimming, j, findings)
-    return replace(told, _p_values=_p_values(result, trusted, never))
+    return replace(told, _p_values=_p_values(result, trusted, never), _trusted=never)
+
+
+def _distance(rows: Array, share: float, gap: Array) -> list[Finding]:
+    """Return what to say if the mean is farther from that of the trusted rows than by chance."""
+    length = float(np.linalg.norm(gap))
+    if share <= 0.0:  # all rows are trusted: the two are the same mean
+        return []
+    if not np.ptp(rows, axis=0).any():
+        rounding = EQUAL * float(np.abs(rows).max())
+        return [Finding(Kind.TRUSTED_EQUAL)] if length > rounding else []
+    apart = length / max(np.sqrt(share * _chance(rows)), TINY)
+    return [Finding(Kind.TRUSTED_APART, value=apart)] if apart > APART else []
 
 
 def put_back(result: RobustMeanResult, trusted: Trusted) -> RobustMeanResult:
@@ -149,7 +165,8 @@ def put_back(result: RobustMeanResult, trusted: Trusted) -> RobustMeanResult:
         found = chosen(result, support, ())
         findings.append(Finding(Kind.TRUSTED_BACK, back))
         result = replace(found, sigma=result.sigma)
-    return replace(result, _outcome=Outcome(findings=tuple(findings)))
+    known = trusted.mask(len(support))
+    return replace(result, _outcome=Outcome(findings=tuple(findings)), _trusted=known)
 
 
 def _measure(rows: Array) -> Ellipsoid | None:
@@ -237,6 +254,37 @@ def discoveries(p_values: Array, level: float) -> Array:
     limits = level * np.arange(1, len(order) + 1) / len(p_values)
     below = np.flatnonzero(p_values[order] <= limits)
     return np.sort(order[: below[-1] + 1]) if len(below) else order[:0]
+
+
+def check_names(trusted: Any, X: Any) -> None:
+    """Raise if a table of trusted rows names its columns otherwise than X, or in another order."""
+    theirs, own = _names(trusted), _names(X)
+    if theirs is None or own is None or theirs == own:
+        return
+    if sorted(theirs) == sorted(own):
+        raise ValueError(
+            "trusted has the columns of X in another order. Give them in the order of X, as "
+            "trusted[X.columns] has them."
+        )
+    raise ValueError(
+        f"trusted, as a table, must have the columns of X, {_listed(own)}, but has "
+        f"{_listed(theirs)}. Select those of X, or leave the names away."
+    )
+
+
+def _names(X: Any) -> list[str] | None:
+    """Return the names of the columns; None if there are none, or only numbers."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None or callable(names):
+        return None
+    names = list(names)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def _listed(names: list[str]) -> str:
+    """Return a few names, and how many there are beyond them."""
+    shown = ", ".join(repr(name) for name in names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
 def _second_table(given: Array, d: int) -> Array:
