@@ -9,7 +9,7 @@ from scipy.stats import false_discovery_control
 from sklearn.datasets import load_digits
 
 from cases import cases
-from inlier import RobustCovariance, RobustMean, WeakEvidenceWarning, robust_mean
+from inlier import RobustCovariance, RobustMean, RobustPCA, WeakEvidenceWarning, robust_mean
 from inlier.datasets import SettingA, SettingB
 
 
@@ -246,6 +246,9 @@ def test_columns_of_other_names_are_refused(columns, message):
     rows = pd.DataFrame(apart(), columns=["a", "b", "c"])
     with pytest.raises(ValueError, match=f"trusted.*{message}"):
         robust_mean(rows, trusted=rows[40:80].set_axis(columns, axis=1))
+    for estimator in (RobustMean(), RobustCovariance(), RobustPCA()):
+        with pytest.raises(ValueError, match=f"trusted.*{message}"):
+            estimator.fit(rows, trusted=rows[40:80].set_axis(columns, axis=1))
     robust_mean(rows, trusted=rows[40:80].to_numpy())
 
 

@@ -17,6 +17,7 @@ from inlier.l0.fit import Options
 from inlier.results.outlyingness import THRESHOLD
 from inlier.results.result import RobustMeanResult
 from inlier.search.extremes import cells_beyond
+from inlier.told.trusted import check_names
 
 
 class RobustMean(OutlierMixin, MeanEstimator):
@@ -125,6 +126,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
         trusted : int array, mask of shape (n,) or table of shape (m, d), optional
             Rows that somebody has checked, as in `robust_mean`.
         """
+        check_names(trusted, X)  # which the table does not have
         result = robust_mean(
             self._table(X, fitting=True),
             sample_weight=sample_weight,

@@ -12,6 +12,7 @@ from inlier.api import Contamination
 from inlier.covariance import MomentAssumption, good_rows
 from inlier.data import as_table
 from inlier.results.result import RobustMeanResult
+from inlier.told.trusted import check_names
 
 
 class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -94,6 +95,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         trusted : int array, mask of shape (n,) or table of shape (m, d), optional
             Rows that somebody has checked, as in `robust_mean`.
         """
+        check_names(trusted, X)  # which the array does not have
         X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
         good = good_rows(
             as_table(X),
