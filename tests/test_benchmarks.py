@@ -96,7 +96,7 @@ def test_real_sets_are_scored_as_numpy_does(bench, tmp_path):
     assert cells(text, "clean version loses a row")[1] == "0 of 2"
     assert cells(text, "the order of rows changes the answer")[1] == "0 of 2"
     assert cells(text, "the units of columns change the answer")[1] == "2 of 2"
-    assert cells(text, "first")[6] == "0 / 0"
+    assert cells(text, "first")[7] == "0 / 0"
     harmed = bench("real", "--data", tmp_path, "--only", "first", "--rule", "rules:not_the_first")
     assert cells(harmed, "the order of rows changes the answer")[1:] == ["1 of 1", "first"]
     assert cells(harmed, "clean version loses more than 1%")[1:] == ["1 of 1", "first"]
@@ -104,6 +104,9 @@ def test_real_sets_are_scored_as_numpy_does(bench, tmp_path):
     [line] = pd.read_csv(tmp_path / "out" / "real.csv").to_dict("records")
     error = np.linalg.norm(X.mean(axis=0) - X[~bad].mean(axis=0))
     assert line["mean_error"] == pytest.approx(error)
+    variance = np.trace(np.cov(X[~bad].T, ddof=0)) / np.sum(~bad)
+    risk = np.sqrt((variance + line["error"] ** 2) / (variance + error**2))
+    assert line["risk"] == pytest.approx(risk)
     assert (line["n"], line["d"], line["bad"], line["reordered"]) == (60, 3, 5, False)
     with pytest.raises(SystemExit, match="no 'third'; there are first, second"):
         bench("real", "--data", tmp_path, "--only", "third")
