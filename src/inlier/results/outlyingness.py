@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inlier._internal.arrays import column_medians, evenly_spaced, namespace, on_host, pieces
-from inlier._internal.typing import Array, Rows
+from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Ellipsoid, Metric, Table
 from inlier.data.measures import FARTHEST
@@ -42,20 +42,11 @@ class RobustDistance:
 
     @classmethod
     def of(cls, table: Table, support: Rows, rule: Multiplier | GroupRule) -> RobustDistance:
-        """Measure the metric of the kept rows, or of all if none is kept; one pass, and a sample.
-
-        The sample does not depend on the order of the rows.
-        """
+        """Measure the metric of the kept rows, or of all if none is kept; one pass and a sample."""
         kept = on_host(support)
         if not kept.any():
             kept = np.ones_like(kept)
-        order = on_host(table.order(fit_generator(0)))
-        order = order[kept[order]]
-        d = table.shape[1]
-        most = max(2, min(ROWS, MOST_CELLS // d), CELLS // d)
-        if len(order) > most:
-            order = evenly_spaced(order, most)
-        rows = table.fetch(order).astype(np.float64)
+        rows = sample_of(table, kept)
         measure = _ellipsoid(rows)
         typical = float(np.median(measure(rows)))
         return cls(measure, typical if typical > 0.0 else 1.0, rule)
@@ -95,6 +86,20 @@ def _ellipsoid(rows: Array) -> Ellipsoid:
     directions = np.zeros((len(found.directions), len(unit)))
     directions[:, varies] = found.directions
     return Ellipsoid(center, unit, directions, found.precisions, found.residual)
+
+
+def sample_of(table: Table, kept: Mask) -> Array:
+    """Fetch the rows, or some of them, that give the metric of the kept ones, on the host.
+
+    Which ones does not depend on the order of the rows.
+    """
+    order = on_host(table.order(fit_generator(0)))
+    order = order[kept[order]]
+    d = table.shape[1]
+    most = max(2, min(ROWS, MOST_CELLS // d), CELLS // d)
+    if len(order) > most:
+        order = evenly_spaced(order, most)
+    return table.fetch(order).astype(np.float64)
 
 
 def measured(table: Table, measure: Ellipsoid) -> Rows:

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inlier._internal.arrays import column_medians, evenly_spaced, on_host, pieces
+from inlier._internal.arrays import column_medians, on_host, pieces
 from inlier._internal.typing import Array, Mask
-from inlier._internal.validation import fit_generator
 from inlier.data import Ellipsoid, Place, Table, as_table
 from inlier.linalg.whitening import Concentrated, concentrated
-from inlier.results.outlyingness import CELLS, MOST_CELLS, ROWS, measured
+from inlier.results.outlyingness import measured, sample_of
 from inlier.verdict import Group
 
 if TYPE_CHECKING:
@@ -179,17 +178,8 @@ class Trimming:
 
 
 def middle(table: Table, support: Mask) -> Ellipsoid:
-    """Measure the metric of the kept rows in the middle; one pass, and a sample of them.
-
-    The sample does not depend on the order of the rows.
-    """
-    order = on_host(table.order(fit_generator(0)))
-    order = order[support[order]]
-    d = table.shape[1]
-    most = max(2, min(ROWS, MOST_CELLS // d), CELLS // d)
-    if len(order) > most:
-        order = evenly_spaced(order, most)
-    rows = table.fetch(order).astype(np.float64)
+    """Measure the metric of the kept rows in the middle; one pass, and a sample of them."""
+    rows = sample_of(table, support)
     center = column_medians(rows)
     unit = _unit(rows - center)
     return ellipsoid(concentrated((rows - center) / unit, shrunk=True), center, unit)
