@@ -711,12 +711,10 @@ def groups(told: Told) -> Lies:
     elif (result.groups or result.path) and told.partition and len(left) != len(gone):
         yield Lie("groups", f"{len(left)} rows in them, but {len(gone)} left")
     for i, group in enumerate(result.groups):
-        stated = group.kind not in ("cells", "length", "clear")
-        if (
-            group.p_value > 1.0
-            or (np.isnan(group.p_value) and stated and group.log_p < -3.0)
-            or not group.log_p <= 0.0
-        ):
+        # A chance is stated only where it does not depend on how tails fall.
+        stated = group.kind not in ("cells", "length", "clear") and group.log_p <= np.log(0.05)
+        p_value = np.exp(group.log_p) if stated else np.nan
+        if not np.array_equal(group.p_value, p_value, equal_nan=True) or not group.log_p <= 0.0:
             yield Lie("p_value", f"groups[{i}]: {group.p_value!r}, log {group.log_p!r}")
         if group.size == 0 or not group.cut > 0.0:
             yield Lie("groups", f"groups[{i}]: size {group.size}, cut {group.cut}")
