@@ -103,8 +103,8 @@ class Group:
         rows), "direction" (on one side of a direction of large variance), "metric" (the same in
         the metric of the rows); where nothing is assumed of the good rows, "cells" (a cell beyond
         what the tail of its column can reach), "length" (the same for a row as a whole) and
-        "clear" (well separated along a direction); "told" (the outermost of the other rows, as far
-        as the user has told that rows are bad).
+        "clear" (well separated along a direction); "given" (the outermost of the other rows, as
+        many as were given to be bad).
     rows : int array
         Indices of the rows.
     cut, side
@@ -190,7 +190,7 @@ class Group:
     @property
     def by_distance(self) -> bool:
         """Whether the distance from the center decides, and not one direction."""
-        return self.kind in ("apart", "distance", "tail", "cells", "length", "told")
+        return self.kind in ("apart", "distance", "tail", "cells", "length", "given")
 
     def sizes(self, table: Table) -> Rows:
         """Compute how far out each row of a table lies, as this group measures it; one pass.
@@ -242,7 +242,7 @@ class Group:
             "distance": "far out, in the same direction",
             "tail": "far out, in the same direction, at the end of a tail",
             "direction": f"on {sides} of the others",
-            "told": "farthest out of the others",
+            "given": "farthest out of the others",
             "metric": f"on {sides} of the others, in a low-variance direction",
         }[self.kind]
         return f"{self.size} {'row' if self.size == 1 else 'rows'} {how}"
@@ -461,7 +461,7 @@ DOUBTS = frozenset(
         Kind.TRUSTED_EQUAL,
     }
 )
-TOLD = frozenset({Kind.AT_MOST, Kind.TRUSTED})
+GIVEN = frozenset({Kind.AT_MOST, Kind.TRUSTED})
 FAILURES = frozenset(
     {
         Kind.NO_ROW_FITS,
@@ -509,9 +509,9 @@ class Outcome:
         return bool(self.having(DOUBTS))
 
     @property
-    def told(self) -> bool:
+    def given(self) -> bool:
         """Whether something was given about the bad or the good rows."""
-        return bool(self.having(TOLD))
+        return bool(self.having(GIVEN))
 
     @property
     def failed(self) -> bool:

@@ -37,10 +37,11 @@ def test_cells_of_small_tables_leave_as_cells_and_rows_as_rows(kind, seed):
 def test_typos_are_set_aside_and_described():
     result = fitted(iris_with_typos())
     assert result.support.all()
-    said = {(cell.row, cell.column): str(cell) for cell in result.cells}
-    assert said[3, 0].endswith("it looks 10 times too large; set aside")
-    assert said[60, 2].endswith("it looks 100 times too large; set aside")
-    assert "occurs 3 times, like a code" in said[100, 1]
+    said = {(cell.row, cell.column): cell.name + cell.words for cell in result.cells}
+    for place, times in {(3, 0): 10, (60, 2): 100}.items():
+        slip = f"about {times} times the usual, like a misplaced decimal point; set aside"
+        assert said[place].endswith(slip)
+    assert "like a code for a missing value" in said[100, 1]
     assert "x2 = 350, about 280 times the column's usual distance from its median" in said[60, 2]
     assert result.explain(60).cells == (said[60, 2],)
     assert said[60, 2] in str(result.explain(60))
@@ -51,9 +52,9 @@ def test_swapped_columns_and_signs_are_recognised():
     X = np.c_[100.0 + rng.standard_normal(80), 5.0 + 0.1 * rng.standard_normal(80)]
     X[7] = X[7, ::-1]
     X[9, 0] *= -1.0
-    said = {(cell.row, cell.column): cell.slip for cell in fitted(X).cells}
+    said = {(cell.row, cell.column): str(cell.slip) for cell in fitted(X).cells}
     assert "swapped" in said[7, 0] and "swapped" in said[7, 1]
-    assert said[9, 0] == "with the other sign it would be usual"
+    assert said[9, 0] == "the usual with the other sign, like a wrong sign"
 
 
 @pytest.mark.parametrize("value", [1e3, 1e7, 1e10, 1e20, 1e150, 1e300])

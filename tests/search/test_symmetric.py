@@ -52,3 +52,15 @@ def test_the_estimator_predicts_the_verdict_of_the_fit(assume):
             warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
             model = RobustMean(assume=assume).fit(X)
         np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
+
+
+def test_tails_of_skewed_rows_stay():
+    """Of one column, of what many columns share, and of rows that are skewed in every direction."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        rotation = np.linalg.qr(rng.standard_normal((12, 12)))[0]
+        noise = rng.standard_normal((1000, 12))
+        shared = rng.gamma(2.0, size=(1000, 1))
+        assert robust_mean(noise + shared * np.eye(12)[3]).support.all()
+        assert robust_mean(noise + 0.6 * shared).support.all()
+        assert robust_mean(rng.gamma(3.0, size=(1000, 12)) @ rotation).support.all()

@@ -23,11 +23,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri, pdtrc
 
-from inlier._internal.arrays import blocks_of, median
+from inlier._internal.arrays import ascending_columns, blocks_of, median, middles
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Fences
 from inlier.search import thresholds
+from inlier.search.gaps import Tails
 
 FARTHEST_LOG_P = -700.0
 
@@ -50,18 +51,17 @@ def find_fences(
     values: Array,
     missing: Mask | None,
     many: bool,
-    gap_test: Callable[[Array], tuple[Array, Array, float]],
 ) -> tuple[Fences | None, bool]:
     """Find the fences of the columns; None if no cell is extreme.
 
     Where more cells of a column are extreme than would be slips, it has a fence only if `many` are
-    wanted; return also whether there is such a column. `gap_test` takes rows and returns the upper
-    and lower limits of their columns, and the logarithm of the least chance.
+    wanted; return also whether there is such a column.
     """
     d = values.shape[1]
     more = False
     others = _Others(values)
-    center = np.median(values, axis=0)
+    ascending = ascending_columns(values)
+    center = middles(ascending)
     above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
     for j in _candidates(values, center, missing):
         present = slice(None) if missing is None else ~missing[:, j]
@@ -74,23 +74,23 @@ def find_fences(
             cut, more = cap, True
         above[j], below[j] = min(cut.above, cap.above), min(cut.below, cap.below)
         least = min(least, cut.log_p)
-    tested = np.arange(d)
-    rest = values
+    rest, tested = values, np.arange(d)
+    tails: Tails | None = None
     for _ in range(thresholds.ROUNDS):
         off = rest[:, tested] - center[tested]
         outside = (off > above[tested]) | (-off > below[tested])
         if outside.any():
             rest = rest.copy() if rest is values else rest
             rest[:, tested] = np.where(outside, center[tested], rest[:, tested])
-        varies = np.ptp(rest[:, tested], axis=0) > 0.0
-        if not varies.any():
-            break
-        tested = tested[varies]
-        top, bottom, log_p = gap_test(rest[:, tested])
+        if tails is None:
+            tails = Tails(ascending if rest is values else ascending_columns(rest))
+            top, bottom, log_p = tails.gaps(tested)
+        else:
+            top, bottom, log_p = tails.gaps(tested, ascending_columns(rest[:, tested]))
         found = []
         for i in np.flatnonzero(np.isfinite(top) | np.isfinite(bottom)):
             j = tested[i]
-            gap = _Cut(top[i] - center[j], center[j] - bottom[i])
+            gap = _Cut(top[i], bottom[i])
             beyond = gap.beyond(rest[:, j] - center[j])
             if not many and _are_many(rest[beyond, j], len(rest)):
                 more = True
@@ -212,11 +212,15 @@ def cuts_of(
         distinct, counts = np.unique(other, return_counts=True)
         repeated = counts >= 3
         repeated[1:] &= counts[1:] >= 0.01 * len(off)
-        unit = min([unit, *distinct[repeated][:1]])
+        codes = distinct[repeated]
         size = np.abs(off)
-        if foreign((size > least) & (size <= unit), size <= least):
+        nearest = (size > least) & (size <= unit)
+        if len(codes) and codes[0] <= unit:
+            unit = float(codes[0])
+            nearest = size == unit
+        if foreign(nearest, size <= least):
             # The others without the cells of these rows.
-            return cuts_of(np.where(size <= unit, 0.0, off), level, inflated, power, foreign)
+            return cuts_of(np.where(nearest, 0.0, off), level, inflated, power, foreign)
     if power < 1.0:  # a length is bounded below
         shortness, skew = 1.0, thresholds.LOG_SKEW
     elif tied:
@@ -224,7 +228,7 @@ def cuts_of(
     else:
         shortness, skew = _shortness(off), thresholds.LOG_SKEW
     cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** shortness
-    if len(other) < tail * len(off):  # all of the others may be bad
+    if tied:  # most of the others may be bad
         cap = thresholds.NARROW_CAP
     shares = [float(np.sum(side * off > unit)) / n for side in (1, -1)]
     cuts, caps, log_p = [], [], 0.0

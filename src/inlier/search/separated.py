@@ -36,7 +36,7 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
-from inlier.search.extremes import rounding_steps
+from inlier.search.gaps import rounding_steps
 from inlier.search.pursuit import climb, windows
 from inlier.search.state import Candidate, SearchState, Task, remove
 from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
@@ -335,7 +335,7 @@ def project_and_divide(X: Rows) -> tuple[Array, Array]:
     # In the units of the columns, along few axes: along many, noise falls apart into two parts.
     T = first[0].T
     least = np.full(len(T), max(4, int(0.1 * X.shape[0])))
-    for _ in range(thresholds.SPLIT_TURNS):
+    for _ in range(thresholds.TURNS):
         T = _along(first[0], _split(T, least)[0])[0]
     return np.concatenate(first, axis=1), T.T
 
@@ -380,7 +380,7 @@ def _candidates(
     G, k_least = _distinct(np.concatenate(groups), np.concatenate(sizes))
     if not len(G):
         return []
-    for turn in range(thresholds.SPLIT_TURNS):
+    for turn in range(thresholds.TURNS):
         along = _along(rows, G)[0]
         if turn:  # only groups that stand out already are worth another turn
             foremost = np.argsort(-_standardized_distance(along, G), kind="stable")

@@ -360,7 +360,7 @@ def may_show_groups(projected: Rows) -> Mask:
     k, n = projected.shape
     if n < thresholds.SCREENED_ROWS or not hasattr(xp, "bincount"):
         return np.ones(k, dtype=np.bool_)
-    thin = xp.sort(projected[:, :: n // thresholds.SCREENING_SAMPLE], axis=1)
+    thin = xp.sort(projected[:, :: n // thresholds.SCREENED_ROWS], axis=1)
     middles, spreads, _ = tests.centers(thin)
     # Where a fifth of a sample coincides, a quarter of all values may.
     odd = (spreads <= 0.0) | tests.coincides(thin, 0.2)

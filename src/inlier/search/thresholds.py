@@ -1,6 +1,6 @@
 """The numbers of the search, one line each: name, value, reason.
 
-`benchmarks/noknobs.py`, `real.py`, `tables.py` and `clean.py` measure what they do together.
+`benchmarks/attacks.py`, `real.py`, `tables.py` and `clean.py` measure what they do together.
 """
 
 import numpy as np
@@ -29,10 +29,14 @@ LOG_DEVIATION = 1.5  # of the log-normal law that is admitted beyond it: heavier
 LOG_SKEW = 2.0  # added where the values end abruptly on the other side, as amounts do at 0
 INFLATED = 4.0  # units by which extreme cells alone make a column vary
 CAP = 100.0  # the same, whatever the law, ...
-NARROW_CAP = 20.0  # and where both sides of a column have tails, or few values differ
+NARROW_CAP = 20.0  # and where both sides of a column have tails, or many values are equal
 CELL_LEVEL = 0.01  # chance for a clean table, over all columns
 CONFINED_LEVEL = 0.001  # at which rows with extreme cells are like others in all other columns
 TIED_SHARE = 0.46  # most equal values that count: then the nearest third of the others is the unit
+GAP_LEVEL = 0.03  # chance for a clean table that a gap separates a cell: it costs less than a row
+INVERSE_DEGREES = np.linspace(0.0, 1.0, 11)  # of freedom, of the admitted laws: Gaussian to Cauchy
+MOST_SPACINGS = 100  # by which a side tells its law: those farther in tell less of its tail
+UNLIKE = 0.25  # sides that are unlike all others, in the weights of the laws
 COPIED_CELLS = 1 << 25  # of larger tables no copy is made: a row with an extreme cell is removed
 FEW_CELLS = 0.05  # share of the cells of a column; more may be those of a group of rows
 MANY_CELLS = 0.25  # share of the cells of a row; if more are extreme, the row is removed
@@ -46,8 +50,6 @@ LONG_SHARE = 0.04  # share of the rows from which on weaker conditions hold
 LONG = 3.0, 1.05, 10.0  # as EXTREME
 LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
 EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over all cuts, ...
-GAP_INDEX = 1.5  # least tail index of a column
-GAP_LEVEL = 0.03  # or that a gap separates a cell, which costs less, over all columns
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
 FEWEST_LENGTHS = 30  # of fewer rows, lengths do not show their tail: then ...
 FEW_LENGTHS_RATIO = 3.0  # an extreme one is this many times as long as all others
@@ -68,7 +70,6 @@ EQUAL_LEVEL = 0.01  # at which a group must be smaller than one of two equal one
 ROUNDINGS = 3.0  # directions in which rows vary by fewer rounding steps are not tested
 UNIT_AXES = 8  # tested principal axes in the units of the columns
 WHITE_AXES = 40  # most tested principal axes of whitened rows
-SPLIT_TURNS = 3  # how often a direction is turned to the group that it shows
 
 # -- whether the kept rows are noise about one center
 
@@ -114,6 +115,5 @@ DISCRIMINANT_PASSES = 4  # or passes
 # -- computation
 
 CENTER_VALUES = 1 << 14  # of more ascending values, a regular subsample gives a first center
-SCREENED_ROWS = 1 << 17  # from which on directions are screened by histograms ...
-SCREENING_SAMPLE = 1 << 17  # about the center of a sample of this size
+SCREENED_ROWS = 1 << 17  # from which on directions are screened, about the center of as many rows
 AT_ONCE = 1 << 20  # entries that are tested together

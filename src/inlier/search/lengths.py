@@ -1,0 +1,231 @@
+"""Extreme rows: rows that are long as a whole, although no cell of them is extreme.
+
+A length sums the distances of the cells of a row, each in the unit of its column. Two tests look at
+lengths: the law of a column, and a gap. Far out, the logarithms of good lengths have independent
+exponential spacings if their tail falls with any power. So if k lengths exceed all others by a
+ratio r, k log r has the law of one more of the m spacings just inside the gap: the chance is
+(1 + k log r / S)^(-m), where S is their sum.
+
+Works on a sample of the rows on the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from inlier._internal.arrays import ascending_columns, middles, on_host
+from inlier._internal.numbers import TINY
+from inlier._internal.typing import Array, Mask
+from inlier.data import Measure, TailLength, as_table
+from inlier.data.measures import MEDIAN_SIZE
+from inlier.linalg.whitening import PrincipalAxes
+from inlier.search import thresholds
+from inlier.search.cells import cuts_of, rank
+from inlier.search.tests import quantile_of_last
+
+
+class Rule(NamedTuple):
+    """Rows with a size above the cut are extreme."""
+
+    measure: Measure
+    cut: float
+    log_p: float
+
+
+def extreme_lengths(R: Array, columns: Mask, most: int) -> list[tuple[Rule, Mask]]:
+    """Find rows that are extreme as a whole, at most `most` by a gap.
+
+    `columns` are those of R among the columns of the table.
+    """
+    m, d = R.shape
+    if d < 2:
+        return []
+    # The tail of few lengths is not well known: only one that is far beyond all others is extreme.
+    few = m < thresholds.FEWEST_LENGTHS
+    least_size, least_ratio, prior = thresholds.EXTREME
+    if few:
+        plain = _length(R, 1.0)
+        measured, least_ratio = [(plain, plain(R))], thresholds.FEW_LENGTHS_RATIO
+        few_codes = False
+    else:
+        plain, tied = _gaussian_length(R)
+        # In columns of codes a length takes few values, and tests of it would find gaps.
+        few_codes = 2 * int((tied > thresholds.TIED_SHARE).sum()) < d
+        if d < min(m, thresholds.WIDE_COLUMNS):
+            sizes = plain.cells(R)
+            white = replace(plain, whitener=_whitener(sizes))
+            measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
+        else:
+            measured = [(plain, on_host(as_table(R).measured(plain)))]
+    extreme = [] if few else _long_by_law(R, columns)
+    for measure, lengths in measured:
+        a = np.sort(lengths)
+        off = np.maximum(a - np.median(a), 0.0)
+        number = int(np.count_nonzero(off))
+        if number < thresholds.FEWEST_VALUES or _few_values(lengths):
+            continue
+        scale, power = (x.item() for x in _unit_and_power(off[:, None], np.array([number])))
+        log_tests = np.log(2 * d + 4)
+        size = MEDIAN_SIZE * (off / scale) ** power
+        found = _gap(a, size, log_tests, most, least_size, least_ratio, prior)
+        if found is None and few_codes and d < thresholds.WIDE_COLUMNS:
+            found = _gap(a, MEDIAN_SIZE * off / scale, log_tests, most, *thresholds.LONG)
+            if found is not None and np.sum(a > found[0]) < thresholds.LONG_SHARE * m:
+                continue
+        if found is not None:
+            cut, log_p = found
+            rule = Rule(_of_all_columns(measure, columns), cut, log_p)
+            extreme.append((rule, lengths > cut))
+    return extreme
+
+
+def _gap(
+    a: Array,
+    size: Array,
+    log_tests: float,
+    most: int,
+    least_size: float,
+    least_ratio: float,
+    prior: float,
+) -> tuple[float, float] | None:
+    """Find the largest lengths that the tail of the others cannot reach: at most `most`.
+
+    `a` are the lengths, ascending, and `size` their Gaussian sizes. The cut is the least likely
+    gap: a good length may lie next to many extreme ones. The expected tail index counts for `prior`
+    spacings. Return the cut and the logarithm of the chance, or None.
+    """
+    n = len(a)
+    k = np.arange(1, max(1, min(most, n - 8)) + 1)
+    logs = np.log(np.maximum(a, TINY))
+    sums = np.concatenate([[0.0], np.cumsum(logs)])
+    # Hill's estimate of the tail index from the sqrt(n) lengths just inside the cut.
+    fewest = thresholds.FEWEST_VALUES
+    inside = np.maximum(np.sqrt(np.maximum(n - k, 1)).astype(np.intp), fewest)
+    inside = np.minimum(inside, n - k - 1)
+    enough = inside >= fewest
+    inside, edge = np.maximum(inside, 1), n - k
+    hill = sums[edge] - sums[edge - inside]
+    hill -= inside * logs[np.maximum(edge - inside - 1, 0)]
+    total = np.maximum(hill, 0.0) + prior / thresholds.TAIL_INDEX
+    r = np.maximum(a[edge] / np.maximum(a[edge - 1], TINY), TINY)
+    # k times the logarithm of r has the law of one more spacing; the others are as many.
+    log_p = (
+        log_tests
+        + np.log(k * (k + 1.0))
+        - (inside + prior) * np.log1p(k * np.log(np.maximum(r, 1.0)) / total)
+    )
+    extreme = enough & (size[edge] >= least_size) & (r >= least_ratio)
+    extreme &= log_p < np.log(thresholds.EXTREME_LEVEL)
+    if not extreme.any():
+        return None
+    i = int(np.argmin(np.where(extreme, log_p, np.inf)))
+    inner, nearest = (max(float(a[edge[i] - j]), TINY) for j in (1, 0))
+    return float(np.sqrt(inner * nearest)), float(log_p[i])
+
+
+def _gaussian_length(R: Array) -> tuple[TailLength, Array]:
+    """Return a length for which heavy tails are transformed to those of a Gaussian.
+
+    Also the share of the values of each column that equal its median.
+    """
+    ascending = ascending_columns(R)
+    center = middles(ascending)
+    off = (ascending - center[:, None]).T
+    d = R.shape[1]
+    unit, power, number = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
+    for side, values in enumerate((off, -off[::-1])):
+        number[side] = np.count_nonzero(values > 0.0, axis=0)
+        unit[side], power[side] = _unit_and_power(values, number[side])
+    short = np.flatnonzero(number.min(axis=0) < thresholds.FEWEST_VALUES)
+    if len(short):  # a side of few values has no unit of its own
+        both = np.sort(np.abs(off[:, short]), axis=0)
+        few = number[:, short] < thresholds.FEWEST_VALUES
+        shared = _unit_and_power(both, number[:, short].sum(axis=0))
+        unit[:, short] = np.where(few, shared[0], unit[:, short])
+        power[:, short] = np.where(few, shared[1], power[:, short])
+    return TailLength(center, np.maximum(unit, TINY), power), (off == 0.0).mean(axis=0)
+
+
+def _unit_and_power(ascending: Array, number: Array) -> tuple[Array, Array]:
+    """Return the median m of the positive values of sorted columns, and the power h <= 1.
+
+    (a / m)^h is half-normal at the median and at the upper quantile.
+    """
+    q = 0.75  # a quarter of a side may be bad
+    unit, upper = (quantile_of_last(ascending, number, level) for level in (0.5, q))
+    gaussian = np.log(ndtri(0.5 + q / 2.0) / MEDIAN_SIZE)
+    with np.errstate(all="ignore"):
+        power = gaussian / np.log(upper / unit)
+    return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
+
+
+def _length(R: Array, power: float) -> TailLength:
+    """Return a length of distances in units of the columns, of which three quarters keep one.
+
+    A power of 1/2 gives the root of their sum, which no single column dominates.
+    """
+    center = np.median(R, axis=0)
+    off = np.abs(R - center)
+    inner = rank(0.75, len(R))
+    unit = np.partition(off, inner, axis=0)[inner]
+    deviation = R.std(axis=0)
+    unit = np.where(unit > 1e-12 * deviation, unit, deviation)
+    return TailLength(center, np.stack([unit, unit]), np.full((2, R.shape[1]), power))
+
+
+def _long_by_law(R: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
+    """Find rows whose length no admitted law explains, as for the cells of a column."""
+    measure = _length(R, 0.5)
+    lengths = on_host(measure(R))
+    if _few_values(lengths):
+        return []
+    middle = float(np.median(lengths))
+    law, cap = cuts_of(lengths - middle, thresholds.CELL_LEVEL, thresholds.LONG_INFLATED, 0.5)
+    cut = middle + min(law.above, cap.above)
+    if not np.isfinite(cut):
+        return []
+    return [(Rule(_of_all_columns(measure, columns), cut, law.log_p), lengths > cut)]
+
+
+def _few_values(lengths: Array) -> bool:
+    """Return whether lengths take few values: those of rows of codes have no tail."""
+    a = np.sort(lengths)
+    return bool((np.diff(a) > 1e-6 * a[-1]).sum() < 2.0 * np.sqrt(len(a)))
+
+
+def _of_all_columns(measure: TailLength, columns: Mask) -> TailLength:
+    """Extend a measure of some columns to all columns, of which the others do not count."""
+
+    def extended(values: Array, fill: float) -> Array:
+        out = np.full((*values.shape[:-1], len(columns)), fill)
+        out[..., columns] = values
+        return out
+
+    whitener = None if measure.whitener is None else extended(measure.whitener, 0.0)
+    center, unit = extended(measure.center, 0.0), extended(measure.unit, np.inf)
+    return TailLength(center, unit, extended(measure.power, 1.0), whitener)
+
+
+def _whitener(sizes: Array) -> Array:
+    """Decorrelate sizes by the correlations of wrapped cells.
+
+    Wrapping bounds the influence of a cell (Raymaekers and Rousseeuw 2021); the correlations are
+    shrunk to 0 by d / n.
+    """
+    n, d = sizes.shape
+    far = np.abs(sizes)
+    wrapped = np.sign(sizes) * 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
+    wrapped = np.where(far <= 1.5, sizes, wrapped)
+    wrapped = wrapped - wrapped.mean(axis=0)
+    # A column that varies less has rare codes, which do not make a row long.
+    deviation = np.maximum(wrapped.std(axis=0), MEDIAN_SIZE)
+    wrapped /= deviation
+    correlation = (1.0 - min(0.9, d / n)) * (wrapped.T @ wrapped) / n
+    np.fill_diagonal(correlation, 1.0)
+    axes = PrincipalAxes.of(correlation)
+    variances = np.maximum(axes.variances, 1e-9 * axes.variances[0])
+    return np.asarray(axes._replace(variances=variances).whitener / deviation)
