@@ -12,10 +12,10 @@ from inlier import theory
 from inlier._internal.arrays import double, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
+from inlier.given.contamination import leaving, most_bad
+from inlier.given.trimming import Trimming
 from inlier.linalg.eigenpairs import spectrum_of_kept
 from inlier.results.cells import named
-from inlier.told.contamination import leaving, most_bad
-from inlier.told.trimming import Trimming
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -68,8 +68,8 @@ class Change:
 class Sensitivity(Sequence[Change]):
     """The changes for fractions from 1% to 40%; prints as a table, with advice if it matters."""
 
-    def __init__(self, changes: Sequence[Change]) -> None:
-        self._changes = tuple(changes)
+    def __init__(self, changes: Sequence[Change], n_found: int) -> None:
+        self._changes, self._n_found = tuple(changes), n_found
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -81,10 +81,12 @@ class Sensitivity(Sequence[Change]):
     @property
     def advice(self) -> str:
         """What to pass if it is known, where that matters; empty if no fraction changes much."""
-        largest = max(change.shift for change in self._changes)
+        # A fraction below what was found puts bad rows back.
+        larger = [change for change in self._changes if change.n_removed > self._n_found]
+        largest = max((change.shift for change in larger), default=0.0)
         if largest < MATTERS:
             return ""
-        change = next(one for one in self._changes if one.shift >= largest / 2.0)
+        change = next(one for one in larger if one.shift >= largest / 2.0)
         where = f", most in {change.columns[0]}" if change.columns else ""
         return (
             f"If you know that {100.0 * change.fraction:g}% of the rows may be bad, pass "
@@ -134,16 +136,20 @@ def sensitivity(result: RobustMeanResult) -> Sensitivity:
     found = []
     for fraction, j in zip(FRACTIONS, counts, strict=True):
         i = place[j]
-        radius = float(theory.error_radius(sigmas[i], n - j, n, fraction, sigmas[i]))
+        radius = float(np.inf)
+        if np.isfinite(sigmas[i]):
+            radius = float(theory.error_radius(sigmas[i], n - j, n, fraction, sigmas[i]))
         names = _most_moved(result, of_columns[i]) if shifts[i] >= NOTABLE else ()
         found.append(Change(fraction, j, float(shifts[i]), names, radius, locations[i]))
-    return Sensitivity(found)
+    return Sensitivity(found, trimming.n_found)
 
 
 def _shifts(result: RobustMeanResult, trimming: Trimming, offsets: Array) -> Array:
     """Return the lengths of offsets of the mean, in its standard errors along them; one pass."""
-    lengths = np.linalg.norm(offsets, axis=1)
-    directions = offsets / np.maximum(lengths, TINY)[:, None]
+    sizes = np.maximum(np.abs(offsets).max(axis=1), TINY)  # the squares may overflow
+    lengths = np.linalg.norm(offsets / sizes[:, None], axis=1)
+    directions = offsets / sizes[:, None] / np.maximum(lengths, TINY)[:, None]
+    lengths *= sizes
     along = on_host(trimming.table.project(trimming.center, directions)).astype(np.float64)
     kept = on_host(result.support)
     errors = along[:, kept].std(axis=1) / np.sqrt(max(1, int(kept.sum())))
@@ -152,15 +158,17 @@ def _shifts(result: RobustMeanResult, trimming: Trimming, offsets: Array) -> Arr
 
 def _sigma(trimming: Trimming, j: int, mean: Array) -> float:
     """Return by how much the rows that are left vary at most, in any direction."""
-    table = trimming.table
-    kept = double(table.to_device(trimming.kept(j)))
-    bound = spectrum_of_kept(table, kept, mean, None).bound
+    table, left = trimming.table, trimming.kept(j)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(on_host(table.sq_distances(mean))[left]).all():
+            return float(np.inf)  # some are too far away to square
+    bound = spectrum_of_kept(table, double(table.to_device(left)), mean, None).bound
     return float(np.sqrt(bound / (table.shape[0] - j)))
 
 
 def _most_moved(result: RobustMeanResult, offset: Array) -> tuple[str, ...]:
     """Return the names of the columns in which the mean moves most, in their standard errors."""
-    errors = on_host(result.standard_error)
+    errors = result._mean_and_error[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.nan_to_num(np.abs(offset) / errors, posinf=np.finfo(float).max)
     first = np.argsort(-moved, kind="stable")[:COLUMNS]

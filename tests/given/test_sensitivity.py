@@ -21,13 +21,13 @@ RESULT = robust_mean(X)
 def test_each_change_is_that_of_the_answer():
     error = X.std(axis=0) / np.sqrt(len(X))
     for change in RESULT.sensitivity:
-        told = RESULT.at(contamination=change.fraction)
-        assert change.n_removed == (~told.support).sum()
-        np.testing.assert_allclose(change.location, told.location, atol=1e-9)
+        given = RESULT.at(contamination=change.fraction)
+        assert change.n_removed == (~given.support).sum()
+        np.testing.assert_allclose(change.location, given.location, atol=1e-9)
         np.testing.assert_allclose(
-            change.radius, told.certificate.error_radius(change.fraction), rtol=1e-6
+            change.radius, given.certificate.error_radius(change.fraction), rtol=1e-6
         )
-        offset = told.location - RESULT.location
+        offset = given.location - RESULT.location
         if change.n_removed:
             along = X @ (offset / np.linalg.norm(offset))
             moved = np.linalg.norm(offset) / (along.std() / np.sqrt(len(X)))
@@ -53,6 +53,9 @@ def test_it_names_columns_and_prints_as_a_table():
 def test_nothing_is_advised_where_no_fraction_matters():
     rows = np.random.default_rng(0).standard_normal((300, 4))
     assert robust_mean(rows).sensitivity.advice == ""
+    rows[7:11] = 100.0  # fewer than these may be bad at 1%, which puts one back
+    found = robust_mean(rows).sensitivity
+    assert found[0].n_removed == 3 and found[0].shift > 5.0 and found.advice == ""
 
 
 def test_it_works_in_a_scatter_and_goes_with_the_data():
@@ -61,3 +64,10 @@ def test_it_works_in_a_scatter_and_goes_with_the_data():
     assert [change.n_removed for change in result.sensitivity] == expected
     copied = pickle.loads(pickle.dumps(RESULT)).with_data(X)
     assert [change.n_removed for change in copied.sensitivity] == expected
+
+
+def test_rows_too_far_away_to_square_have_no_radius():
+    rows = np.random.default_rng(0).standard_normal((200, 3))
+    rows[:20] = 1e200
+    found = robust_mean(rows).sensitivity
+    assert np.isinf(found[0].radius) and np.isfinite(found[3].radius)

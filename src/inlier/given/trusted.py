@@ -1,4 +1,4 @@
-"""Told that somebody has checked some rows: which of the others leave, and how sure that is.
+"""Given that somebody has checked some rows: which of the others leave, and how sure that is.
 
 Trusted rows have a mean. It is less precise than that of all good rows, but nothing that is bad has
 a part in it. If the mean of the kept rows is farther from theirs than chance would have it, other
@@ -25,11 +25,12 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import as_array, is_device_array
 from inlier.data import Ellipsoid, Table, as_table
+from inlier.data.checks import check_index, counts_rows
+from inlier.given.contamination import answer, most_bad
+from inlier.given.trimming import EQUAL, Trimming, ellipsoid
 from inlier.linalg.whitening import shrunk_metric
 from inlier.results.choosing import chosen
 from inlier.results.outlyingness import measured
-from inlier.told.contamination import answer, most_bad
-from inlier.told.trimming import EQUAL, Trimming, ellipsoid
 from inlier.verdict import Finding, Kind, Outcome
 
 if TYPE_CHECKING:
@@ -42,11 +43,15 @@ FEWEST = 5
 OWN_METRIC = 20
 # The mean of the kept rows may differ from theirs by what chance leaves with this probability.
 LEVEL = 0.95
-# Where the search has found bad rows, there is less reason to expect others.
-SURER = 0.99
+# The mean of m trusted rows has n / m times the variance of that of all n, and this much is lost if
+# the mean follows it by mistake: in expectation at most this part of the variance of the mean.
+LOST = 0.5
+# Rows that leave lie out along the way on which they move the mean, on average by this many
+# standard deviations, as those of a Gaussian do that are more than one out.
+OUT = 1.5
 # More than so many times what chance leaves is worth a warning.
 APART = 2.0
-# Of the rows may be bad, if no fraction is told.
+# Of the rows may be bad, if no fraction is given.
 HALF = 0.5
 # On the way inwards the mean is computed at so many places; between two of them, along a line.
 PLACES = 64
@@ -70,21 +75,7 @@ class Trusted:
         given = as_array(on_host(value) if is_device_array(value) else value, "trusted")
         if given.ndim == 2:
             return cls(_second_table(given, d), None)
-        if given.dtype == np.bool_ and given.shape == (n,):
-            index = np.flatnonzero(given)
-        elif given.ndim == 1 and given.dtype.kind in "iu":
-            index = np.unique(given)
-            if len(index) and not (-n <= index[0] and index[-1] < n):
-                wrong = index[0] if index[0] < -n else index[-1]
-                raise ValueError(
-                    f"trusted has the index {wrong}, but X has {n} rows, counted from 0."
-                )
-            index = np.unique(index % n)
-        else:
-            raise ValueError(
-                f"trusted must be the indices of rows of X, a mask of its {n} rows, or a table "
-                f"with its {d} columns, but has shape {given.shape} and dtype {given.dtype}."
-            )
+        index = _rows_of(given, n, f", or a table with its {d} columns")
         _check_count(len(index))
         return cls(table.fetch(index).astype(np.float64), index)
 
@@ -140,8 +131,8 @@ def with_trusted(
         if n_found > allowed and trimming.n_found:
             findings.append(Finding(Kind.MORE_FOUND, n_found))
     findings.extend(_distance(rows, share, gap))
-    told = answer(trimming, j, findings)
-    return replace(told, _p_values=_p_values(result, trusted, never), _trusted=never)
+    given = answer(trimming, j, findings)
+    return replace(given, _p_values=_p_values(result, trusted, never), _trusted=never)
 
 
 def _distance(rows: Array, share: float, gap: Array) -> list[Finding]:
@@ -192,17 +183,21 @@ def _trimmed(
     gaps = trimming.means(places) - target
     best = int(np.einsum("ij,ij->i", gaps, gaps).argmin())
     way = gaps[0] - gaps[best]
-    level = SURER if start else LEVEL
+    level = max(LEVEL, 1.0 - LOST * len(rows) / trimming.table.shape[0])
     if not way.any() or float(gaps[0] @ gaps[0]) <= share * _chance(rows, level):
         return trimming, start, gaps[0]
     way /= np.linalg.norm(way)
-    error = float((rows @ way).std(ddof=1)) * np.sqrt(share)
-    needed = float(gaps[0] @ way) - float(stdtrit(len(rows) - 1, LEVEL)) * error
+    deviation = float((rows @ way).std(ddof=1))
+    error = deviation * np.sqrt(share)
+    needed = float(gaps[0] @ way) - float(stdtrit(len(rows) - 1, level)) * error
     if needed <= 0.0:
         return trimming, start, gaps[0]
     moved = trimming.moves(way[None], start, [int(places[best])])[0]
     enough = np.flatnonzero(moved >= needed)
     j = trimming.untied(start + (int(enough[0]) + 1 if len(enough) else len(moved)))
+    n = trimming.table.shape[0]
+    if j == start or moved[j - start - 1] * (n - j) < OUT * deviation * (j - start):
+        return trimming, start, gaps[0]
     return trimming, j, trimming.means(np.array([j]))[0] - target
 
 
@@ -256,8 +251,45 @@ def discoveries(p_values: Array, level: float) -> Array:
     return np.sort(order[: below[-1] + 1]) if len(below) else order[:0]
 
 
+def trusted_mask(trusted: Any, n: int) -> Mask:
+    """Return which rows are trusted, given by a mask or by indices."""
+    given = as_array(on_host(trusted) if is_device_array(trusted) else trusted, "trusted")
+    if given.ndim == 2:
+        raise ValueError(
+            "trusted must be indices or a mask of rows of X if there are groups: trusted rows are "
+            "of one of them. For a table of others, fit this group alone."
+        )
+    mask = np.zeros(n, dtype=np.bool_)
+    mask[_rows_of(given, n)] = True
+    return mask
+
+
+def _rows_of(given: Array, n: int, other: str = "") -> Array:
+    """Return the rows that are trusted, by a mask or by indices."""
+    if given.dtype == np.bool_ and given.shape == (n,):
+        return np.flatnonzero(given)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"trusted must be the indices of rows of X, counted from 0, or a mask of its {n} rows"
+            f"{other}, but has shape {given.shape} and dtype {given.dtype}."
+        )
+    index = np.unique(given)
+    if len(index) and not (-n <= index[0] and index[-1] < n):
+        wrong = index[0] if index[0] < -n else index[-1]
+        raise ValueError(f"trusted has the index {wrong}, but X has {n} rows, counted from 0.")
+    return np.unique(index % n)
+
+
 def check_names(trusted: Any, X: Any) -> None:
-    """Raise if a table of trusted rows names its columns otherwise than X, or in another order."""
+    """Raise if trusted rows are named otherwise than in X: rows and columns go by their order."""
+    own_index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+    if hasattr(trusted, "get_indexer") and own_index is not None and not counts_rows(own_index):
+        raise ValueError(
+            "trusted is an index of labels, but rows are given by their numbers, from 0. Pass a "
+            "mask: X.index.isin(trusted)."
+        )
+    if str(getattr(trusted, "dtype", "")) in ("bool", "boolean"):
+        check_index(trusted, X, "trusted")
     theirs, own = _names(trusted), _names(X)
     if theirs is None or own is None or theirs == own:
         return

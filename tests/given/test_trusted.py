@@ -82,6 +82,14 @@ def test_a_clean_table_keeps_its_rows_nine_times_in_ten():
     assert lost <= 10  # 4 are expected, more than 10 with a chance of .002
 
 
+@cases("kind", ["exponential", "standard_normal"])
+def test_good_rows_do_not_leave_by_the_dozen(kind):
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        table = getattr(rng, kind)(size=(400, 8))
+        assert (~quietly(table, trusted=np.arange(30)).support).sum() < 40
+
+
 def test_trusted_rows_speak_for_a_group_that_the_search_removes():
     rng = np.random.default_rng(0)
     table = rng.standard_normal((500, 5))
@@ -133,7 +141,7 @@ def test_the_false_discovery_rate_is_controlled(m, share):
         bad = np.zeros(n, bool)
         bad[rng.choice(n - m, int(share * n), replace=False) + m] = True
         table[bad] += 3.0 * rng.standard_normal((bad.sum(), d)) + 4.0
-        rows = quietly(table, trusted=np.arange(m)).discoveries(0.05)
+        rows = quietly(table, trusted=np.arange(m)).details.discoveries(0.05)
         found += len(rows)
         false.append((~bad[rows]).mean() if len(rows) else 0.0)
     assert found > 0
@@ -143,11 +151,11 @@ def test_the_false_discovery_rate_is_controlled(m, share):
 
 def test_discoveries_are_those_of_benjamini_and_hochberg():
     result = quietly(X, trusted=np.arange(80))
-    p = result.p_values
+    p = result.details.p_values
     assert (p[:80] == 1.0).all() and p.min() == pytest.approx(1 / 81)
     for level in (0.05, 0.2):
         expected = np.flatnonzero(false_discovery_control(p) <= level)
-        np.testing.assert_array_equal(result.discoveries(level), expected)
+        np.testing.assert_array_equal(result.details.discoveries(level), expected)
 
 
 def test_p_values_of_good_rows_are_uniform_or_larger():
@@ -155,14 +163,15 @@ def test_p_values_of_good_rows_are_uniform_or_larger():
     small = []
     for _ in range(30):
         table = rng.exponential(size=(400, 3))
-        small.append((quietly(table, trusted=np.arange(100)).p_values[100:] <= 0.1).mean())
+        small.append((quietly(table, trusted=np.arange(100)).details.p_values[100:] <= 0.1).mean())
     assert np.mean(small) <= 0.11
 
 
 def test_p_values_need_trusted_rows():
-    for ask in (lambda r: r.p_values, lambda r: r.discoveries()):
-        with pytest.raises(ValueError, match="trusted="):
-            ask(robust_mean(X))
+    details = robust_mean(X).details
+    assert details.p_values is None
+    with pytest.raises(ValueError, match="trusted="):
+        details.discoveries()
 
 
 # -- Refusals, and other surfaces -----------------------------------------------------------------
@@ -252,7 +261,7 @@ def test_columns_of_other_names_are_refused(columns, message):
     robust_mean(rows, trusted=rows[40:80].to_numpy())
 
 
-def test_trusted_rows_stay_if_a_fraction_is_told_later():
+def test_trusted_rows_stay_if_a_fraction_is_given_later():
     rows = apart()
     result = quietly(rows, trusted=np.arange(10))
     later = result.at(contamination=0.3)
@@ -266,4 +275,16 @@ def test_trusted_rows_stay_if_a_fraction_is_told_later():
 
 def test_with_sigma_there_are_no_p_values():
     with pytest.raises(ValueError, match="without sigma"):
-        _ = robust_mean(apart(), trusted=np.arange(50, 80), sigma=1.2).p_values
+        robust_mean(apart(), trusted=np.arange(50, 80), sigma=1.2).details.discoveries()
+
+
+def test_rows_go_by_their_order_and_not_by_labels():
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3))).sample(frac=1.0)
+    mask = pd.Series(np.arange(60) < 10)
+    for fit in (robust_mean, lambda X, trusted: RobustMean().fit(X, trusted=trusted)):
+        with pytest.raises(ValueError, match=r"trusted is an index of labels.*isin"):
+            fit(X, trusted=X.index[:10])
+        with pytest.raises(ValueError, match=r"trusted has another index than X"):
+            fit(X, trusted=mask)
+        fit(X, trusted=mask.loc[X.index])
+        fit(X, trusted=X.index.isin(X.index[:10]))

@@ -2,6 +2,6 @@
 
 `contamination`: at most this fraction of the rows is bad. `trusted`: rows that somebody has
 checked. Both start from the answer of a fit and trim further rows, from the outermost inwards
-(`inlier.told.trimming`); they differ in where they stop. `sensitivity` tells beforehand what each
+(`inlier.given.trimming`); they differ in where they stop. `sensitivity` shows beforehand what each
 fraction would change.
 """

@@ -1,4 +1,4 @@
-"""The command line and PyOD's detector take what is told, and say the same as `robust_mean`."""
+"""The command line and PyOD's detector take what is given, and say the same as `robust_mean`."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def file(frame, tmp_path_factory):
-    path = tmp_path_factory.mktemp("told") / "digits.csv"
+    path = tmp_path_factory.mktemp("given") / "digits.csv"
     frame.to_csv(path, index=False)
     return path
 
@@ -66,9 +66,9 @@ def test_the_detector_of_pyod_takes_both(frame):
     from inlier.pyod import RobustMeanDetector
 
     X = frame.filter(like="p").to_numpy()
-    told = RobustMeanDetector(contamination=0.25).fit(X)
-    assert told.labels_.sum() == round(0.25 * len(X)) and told.labels_[-60:].mean() > 0.9
-    assert told.detector_.result_.message == robust_mean(X, contamination=0.25).message
+    given = RobustMeanDetector(contamination=0.25).fit(X)
+    assert given.labels_.sum() == round(0.25 * len(X)) and given.labels_[-60:].mean() > 0.9
+    assert given.detector_.result_.message == robust_mean(X, contamination=0.25).message
     trusting = RobustMeanDetector().fit(X, trusted=np.arange(40))
     expected = robust_mean(X, trusted=np.arange(40)).support
     np.testing.assert_array_equal(trusting.labels_ == 0, expected)

@@ -24,7 +24,7 @@ HARM = 1.05
 MATTERS = 2.5
 # A fraction is below one half.
 MOST = 0.49
-# Told of a clean table.
+# Of a clean table that is given as bad.
 CLEAN = (0.05, 0.1, 0.2)
 # Of trusted rows; the figure of a set is the geometric mean.
 DRAWS = 3
@@ -35,6 +35,7 @@ RIVALS = (
     baselines.NormTrimmedMean,
     baselines.LeeValiant,
     baselines.MultiKrum,
+    baselines.MinimumRegularizedCovarianceDeterminant,
     baselines.LaiRaoVempala,
     baselines.ProjectedGradient,
     baselines.SpectralReweighting,
@@ -48,10 +49,10 @@ def drawn(sample: Sample, m: int, seed: int = 0) -> np.ndarray:
 
 
 def answers(sample: Sample, fit: Any) -> Iterable[tuple[str, Callable[[], np.ndarray]]]:
-    """What is told, and the mean that is found with it; a row for each draw."""
+    """What is given, and the mean that is found with it; a row for each draw."""
     X, alpha = sample.X, float(sample.is_outlier.mean())
 
-    def told(times: float) -> Callable[[], np.ndarray]:
+    def given(times: float) -> Callable[[], np.ndarray]:
         return lambda: fit.at(contamination=min(times * alpha, MOST)).location
 
     def trusting(m: int) -> Callable[[], np.ndarray]:
@@ -63,7 +64,7 @@ def answers(sample: Sample, fit: Any) -> Iterable[tuple[str, Callable[[], np.nda
 
     yield "nothing", lambda: fit.location
     for times, name in ((1.0, "the fraction"), (1.5, "1.5 times it"), (2.0, "twice")):
-        yield name, told(times)
+        yield name, given(times)
     for m in (30, 100):
         yield f"{m} trusted rows", trusting(m)
     yield "the fraction: top of `ranking`", outermost
@@ -81,11 +82,11 @@ def measure(name: str, sample: Sample) -> dict[str, object]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for told, location in answers(sample, inlier.robust_mean(X)):
+        for name_of, location in answers(sample, inlier.robust_mean(X)):
             errors = np.linalg.norm(np.atleast_2d(location()) - sample.mean, axis=1)
-            found[told] = common.geometric_mean(np.hypot(se, errors) / np.hypot(se, plain))
+            found[name_of] = common.geometric_mean(np.hypot(se, errors) / np.hypot(se, plain))
             ratio = errors / plain if plain > common.ROUNDING else np.ones(1)
-            found[f"{told}: error"] = common.geometric_mean(ratio)
+            found[f"{name_of}: error"] = common.geometric_mean(ratio)
         clean = inlier.robust_mean(good)
         for fraction in CLEAN:
             moved = clean.at(contamination=fraction).location - sample.mean
@@ -99,16 +100,16 @@ def _false_discoveries(sample: Sample, m: int) -> float:
     """The share of good rows among the discoveries, 0 if there are none; nan with too few rows."""
     if len(sample.inliers) < 2 * m:
         return float("nan")
-    rows = inlier.robust_mean(sample.X, trusted=drawn(sample, m)).discoveries(LEVEL)
+    rows = inlier.robust_mean(sample.X, trusted=drawn(sample, m)).details.discoveries(LEVEL)
     return float((~sample.is_outlier[rows]).mean()) if len(rows) else 0.0
 
 
 def totals(sets: pd.DataFrame) -> str:
-    """Geometric means over all sets, for all that may be told."""
+    """Geometric means over all sets, for all that may be given."""
     names = [name.removesuffix(": error") for name in sets if name.endswith(": error")]
     return common.markdown(
         {
-            "told": name,
+            "given": name,
             "risk": f"{common.geometric_mean(sets[name]):.3f}",
             f"sets above {HARM}": int((sets[name] > HARM).sum()),
             "error / mean's where it matters": common.figure(
@@ -120,10 +121,10 @@ def totals(sets: pd.DataFrame) -> str:
 
 
 def safety(sets: pd.DataFrame) -> str:
-    """Clean tables told a fraction, and false discoveries."""
+    """Clean tables given a fraction, and false discoveries."""
     lines: list[dict[str, object]] = [
         {
-            "what": f"clean version told {fraction:.0%}: risk, median / largest",
+            "what": f"clean version given {fraction:.0%}: risk, median / largest",
             "figure": f"{risk.median():.2f} / {risk.max():.2f}",
             "sets": len(risk),
         }

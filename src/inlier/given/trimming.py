@@ -3,7 +3,7 @@
 The distance is that of Mahalanobis in the units of the data, with center and covariance of the kept
 rows in the middle, by concentration steps with the shrinkage of Ledoit and Wolf. In the units of
 the columns, as `RobustMeanResult.ranking` has them, directions in which rows hardly vary count as
-much as those in which the mean can be off: told a fraction, the mean then has a larger error.
+much as those in which the mean can be off, and the mean has a larger error for a given fraction.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Trimming:
         metric = self.result._rule.metric
         place = Place(np.stack([self.center + offset, self.center]), direction[None], metric)
         return Group(
-            "told", self.table.to_device(np.sort(rows)), place, cut, 0, 0.0, 1.0,
+            "given", self.table.to_device(np.sort(rows)), place, cut, 0, 0.0, 1.0,
             measure=self.measure, metric=metric,
         )  # fmt: skip
 
