@@ -94,7 +94,7 @@ def test_a_sigma_that_is_a_little_too_small_costs_few_rows_and_no_surrogate(
     solved = []
     solve = interior_point.solve
     monkeypatch.setattr(
-        interior_point, "solve", lambda P, *more: (solved.append(len(P)), solve(P, *more))[1]
+        interior_point, "solve", lambda P, *a, **k: (solved.append(len(P)), solve(P, *a, **k))[1]
     )
     X = np.random.default_rng(0).standard_normal(shape)
     with warnings.catch_warnings():

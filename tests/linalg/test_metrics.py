@@ -67,8 +67,8 @@ def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
     assert result.certificate.lambda_max == pytest.approx(plain.certificate.lambda_max)
     np.testing.assert_allclose(result.location, X[result.support].mean(axis=0), rtol=1e-9)
     np.testing.assert_allclose(result.scores, plain.scores, rtol=1e-6, atol=1e-9)
-    assert len(result.path) == len(plain.path)
-    for point, other in zip(result.path, plain.path, strict=True):
+    assert len(result._path) == len(plain._path)
+    for point, other in zip(result._path, plain._path, strict=True):
         np.testing.assert_array_equal(point.removed, other.removed)
         np.testing.assert_allclose(
             point.location, restored(other.location[None])[0], rtol=1e-9, atol=1e-9
@@ -82,7 +82,7 @@ def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
         result.details.rule.scores(as_table(X)) <= result.details.rule.threshold, result.support
     )
     # And the other answers are in the units of the data.
-    for changed in (result.at(0), result.at(len(result.path) - 1), result.keep(0)):
+    for changed in (result.at(0), result.at(len(result._path) - 1), result.keep(0)):
         np.testing.assert_allclose(
             changed.location, X[changed.support].mean(axis=0), rtol=1e-9, atol=1e-9
         )

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.arrays import any_true, count, double, every, lowest, namespace, total
+from inlier._internal.arrays import any_true, count, double, every, namespace, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.l0.full_space import FullSpaceSolver
 from inlier.l0.problem import Subspace, scores
 from inlier.l0.subspace import SubspaceSolution, SubspaceSolver, cutting_planes
-from inlier.l0.surrogates import Surrogate
+from inlier.l0.surrogates import Surrogate, removed_rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.verdict import Step
 
@@ -56,17 +56,6 @@ class StepSolution:
 
 # A solver of step 1 at a center and a budget; None if at least `fewer_than` rows would be removed.
 Step1 = Callable[[Array, float, float], StepSolution | None]
-
-
-def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
-    """Return the mask of the rows with h != 0, and of those that score as high as one of them.
-
-    At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
-    rows on the wrong side; a threshold on the score applies to new rows too.
-    """
-    removed = surrogate.nonzero(h)
-    least = lowest(namespace(q).where(removed, q, np.inf))
-    return removed | (q >= least) if 0.0 < least < np.inf else removed
 
 
 def kept_weights(removed: Rows, weights: Rows) -> Rows:

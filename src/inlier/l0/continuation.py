@@ -17,8 +17,8 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
 from inlier.l0.problem import Subspace, packing_bound, scores
-from inlier.l0.subspace import SKETCH_ROWS, SubspaceSolver, cutting_planes
-from inlier.l0.surrogates import L1, Surrogate
+from inlier.l0.subspace import FEW_DIRECTIONS, SKETCH_ROWS, SubspaceSolver, cutting_planes
+from inlier.l0.surrogates import L1, Surrogate, removed_rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.verdict import Step
 
@@ -88,7 +88,7 @@ def continuation(
             budget = max(target, 0.25 * budget)
             subspace = subspace.extended(spectrum, spectrum.values > budget, origin)
         solved = cutting_planes(
-            lambda P: L1(tau=3.0).minimise(SubspaceSolver(P, GAP, draw=oracle.draw)),
+            lambda P: L1(tau=3.0).minimise(SubspaceSolver(P, GAP, draw=oracle.draw, roughly=True)),
             oracle,
             center,
             budget,
@@ -153,19 +153,46 @@ def lie_near(n_removed: float, decrease: float, variance: float) -> bool:
     return n_removed * 3.0 * variance > decrease
 
 
-def good_rows_exceed(reached: ContinuationResult, target: float, variance: float) -> bool:
+def lose_near_rows(w: Rows, removed: Rows, q: Rows, price: float, variance: float) -> bool:
+    """Return whether the weight that rows lose with their removal lies near.
+
+    By what it spends along the directions of the scores q; `price` is that of a unit.
+    """
+    lost = w * double(removed)
+    return lie_near(total(lost), float(lost @ q) / max(price, TINY), variance)
+
+
+def good_rows_exceed(
+    surrogate: Surrogate,
+    oracle: Oracle,
+    reached: ContinuationResult,
+    target: float,
+    variance: float,
+) -> bool:
     """Return whether the good rows exceed the budget: those removed do not lie far out.
 
-    By the multiplier of the continuation, which bounds how many more rows have to go in order that
-    the others satisfy a budget of their own. If they lay far out, the second moment would decrease
-    by many variances for each of them.
+    If they lay far out, the second moment would decrease by many variances for each of them.
     """
-    kept = max(1.0, total(reached.weights))
+    n, kept = reached.weights.shape[0], max(1.0, total(reached.weights))
+    if 2.0 * kept < n:  # the majority is good
+        return True
+    # By the multiplier of the continuation, which bounds how many more rows have to go in order
+    # that the others satisfy a budget of their own.
     P = reached.subspace.scaled_projections(reached.center, variance * kept)
     price = float(np.trace(reached.S))
     most = packing_bound(0.0 * reached.weights + 1.0, scores(P, reached.S), price)
     # It is a bound: in fact there are more of these rows, and nearer.
-    return lie_near(kept - most, target - variance * kept, 4.0 / 3.0 * variance)
+    if lie_near(kept - most, target - variance * kept, 4.0 / 3.0 * variance):
+        return True
+    if len(reached.S) <= FEW_DIRECTIONS:
+        return False
+    # Along many directions, by what the surrogate would remove: its exact solution costs more than
+    # all else.
+    P = reached.subspace.scaled_projections(reached.center, target)
+    solved = surrogate.minimise(SubspaceSolver(P, GAP, draw=oracle.draw, roughly=True))
+    q = scores(P, solved.S)
+    removed = removed_rows(surrogate, 1.0 - solved.weights, q)
+    return lose_near_rows(solved.weights, removed, q, float(np.trace(solved.S)) / target, variance)
 
 
 def kept_budget_is_consistent(

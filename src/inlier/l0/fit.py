@@ -18,7 +18,6 @@ from inlier._internal.arrays import (
     namespace,
     total,
 )
-from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_choice, check_number, check_whole
 from inlier.data import Frame, Metric, Place, Table
@@ -29,7 +28,7 @@ from inlier.l0.continuation import (
     continuation,
     good_rows_exceed,
     kept_budget_is_consistent,
-    lie_near,
+    lose_near_rows,
 )
 from inlier.l0.problem import budget_tolerance, scores
 from inlier.l0.rounding import rounded
@@ -163,6 +162,7 @@ def fit_with_sigma(
     else:
         robust = isinstance(options.start, str)
         reached = continuation(oracle, first, distances, budget, robust, notify)
+        del distances  # as large as a column
         if reached.fits_half:
             fit, spectrum = _refined(oracle, options, reached, budget, variance, tolerance, notify)
         else:
@@ -224,23 +224,20 @@ def _refined(
     notify: Callable[[Step], None],
 ) -> tuple[Fit, Spectrum]:
     """Run Algorithm 1 from the end of the continuation; return it with the kept rows' spectrum."""
-    if good_rows_exceed(reached, budget, variance):
-        return rounded(oracle, reached, budget, notify)
     surrogate, max_iter = options.minimiser, options.max_iter
+    if good_rows_exceed(surrogate, oracle, reached, budget, variance):
+        return rounded(oracle, reached, budget, notify)
     m = max(1.0, total(reached.weights))
 
     def tight(n_kept: int | None) -> float:
         return variance * (m if n_kept is None else n_kept)
 
+    def removes_good_rows(found: StepSolution) -> bool:
+        price = float(found.prices.sum()) / found.budget
+        return lose_near_rows(1.0 - found.h, found.removed, found.scores, price, variance)
+
     allowed: Callable[[int | None], float] = tight
     step1 = SubspaceStep(oracle, surrogate, reached.subspace)
-
-    def removes_good_rows(found: StepSolution) -> bool:
-        # The weight that rows lose with their removal, and what it spends along the directions.
-        lost = (1.0 - found.h) * double(found.removed)
-        price = max(float(found.prices.sum()), TINY)
-        return lie_near(total(lost), float(lost @ found.scores) * found.budget / price, variance)
-
     fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify, removes_good_rows)
     n_kept = fit.best.h.shape[0] - fit.best.n_removed
     if removes_good_rows(fit.best) or not kept_budget_is_consistent(
@@ -253,10 +250,12 @@ def _refined(
             return rounded(oracle, reached, budget, notify)
     spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
     lowered = budget
-    for _ in range(5):
+    for attempt in range(3):
         top = float(spectrum.values[0])
         if top <= budget * (1.0 + tolerance) or every(fit.best.removed):
             break
+        if attempt == 2:  # many directions come near to the budget
+            return rounded(oracle, reached, budget, notify)
         center = reached.center
         if top <= budget * 1.1:  # more would mean that the search has missed a direction
             # The slack of the search was used up: lower the budget by the excess and a margin.

@@ -63,9 +63,12 @@ class Iterate:
 
 
 @lru_cache(maxsize=128)
-def _pairs(k: int) -> tuple[Any, Any, Array]:
-    """Return the indices of the upper triangle and the factors of the Frobenius product on it."""
-    i, j = np.triu_indices(k)
+def _pairs(k: int, diagonal: bool) -> tuple[Any, Any, Array]:
+    """Return the indices of the upper triangle and the factors of the Frobenius product on it.
+
+    Or those of the diagonal alone.
+    """
+    i, j = (np.arange(k), np.arange(k)) if diagonal else np.triu_indices(k)
     return i, j, np.where(i == j, 1.0, np.sqrt(2.0))
 
 
@@ -85,7 +88,7 @@ def _reach_psd(diagonal: Array, D: Array) -> float:
 class _Newton:
     """The Newton system at one iterate, factored once and used for predictor and corrector."""
 
-    def __init__(self, P: Array, problem: Projection, z: Iterate, G: Array) -> None:
+    def __init__(self, P: Array, problem: Projection, z: Iterate, G: Array, diagonal: bool) -> None:
         root_S, root_Z = np.linalg.cholesky(z.S), np.linalg.cholesky(z.Z)
         _, self.sigma, rotation = np.linalg.svd(root_Z.T @ root_S)
         # Nesterov-Todd scaling: R^T Z R = R^-1 S R^-T = diag(sigma).
@@ -96,7 +99,7 @@ class _Newton:
         self.missing = self.R.T @ (G - z.Z) @ self.R
         self.a_w, self.b_v = z.a / z.w, z.b / z.v
         self.inverse = 1.0 / (problem.s + self.a_w + self.b_v)
-        i, j, factor = _pairs(len(P))
+        self.pairs = i, j, factor = _pairs(len(P), diagonal)
         products = self.Q[i] * self.Q[j]
         products *= factor[:, None]
         products *= np.sqrt(self.inverse)
@@ -106,12 +109,12 @@ class _Newton:
 
     def direction(self, to_zero: Any, to_one: Any, complementarity: Array) -> Direction:
         """Solve for the step to given products a w, b v (divided by w, v) and, scaled, S Z."""
-        i, j, factor = _pairs(len(self.sigma))
+        i, j, factor = self.pairs
         rest = to_zero - to_one - self.slope
         C = 2.0 * complementarity / (self.sigma[:, None] + self.sigma)
         right = C + (self.Q * (rest * self.inverse)) @ self.Q.T - self.missing
         x = cho_solve((self.factored, True), right[i, j] * factor, check_finite=False)
-        S = np.empty_like(C)
+        S = np.zeros_like(C)
         S[i, j] = S[j, i] = x / factor
         q = scores(self.Q, S)
         w = (rest - q) * self.inverse
@@ -169,24 +172,34 @@ def _start(P: Array, problem: Projection) -> Iterate:
 
 
 def solve(
-    P: Array, problem: Projection, gap_tol: float, start: Iterate | None = None, max_iter: int = 60
+    P: Array,
+    problem: Projection,
+    gap_tol: float,
+    start: Iterate | None = None,
+    max_iter: int = 60,
+    diagonal: bool = False,
 ) -> Iterate:
     """Solve the projection over the packing set of P, from a similar problem's solution if known.
 
     Until the duality gap is below `gap_tol` and the constraint holds to `FEASIBLE`. In
-    finite precision it may stop short of that; the certificate of the caller shows it.
+    finite precision it may stop short of that; the certificate of the caller shows it. With
+    `diagonal` only the diagonal of the matrix constraint holds, which relaxes it: a linear
+    constraint for each direction, and a step costs no more than a second moment.
     """
-    z = _start(P, problem) if start is None else start
     eye = np.eye(len(P))
+    part = eye if diagonal else 1.0
+    z = _start(P, problem) if start is None else start
+    if diagonal:
+        z = replace(z, Z=z.Z * eye)
     for _ in range(max_iter):
-        G = eye - second_moment(P, z.w)
+        G = eye - part * second_moment(P, z.w)
         infeasible = float(np.abs(G - z.Z).max())
         if infeasible <= FEASIBLE and problem.gap(z.w, z.q, z.S, G) <= gap_tol:
             break
         if 0.0 < infeasible < 1e-6 and float(np.linalg.eigvalsh(G)[0]) > 0.0:
             z = replace(z, Z=G)  # updates of Z accumulate rounding
         try:
-            z = _Newton(P, problem, z, G).predictor_corrector()
+            z = _Newton(P, problem, z, G, diagonal).predictor_corrector()
         except np.linalg.LinAlgError:
             break  # at the limit of double precision
     return z

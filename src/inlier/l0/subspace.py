@@ -38,6 +38,9 @@ EXCLUDED = 1e8
 FULL_STEP = 1e7
 # Above this number of rows, solve on a weighted subsample; the budget is still checked on all rows.
 SKETCH_ROWS = 1 << 12
+# Above this number of directions, rough solutions have linear constraints, if there are enough rows
+# for what is left of them to have these principal directions too.
+FEW_DIRECTIONS, ROWS_PER_DIRECTION = 6, 16
 # Relative precision of what a subsample gives, below its sampling error: its duality gap, and the
 # factor by which its multiplier is scaled.
 SKETCH_PRECISION = 5e-3
@@ -106,7 +109,7 @@ class SubspaceSolver:
     To a duality gap of `tol`, relative to the objective at w = 0. Above `SKETCH_ROWS` rows it is
     the gap of a subsample, which `draw` is called for; the solution satisfies the budget of all
     rows and may be short of the optimum. With `exactly`, and in a full proximal step, all rows are
-    always used.
+    always used; with `roughly`, many directions have linear constraints instead of a matrix.
     """
 
     def __init__(
@@ -115,8 +118,11 @@ class SubspaceSolver:
         tol: float,
         exactly: bool = False,
         draw: Callable[[], RowSampling | None] = lambda: None,
+        roughly: bool = False,
     ) -> None:
         self.P, self.tol, self.exactly, self.draw = P, tol, exactly, draw
+        k, n = P.shape
+        self.roughly = roughly and k > FEW_DIRECTIONS and n >= ROWS_PER_DIRECTION * k
         xp = namespace(P)
         self.ones = constant_like(P[0, :], 1.0) if P.shape[0] else xp.sum(P, axis=0) + 1.0
         self.last: SubspaceSolution | None = None
@@ -156,7 +162,8 @@ class SubspaceSolver:
     def _sketch(self) -> Sketch:
         # A loose problem takes fewer rows for each direction: `make bench-scale` measured both.
         enough = (1 << 10) * max(2, self.P.shape[0]) if self.tol >= 1e-3 else SKETCH_ROWS
-        return Sketch.of(self._size, min(SKETCH_ROWS, enough), self.draw())
+        most = SKETCH_ROWS // 2 if self.roughly else SKETCH_ROWS
+        return Sketch.of(self._size, min(most, enough), self.draw())
 
     @cached_property
     def _sketched(self) -> Array:
@@ -186,6 +193,8 @@ class SubspaceSolver:
             return self._scalar(problem, gap, start)
         warm = None if start is None else start.iterate
         known = None if warm is None else warm.weights()
+        if self.roughly:
+            return self._rough(problem, gap)
         if exactly or self.ones.shape[0] <= SKETCH_ROWS:
             host = Projection(on_host(problem.t), on_host(problem.s))
             iterate = interior.solve(on_host(self.P), host, gap(host, known), warm)
@@ -194,6 +203,17 @@ class SubspaceSolver:
         gap_tol = max(gap(sketch, known), SKETCH_PRECISION * sketch.scale)
         iterate = interior.solve(self._sketched, sketch, gap_tol, warm)
         return SubspaceSolution(*self._lifted(problem, iterate.S, lowered), iterate)
+
+    def _rough(self, problem: Projection, gap: Gap) -> SubspaceSolution:
+        """Solve with a linear constraint along each principal direction, then meet the budget."""
+        if self.ones.shape[0] <= SKETCH_ROWS // 2:
+            P, sketch = on_host(self.P), Projection(on_host(problem.t), on_host(problem.s))
+        else:
+            P, sketch = self._sketched, self._sketch.problem(problem)
+        axes = np.linalg.eigh(second_moment(P, np.ones(P.shape[1])))[1]
+        gap_tol = max(gap(sketch, None), SKETCH_PRECISION * sketch.scale)
+        iterate = interior.solve(axes.T @ P, sketch, gap_tol, diagonal=True)
+        return SubspaceSolution(*self._lifted(problem, axes @ iterate.S @ axes.T, True))
 
     def _scalar(
         self, problem: Projection, gap: Gap, start: SubspaceSolution | None

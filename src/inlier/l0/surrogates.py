@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from inlier._internal.arrays import highest
+from inlier._internal.arrays import highest, lowest, namespace
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace, packing_bound, scores
 from inlier.l0.subspace import FULL_STEP, SubspaceSolver
@@ -121,6 +121,17 @@ class ReweightedL2(Surrogate):
         vanishes with eps.
         """
         return h > float(np.sqrt(SMOOTHING[-1] / (1.0 - self.p)))
+
+
+def removed_rows(surrogate: Surrogate, h: Rows, q: Rows) -> Rows:
+    """Return the mask of the rows with h != 0, and of those that score as high as one of them.
+
+    At an optimum a row is removed if its score is high enough. Re-weighting may stop with a few
+    rows on the wrong side; a threshold on the score applies to new rows too.
+    """
+    removed = surrogate.nonzero(h)
+    least = lowest(namespace(q).where(removed, q, np.inf))
+    return removed | (q >= least) if 0.0 < least < np.inf else removed
 
 
 def surrogate(name: SurrogateName, p: float) -> Surrogate:
