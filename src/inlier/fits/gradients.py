@@ -1,0 +1,231 @@
+"""Losses of scikit-learn's linear models, and the gradient of each row.
+
+The gradient of a row in the coefficients is its derivative in the predictions times the row, so the
+table of gradients is never formed: it is a table of derivatives, (n, outputs), and the rows of X.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, log_softmax, softmax
+from sklearn import linear_model, svm
+
+from inlier._internal.typing import Array
+
+Function = Callable[[Array, Array], Array]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss of linear predictions f and targets y, both (n, outputs), by row."""
+
+    value: Function
+    derivative: Function
+    """(n, outputs)."""
+
+
+def _squared() -> Loss:
+    return Loss(lambda f, y: ((f - y) ** 2).sum(axis=1) / 2.0, lambda f, y: f - y)
+
+
+def _huber(width: float) -> Loss:
+    def value(f: Array, y: Array) -> Array:
+        r = np.abs(f - y)
+        return np.asarray(np.where(r < width, r**2 / 2.0, width * (r - width / 2.0)).sum(axis=1))
+
+    return Loss(value, lambda f, y: np.clip(f - y, -width, width))
+
+
+def _insensitive(width: float, power: int) -> Loss:
+    def beyond(f: Array, y: Array) -> Array:
+        return np.asarray(np.maximum(np.abs(f - y) - width, 0.0))
+
+    def slope(f: Array, y: Array) -> Array:
+        size = beyond(f, y)
+        return np.asarray(np.sign(f - y) * (2.0 * size if power == 2 else size > 0.0))
+
+    return Loss(lambda f, y: (beyond(f, y) ** power).sum(axis=1), slope)
+
+
+def _pinball(quantile: float) -> Loss:
+    def value(f: Array, y: Array) -> Array:
+        terms = np.maximum(quantile * (y - f), (quantile - 1.0) * (y - f))
+        return np.asarray(terms.sum(axis=1))
+
+    return Loss(value, lambda f, y: np.where(y > f, -quantile, 1.0 - quantile))
+
+
+def _tweedie(power: float) -> Loss:
+    """Half the deviance with a log link, up to a constant for each row: its derivative in f."""
+
+    def value(f: Array, y: Array) -> Array:
+        if power == 1.0:
+            terms = np.exp(f) - y * f
+        elif power == 2.0:
+            terms = f + y * np.exp(-f)
+        else:
+            terms = np.exp((2.0 - power) * f) / (2.0 - power)
+            terms = terms - y * np.exp((1.0 - power) * f) / (1.0 - power)
+        return np.asarray(terms.sum(axis=1))
+
+    return Loss(value, lambda f, y: np.exp((2.0 - power) * f) - y * np.exp((1.0 - power) * f))
+
+
+def _of_margin(value: Callable[[Array], Array], slope: Callable[[Array], Array]) -> Loss:
+    """Return a loss of the margin y f, with targets of -1 and 1; one against the rest."""
+    return Loss(lambda f, y: value(y * f).sum(axis=1), lambda f, y: y * slope(y * f))
+
+
+def _modified_huber(m: Array) -> Array:
+    return np.where(m < -1.0, -4.0 * m, np.maximum(1.0 - m, 0.0) ** 2)
+
+
+MARGIN = {
+    "log_loss": _of_margin(lambda m: np.logaddexp(0.0, -m), lambda m: -expit(-m)),
+    "hinge": _of_margin(lambda m: np.maximum(1.0 - m, 0.0), lambda m: -1.0 * (m < 1.0)),
+    "squared_hinge": _of_margin(
+        lambda m: np.maximum(1.0 - m, 0.0) ** 2, lambda m: -2.0 * np.maximum(1.0 - m, 0.0)
+    ),
+    "modified_huber": _of_margin(
+        _modified_huber, lambda m: np.where(m < -1.0, -4.0, -2.0 * np.maximum(1.0 - m, 0.0))
+    ),
+    "perceptron": _of_margin(lambda m: np.maximum(-m, 0.0), lambda m: -1.0 * (m < 0.0)),
+}
+# Targets are indicators of the classes.
+MULTINOMIAL = Loss(
+    lambda f, y: -(y * log_softmax(f, axis=1)).sum(axis=1), lambda f, y: softmax(f, axis=1) - y
+)
+SQUARED = (
+    linear_model.LinearRegression, linear_model.Ridge, linear_model.RidgeCV, linear_model.Lasso,
+    linear_model.LassoCV, linear_model.ElasticNet, linear_model.ElasticNetCV,
+    linear_model.BayesianRidge, linear_model.Lars, linear_model.LassoLars,
+)  # fmt: skip
+
+
+def final(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Return the last step of a fitted pipeline or search, and its rows."""
+    if hasattr(estimator, "best_estimator_"):
+        return final(estimator.best_estimator_, X)
+    if hasattr(estimator, "steps"):
+        X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+        return final(estimator[-1], X)
+    return estimator, X
+
+
+def loss_of(model: Any) -> Loss:
+    """Return the loss that a fitted linear model minimises over its rows, penalties aside."""
+    if isinstance(model, SQUARED):
+        return _squared()
+    if isinstance(model, linear_model.HuberRegressor):
+        return _huber(model.epsilon * model.scale_)
+    if isinstance(model, linear_model.QuantileRegressor):
+        return _pinball(model.quantile)
+    if isinstance(model, linear_model.TweedieRegressor) and model.link not in ("auto", "log"):
+        raise _unknown(model)
+    if isinstance(model, linear_model.PoissonRegressor):
+        return _tweedie(1.0)
+    if isinstance(model, linear_model.GammaRegressor):
+        return _tweedie(2.0)
+    if isinstance(model, linear_model.TweedieRegressor) and (model.power or model.link == "log"):
+        return _tweedie(model.power)
+    if isinstance(model, linear_model.LogisticRegression):
+        binary = len(model.classes_) == 2 or model.solver == "liblinear"
+        return MARGIN["log_loss"] if binary else MULTINOMIAL
+    if isinstance(model, linear_model.RidgeClassifier):
+        return _squared()
+    if isinstance(model, svm.LinearSVC) and model.multi_class == "ovr":
+        return MARGIN[model.loss]
+    if isinstance(model, svm.LinearSVR):
+        power = 1 if model.loss == "epsilon_insensitive" else 2
+        return _insensitive(model.epsilon, power)
+    if isinstance(model, linear_model.SGDClassifier) and model.loss in MARGIN:
+        return MARGIN[model.loss]
+    if isinstance(model, linear_model.Perceptron):
+        return MARGIN["perceptron"]
+    if isinstance(model, linear_model.SGDRegressor):
+        if model.loss == "squared_error":
+            return _squared()
+        if model.loss == "huber":
+            return _huber(model.epsilon)
+        return _insensitive(model.epsilon, 2 if model.loss.startswith("squared") else 1)
+    raise _unknown(model)
+
+
+def _unknown(model: Any) -> TypeError:
+    return TypeError(
+        f"The gradients of {type(model).__name__} are not known here. Pass gradients=, a function "
+        "of the fitted estimator, X and y that returns an array or a sparse matrix with one row "
+        "for each row of X; for a network, inlier.fits.torch_gradients computes one."
+    )
+
+
+def targets(model: Any, y: Any) -> Array:
+    """Return y as the loss has it, (n, outputs)."""
+    if not hasattr(model, "classes_"):
+        y = np.asarray(y, dtype=np.float64)
+        return np.asarray(y.reshape(len(y), -1))
+    which = np.asarray(y)[:, None] == model.classes_[None, :]
+    if isinstance(model, linear_model.LogisticRegression) and loss_of(model) is MULTINOMIAL:
+        return np.asarray(which, dtype=np.float64)
+    signs = np.where(which, 1.0, -1.0)
+    return np.asarray(signs[:, 1:] if len(model.classes_) == 2 else signs)
+
+
+def linear_predictions(model: Any, X: Any) -> Array:
+    """Return X w + b, (n, outputs)."""
+    coef = np.atleast_2d(model.coef_)
+    return np.asarray(np.asarray(X @ coef.T) + np.ravel(model.intercept_))
+
+
+def _array(X: Any) -> Any:
+    """Return rows in double precision, dense or in CSR format."""
+    return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """A gradient for each row: the products of its derivatives and its features."""
+
+    derivatives: Array
+    """(n, outputs)."""
+    X: Any
+    """Dense or sparse, (n, columns)."""
+    intercept: bool
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any) -> "Gradients":
+        """Return the gradients of a fitted linear model, perhaps at the end of a pipeline."""
+        model, X = final(estimator, X)
+        loss = loss_of(model)
+        X = _array(X)
+        derivatives = loss.derivative(linear_predictions(model, X), targets(model, y))
+        return cls(np.asarray(derivatives, dtype=np.float64), X, bool(np.any(model.intercept_)))
+
+    @classmethod
+    def given(cls, table: Any, n: int) -> "Gradients":
+        """Return gradients that a user has computed."""
+        table = _array(table)
+        if table.ndim != 2 or table.shape[0] != n:
+            raise ValueError(
+                f"gradients must return one row for each of the {n} rows of X, but what it "
+                f"returned has shape {table.shape}."
+            )
+        values = table.data if hasattr(table, "tocsr") else table
+        if not np.isfinite(values).all():
+            raise ValueError("gradients returned values that are not finite: check the loss.")
+        return cls(np.ones((n, 1)), table, False)
+
+    def table(self) -> Any:
+        """Return the gradients as a table of shape (n, outputs x columns), sparse where X is."""
+        n = self.X.shape[0]
+        ones = [np.ones((n, 1))] if self.intercept else []
+        if hasattr(self.X, "tocsr"):
+            parts: Any = [self.X, *map(sparse.csr_array, ones)]
+            rows: Any = sparse.hstack(parts)
+            parts = [sparse.diags_array(weights) @ rows for weights in self.derivatives.T]
+            return sparse.hstack(parts).tocsr()
+        rows = np.hstack([self.X, *ones])
+        return np.hstack([weights[:, None] * rows for weights in self.derivatives.T])

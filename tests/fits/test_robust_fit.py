@@ -1,0 +1,272 @@
+"""The meta-estimator: scikit-learn's checks, rows that spoil a fit, and clean data."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.decomposition import PCA
+from sklearn.linear_model import (
+    HuberRegressor,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from cases import cases
+from inlier import RobustFit
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((300, 5))
+TRUTH = np.array([1.0, -2.0, 0.5, 0.0, 3.0])
+GOOD = X @ TRUTH + 0.3 * RNG.standard_normal(300)
+BAD = np.arange(300) < 40
+Y = np.where(BAD, 10.0 * GOOD + 30.0, GOOD)
+
+
+@pytest.mark.parametrize("estimator", [Ridge(), LogisticRegression()], ids=["Ridge", "Logistic"])
+def test_scikit_learn_checks(estimator):
+    why = "a weight is what a row counts in the fit, not how often it was seen"
+    expected = {
+        f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")
+    }
+    done = check_estimator(RobustFit(estimator), on_skip=None, expected_failed_checks=expected)
+    others = {one["check_name"] for one in done if one["status"] in ("skipped", "failed")}
+    assert others <= {"check_array_api_input"}
+
+
+def error(model, truth=TRUTH):
+    return np.linalg.norm(model.estimator_.coef_ - truth)
+
+
+def test_a_fit_without_the_bad_rows():
+    model = RobustFit(LinearRegression()).fit(X, Y)
+    alone = LinearRegression().fit(X[~BAD], Y[~BAD])
+    assert not (model.support_ & BAD).any()
+    assert (~model.support_ & ~BAD).sum() <= 3
+    np.testing.assert_allclose(model.estimator_.coef_, alone.coef_, atol=0.02)
+    again = LinearRegression().fit(X[model.support_], Y[model.support_])
+    np.testing.assert_allclose(model.predict(X), again.predict(X))
+    assert model.score(X, GOOD) > 0.99 > LinearRegression().fit(X, Y).score(X, GOOD)
+    assert model.message_.startswith(f"{(~model.support_).sum()} of 300 rows removed")
+    assert (model.p_values_[BAD] < 0.05).all() and model.n_iter_ > 5
+
+
+@cases("share", [0.05, 0.2, 0.3])
+@cases("how", ["units of y", "shifted", "leverage", "units of X"])
+def test_parameters_are_nearer_than_those_of_huber(share, how):
+    """Huber's estimator bounds the influence of residuals, not that of rows far out in X."""
+    rng = np.random.default_rng(3)
+    bad = np.arange(300) < 300 * share
+    rows, y = X.copy(), GOOD.copy()
+    if how == "units of y":
+        y[bad] *= 100.0
+    elif how == "shifted":
+        y[bad] += 50.0
+    elif how == "leverage":
+        rows[bad] = 20.0 * np.ones(5) + rng.standard_normal((bad.sum(), 5))
+        y[bad] = -60.0
+    else:
+        rows[bad, 4] *= 100.0
+    ours = error(RobustFit(LinearRegression()).fit(rows, y))
+    theirs = np.linalg.norm(HuberRegressor(max_iter=2000).fit(rows, y).coef_ - TRUTH)
+    plain = np.linalg.norm(LinearRegression().fit(rows, y).coef_ - TRUTH)
+    assert ours < 0.15 < plain
+    assert ours < 1.2 * theirs
+
+
+@cases("seed", range(4))
+@cases("noise", ["normal", "t3", "exponential"])
+def test_clean_rows_stay(seed, noise):
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((500, 8))
+    draw = {"normal": rng.standard_normal, "t3": lambda n: rng.standard_t(3, n)}
+    e = draw.get(noise, lambda n: rng.exponential(size=n))(500)
+    y = rows.sum(axis=1) + e
+    model, plain = RobustFit(LinearRegression()).fit(rows, y), LinearRegression().fit(rows, y)
+    assert model.support_.mean() >= 0.99
+    if noise == "normal":
+        np.testing.assert_array_equal(model.estimator_.coef_, plain.coef_)
+        assert model.message_ == "No row removed: this is the plain fit."
+
+
+@cases("data", [load_diabetes, load_breast_cancer])
+def test_clean_data_of_packages(data):
+    rows, y = data(return_X_y=True)
+    final = Ridge() if data is load_diabetes else LogisticRegression()
+    model = RobustFit(make_pipeline(StandardScaler(), final)).fit(rows, y)
+    assert model.support_.mean() >= 0.99
+
+
+def test_classes_are_judged_on_their_own():
+    """A minority stays, flipped labels of both classes go."""
+    rng = np.random.default_rng(0)
+    labels = (np.arange(600) < 60).astype(int)
+    rows = rng.standard_normal((600, 4)) + 4.0 * labels[:, None]
+    model = RobustFit(LogisticRegression()).fit(rows, labels)
+    assert model.support_[:60].all() and model.support_.mean() > 0.99
+    y = labels.copy()
+    flipped = np.r_[0:6, 60:100]
+    y[flipped] = 1 - y[flipped]
+    model = RobustFit(LogisticRegression()).fit(rows, y)
+    assert not model.support_[60:100].any()
+    assert (model.predict(rows) == labels).mean() > 0.99
+    assert model.support_[:60].sum() >= 45  # a class that is mostly bad cannot be told from a class
+
+
+def test_the_robust_loss_is_never_larger():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows, share = rng.standard_normal((200, 3)), 0.1 * seed
+        y = rows.sum(axis=1) + rng.standard_normal(200)
+        y[: int(200 * share)] = rng.uniform(-20.0, 20.0) * rng.random()
+        model, plain = RobustFit(Ridge()).fit(rows, y), Ridge().fit(rows, y)
+        assert model.robust_loss_ <= model.plain_loss_
+        ours, theirs = (0.5 * (m.predict(rows) - y) ** 2 for m in (model, plain))
+        half = np.argsort(np.maximum(ours, theirs))[:100]
+        assert ours[half].mean() == pytest.approx(model.robust_loss_)
+        assert theirs[half].mean() == pytest.approx(model.plain_loss_)
+
+
+def test_a_told_fraction_bounds_what_leaves():
+    for told in (0.05, 0.15):
+        model = RobustFit(LinearRegression(), contamination=told).fit(X, Y)
+        assert (~model.support_).sum() <= 2 * told * 300
+    assert not (model.support_ & BAD).any()
+    with pytest.raises(ValueError, match="contamination must be"):
+        RobustFit(LinearRegression(), contamination=0.7).fit(X, Y)
+
+
+def test_trusted_rows_stay():
+    y = Y.copy()
+    model = RobustFit(LinearRegression())
+    assert not model.fit(X, y).support_[0]
+    checked = np.r_[0, 100:140]
+    assert model.fit(X, y, trusted=checked).support_[checked].all()
+    assert not model.support_[1:40].any()
+    again = RobustFit(LinearRegression()).fit(X, y, trusted=np.isin(np.arange(300), checked))
+    np.testing.assert_array_equal(again.support_, model.support_)
+    with pytest.raises(ValueError, match="trusted must be numbers of rows below 300"):
+        model.fit(X, y, trusted=[400])
+
+
+@cases(
+    ("estimator", "y"),
+    [(Ridge(solver="sparse_cg", tol=1e-12), Y), (LogisticRegression(tol=1e-10), Y > 1.0)],
+)
+def test_sparse_rows_give_the_same_fit(estimator, y):
+    rows = np.where(np.abs(X) > 0.8, X, 0.0)
+    dense = RobustFit(estimator).fit(rows, y)
+    for kind in (sparse.csr_matrix, sparse.csc_array):
+        ours = RobustFit(estimator).fit(kind(rows), y)
+        np.testing.assert_array_equal(ours.support_, dense.support_)
+        np.testing.assert_allclose(ours.estimator_.coef_, dense.estimator_.coef_, atol=1e-5)
+
+
+def test_sparse_rows_never_become_dense():
+    rows = sparse.random(300, 50_000, 1e-3, format="csr", random_state=0)
+    rows.data[:] = 1.0
+    y = (np.arange(300) % 2).astype(int)
+    model = RobustFit(LinearSVC(random_state=0)).fit(rows, y)  # 120 MB, dense
+    assert model.support_.shape == (300,)
+
+
+def test_columns_may_have_any_units_and_order():
+    plain = RobustFit(LinearRegression()).fit(X, Y)
+    order = np.random.default_rng(0).permutation(300)
+    moved = RobustFit(LinearRegression()).fit(X[order], Y[order])
+    assert (moved.support_ != plain.support_[order]).mean() < 0.02
+    scaled = RobustFit(LinearRegression()).fit(X * [1, 10, 100, 1, 0.1] + 5.0, 1000.0 * Y)
+    assert (scaled.support_ != plain.support_).mean() < 0.02
+
+
+def test_weights_are_passed_on_without_the_rows_that_leave():
+    weight = RNG.random(300) + 0.5
+    model = RobustFit(Ridge()).fit(X, Y, sample_weight=weight)
+    alone = Ridge().fit(X[model.support_], Y[model.support_], weight[model.support_])
+    np.testing.assert_allclose(model.estimator_.coef_, alone.coef_)
+    assert model.score(X, Y, weight) == pytest.approx(alone.score(X, Y, weight))
+
+
+def test_metadata_routing():
+    weight = RNG.random(300) + 0.5
+    with config_context(enable_metadata_routing=True):
+        inner = Ridge().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(RobustFit(inner), {"estimator__alpha": [0.1, 1.0]}, cv=3)
+        found = search.fit(X, Y, sample_weight=weight).best_estimator_
+    direct = RobustFit(clone(found.estimator)).fit(X, Y, sample_weight=weight)
+    np.testing.assert_allclose(found.estimator_.coef_, direct.estimator_.coef_)
+
+
+def test_pipelines_searches_frames_and_copies():
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    inside = RobustFit(make_pipeline(StandardScaler(), Ridge())).fit(frame, pd.Series(Y))
+    assert list(inside.feature_names_in_) == list("abcde") and inside.n_features_in_ == 5
+    outside = make_pipeline(StandardScaler(), RobustFit(Ridge())).fit(frame, Y)
+    assert (inside.support_ != outside[-1].support_).mean() < 0.02
+    search = GridSearchCV(RobustFit(Ridge()), {"estimator__alpha": [0.1, 10.0]}, cv=3)
+    assert search.fit(X, GOOD).best_params_ == {"estimator__alpha": 0.1}
+    again = pickle.loads(pickle.dumps(inside))
+    np.testing.assert_array_equal(again.predict(frame), inside.predict(frame))
+    with pytest.raises(AttributeError, match="needs the data of the fit"):
+        again.result_
+    assert is_regressor(inside) and is_classifier(RobustFit(LinearSVC()))
+    assert not hasattr(RobustFit(LinearSVC()), "predict_proba")
+
+
+def test_transformers_by_their_own_gradients():
+    rows = X.copy()
+    rows[:10] *= 100.0
+
+    def away(model, rows, _):
+        return model.inverse_transform(model.transform(rows)) - rows
+
+    frame = pd.DataFrame(rows, columns=list("abcde"))
+    inner = RobustFit(PCA(2), gradients=lambda m, r, y: np.asarray(away(m, r, y))).fit(rows)
+    assert inner.transform(rows).shape == (300, 2)
+    named = RobustFit(PCA(2), gradients=lambda m, r, y: np.asarray(r)).set_output(
+        transform="pandas"
+    )
+    assert list(named.fit(frame).transform(frame).columns) == ["pca0", "pca1"]
+    assert not named.support_[:10].any()
+
+
+def test_certificate_and_explanations():
+    model = RobustFit(LinearRegression()).fit(X, Y)
+    result = model.result_
+    assert result is model.result_ and result.location.shape == (6,)
+    gradients = (model.predict(X) - Y)[:, None] * np.column_stack([X, np.ones(300)])
+    kept = gradients[model.support_]
+    assert result.sigma >= np.sqrt(np.linalg.eigvalsh(np.cov(kept.T, bias=True))[-1])
+    assert 0 < result.certificate.l0_lower_bound <= (~model.support_).sum()
+    assert "x4" in str(result.explain(0))
+
+
+@cases("model", [LinearSVC(random_state=0), LogisticRegression(C=10.0)])
+def test_other_losses(model):
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((600, 3))
+    line = rows @ [1.0, -1.0, 0.5]
+    bad = np.arange(600) < 60
+    y = (line > 0.0).astype(int)
+    y[bad] = 1 - y[bad]
+    found = RobustFit(model).fit(rows, y)
+    assert (found.support_ & bad).sum() <= 12
+    assert (~found.support_ & ~bad).sum() <= 20
+
+
+def test_few_rows_and_refusals():
+    model = RobustFit(Ridge()).fit(X[:10], Y[:10])
+    assert model.support_.all() and model.message_.startswith("Fewer than 20 rows")
+    with pytest.raises(TypeError, match="gradients of GaussianNB are not known here"):
+        RobustFit(GaussianNB()).fit(X, BAD)
