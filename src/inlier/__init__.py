@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
     if name not in _OLD:
         return _lazy(name)
     home, _, attribute = f"inlier.{_OLD[name]}".rpartition(".")
-    instead = "robust_mean(X).path" if name == "path" else f"{home}.{attribute}"
+    instead = "robust_mean(X).sensitivity" if name == "path" else f"{home}.{attribute}"
     warnings.warn(
         f"inlier.{name} goes with the next release: use {instead}.",
         FutureWarning,

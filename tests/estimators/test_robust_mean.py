@@ -132,7 +132,7 @@ def test_parameters_are_those_of_robust_mean():
         parameters = inspect.signature(function).parameters
         return {name: p.default for name, p in parameters.items() if name not in without}
 
-    of_the_fit = ("X", "sample_weight", "trusted", "callback", "deprecated")
+    of_the_fit = ("X", "sample_weight", "groups", "trusted", "callback", "progress", "deprecated")
     assert defaults(RobustMean, ()) == defaults(robust_mean, of_the_fit)
 
 
@@ -285,10 +285,18 @@ def test_extreme_cells_of_new_rows_are_set_aside_as_in_the_fit(kind, missing, tm
     filled = X.copy()
     filled[:5, 2] = np.median(X[5:, 2])
     np.testing.assert_array_equal(model.score_samples(given), model.score_samples(filled))
-    # Whatever the value is, it does not count; a row with many is removed.
-    new = filled[20:24].copy()
-    new[:2, 2], new[2:, :4] = 1e9, 1e6
-    assert model.predict(new).tolist() == [1, 1, -1, -1]
+    # A value that the fit has set aside does not count; any other extreme one is evidence.
+    new = filled[20:25].copy()
+    new[:2, 2], new[2:4, :4], new[4, 2] = 1e4, 1e6, 2e4
+    assert model.predict(new).tolist() == [1, 1, -1, -1, -1]
     expected = new[:2].copy()
     expected[:, 2] = filled[0, 2]
     np.testing.assert_array_equal(model.score_samples(new[:2]), model.score_samples(expected))
+
+
+def test_a_single_row_as_a_series_is_refused():
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)))
+    model = RobustMean().fit(X)
+    for judge in (model.predict, model.explain):
+        with pytest.raises(ValueError, match=r"2-?[dD]"):
+            judge(X.iloc[7])

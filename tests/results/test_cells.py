@@ -1,12 +1,13 @@
-"""Gross cells and the slips that would explain them, by hand."""
+"""Extreme cells and the slips that would explain them, by hand."""
 
 import numpy as np
+import pandas as pd
 
 import inlier
 from cases import cases
 from counting import counting_calls
 from inlier.data import Fences
-from inlier.results.cells import Cell, _slip, cells_of
+from inlier.results.cells import CODE, Cell, Slip, _cells, cells_of, reasons
 
 FENCES = Fences(
     center=np.array([10.0, 200.0]),
@@ -16,33 +17,117 @@ FENCES = Fences(
 )
 
 
+def slips(*cells, names=("a", "b"), fences=FENCES):
+    """The slips of cells (row, column, value)."""
+    places = np.array([cell[:2] for cell in cells])
+    values = np.array([cell[2] for cell in cells], float)
+    return [cell.slip for cell in _cells(places, values, {}, set(), fences, names)]
+
+
 @cases(
-    ("row", "j", "said"),
+    ("cells", "names", "said", "repair"),
     [
-        ([200.0, 10.0], 0, "usual in b: the two look swapped"),
-        ([-12.0, 200.0], 0, "with the other sign"),
-        ([100.0, 200.0], 0, "10 times too large"),
-        ([10.0, 2.0], 1, "100 times too small"),
-        ([10.0, 200_000.0], 1, "1,000 times too large"),
-        ([39.0, 200.0], 0, ""),
+        ([(0, 0, 200.0), (0, 1, 10.0)], "ab", "a usual value of b, like swapped cells", 10.0),
+        ([(0, 0, -12.0)], "ab", "the usual with the other sign, like a wrong sign", None),
+        ([(0, 0, 100.0)], "ab", "about 10 times the usual, like a misplaced decimal point", 10.0),
+        ([(0, 1, 2.0)], "ab", "about 1/100 of the usual, like a misplaced decimal point", 200.0),
+        ([(0, 1, 2e5)], "ab", "about 1,000 times the usual, like a misplaced decimal point", 200.0),
+        # Several units would explain one value, and none is more likely than the others.
+        ([(0, 0, 39.0)], "ab", "", None),
+        # Nor is a unit, of a column whose name says nothing; three are another matter.
+        ([(0, 1, 441.0)], "ab", "", None),
+        (
+            [(0, 1, 441.0), (1, 1, 439.0), (2, 1, 444.0)],
+            "ab",
+            "about 2.2046 times the usual, like pounds",
+            200.035,
+        ),
+        ([(0, 1, 441.0)], ("a", "weight_kg"), "about 2.2046 times the usual, like pounds", 200.035),
+        ([(0, 1, 78.74)], ("a", "heightCm"), "about 1/2.54 of the usual, like inches", 200.0),
+        ([(0, 0, 50.0)], ("temp_c", "b"), "about 1.8 times the usual + 32, like Fahrenheit", 10.0),
+        ([(0, 0, 1.333)], ("bp_mmHg", "b"), "about 1/7.5006 of the usual, like kilopascals", None),
     ],
 )
-def test_the_simplest_slip(row, j, said):
-    off = np.array(row) - FENCES.center
-    gross = (off > FENCES.above) | (-off > FENCES.below)
-    assert gross[j]
-    found = _slip(np.array(row), j, 1, np.flatnonzero(gross).tolist(), FENCES, ("a", "b"))
-    assert said in found and bool(said) is bool(found)
+def test_the_simplest_slip(cells, names, said, repair):
+    slip = slips(*cells, names=tuple(names))[0]
+    assert str(slip) == said
+    assert slip.repair is None if repair is None else abs(slip.repair - repair) < 1e-3 * repair
 
 
-def test_a_value_that_occurs_often_is_a_code():
-    X = np.random.default_rng(0).standard_normal((200, 2))
-    X[:3, 0] = 999.0
-    assert {cell.slip for cell in inlier.robust_mean(X).cells} == {
-        "it occurs 3 times, like a code for a missing value"
-    }
-    X[2, 0] = 0.0
-    assert not any("occurs" in cell.slip for cell in inlier.robust_mean(X).cells)
+@cases("value", [-999.0, 9999.0, -1.0, -99.0, 99999.0])
+def test_usual_codes_are_seen_once(value):
+    (slip,) = slips((0, 0, value))
+    assert slip.like == CODE and np.isnan(slip.repair)
+
+
+@cases("value", [7.0, 99.0, 998.0, -1.5])
+def test_other_values_are_no_codes(value):
+    assert slips((0, 1, value))[0].like != CODE
+
+
+def test_a_value_that_occurs_often_is_a_code_unless_others_share_its_slip():
+    assert [slip.like for slip in slips(*((i, 0, 333.0) for i in range(3)))] == [CODE] * 3
+    assert {slip.like for slip in slips(*((i, 0, 333.0) for i in range(2)))} == {""}
+    metres = [*((i, 1, 2.0) for i in range(3)), (3, 1, 2.1)]
+    assert {slip.like for slip in slips(*metres)} == {"a misplaced decimal point"}
+    assert {slip.like for slip in slips(*metres[:3])} == {CODE}
+
+
+def test_where_zero_is_usual_nothing_has_a_scale():
+    fences = Fences(np.zeros(1), np.ones(1), np.full(1, 20.0), np.full(1, 20.0))
+    assert slips((0, 0, 40.0), fences=fences) == [Slip()]
+
+
+def planted():
+    """Nobody's measurements, with mistakes that people make."""
+    rng = np.random.default_rng(0)
+    height = rng.normal(172.0, 8.0, 300)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 85, 300).astype(float),
+            "weight_kg": 0.9 * height - 90.0 + rng.normal(0.0, 8.0, 300),
+            "height_cm": height,
+            "temp_c": rng.normal(36.8, 0.3, 300),
+            "sodium": rng.normal(140.0, 3.0, 300),
+        }
+    )
+    truth = frame.copy()
+    frame.loc[:7, "age"] = -999.0
+    frame.loc[10:13, "weight_kg"] *= 2.20462
+    frame.loc[[20, 21], "height_cm"] /= 100.0
+    frame.loc[30, ["weight_kg", "height_cm"]] = frame.loc[30, ["height_cm", "weight_kg"]].tolist()
+    frame.loc[40:42, "temp_c"] = 1.8 * frame.loc[40:42, "temp_c"] + 32.0
+    frame.loc[50, "sodium"] *= 10.0
+    return frame, truth
+
+
+def test_mistakes_are_found_named_and_repaired():
+    frame, truth = planted()
+    cells = inlier.robust_mean(frame).cells
+    said = [str(reason) for reason in reasons(cells)]
+    assert said[0] == "8 x -999 in age, like a code for a missing value"
+    for words in (
+        "4 x about 2.2046 times the usual in weight_kg, like pounds",
+        "3 x about 1.8 times the usual + 32 in temp_c, like Fahrenheit",
+        "2 x about 1/100 of the usual in height_cm, like a misplaced decimal point",
+        "1 x about 10 times the usual in sodium, like a misplaced decimal point",
+        "1 x a usual value of height_cm in weight_kg, like swapped cells",
+        "1 x a usual value of weight_kg in height_cm, like swapped cells",
+    ):
+        assert words in said
+    assert len(said) == 7
+    meant = [cell for cell in cells if cell.slip.like != CODE and cell.slip.repair is not None]
+    assert len(meant) >= 10  # of the twelve
+    for cell in meant:
+        true = truth.iat[cell.row, cell.column]
+        assert abs(cell.slip.repair - true) < 1e-4 * true
+
+
+def test_a_slip_of_a_whole_row_is_named_once():
+    truth = planted()[1]
+    truth.loc[0] *= 100.0
+    (reason,) = reasons(inlier.robust_mean(truth).cells)
+    assert str(reason).startswith("5 x about 100 times the usual in 5 columns")
 
 
 def test_work_is_proportional_to_the_number_of_cells():
@@ -58,10 +143,11 @@ def test_work_is_proportional_to_the_number_of_cells():
 
 
 def test_words():
-    cell = Cell(3, 0, "height", 1800.0, 175.0, 232.14, "it looks 10 times too large")
+    slip = Slip("about 10 times the usual", "a misplaced decimal point")
+    cell = Cell(3, 0, "height", 1800.0, 175.0, 232.14, slip)
     assert str(cell) == (
-        "height = 1800, about 230 times the column's usual distance from its median 175; "
-        "it looks 10 times too large"
+        "row 3: height = 1800, about 230 times the column's usual distance from its median 175; "
+        "about 10 times the usual, like a misplaced decimal point"
     )
     constant = Cell(3, 0, "flag", 7.0, 0.0, np.inf)
     assert constant.about == "∞" and "most values are the median 0" in str(constant)

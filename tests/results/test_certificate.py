@@ -48,7 +48,7 @@ def test_points_of_the_path_do_not_miss_the_largest_eigenvalue():
     for seed in range(6):
         X = uneven_with_copies(seed)
         result = quiet(X)
-        for i, point in enumerate(result.path):
+        for i, point in enumerate(result._path):
             kept = np.ones(len(X), dtype=bool)
             kept[point.removed] = False
             truth = largest_deviation(X[kept])
@@ -85,12 +85,12 @@ WAYS = {
 def test_a_fit_is_verified(table, way):
     X = TABLES[table]
     result = quiet(X, **WAYS[way])
-    answers = [result, *(result.at(i) for i in range(len(result.path)))]
+    answers = [result, *(result.at(i) for i in range(len(result._path)))]
     answers += [result.keep(i) for i in range(len(result.groups))]
     for answer in answers:
         if np.isfinite(answer.certificate.bound):
             assert answer.certificate.verify(X).faults == ()
-    for point in result.path:
+    for point in result._path:
         if np.isfinite(point.certificate.bound):
             assert point.certificate.verify(X).faults == ()
 
@@ -120,6 +120,9 @@ def test_verify_finds_other_data():
     assert not certificate.verify(X).holds
     with pytest.raises(ValueError, match=r"X has shape \(700, 300\)"):
         certificate.verify(TABLES["many columns"])
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match=r"X has shape \(600, 1\)"):
+        quiet(X).certificate.verify(X[:, :1])
 
 
 def turned(X, removed):
@@ -157,7 +160,7 @@ def test_verify_finds_rows_that_vary_as_much_elsewhere(table, way, other):
 DERIVED = {
     "scores": lambda result: result.scores,
     "ranking": lambda result: result.ranking,
-    "path": lambda result: result.path,
+    "path": lambda result: result._path,
     "standard_error": lambda result: result.standard_error,
     "confidence_interval": lambda result: result.confidence_interval(),
     "explain": lambda result: result.explain(0),

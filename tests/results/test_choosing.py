@@ -25,12 +25,12 @@ def check_changed(X, result, changed, **how):
 def test_at_any_point_of_the_path(fit):
     sample, result = fit
     k = len(result.groups)
-    for i, point in enumerate(result.path):
+    for i, point in enumerate(result._path):
         changed = result.at(i)
         np.testing.assert_array_equal(changed.outliers, point.removed)
         check_changed(sample.X, result, changed, partition=i <= k)
         assert changed.groups == result.groups[:i]
-        np.testing.assert_array_equal(result.at(i - len(result.path)).support, changed.support)
+        np.testing.assert_array_equal(result.at(i - len(result._path)).support, changed.support)
     # The chosen one is the answer itself.
     same = result.at(k)
     np.testing.assert_array_equal(same.support, result.support)

@@ -45,7 +45,7 @@ def test_names_of_a_data_frame():
     X = sample(d=4).X
     frame = pd.DataFrame(X, columns=["a", "b", "c", 4], index=[f"r{i}" for i in range(len(X))])
     result = inlier.robust_mean(frame)
-    assert {feature.name for feature in result.explain(0).features()} == {"a", "b", "c", "4"}
+    assert {feature.name for feature in result.explain("r0").features()} == {"a", "b", "c", "4"}
     assert result._summary.row_name(3) == "r3"
     named = result.with_data(X, columns=list("wxyz"), names=np.arange(len(X)))
     assert named.explain(0).columns == ("w", "x", "y", "z")
@@ -59,6 +59,10 @@ def test_rows_that_are_not_there():
     for row in (300, -301, 1.5, True, "3", None):
         with pytest.raises(ValueError, match="row must be the number of one of 300 rows"):
             result.explain(row)
+    frame = pd.DataFrame(sample().X, index=[f"r{i}" for i in range(300)])
+    for row in ("zz", 3, ["r1", "r2"], None, slice(None)):
+        with pytest.raises(ValueError, match=r"row.* label"):
+            inlier.robust_mean(frame).explain(row)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +92,15 @@ def test_other_data_are_refused():
     result = inlier.robust_mean(sample().X)
     with pytest.raises(ValueError, match=r"shape \(299, 20\)"):
         result.with_data(sample().X[1:])
+    X = pd.DataFrame(sample().X, index=[f"r{i}" for i in range(300)]).add_prefix("x")
+    X.iloc[3, 1] = 1e6
+    result = inlier.robust_mean(X)
+    assert result.details.n_set_aside.sum() == 1
+    with pytest.raises(ValueError, match=r"shape \(300, 19\)"):
+        result.with_data(X.iloc[:, 1:])
+    for other in (X[::-1], X.iloc[:, ::-1]):
+        with pytest.raises(ValueError, match="in another order"):
+            result.with_data(other)
     with pytest.raises(ValueError, match="shape"):
         result.explain(0, sample().X[:, :3])
 

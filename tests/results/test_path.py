@@ -71,9 +71,9 @@ def test_how_many_rows_can_be_kept_within_any_budget(factor):
 def test_points_of_the_path_are_recomputed(fit):
     sample, result = fit
     (X, _), n = set_aside(sample.X, result), len(sample.X)
-    assert len(result.path) == len(result.groups) + 2
+    assert len(result._path) == len(result.groups) + 2
     gone = np.zeros(n, dtype=bool)
-    for i, point in enumerate(result.path):
+    for i, point in enumerate(result._path):
         kept = np.ones(n, dtype=bool)
         kept[point.removed] = False
         rows = X[kept]
@@ -91,7 +91,7 @@ def test_points_of_the_path_are_recomputed(fit):
             np.testing.assert_array_equal(~kept, gone)
         if i < len(result.groups):
             gone[result.groups[i].rows] = True
-    below, chosen = result.path[-1], result.path[-2]
+    below, chosen = result._path[-1], result._path[-2]
     assert below.certificate.lambda_max < chosen.certificate.lambda_max
     assert set(chosen.removed) <= set(below.removed)
 
@@ -100,10 +100,10 @@ def test_points_of_the_path_are_recomputed(fit):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_budget_falls_and_the_price_jumps_below_the_good_rows(setting, alpha):
     result = fitted(SETTINGS[setting](1000, 100, alpha).sample(0).X)
-    groups = result.path[: len(result.groups) + 1]
+    groups = result._path[: len(result.groups) + 1]
     assert np.all(np.diff([point.budget for point in groups]) < 0.0)
     assert np.all(np.diff([point.sigma for point in groups]) < 0.0)
-    below, chosen = result.path[-1], groups[-1]
+    below, chosen = result._path[-1], groups[-1]
     assert below.price > 3.0 * chosen.price
     assert below.rank > chosen.rank
     # Good rows pay on both sides alike: nothing speaks for their leaving.
@@ -127,17 +127,17 @@ def test_the_path_is_the_same_after_pickling():
     X = SMALL["A"]().X
     result = robust_mean(X)
     again = pickle.loads(pickle.dumps(result)).with_data(X)
-    assert [point.certificate for point in again.path] == [p.certificate for p in result.path]
-    with pytest.warns(FutureWarning, match=r"robust_mean\(X\)\.path"):
+    assert [point.certificate for point in again._path] == [p.certificate for p in result._path]
+    with pytest.warns(FutureWarning, match=r"robust_mean\(X\)\.sensitivity"):
         points = inlier.path(X, assume="symmetric")
-    assert [point.budget for point in points] == [point.budget for point in result.path]
+    assert [point.budget for point in points] == [point.budget for point in result._path]
 
 
 def test_every_point_tells_of_missing_cells_and_weights():
     X = np.random.default_rng(0).standard_normal((200, 4))
     X[:3], X[3:40, 1] = 900.0, np.nan
     result = inlier.robust_mean(X, sample_weight=np.arange(1.0, 201.0))
-    assert result.groups and len(result.path) > 2
-    for point in result.path:
+    assert result.groups and len(result._path) > 2
+    for point in result._path:
         assert point.certificate.n_missing == 37 and point.certificate.weighted
         assert point.certificate.verify(X).holds

@@ -148,3 +148,14 @@ def test_a_single_kept_row_has_no_error():
     summary = summarise(one)
     assert np.isnan(summary.standard_error).all() and (summary.deviation == 0.0).all()
     assert "not a number" in one.to_html()
+
+
+# The location is rounded in the units of the row that was removed.
+def test_where_kept_rows_are_equal_the_location_is_in_its_interval():
+    X = np.zeros((5, 4))
+    X[2, 3], X[3, 1], X[4, 0] = 0.14024049, 0.59189884, 0.08507431
+    start = inlier.l0.Options(c1=0.8, start="geometric-median")
+    result = inlier.robust_mean(X, sigma=0.047469457184406955, l0=start)
+    low, high = result.confidence_interval()
+    assert ((low <= result.location) & (result.location <= high)).all()
+    np.testing.assert_allclose(result.location[1:], 0.0, atol=1e-17)

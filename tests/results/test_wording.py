@@ -54,10 +54,9 @@ def test_the_statement_says_what_is_known():
     certificate = result.certificate
     alpha = np.ceil(100.0 * certificate.n_removed / 1000) / 100
     said = certificate.statement()
-    radius = radius_by_hand(result, alpha, certificate.sigma_kept)
+    radius = radius_by_hand(result, alpha, certificate.sigma_kept) / certificate.sigma_kept
     assert f"at most {100 * alpha:.3g}% of the rows are bad" in said
-    assert f"vary by at most {certificate.sigma_kept:.3g} in any direction" in said
-    assert f"the mean is within {radius:.3g} of that of the good rows" in said
+    assert f"is within {radius:.3g} standard deviations of that of the good rows" in said
     assert said in result.message
     said = certificate.statement(alpha=0.05, sigma=2.0)
     assert "at most 5%" in said and "by at most 2 " in said
@@ -65,13 +64,39 @@ def test_the_statement_says_what_is_known():
     assert "nothing is known" in certificate.statement(alpha=0.9)
 
 
+def test_the_statement_holds_in_every_column_whatever_its_unit():
+    """For sets of good rows that vary no more than the kept ones, column by column, by numpy."""
+    rng = np.random.default_rng(0)
+    units = 10.0 ** np.arange(-3, 3)
+    X = np.r_[rng.standard_normal((270, 6)), rng.standard_normal((30, 6)) + 20.0] * units + units
+    certificate = inlier.robust_mean(X).certificate
+    kept = np.delete(X, certificate.removed, axis=0)
+    assert len(kept) == 270
+    for alpha in (0.02, 0.1, 0.3):
+        for _ in range(50):
+            rows = rng.permutation(300)[: 300 - int(alpha * 300)]
+            good = X[rows] if rng.random() < 0.5 else X[np.sort(rows[rows < 270])]
+            if len(good) < (1.0 - alpha) * 300:
+                continue
+            off = np.abs(good.mean(axis=0) - kept.mean(axis=0)) / kept.std(axis=0)
+            alike = good.std(axis=0) <= kept.std(axis=0)
+            assert (off[alike] <= certificate.relative_radius(alpha)).all()
+        # The worst set: the kept rows that are lowest in a column.
+        column = rng.integers(6)
+        good = kept[np.argsort(kept[:, column])[: 300 - int(alpha * 300)]][:, column]
+        if good.std() <= kept[:, column].std():
+            off = abs(good.mean() - kept[:, column].mean()) / kept[:, column].std()
+            assert off <= certificate.relative_radius(alpha)
+
+
 def test_where_nothing_was_removed_the_statement_is_a_curve():
     result = fitted(Clean(500, 10).sample(0).X)
     certificate, said = result.certificate, result.certificate.statement()
     assert certificate.n_removed == 0
     assert "at most 1%, 5%, 10% or 20% of the rows" in said
+    sigma = certificate.sigma_kept
     for alpha in (0.01, 0.05, 0.1, 0.2):
-        assert f"{radius_by_hand(result, alpha, certificate.sigma_kept):.3g}" in said
+        assert f"{radius_by_hand(result, alpha, sigma) / sigma:.3g}" in said
     assert said in result.message
 
 

@@ -116,13 +116,19 @@ def check_vector(value: Any, name: str, length: int, what: str) -> Array:
     return vector
 
 
-def check_sample_weight(value: Any, length: int, name: str = "sample_weight") -> Array:
-    """Return weights of the rows of a mean: finite, not negative and not all zero."""
+def check_sample_weight(
+    value: Any, length: int, name: str = "sample_weight", rows: Array | None = None
+) -> Array:
+    """Return weights of the rows of a mean: finite, not negative and not all zero.
+
+    In messages rows have these numbers, or are counted from 0.
+    """
     weights = check_vector(value, name, length, "row")
     if (weights < 0.0).any():
-        row = int(np.argmax(weights < 0.0))
+        i = int(np.argmax(weights < 0.0))
+        row = i if rows is None else rows[i]
         raise ValueError(
-            f"{name} has a negative entry ({weights[row]:g}, the first in row {row}). Give "
+            f"{name} has a negative entry ({weights[i]:g}, the first in row {row}). Give "
             "rows that must not enter the mean the weight 0."
         )
     if not weights.any():

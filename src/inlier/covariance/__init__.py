@@ -11,6 +11,7 @@ from few rows, which takes d x d matrices only; `rows` then removes rows by thei
 within these directions.
 """
 
+from inlier.covariance.missing import Moments, moments_of
 from inlier.covariance.rows import GoodRows, MomentAssumption, good_rows
 
-__all__ = ["GoodRows", "MomentAssumption", "good_rows"]
+__all__ = ["GoodRows", "MomentAssumption", "Moments", "good_rows", "moments_of"]

@@ -22,7 +22,9 @@ from inlier.covariance.directions import (
     skewness,
     units,
 )
-from inlier.data import Rotation, Table
+from inlier.covariance.missing import Moments, moments_of
+from inlier.data import Rotation, Table, as_table
+from inlier.data.checks import check_table
 from inlier.results.result import RobustMeanResult
 
 MomentAssumption = Literal["auto", "gaussian", "nothing"]
@@ -38,35 +40,46 @@ class GoodRows(NamedTuple):
     location: Array
     mean_result: RobustMeanResult
     """The fit of the mean: which rows were removed first, and why."""
+    moments: Moments | None = None
+    """If cells are missing."""
 
 
 def good_rows(
-    table: Table,
+    X: Any,
     assume: Any = "auto",
     random_state: Seed = 0,
     standardized: bool = True,
-    **told: Any,
+    **given: Any,
 ) -> GoodRows:
     """Find the rows whose covariance is that of the good rows.
 
     Rows that `robust_mean` removes are removed first. Of the others, those that inflate the
     covariance are removed if good rows are Gaussian ("gaussian"), if they look Gaussian along most
-    directions ("auto"), or never ("nothing"). What is `told` goes to `robust_mean`.
+    directions ("auto"), or never ("nothing"). What is `given` goes to `robust_mean`. X is an array,
+    of which cells may be missing, or a table.
     """
     check_choice(assume, "assume", ("auto", "gaussian", "nothing"))
     of_mean: Any = "symmetric" if assume == "gaussian" else assume
-    result = robust_mean(table, assume=of_mean, random_state=random_state, **told)
-    support, location = result.support, on_host(result.location).astype(np.float64)
+    table = as_table(check_table(X, missing="auto"))
+    missing, moments = table.missing, None
+    result = robust_mean(table, assume=of_mean, random_state=random_state, **given)
+    support, location = result.support, on_host(result._location).astype(np.float64)
     if len(result.certificate.cells):
         # An extreme cell would inflate the covariance: its row is removed.
         rows = mask_of(result.certificate.cells[:, 0], table.shape[0])
         support = support & ~table.to_device(rows)
+    if missing is not None:  # medians would hide how columns vary together
+        moments = moments_of(X[support], missing[support])
+        table = as_table(moments.filled(X, missing))
     location = table.mean(double(support), location)
     if assume != "nothing":
         gaussian = assume == "gaussian"
-        support = support & ~inflating_rows(table, support, location, gaussian, standardized)
+        inflating = inflating_rows(table, support, location, gaussian, standardized)
+        support = support & ~inflating
         location = table.mean(double(support), location)
-    return GoodRows(support, location, result)
+        if missing is not None and inflating.any():
+            moments = moments_of(X[support], missing[support])
+    return GoodRows(support, location if moments is None else moments.mean, result, moments)
 
 
 def inflating_rows(

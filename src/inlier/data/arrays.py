@@ -22,6 +22,7 @@ from inlier._internal.arrays import (
     with_part,
     working_precision,
 )
+from inlier._internal.progress import watched
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_finite
 from inlier.data.base import Metric, Table
@@ -97,7 +98,8 @@ class DenseTable(BlockTable):
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
         given = [self._on_device(x) for x in inputs]
-        out, sums = run_blocks(self._blocks(self._height(work)), self.shape[0], work, given)
+        blocks = watched(self._blocks(self._height(work)), self.shape[0], self.n_passes)
+        out, sums = run_blocks(blocks, self.shape[0], work, given)
         return on_host(out) if self._rows_on_host and out is not None else out, sums
 
     def fingerprint(self) -> int | None:

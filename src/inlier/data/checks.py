@@ -1,6 +1,7 @@
 """Open any kind of data as a table, of finite real numbers within the range of its precision."""
 
 import re
+from numbers import Number
 from os import PathLike
 from typing import Any
 
@@ -92,6 +93,15 @@ def _library(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
 
+def as_rows(X: Any) -> Any:
+    """Return one-dimensional data in memory as a table of one column, other data as they are."""
+    if isinstance(X, list | tuple):
+        return np.reshape(X, (-1, 1)) if all(isinstance(x, Number) for x in X) and X else X
+    if len(getattr(X, "shape", ())) != 1 or _library(X) in (*FILES, *CLUSTERS):
+        return X
+    return X.to_frame() if hasattr(X, "to_frame") else X.reshape(-1, 1)
+
+
 def check_table(
     X: Any,
     name: str = "X",
@@ -134,8 +144,8 @@ def check_table(
             X = X.detach()
     if X.ndim != 2:
         raise ValueError(
-            f"{name} must be a table with rows and columns, but has shape {X.shape}. For a single "
-            f"column pass {name}.reshape(-1, 1), for a single row there is no mean to estimate."
+            f"{name} must be a table with rows and columns, but has shape {X.shape}."
+            + f" For a single column pass {name}.reshape(-1, 1)." * (X.ndim == 1)
         )
     n, d = X.shape
     if n < least_rows or d < 1:
@@ -170,13 +180,26 @@ def named_table(table: Table, X: Any, columns: Any = None, names: Any = None) ->
     """Return a table of X with names for its columns and rows; data frames bring their own."""
     index = getattr(X, "index", None)
     is_pandas = type(index).__module__.partition(".")[0] == "pandas"
-    # A RangeIndex counts the rows, and names none of them.
-    if names is None and is_pandas and type(index).__name__ != "RangeIndex":
+    if names is None and is_pandas and not counts_rows(index):
         names = index
     if columns is None:
         # The columns of an Arrow table are its data.
         columns = getattr(X, "column_names", getattr(X, "columns", None))
     return table.named(columns, names)
+
+
+def counts_rows(index: Any) -> bool:
+    """Return whether an index of pandas counts the rows from 0, and so names none of them."""
+    return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+
+
+def check_index(values: Any, X: Any, name: str) -> None:
+    """Raise if a Series of pandas has other labels than X, or in another order."""
+    if hasattr(values, "iloc") and hasattr(X, "iloc") and not values.index.equals(X.index):
+        raise ValueError(
+            f"{name} has another index than X, but goes by the order of the rows. Pass "
+            f"{name}.loc[X.index], or {name}.to_numpy() if its order is that of X."
+        )
 
 
 def without_mask(X: Any) -> Any:

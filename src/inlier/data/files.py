@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from inlier._internal.arrays import pieces, working_precision
+from inlier._internal.progress import watched
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_finite, check_whole
 from inlier.data.arrays import DenseTable, run_blocks
@@ -64,7 +65,8 @@ class FileTable(BlockTable):
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
         with closing(self._parts(self._part_rows())) as parts:
-            return run_blocks(parts, self.shape[0], work, inputs)
+            blocks = watched(parts, self.shape[0], self.n_passes)
+            return run_blocks(blocks, self.shape[0], work, inputs)
 
     def _part_rows(self) -> int:
         """Return how many rows of a block are computed with at a time."""

@@ -91,8 +91,8 @@ def validated(
 
 def _precision(X: Any) -> Any:
     """Return the precision of a fit: single for float16 too, as `robust_mean` has it."""
-    dtypes = getattr(X, "dtypes", None)  # of a data frame
-    kinds = {str(kind) for kind in ([getattr(X, "dtype", "")] if dtypes is None else dtypes)}
+    single = not hasattr(X, "columns")  # no data frame
+    kinds = {str(kind) for kind in ([getattr(X, "dtype", "")] if single else X.dtypes)}
     return np.float32 if kinds == {"float16"} else (np.float64, np.float32)
 
 

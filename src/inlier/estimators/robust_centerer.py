@@ -83,10 +83,10 @@ class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         result = self.result_ = robust_mean(
             X, sigma=self.sigma, assume=self.assume, random_state=self.random_state
         )
-        self.location_, self.support_ = result.location, result.support
+        self.location_, self.support_ = result._location, result.support
         self.scale_ = None
         if self.with_scaling:
-            deviation = result.deviation.astype(X.dtype)
+            deviation = result._deviation.astype(X.dtype)
             self.scale_ = np.where(deviation > 0.0, deviation, 1.0).astype(X.dtype)
         return self
 

@@ -4,15 +4,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.covariance import EmpiricalCovariance
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from inlier._internal.arrays import count, double
-from inlier._internal.typing import Seed
+from inlier._internal.typing import Array, Seed
 from inlier.api import Contamination
-from inlier.covariance import MomentAssumption, good_rows
+from inlier.covariance import MomentAssumption, Moments, good_rows
 from inlier.data import as_table
+from inlier.estimators.base import validated
+from inlier.given.trusted import check_names
 from inlier.results.result import RobustMeanResult
-from inlier.told.trusted import check_names
 
 
 class RobustCovariance(EmpiricalCovariance):
@@ -21,7 +22,8 @@ class RobustCovariance(EmpiricalCovariance):
     It is the plain covariance of the kept rows. First the rows are removed that `robust_mean`
     removes, then those that inflate the covariance: rows that vary more than the others along some
     directions, about the same center, which do not affect the mean. If no row is removed, it equals
-    `sklearn.covariance.EmpiricalCovariance`.
+    `sklearn.covariance.EmpiricalCovariance`. Where cells are missing, mean and covariance of the
+    kept rows are those of maximum likelihood for Gaussian rows, by EM.
 
     Parameters
     ----------
@@ -93,21 +95,47 @@ class RobustCovariance(EmpiricalCovariance):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            The rows.
+            The rows. Cells may be missing.
         y : ignored
             There for scikit-learn's pipelines.
         trusted : int array, mask of shape (n,) or table of shape (m, d), optional
             Rows that somebody has checked, as in `robust_mean`.
         """
         check_names(trusted, X)  # which the array does not have
-        X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
-        table = as_table(X)
+        X = validated(self, X, fitting=True, missing=True)
         good = good_rows(
-            table, self.assume, self.random_state, contamination=self.contamination, trusted=trusted
+            X, self.assume, self.random_state, contamination=self.contamination, trusted=trusted
         )
-        scatter, _ = table.scatter(good.location, double(good.support))
         self.support_, self.location_, self.result_ = good.support, good.location, good.mean_result
-        self._set_covariance(scatter / count(good.support))
-        offsets = X - self.location_
-        self.dist_ = np.sum((offsets @ self.get_precision()) * offsets, axis=1)
+        if good.moments is None:
+            scatter, _ = as_table(X).scatter(good.location, double(good.support))
+            self._set_covariance(scatter / count(good.support))
+        else:
+            self._set_covariance(good.moments.covariance)
+        self.dist_ = self._distances(X)
         return self
+
+    def mahalanobis(self, X: Any) -> Array:
+        """Return the squared Mahalanobis distance of each row of X, (n_samples,).
+
+        Of a row with missing cells, that of the others: it is smaller, as if those were what the
+        others predict.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit. Cells may be missing.
+        """
+        check_is_fitted(self)
+        return self._distances(validated(self, X, missing=True))
+
+    def _distances(self, X: Array) -> Array:
+        if (missing := np.isnan(X)).any():
+            X = Moments(self.location_, self.covariance_).filled(X, missing)
+        offsets = X - self.location_
+        return np.asarray(np.sum((offsets @ self.get_precision()) * offsets, axis=1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

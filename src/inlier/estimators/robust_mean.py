@@ -11,26 +11,30 @@ from sklearn.utils.validation import check_is_fitted
 from inlier._internal.typing import Array
 from inlier.api import Assumption, Contamination, MissingName, ScatterName, robust_mean
 from inlier.data import Table, as_table
-from inlier.data.checks import check_table
+from inlier.data.checks import check_table, named_table
 from inlier.estimators.base import MeanEstimator, in_signs
+from inlier.given.trusted import check_names
 from inlier.l0.fit import Options
+from inlier.results.explanation import Explanation
+from inlier.results.labels import Labels
+from inlier.results.novelty import NewRows
 from inlier.results.outlyingness import THRESHOLD
 from inlier.results.result import RobustMeanResult
-from inlier.search.extremes import cells_beyond
-from inlier.told.trusted import check_names
 
 
 class RobustMean(OutlierMixin, MeanEstimator):
     """The mean of the good rows of a contaminated table, as an outlier detector.
 
-    `fit` calls `robust_mean`, which describes the method and its parameters. The rule of the fit
-    then classifies new rows: with sigma, the multiplier of the constraint; without it, the groups
-    that were removed. Within the kept and within the removed rows, the robust distance ranks, the
-    Mahalanobis distance from the central kept rows.
+    `fit` calls `robust_mean`, which describes the method and its parameters. A new row is an
+    outlier if it lies beyond the cut of a group that was removed, or if a cell, or the row as a
+    whole, lies farther out than one good row in a thousand, by the tails of the kept rows. A value
+    that was set aside in the fit is set aside in a new row, unless it has many. With sigma, the
+    multiplier of the constraint decides, and whether a row exceeds the budget on its own. Within
+    the kept and within the removed rows, the robust distance ranks, the Mahalanobis distance from
+    the central kept rows.
 
     A missing cell of a new row is replaced by the median of its column in the fit or, if no cell
-    was missing there, by `location_`; a row without any cell is an error. Where extreme cells were
-    set aside in the fit, those of new rows are too, unless a row has many.
+    was missing there, by `location_`; a row without any cell is an error.
 
     Parameters
     ----------
@@ -133,11 +137,15 @@ class RobustMean(OutlierMixin, MeanEstimator):
             trusted=trusted,
             **self.get_params(deep=False),
         )
+        result = result._with_labels(Labels.of(X))
         details = result.details
         self.indicator_ = details.indicator
         self.offset_ = -THRESHOLD
         self.robust_distance_ = result._robust_distance
-        return self._copied(result, details.weights, details.n_iter)
+        self._new_rows = NewRows.of(result)
+        self._copied(result, details.weights, details.n_iter)
+        self.location_ = result._location
+        return self
 
     @property
     def _takes_missing(self) -> bool:
@@ -145,23 +153,25 @@ class RobustMean(OutlierMixin, MeanEstimator):
 
     def _table(self, X: Any, fitting: bool = False) -> Table:
         """Validate a table; in new rows, fill missing and extreme cells as in the fit."""
-        in_file = isinstance(X, np.memmap)  # scikit-learn returns a plain array
+        given, in_file = X, isinstance(X, np.memmap)  # scikit-learn returns a plain array
         X = self._validated(X, fitting)
-        if not self._takes_missing and (fitting or self.result_._gaps is None):
-            return as_table(X)
-        missing = "error" if in_file else "auto"
+        missing = "auto" if self._takes_missing and not in_file else "error"
         if fitting:  # here the names of the columns are known
             names = getattr(self, "feature_names_in_", None)
-            return as_table(check_table(X, wide_later=True, missing=missing, columns=names))
+            if self._takes_missing:
+                X = check_table(X, wide_later=True, missing=missing, columns=names)
+            return named_table(as_table(X), given, names)
         gaps = self.result_._gaps
+        if not self._takes_missing and gaps is None:
+            return as_table(X)
         known: dict[str, Any] = {"least_rows": 1, "missing": missing, "fill": self.result_._fill}
         if gaps is not None:
             known["ignored"] = gaps.ignored
-            if gaps.fences is not None and not issparse(X):
-                if in_file:
-                    check_table(X, least_rows=1)
-                known |= {"missing": "auto", "cells": cells_beyond(as_table(X), gaps.fences)}
-        return as_table(check_table(X, **known))
+        table = as_table(check_table(X, **known))
+        if not issparse(X) and len(cells := self._new_rows.known_cells(table)):
+            known |= {"missing": "auto", "cells": cells, "fences": self._new_rows.of_fit}
+            table = as_table(check_table(X, **known))
+        return table
 
     def score_samples(self, X: Any) -> Array:
         """Return minus the outlyingness of each row of X, (n_samples,); higher is more normal.
@@ -175,8 +185,22 @@ class RobustMean(OutlierMixin, MeanEstimator):
             Rows with the columns of the fit.
         """
         check_is_fitted(self, "result_")
-        far: NDArray[np.float64] = self.robust_distance_.outlyingness(self._table(X))
+        far: NDArray[np.float64] = self._new_rows.outlyingness(self._table(X))
         return -far
+
+    def explain(self, X: Any) -> tuple[Explanation, ...]:
+        """Explain the verdict on each row of X: by what decides about it, and its extreme cells.
+
+        `result_.explain` does so for a row of the fit.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of the fit.
+        """
+        check_is_fitted(self, "result_")
+        names = getattr(self, "feature_names_in_", None)
+        return self._new_rows.explain(self._table(X).named(names, None))
 
     def decision_function(self, X: Any) -> Array:
         """Return `score_samples` minus `offset_`, (n_samples,): negative for outliers.
@@ -192,8 +216,9 @@ class RobustMean(OutlierMixin, MeanEstimator):
         """Return which rows of X are good, (n_samples,).
 
         +1 for inliers, whose decision function is not negative, and -1 for outliers. For the rows
-        of the fit this agrees with `support_`, except for Algorithm 1 as published with
-        re-weighting, where a row is judged by the weight that earlier steps left it.
+        of the fit this agrees with `support_`, except for trusted rows, which stay wherever they
+        lie, and for Algorithm 1 as published with re-weighting, where a row is judged by the weight
+        that earlier steps left it.
 
         Parameters
         ----------

@@ -5,14 +5,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.decomposition import PCA
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from inlier._internal.typing import Array, Seed
 from inlier.api import Contamination
-from inlier.covariance import MomentAssumption, good_rows
-from inlier.data import as_table
+from inlier.covariance import MomentAssumption, Moments, good_rows
+from inlier.estimators.base import validated
+from inlier.given.trusted import check_names
 from inlier.results.result import RobustMeanResult
-from inlier.told.trusted import check_names
 
 
 class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -20,7 +20,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     They are those of `sklearn.decomposition.PCA` for the rows that `RobustCovariance` would keep,
     with principal axes in the units of the data. There may be many more columns than rows: no
-    matrix of shape (n_features, n_features) is formed.
+    matrix of shape (n_features, n_features) is formed, unless cells are missing: then they are
+    those of the covariance of `RobustCovariance`.
 
     Parameters
     ----------
@@ -89,16 +90,16 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            The rows.
+            The rows. Cells may be missing.
         y : ignored
             There for scikit-learn's pipelines.
         trusted : int array, mask of shape (n,) or table of shape (m, d), optional
             Rows that somebody has checked, as in `robust_mean`.
         """
         check_names(trusted, X)  # which the array does not have
-        X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        X = validated(self, X, fitting=True, missing=True)
         good = good_rows(
-            as_table(X),
+            X,
             self.assume,
             self.random_state,
             standardized=False,
@@ -106,7 +107,10 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             trusted=trusted,
         )
         # Not from products of the columns, which lose the digits of columns far from zero.
-        model = PCA(self.n_components, svd_solver="full").fit(X[good.support])
+        rows = X[good.support]
+        if good.moments is not None:
+            rows = _with_moments(rows, good.moments).astype(X.dtype)
+        model = PCA(self.n_components, svd_solver="full").fit(rows)
         self.support_, self.result_ = good.support, good.mean_result
         self.mean_, self.components_ = model.mean_, model.components_
         self.explained_variance_ = model.explained_variance_
@@ -125,10 +129,16 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Rows with the columns of the fit.
+            Rows with the columns of the fit. A missing cell is what the others of its row predict,
+            by the components and their variances.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        X = validated(self, X, missing=True)
+        if (missing := np.isnan(X)).any():
+            excess = self.explained_variance_ - self.noise_variance_
+            covariance = self.components_.T * np.maximum(excess, 0.0) @ self.components_
+            covariance.flat[:: len(covariance) + 1] += self.noise_variance_
+            X = Moments(self.mean_, covariance).filled(X, missing).astype(X.dtype)
         return np.asarray((X - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: Any) -> Array:
@@ -145,5 +155,21 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _with_moments(rows: Array, moments: Moments) -> Array:
+    """Fill the missing cells of rows, and turn the rows so that they have these moments."""
+    filled = moments.filled(rows, np.isnan(rows))
+    filled -= filled.mean(axis=0)
+    unit = np.sqrt(np.diag(moments.covariance))
+    unit[unit == 0.0] = 1.0
+    filled /= unit
+    values, vectors = np.linalg.eigh(filled.T @ filled / len(filled))
+    held = values > 1e-10 * values[-1]
+    white = filled @ (vectors[:, held] / np.sqrt(values[held])) @ vectors[:, held].T
+    values, vectors = np.linalg.eigh(moments.covariance / np.outer(unit, unit))
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+    return np.asarray(moments.mean + white @ root * unit)

@@ -11,7 +11,7 @@ from inlier import theory
 from inlier._internal.arrays import all_but, count, double, every, namespace, on_host
 from inlier._internal.typing import Array, Rows
 from inlier.data import Frame, Metric, Table, as_table
-from inlier.data.checks import NONE, check_table
+from inlier.data.checks import NONE, as_rows, check_table
 from inlier.data.imputed import NO_CELLS
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
 from inlier.linalg.eigenpairs import (
@@ -159,13 +159,32 @@ class Certificate:
         radius: float | Array = theory.error_radius(self.sigma_kept, n_kept, self.n, alpha, sigma)
         return radius
 
+    def relative_radius(self, alpha: Any) -> float | Array:
+        """Return `error_radius` in standard deviations of the kept rows, in each column.
+
+        It holds for any column, and any direction, in which good rows vary no more than kept ones,
+        whatever the units of the columns are: `inlier.theory.error_radius` in one dimension.
+
+        Parameters
+        ----------
+        alpha : float or array
+            Assumed: at most this fraction of the rows is bad. An array gives the curve.
+        """
+        radius: float | Array = theory.error_radius(
+            1.0, self.n - self.n_removed, self.n, alpha, 1.0
+        )
+        return radius
+
     def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
-        """State the error radius in plain words.
+        """State how far the mean can be off in plain words.
+
+        By default in standard deviations of the columns, which may be in different units; if
+        `sigma` is given, as `error_radius`, in the unit of sigma.
 
         Parameters
         ----------
         alpha, sigma : float, optional
-            Assumed, as in `error_radius`; unless given, `assumed` and that of the kept rows.
+            Assumed, as in `error_radius`; unless given, alpha is `assumed`.
         """
         return wording.statement(self, alpha, sigma)
 
@@ -180,19 +199,19 @@ class Certificate:
         X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
             What the fit was about; if cells are missing, with these cells missing.
         """
-        table = as_table(
-            check_table(X, missing="auto", fill=self.fill, ignored=self.aside, cells=self.cells)
-        )
-        multiplier = self.multiplier
+        multiplier, X = self.multiplier, as_rows(X)
+        expected = (self.n, len(multiplier.center))
+        known = dict[str, Any](fill=self.fill, ignored=self.aside, cells=self.cells)
+        if self.fill is None or np.shape(X) == expected:  # or cells cannot be filled
+            X = as_table(check_table(X, missing="auto", **known))
+        if X.shape != expected:
+            raise ValueError(
+                f"X has shape {X.shape}, but the certificate is about a table of shape {expected}."
+            )
+        table = X
         if self.n_removed == self.n or not np.isfinite(self.bound):
             raise ValueError(
                 "There is nothing to verify: no row is kept, or some are too far away to square."
-            )
-        expected = (self.n, len(multiplier.center))
-        if table.shape != expected:
-            raise ValueError(
-                f"X has shape {table.shape}, but the certificate is about a table of shape "
-                f"{expected}."
             )
         support = all_but(self.n, self.removed)
         kept = double(table.to_device(support))

@@ -15,6 +15,7 @@ from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_number
 from inlier.data import Table
 from inlier.results.certificate import certify_rows
+from inlier.results.labels import labelled
 from inlier.results.weighting import mean_of, shifted
 from inlier.verdict import Finding, Group, GroupRule, Kind, Multiplier, Outcome, Suspect, rule_of
 
@@ -44,26 +45,26 @@ def at(
             f"{len(given)} were given."
         )
     if contamination is not None:
-        from inlier.told.contamination import with_contamination
+        from inlier.given.contamination import with_contamination
 
         return with_contamination(result, check_number(contamination, "contamination", below=0.5))
     if point is None and threshold is None:
         return _fitted_again(result, sigma, budget, p)
     if threshold is not None:
         return _at_threshold(result, check_number(threshold, "threshold", at_least=0.0))
-    if not result.path:
+    if not result._path:
         raise ValueError(
             "This result has no path: sigma, contamination or trusted was given to the fit, or it "
             "was itself taken from a path. Call `at` on the result of robust_mean(X)."
         )
-    if not is_index(point, len(result.path)):
+    if not is_index(point, len(result._path)):
         raise ValueError(
-            f"point must be an index into path, which has {len(result.path)} points, but is "
+            f"point must be an index into path, which has {len(result._path)} points, but is "
             f"{point!r}."
         )
     assert point is not None
-    there = result.path[point]
-    groups = result.groups[: range(len(result.path))[point]]
+    there = result._path[point]
+    groups = result.groups[: range(len(result._path))[point]]
     support = all_but(result.support.shape[0], there.removed)
     return chosen(result, support, groups, dual=there.certificate.multiplier)
 
@@ -185,7 +186,7 @@ def chosen(
     suspects = [s for s in result.suspects if support[on_host(s.rows)].all()]
     return replace(
         result,
-        location=table.to_device(mean.location.astype(table.dtype)),
+        location=labelled(table.to_device(mean.location.astype(table.dtype)), result._labels),
         support=inside,
         sigma=certificate.sigma_kept,
         certificate=certificate,

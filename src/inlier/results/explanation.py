@@ -7,7 +7,7 @@ below zero belongs to a feature that speaks for the row. The parts add up to the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
-from inlier.results.cells import cells_of, named
+from inlier.data import Table
+from inlier.results.cells import Cell, cells_of, named
 from inlier.verdict import Group, GroupRule, Multiplier, of_budget, squared_parts
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Explanation:
     Attributes
     ----------
     row : int
+        Its number, from 0.
     score, threshold : float
         A row with a score above the threshold is removed.
     pruned : bool
@@ -77,6 +79,8 @@ class Explanation:
     set_aside : int array
         The columns in which its cell is extreme and was set aside: `values` has the cell, the
         contributions are those of the median of the column.
+    label : str
+        What the row is called in a data frame; empty if it is its number.
     """
 
     row: int
@@ -93,6 +97,7 @@ class Explanation:
     suspected: str = ""
     missing: Array = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
     set_aside: Array = field(default_factory=lambda: np.empty(0, np.intp), repr=False)
+    label: str = ""
 
     def features(self, count: int = 10) -> tuple[Feature, ...]:
         """Return the columns with the largest contributions, for or against the row.
@@ -115,7 +120,7 @@ class Explanation:
 
     def __str__(self) -> str:
         verdict = "removed" if self.removed else "kept"
-        lines = [f"Row {self.row}: score {self.score:.4g}, {verdict} (the cut is at "
+        lines = [f"Row {self.label or self.row}: score {self.score:.4g}, {verdict} (the cut is at "
                  f"{self.threshold:.4g})."]  # fmt: skip
         lines += [f"  {part.contribution:10.4g}  {part.name}" for part in self.directions]
         lines += [f"  {self.suspected}"] if self.suspected else []
@@ -143,19 +148,35 @@ def shortened(name: str, most: int) -> str:
 
 def explained(result: RobustMeanResult, rows: Array) -> list[Explanation]:
     """Explain the scores of some rows, by the groups that they were removed with."""
-    table, rule = result._known_data(), result._rule
+    rule = result._rule
     suspects = [suspect.group for suspect in result.suspects]
+
+    def decisive(i: int, values: Array) -> Parts:
+        # By the groups of the rule: another threshold leaves it as it is, and groups without some
+        # rows.
+        left_with = _group_with(rule.groups, i) if isinstance(rule, GroupRule) else None
+        return parts_by(rule, values, left_with)
+
+    found = []
+    for why in explanations(result._known_data(), rows, result.cells, decisive):
+        i, suspect = why.row, _group_with(suspects, why.row)
+        said = "" if suspect is None else f"suspect {suspect + 1}: {result.suspects[suspect]}"
+        found.append(replace(why, removed=not bool(result.support[i]), suspected=said))
+    return found
+
+
+def explanations(
+    table: Table,
+    rows: Array,
+    cells: Sequence[Cell],
+    decisive: Callable[[int, Array], Parts],
+) -> list[Explanation]:
+    """Explain the scores of some rows of a table by the parts that are decisive for each."""
     found = []
     for i, values in zip(rows.tolist(), table.fetch(rows).astype(np.float64), strict=True):
         with np.errstate(over="ignore", invalid="ignore"):  # rows too far away score infinity
-            # By the groups of the rule: another threshold leaves it as it is, and groups without
-            # some rows.
-            if isinstance(rule, GroupRule):
-                part = _by_group(rule, values, _group_with(rule.groups, i))
-            else:
-                part = _by_multiplier(rule, values)
+            part = decisive(i, values)
             score = float(part.contributions.sum())
-        suspect = _group_with(suspects, i)
         why = Explanation(
             row=i,
             score=score,
@@ -166,11 +187,8 @@ def explained(result: RobustMeanResult, rows: Array) -> list[Explanation]:
             values=values,
             center=part.center,
             columns=table.columns,
-            removed=not bool(result.support[i]),
-            cells=tuple(str(cell) for cell in cells_of(result.cells, i)),
-            suspected=""
-            if suspect is None
-            else f"suspect {suspect + 1}: {result.suspects[suspect]}",
+            removed=score > part.threshold,
+            cells=tuple(cell.name + cell.words for cell in cells_of(cells, i)),
         )
         if table.gaps is not None and table.missing is not None:
             aside = np.sort(table.gaps.cells[table.gaps.cells[:, 0] == i, 1])
@@ -185,7 +203,7 @@ def _group_with(groups: Sequence[Group], row: int) -> int | None:
     return next((i for i, group in enumerate(groups) if (on_host(group.rows) == row).any()), None)
 
 
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """A score by direction and by column, relative to a center."""
 
     directions: tuple[Contribution, ...]
@@ -195,12 +213,19 @@ class _Parts(NamedTuple):
     pruned: bool = False
 
 
-def _by_multiplier(rule: Multiplier, values: Array) -> _Parts:
+def parts_by(rule: Multiplier | GroupRule, values: Array, left_with: int | None = None) -> Parts:
+    """Split the score of a row; `left_with` is the group that it was removed with."""
+    if isinstance(rule, GroupRule):
+        return _by_group(rule, values, left_with)
+    return _by_multiplier(rule, values)
+
+
+def _by_multiplier(rule: Multiplier, values: Array) -> Parts:
     from_start = squared_parts(values - rule.start, rule.metric)
     if from_start.sum() > rule.radius**2:
         parts = from_start / rule.radius**2
         name = "farther from the start than the pruning radius"
-        return _Parts((Contribution(name, float(parts.sum())),), parts, rule.start, 1.0, True)
+        return Parts((Contribution(name, float(parts.sum())),), parts, rule.start, 1.0, True)
     offset = values - rule.center
     if rule.directions is None:
         parts = of_budget(squared_parts(offset, rule.metric), rule.budget)
@@ -215,10 +240,10 @@ def _by_multiplier(rule: Multiplier, values: Array) -> _Parts:
             Contribution(f"direction {j + 1}", float(prices[j] * projected[j] ** 2))
             for j in np.argsort(-prices * projected**2, kind="stable")
         ]
-    return _Parts(tuple(why), parts, rule.center, rule.threshold)
+    return Parts(tuple(why), parts, rule.center, rule.threshold)
 
 
-def _by_group(rule: GroupRule, values: Array, left_with: int | None) -> _Parts:
+def _by_group(rule: GroupRule, values: Array, left_with: int | None) -> Parts:
     """Explain by the group of the row, or else by the one that decides its score."""
     parts_of = [group.parts(values) for group in rule.groups]
     scores = [float(parts.sum()) for parts in parts_of]
@@ -228,4 +253,4 @@ def _by_group(rule: GroupRule, values: Array, left_with: int | None) -> _Parts:
     inside = left_with is not None or scores[i] > rule.threshold
     name = f"group {i + 1}: {rule.groups[i]}" if inside else f"nearest to group {i + 1}"
     why = (Contribution(name, scores[i]),)
-    return _Parts(why, parts_of[i], rule.groups[i].center, rule.threshold)
+    return Parts(why, parts_of[i], rule.groups[i].center, rule.threshold)

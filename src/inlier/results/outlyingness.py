@@ -18,7 +18,6 @@ from inlier._internal.validation import fit_generator
 from inlier.data import Ellipsoid, Metric, Table
 from inlier.data.measures import FARTHEST
 from inlier.linalg.whitening import concentrated
-from inlier.verdict import GroupRule, Multiplier
 
 # The metric is measured on all kept rows, or on a sample of them: `CELLS` cells but at least `ROWS`
 # rows, unless these have more than `MOST_CELLS` cells.
@@ -38,34 +37,27 @@ class RobustDistance:
     measure: Ellipsoid
     typical: float
     """Median of the distances of the kept rows."""
-    rule: Multiplier | GroupRule
 
     @classmethod
-    def of(cls, table: Table, support: Rows, rule: Multiplier | GroupRule) -> RobustDistance:
-        """Measure the metric of the kept rows, or of all if none is kept; one pass and a sample."""
-        kept = on_host(support)
-        if not kept.any():
-            kept = np.ones_like(kept)
-        rows = sample_of(table, kept)
+    def of(cls, rows: Array) -> RobustDistance:
+        """Measure the metric of some rows."""
         measure = _ellipsoid(rows)
         typical = float(np.median(measure(rows)))
-        return cls(measure, typical if typical > 0.0 else 1.0, rule)
+        return cls(measure, typical if typical > 0.0 else 1.0)
 
     def distances(self, table: Table) -> Rows:
         """Compute distances in units of the typical one; one pass, or a few if X is sparse."""
         return measured(table, self.measure) / self.typical
 
-    def outlyingness(self, table: Table, removed: Rows | None = None) -> Rows:
-        """Compute the outlyingness of each row; `removed` are judged by the rule if not given.
 
-        Increasing with the distance: 1/2 at the typical one and below 1 for all rows that are kept,
-        above 1 for those that are removed.
-        """
-        far = self.distances(table)
-        if removed is None:
-            removed = self.rule.scores(table) > self.rule.threshold
-        xp = namespace(far)
-        return xp.where(removed, 2.0 - 1.0 / (2.0 + far), 1.0 - 1.0 / (1.0 + far))
+def outlyingness(far: Rows, removed: Rows) -> Rows:
+    """Return the outlyingness of rows, by their robust distances.
+
+    Increasing with the distance: 1/2 at the typical one and below 1 for all rows that are kept,
+    above 1 for those that are removed.
+    """
+    xp = namespace(far)
+    return xp.where(removed, 2.0 - 1.0 / (2.0 + far), 1.0 - 1.0 / (1.0 + far))
 
 
 def _ellipsoid(rows: Array) -> Ellipsoid:
@@ -91,8 +83,10 @@ def _ellipsoid(rows: Array) -> Ellipsoid:
 def sample_of(table: Table, kept: Mask) -> Array:
     """Fetch the rows, or some of them, that give the metric of the kept ones, on the host.
 
-    Which ones does not depend on the order of the rows.
+    Of all rows, if none is kept. Which ones does not depend on the order of the rows.
     """
+    if not kept.any():
+        kept = np.ones_like(kept)
     order = on_host(table.order(fit_generator(0)))
     order = order[kept[order]]
     d = table.shape[1]

@@ -64,7 +64,7 @@ class PathPoint:
 def path_of(result: RobustMeanResult) -> tuple[PathPoint, ...]:
     """Compute the path of a fit without sigma, in some five passes for each point."""
     table = result._known_data()
-    n, near_point = table.shape[0], on_host(result.location).astype(np.float64)
+    n, near_point = table.shape[0], on_host(result._location).astype(np.float64)
     n_early = len(result._verdict.early)
     points: list[PathPoint] = []
     near = table.constant(1.0) > 0.0

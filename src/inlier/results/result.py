@@ -14,12 +14,13 @@ from inlier._internal.arrays import any_true, count, double, like, namespace, on
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_number
 from inlier.data import DenseTable, Frame, Gaps, Table, as_table
-from inlier.data.checks import check_table, named_table
+from inlier.data.checks import as_rows, check_table, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
 from inlier.results.certificate import Certificate, certify_verdict
 from inlier.results.explanation import Explanation, explained
-from inlier.results.outlyingness import RobustDistance
+from inlier.results.labels import Labels, labelled
+from inlier.results.outlyingness import RobustDistance, outlyingness, sample_of
 from inlier.results.path import PathPoint, path_of
 from inlier.results.weighting import effective_size, mean_of, shifted
 from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Step, Suspect, Verdict, rule_of
@@ -27,7 +28,7 @@ from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Step, Suspect,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from inlier.told.sensitivity import Sensitivity
+    from inlier.given.sensitivity import Sensitivity
 
 # Squares of smaller numbers underflow, or nearly so, by the square of this.
 TINY_COLUMN = 1e-150
@@ -62,6 +63,10 @@ class Details:
         Missing cells of each column.
     n_set_aside : int array of shape (d,)
         Extreme cells of each column that were set aside.
+    p_values : array of shape (n,) or None
+        If rows are trusted and sigma is not given, the conformal p-value of each row, 1 for trusted
+        ones: the chance that a good row is at least as far out, where trusted rows are good rows
+        drawn at random. Not below 1 / (m + 1) with m trusted rows.
     """
 
     weights: Rows = field(repr=False)
@@ -74,6 +79,33 @@ class Details:
     effective_size: float
     n_missing: Array = field(repr=False)
     n_set_aside: Array = field(repr=False)
+    p_values: Array | None = field(repr=False)
+
+    def discoveries(self, level: float = 0.05) -> Array:
+        """Return rows of which at most a share `level` is good, in expectation.
+
+        Where trusted rows are good rows drawn at random: the false discovery rate is controlled by
+        the procedure of Benjamini and Hochberg for `p_values`. They need not be the rows that were
+        removed: for the mean, rows may leave that are bad with less certainty. With m trusted rows
+        none are found unless they are at least a share 1 / (level (m + 1)) of all rows.
+
+        Parameters
+        ----------
+        level : float
+            The largest share, between 0 and 1.
+
+        Returns
+        -------
+        int array
+            Their indices.
+        """
+        from inlier.given.trusted import discoveries
+
+        if self.p_values is None:
+            raise ValueError(
+                "p-values compare with trusted rows: fit with trusted=..., and without sigma."
+            )
+        return discoveries(self.p_values, check_number(level, "level", below=1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +116,8 @@ class RobustMeanResult:
     ----------
     location : array of shape (d,)
         The mean of the kept rows; of each column over the cells that are neither missing nor set
-        aside.
+        aside. Of a data frame of pandas a Series by column, of polars a frame of one row; so are
+        `standard_error`, `deviation` and `guarantee()`.
     support : boolean array of shape (n,)
         The kept rows.
     sigma : float
@@ -122,6 +155,8 @@ class RobustMeanResult:
     _sample_weight: Array | None = field(repr=False)
     _p_values: Array | None = field(default=None, repr=False)
     _trusted: Mask | None = field(default=None, repr=False)
+    _labels: Labels | None = field(default=None, repr=False)
+    """Of a data frame."""
 
     @classmethod
     def _of(
@@ -180,15 +215,28 @@ class RobustMeanResult:
             _sample_weight=sample_weight,
         )
 
+    def _with_labels(self, labels: Labels | None) -> RobustMeanResult:
+        """Return the same result with labels for what there is by column and by row."""
+        return replace(self, location=labelled(self._location, labels), _labels=labels)
+
+    @property
+    def _location(self) -> Any:
+        """The location without labels."""
+        return self.location if self._labels is None else self._labels.values(self.location)
+
     @cached_property
     def message(self) -> str:
         """How the fit ended and, if not well, what to try."""
         return wording.message(self)
 
     @property
-    def outliers(self) -> Rows:
-        """Indices of the removed rows."""
-        return namespace(self.support).nonzero(~self.support)[0]
+    def outliers(self) -> Any:
+        """Indices of the removed rows; of a data frame of pandas their labels."""
+        return self._rows(namespace(self.support).nonzero(~self.support)[0])
+
+    def _rows(self, positions: Rows) -> Any:
+        """Return some rows by their labels, if they have any."""
+        return positions if self._labels is None else self._labels.rows(positions)
 
     @cached_property
     def scores(self) -> Rows:
@@ -203,52 +251,17 @@ class RobustMeanResult:
             return self._rule.scores(self._known_data())
 
     @cached_property
-    def ranking(self) -> Array:
-        """The rows from the most to the least outlying, (n,), all removed rows first.
+    def ranking(self) -> Any:
+        """The rows from the most to the least outlying, (n,), the removed ones first.
 
         By the Mahalanobis distance with center and covariance of the kept rows in the middle. The
         scores tell how near a row is to being removed, and nothing about directions in which none
         was. Two passes over the data, once.
         """
-        return np.argsort(-on_host(self._outlyingness), kind="stable")
-
-    @property
-    def p_values(self) -> Array:
-        """The conformal p-value of each row, (n,), if rows are trusted; 1 for those.
-
-        The chance that a good row is at least as far out, where trusted rows are good rows drawn at
-        random. Not below 1 / (m + 1) with m trusted rows.
-        """
-        if self._p_values is None:
-            raise ValueError(
-                "p-values compare with trusted rows: fit with trusted=..., and without sigma."
-            )
-        return self._p_values
-
-    def discoveries(self, level: float = 0.05) -> Array:
-        """Return rows of which at most a share `level` is good, in expectation.
-
-        Where trusted rows are good rows drawn at random: the false discovery rate is controlled by
-        the procedure of Benjamini and Hochberg for `p_values`. They need not be the rows that were
-        removed: for the mean, rows may leave that are bad with less certainty. With m trusted rows
-        none are found unless they are at least a share 1 / (level (m + 1)) of all rows.
-
-        Parameters
-        ----------
-        level : float
-            The largest share, between 0 and 1.
-
-        Returns
-        -------
-        int array
-            Their indices.
-        """
-        from inlier.told.trusted import discoveries
-
-        return discoveries(self.p_values, check_number(level, "level", below=1.0))
+        return self._rows(np.argsort(-on_host(self._outlyingness), kind="stable"))
 
     @cached_property
-    def path(self) -> tuple[PathPoint, ...]:
+    def _path(self) -> tuple[PathPoint, ...]:
         """From the budget of all rows to that of the kept ones, and one point below it.
 
         A point for each group that was removed; empty if sigma was given. It is computed on first
@@ -262,19 +275,19 @@ class RobustMeanResult:
 
         For each fraction the rows that would leave, how far the mean would move, the columns in
         which it moves most, and how far it can then be from that of the good rows; see
-        `inlier.told.sensitivity.Change`. ``at(contamination=...)`` gives such an answer. It prints
+        `inlier.given.sensitivity.Change`. ``at(contamination=...)`` gives such an answer. It prints
         as a table. Computed on first use, in some ten passes and a few for each fraction.
         """
-        from inlier.told.sensitivity import sensitivity
+        from inlier.given.sensitivity import sensitivity
 
         return sensitivity(self)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The extreme cells, by row: those that were set aside, and those of rows with many.
+        """The extreme cells, by row: those that were set aside, and those of removed rows.
 
-        A cell that was set aside does not count; its row may be kept. A row with many extreme cells
-        was removed. Of at most a thousand rows each.
+        A cell that was set aside does not count; its row may be kept. Cells of removed rows are far
+        out for their column. A cell that seems swapped with one of these is listed too.
         """
         return extreme_cells(self.groups, self._known_data())
 
@@ -282,7 +295,7 @@ class RobustMeanResult:
     def details(self) -> Details:
         """Weights, budget, rule, steps and counts behind the result."""
         indicator = double(~self.support) if self._indicator is None else self._indicator
-        none = np.zeros(self.location.shape[0], np.intp)
+        none = np.zeros(self._location.shape[0], np.intp)
         return Details(
             weights=self._weights,
             indicator=indicator,
@@ -294,6 +307,7 @@ class RobustMeanResult:
             effective_size=effective_size(on_host(self._weights)),
             n_missing=none if self._gaps is None else self._gaps.counts,
             n_set_aside=none if self._gaps is None else self._gaps.n_set_aside,
+            p_values=self._p_values,
         )
 
     @property
@@ -313,7 +327,7 @@ class RobustMeanResult:
         A fit without missing cells has not computed medians; there it is the location.
         """
         if self._gaps is None:
-            return on_host(self.location).astype(np.float64)
+            return on_host(self._location).astype(np.float64)
         return self._gaps.fill
 
     @property
@@ -329,7 +343,7 @@ class RobustMeanResult:
         that rows vary alike regardless of their weight: too large if heavy rows vary less than
         light ones, as means of more samples do, and too small if they vary more.
         """
-        return like(self._mean_and_error[1], self.location)
+        return labelled(like(self._mean_and_error[1], self._location), self._labels)
 
     @property
     def deviation(self) -> Any:
@@ -338,10 +352,14 @@ class RobustMeanResult:
         About the location, weighted as it is: with the sum of the weights in the denominator, the
         number of kept rows if there is no `sample_weight`. 0 if fewer than two have the cell.
         """
+        return labelled(like(self._deviation, self._location), self._labels)
+
+    @property
+    def _deviation(self) -> Array:
         _, error, m = self._mean_and_error
         deviation = np.zeros(len(m))
         deviation[m > 1.0] = error[m > 1.0] * np.sqrt(m[m > 1.0] - 1.0)
-        return like(deviation, self.location)
+        return deviation
 
     def confidence_interval(self, level: float = 0.95) -> Any:
         """Return a Student's t interval for the mean of the good rows in each column.
@@ -358,7 +376,8 @@ class RobustMeanResult:
         Returns
         -------
         array of shape (2, d)
-            The lower ends and the upper ends, in double precision: ``low, high = ...``.
+            The lower ends and the upper ends, in double precision: ``low, high = ...``. Of a data
+            frame two of what `location` is.
         """
         level = check_number(level, "level", below=1.0)
         mean, error, m = self._mean_and_error
@@ -366,10 +385,14 @@ class RobustMeanResult:
         reach = np.full(len(error), np.inf)
         known = np.isfinite(error)
         reach[known] = -stdtrit(m[known] - 1, (1.0 - level) / 2.0) * error[known]
-        # Where rows vary by less than the rounding of the location, that is still in the interval.
-        location = np.where(error > 0.0, on_host(self.location), mean)
+        # Where rows vary by less than the rounding of the location, that is still in the interval;
+        # where they do not vary, it is the interval.
+        location = on_host(self._location).astype(np.float64)
+        mean = np.where(error > 0.0, mean, location)
         low, high = np.minimum(mean - reach, location), np.maximum(mean + reach, location)
-        return like(np.stack([low, high]), self.location)
+        if self._labels is not None:
+            return labelled(low, self._labels), labelled(high, self._labels)
+        return like(np.stack([low, high]), self._location)
 
     def guarantee(self, fraction: float = 0.25) -> Any:
         """Bound how far the mean of the good rows is from the location, whatever the bad rows are.
@@ -400,7 +423,7 @@ class RobustMeanResult:
         common = np.maximum(share - fraction, 0.0)
         with np.errstate(divide="ignore"):
             reach = np.sqrt(fraction / common) + np.sqrt((1.0 - share) / common)
-        return like(on_host(self.deviation) * reach, self.location)
+        return labelled(like(self._deviation * reach, self._location), self._labels)
 
     @cached_property
     def _mean_and_error(self) -> tuple[Array, Array, Array]:
@@ -414,7 +437,7 @@ class RobustMeanResult:
                 f"{n_kept}: one row does not show how much rows vary."
             )
         table = self._known_data()
-        center = on_host(self.location).astype(np.float64)
+        center = on_host(self._location).astype(np.float64)
         center, squares, drift, mass, mass_squared = table.observed_sums(weights, center)
         unit = np.ones(len(center))
         if len(tiny := self._underflowing(table, center, squares)):
@@ -459,7 +482,8 @@ class RobustMeanResult:
         Parameters
         ----------
         point : int
-            Index into `path`. Below the chosen point, rows are removed that belong to no group.
+            How many of `groups` are removed, in their order; one more than there are for a smaller
+            budget, at which rows are removed that belong to no group.
         contamination : float
             At most this fraction of the rows is bad, as in `robust_mean`; some twenty passes.
             Trusted rows stay.
@@ -497,21 +521,26 @@ class RobustMeanResult:
         """
         return choosing.drop(self, suspect)
 
-    def explain(self, row: int, X: Any = None) -> Explanation:
+    def explain(self, row: Any, X: Any = None) -> Explanation:
         """Explain the score of a row by directions and features, whose parts add up to it.
 
         Parameters
         ----------
-        row : int
-            Its number, from 0; negative numbers count from the end.
+        row : int or label
+            Its number, from 0; negative numbers count from the end. Of a data frame of pandas with
+            an index of its own, the label of the row, as for ``X.loc``; rows of groups and cells
+            have numbers, ``X.index[cell.row]``.
         X : array of shape (n, d), optional
             The data, if this result has been pickled since the fit.
         """
         there = self if X is None else self.with_data(X)
         n = there._known_data().shape[0]
+        label = ""
+        if there._labels is not None and there._labels.index is not None:
+            row, label = there._labels.position(row), str(row)
         if not choosing.is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
-        return explained(there, np.array([range(n)[row]]))[0]
+        return replace(explained(there, np.array([range(n)[row]]))[0], label=label)
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """Return the same result with its data: after unpickling, or to name columns and rows.
@@ -525,18 +554,29 @@ class RobustMeanResult:
         names : sequence, optional
             The names of the rows.
         """
-        known: dict[str, Any] = {}
+        X, known = as_rows(X), dict[str, Any]()
+        labels, own = Labels.of(X), self._labels
+        if own is not None and labels is not None and not own.agrees(labels):
+            raise ValueError(
+                "X has the rows or columns of the fit in another order, or other rows. Pass the "
+                "data of the fit."
+            )
+        expected = (self.support.shape[0], self._location.shape[0])
         if (gaps := self._gaps) is not None:  # missing cells are filled as in the fit
             known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells)
             known["fences"] = gaps.fences
+            if np.shape(X) != expected:  # before they are
+                raise ValueError(
+                    f"X has shape {np.shape(X)}, but the fit was about a table of shape {expected}."
+                )
         table = as_table(check_table(X, missing="auto", columns=columns, **known))
         table = named_table(table, X, columns, names)
-        expected = (self.support.shape[0], self.location.shape[0])
         if table.shape != expected:
             raise ValueError(
                 f"X has shape {table.shape}, but the fit was about a table of shape {expected}."
             )
-        return replace(self, _data=table, _fingerprint=table.fingerprint())
+        there = replace(self, _data=table, _fingerprint=table.fingerprint())
+        return there._with_labels(labels)
 
     def _known_data(self) -> Table:
         """Return the data behind the result, or raise an error if they are gone or changed."""
@@ -555,15 +595,14 @@ class RobustMeanResult:
     @cached_property
     def _robust_distance(self) -> RobustDistance:
         """The robust distance of any row, measured by the kept rows; one pass, once."""
-        table = self._known_data()
-        return RobustDistance.of(table, self.support, self._rule)
+        return RobustDistance.of(sample_of(self._known_data(), on_host(self.support)))
 
     @cached_property
     def _outlyingness(self) -> Rows:
         """Outlyingness of each row: in [0, 1] for the kept rows, in (1, 2] for the removed ones."""
         table = self._known_data()
         removed = table.to_device(~on_host(self.support))
-        return self._robust_distance.outlyingness(table, removed)
+        return outlyingness(self._robust_distance.distances(table), removed)
 
     @cached_property
     def _summary(self) -> Any:
@@ -629,11 +668,13 @@ class RobustMeanResult:
         )
         if name.startswith("plot_"):
             return lambda ax=None: self.plot(name.removeprefix("plot_"), ax)  # type: ignore[arg-type]
-        return self._outlyingness if name == "outlyingness" else getattr(self.details, name)
+        if name in ("outlyingness", "path"):
+            return getattr(self, f"_{name}")
+        return getattr(self.details, name)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and what was derived from them."""
-        made = ("_summary", "cells", "_mean_and_error", "_data", "path", "sensitivity")
+        made = ("_summary", "cells", "_mean_and_error", "_data", "_path", "sensitivity")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {
             **state,
@@ -643,10 +684,11 @@ class RobustMeanResult:
 
 
 _OLD = {
-    **{name: f"details.{name}" for name in Details.__dataclass_fields__},
+    **{name: f"details.{name}" for name in Details.__dataclass_fields__ if name != "p_values"},
     **{
         f"plot_{kind}": f'plot("{kind}")'
         for kind in ("scores", "means", "rows", "spectrum", "path")
     },
     "outlyingness": "ranking, the rows in this order",
+    "path": "sensitivity, and groups with keep",
 }

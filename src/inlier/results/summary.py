@@ -1,12 +1,14 @@
 """All that a reader wants to know about a result, in numbers: behind the report, plots and JSON."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, on_host, total
-from inlier._internal.numbers import TINY
+from inlier._internal.arrays import count, double, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Frame, Table
@@ -19,6 +21,9 @@ from inlier.results.explanation import Explanation, explained
 from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.verdict import Group, GroupRule
+
+if TYPE_CHECKING:
+    from inlier.given.sensitivity import Sensitivity
 
 # How many of the largest eigenvalues are shown; of more columns than the dense spectrum is for, as
 # many as a block of the search has.
@@ -66,10 +71,6 @@ class Summary:
     """Of the mean of the kept rows; not a number if there are fewer than two."""
     effective_size: float
     """Of the mean of the kept rows: their number, if there are no weights."""
-    offset: float
-    """Distance between the plain and the robust mean."""
-    offset_deviation: float
-    """Standard deviation of the kept rows along the line between the two."""
     before: Array = field(repr=False)
     after: Array = field(repr=False)
     """Largest standard deviations in any direction, in descending order: of all rows and of the
@@ -93,11 +94,12 @@ class Summary:
     path: tuple[PathPoint, ...] = field(repr=False)
     chosen: int
     """The point of the path that is the answer."""
+    sensitivity: Sensitivity | None = field(repr=False)
+    """What a fraction of bad rows would change; None for a given sigma, for large tables
+    and for fewer than two kept rows."""
     sigma: float
     budget: float
     certificate: Certificate
-    in_metric: bool
-    """Whether sigma, the budget and the certificate are in units of a scatter matrix."""
     converged: bool
     message: str
     remarks: str
@@ -120,10 +122,15 @@ class Summary:
         """
         return in_deviations(self.plain, self.robust, self.deviation)
 
-    def statement(self) -> str:
-        """State the certificate in a sentence."""
-        said = self.certificate.statement()
-        return f"{said} {wording.IN_UNITS}" if self.in_metric else said
+    @property
+    def shift_in_errors(self) -> Array:
+        """The same in standard errors of the robust mean."""
+        return in_deviations(self.plain, self.robust, self.standard_error)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the robust mean is the plain mean: no row and no cell was left out."""
+        return not self.n_removed and not self.n_set_aside.any()
 
     def cells_of(self, row: int) -> tuple[Cell, ...]:
         """Return the extreme cells of a row, the farthest out first."""
@@ -140,32 +147,25 @@ class Summary:
 
     def group_shift(self, i: int, count: int = 3) -> str:
         """List the columns in which the rows of a group lie farthest from the kept ones."""
-        return self._listed(self.group_shifts[i], count)
+        shift = self.group_shifts[i]
+        size = np.abs(np.nan_to_num(shift, nan=0.0, posinf=np.inf, neginf=-np.inf))
+        return self._listed(np.where(size >= 0.1 * size.max(), shift, 0.0), count)
 
     def _listed(self, shift: Array, count: int) -> str:
         most = np.argsort(-np.abs(shift), kind="stable")[:count].tolist()
         return ", ".join(f"{self.column_name(j)} ({_signed(shift[j])})" for j in most if shift[j])
 
     def distance(self) -> str:
-        """Describe how far the plain mean is off."""
-        if not np.isfinite(self.offset):
+        """Describe how far the plain mean is off, in standard deviations of each column."""
+        if not np.isfinite(self.plain).all():
             return "The plain mean is worthless: some rows are too far away for it to be a number."
-        kept = self.n - self.n_removed
-        if kept == 0:
+        if self.n_removed == self.n:
             return "No row is kept, so there is nothing to compare the plain mean with."
-        if self.n_removed == 0:
+        if self.is_plain:
             return "Nothing was removed, so the robust mean is the plain mean."
-        text = f"The plain mean is off by {self.offset:.3g}"
-        spread = self.offset_deviation
-        if not spread > 0.0:
-            return f"{text}, in a direction in which the kept rows do not vary."
-        errors = self.offset / spread * float(np.sqrt(self.effective_size))
-        text += (
-            f", which is {self.offset / spread:.3g} times the standard deviation of the kept rows "
-            f"in that direction, or {errors:.3g} standard errors of their mean."
-        )
-        most = self.most_shifted()
-        return f"{text} In deviations of each column, most in {most}." if most else text
+        if not (most := self.most_shifted()):
+            return "In no column is the plain mean off by a tenth of a standard deviation."
+        return f"The plain mean is off most in {most}, in standard deviations of each column."
 
     def row_name(self, i: int) -> str:
         """Return the name of a row."""
@@ -205,7 +205,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     n, d = table.shape
     support, scores = on_host(result.support), on_host(result.scores)
     kept = double(result.support)
-    robust = on_host(result.location).astype(np.float64)
+    robust = on_host(result._location).astype(np.float64)
     middle, inner = table.mean(table.constant(1.0), robust), robust
     plain, weights = middle, result._sample_weight
     if weights is not None or table.gaps is not None:
@@ -213,17 +213,16 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         weights = np.ones(n) if weights is None else weights / weights.max()
         plain = table.plain_mean(weights, robust)
         inner = table.mean(kept, robust)
-    offset = plain - robust
-    length = float(np.linalg.norm(offset)) if np.isfinite(offset).all() else np.inf
-    along = offset / length if 0.0 < length < np.inf else np.zeros(d)
     whole, rest = _spectra(table, middle, inner, kept)
     view = _view(result, table, robust, rest)
     group_of = _membership(n, result.groups)
     worst = explained(result, _worst(scores, group_of, n_worst))
     error, deviation = np.full(d, np.nan), np.zeros(d)
-    if count(result.support & (details.weights > 0.0)) > 1:
-        error, deviation = on_host(result.standard_error), on_host(result.deviation)
+    varies = count(result.support & (details.weights > 0.0)) > 1
+    if varies:
+        error, deviation = result._mean_and_error[1], result._deviation
     large = n * d > MEDIAN_ELEMENTS
+    shows_fractions = varies and not large and not result._verdict.given
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(
         n=n,
@@ -239,8 +238,6 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         deviation=deviation,
         standard_error=error,
         effective_size=details.effective_size,
-        offset=length,
-        offset_deviation=_deviation_along(table, robust, along, details.weights * kept),
         before=_deviations_of(whole, n),
         after=_deviations_of(rest, max(1, int(support.sum()))),
         view=view,
@@ -252,12 +249,12 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         suspects=tuple(str(suspect) for suspect in result.suspects),
         suspect_of=_membership(n, [suspect.group for suspect in result.suspects]),
         cells=result.cells,
-        path=result.path,
+        path=result._path,
         chosen=len(result.groups),
+        sensitivity=result.sensitivity if shows_fractions else None,
         sigma=result.sigma,
         budget=result.certificate.budget,
         certificate=result.certificate,
-        in_metric=result._rule.metric is not None,
         converged=result.converged,
         message=result.message,
         remarks=wording.remarks(result),
@@ -337,10 +334,3 @@ def _view(
             names.append(name)
             basis = np.concatenate([basis, np.sign(new @ vector)[:, None] * new])
     return Projections(tuple(names), basis, on_host(table.project(robust, basis)))
-
-
-def _deviation_along(table: Table, center: Array, direction: Array, kept: Rows) -> float:
-    """Compute the weighted standard deviation of the kept rows in a direction, about a center."""
-    projected = table.project(center, direction[None])[0, :]
-    inside = total(kept * (projected * (kept > 0.0)) ** 2)
-    return float(np.sqrt(inside / max(total(kept), TINY)))

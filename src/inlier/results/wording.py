@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import on_host
 from inlier.verdict import DOUBTS, FAILURES, Finding, Kind
 
 if TYPE_CHECKING:
     from inlier.results.certificate import Certificate
     from inlier.results.result import RobustMeanResult
 
-IN_UNITS = "(Sigma and distances are in units of the scatter.)"
+IN_UNITS = "(Sigma is in units of the scatter.)"
 
 
 class Remedies(NamedTuple):
@@ -36,10 +35,10 @@ def message(result: RobustMeanResult) -> str:
     units = IN_UNITS if result._rule.metric is not None else ""
     if outcome.failed:
         return _joined(_sentences(outcome.having(FAILURES), PYTHON), about, units)
-    if outcome.searched or outcome.chosen or (outcome.told and not result._verdict.given):
+    if outcome.searched or outcome.chosen or (outcome.given and not result._verdict.given):
         counts = "" if outcome.chosen else removed(result)
         said, doubts = (_sentences(x, PYTHON) for x in (others, outcome.having(DOUBTS)))
-        return _joined(counts, said, about, result.certificate.statement(), doubts, units)
+        return _joined(counts, said, about, result.certificate.statement(), doubts)
     certificate = result.certificate
     n, least = certificate.n, certificate.l0_lower_bound
     counts = f"Kept {n - certificate.n_removed} of {n} rows; at least {least} had to be removed."
@@ -77,26 +76,29 @@ def removed(result: RobustMeanResult) -> str:
 def statement(
     certificate: Certificate, alpha: float | None = None, sigma: float | None = None
 ) -> str:
-    """Return the error radius in plain words; see `Certificate.statement`."""
+    """Return how far the mean can be off in plain words; see `Certificate.statement`."""
     if not np.isfinite(certificate.bound):
         return "Some of the kept rows are so far away that nothing is known about the mean."
     alphas = certificate.assumed if alpha is None else (alpha,)
-    sigma = certificate.sigma_kept if sigma is None else sigma
-    radii = [float(certificate.error_radius(a, sigma)) for a in alphas]
     bad = _alternatives([f"{100.0 * a:.3g}%" for a in alphas])
-    assumed = (
-        f"If at most {bad} of the rows are bad and the good rows vary by at most "
-        f"{sigma:.3g} in any direction"
-    )
-    if not np.isfinite(radii).any():
+    assumed = f"If at most {bad} of the rows are bad and the good rows vary "
+    mean = certified_mean(certificate)
+    if sigma is None:
+        # Columns may be in different units: each is compared with its own deviation.
+        assumed += "no more than the kept ones"
+        far, unit = [float(certificate.relative_radius(a)) for a in alphas], " standard deviations"
+        mean += " of each column"
+    else:
+        assumed += f"by at most {sigma:.3g} in any direction"
+        far, unit = [float(certificate.error_radius(a, sigma)) for a in alphas], ""
+    if not np.isfinite(far).any():
         return f"{assumed}, nothing is known: all of the kept rows may be bad."
-    within = _alternatives([f"{r:.3g}" if np.isfinite(r) else "any distance" for r in radii])
+    within = _alternatives([f"{r:.3g}" if np.isfinite(r) else "any number of" for r in far])
     kinds = {"missing": certificate.n_missing, "extreme": len(certificate.cells)}
     filled = " or ".join(kind for kind, number in kinds.items() if number)
     filled = "an extreme" if filled == "extreme" else f"a {filled}"
     alike = f", if {filled} cell counts as the median of its column" if any(kinds.values()) else ""
-    mean = certified_mean(certificate)
-    return f"{assumed}, {mean} is within {within} of that of the good rows{alike}."
+    return f"{assumed}, {mean} is within {within}{unit} of that of the good rows{alike}."
 
 
 def certified_mean(certificate: Certificate) -> str:
@@ -128,13 +130,9 @@ def _weighted(result: RobustMeanResult) -> str:
     """Return what is said of a weighted mean."""
     if result._unweighted is None:
         return ""
-    moved = np.linalg.norm(on_host(result.location) - on_host(result._unweighted))
-    by = (
-        f", {moved:.3g} from that with each row counted once" if result._rule.metric is None else ""
-    )
     return (
         "Rows were judged with each counted once. The mean is weighted, with an effective size of "
-        f"{result.details.effective_size:.4g} rows{by}."
+        f"{result.details.effective_size:.4g} rows."
     )
 
 

@@ -1,0 +1,66 @@
+"""How far a long computation is, for whoever shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+from typing import Any
+
+from inlier._internal.optional import optional
+
+Tell = Callable[[int, float], object]
+"""Takes the number of passes over the data, and the part of the last one that is done."""
+
+_watcher: ContextVar[Tell | None] = ContextVar("watcher", default=None)
+# Seconds between two looks.
+INTERVAL = 0.1
+
+
+@contextmanager
+def watching(tell: Tell) -> Iterator[None]:
+    """Have `tell` called during passes, in this thread, but not more often than can be seen."""
+    last = 0.0
+
+    def seldom(n_passes: int, part: float) -> None:
+        nonlocal last
+        if (now := monotonic()) - last >= INTERVAL:
+            last = now
+            tell(n_passes, part)
+
+    token = _watcher.set(seldom)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def watched(blocks: Any, n: int, n_passes: int) -> Any:
+    """Yield the blocks of a pass over n rows, and tell who is watching."""
+    tell = _watcher.get()
+    if tell is None:
+        yield from blocks
+        return
+    for rows, block in blocks:
+        tell(n_passes, rows.start / n)
+        yield rows, block
+
+
+@contextmanager
+def bar(shown: bool) -> Iterator[Callable[[str, float], None]]:
+    """Show a bar on the standard error; yield what gives it a text and the part that is done."""
+    if not shown:
+        yield lambda text, part: None
+        return
+    rich = optional("rich.progress", "To show progress", "cli")
+    console = optional("rich.console", "To show progress", "cli").Console(stderr=True)
+    columns = (
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TimeElapsedColumn(),
+    )
+    with rich.Progress(*columns, console=console, transient=True) as display:
+        task = display.add_task("", total=1.0)
+        yield lambda text, part: display.update(task, description=text, completed=part)
