@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,24 @@ def test_the_verdict(patients):
     done = invoke("fit", patients, *NAMED)
     assert (done.exit_code, done.stderr) == (0, "")
     assert "Kept 360 of 400 rows; removed 40 (10%)." in done.stdout
-    assert "times the standard deviation of the kept rows in that direction" in done.stdout
+    frame = pd.read_csv(patients).select_dtypes("number")
+    kept, lines = frame[40:], done.stdout.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("column "))
+    heads = re.split(r"  +", lines[start].strip())
+    assert heads == ["column", "robust mean", "std error", "plain mean", "shift", "cells"]
+    for name, line in zip(frame, lines[start + 1 : start + 6], strict=True):
+        shown, error, plain, shift, cells = map(float, line.removeprefix(name).split())
+        assert shown == pytest.approx(kept[name].mean(), abs=0.006)
+        assert error == pytest.approx(kept[name].sem(), abs=0.0006)
+        assert plain == pytest.approx(frame[name].mean(), abs=0.006)
+        expected = (frame[name].mean() - kept[name].mean()) / kept[name].sem()
+        assert shift == pytest.approx(expected, abs=0.06) and cells == 0
     assert "If at most 10% of the rows are bad" in done.stdout
     assert "'seen'" in done.stdout  # left out, with a note
-    assert len(re.findall(r"^p0[0-3]\d ", done.stdout, flags=re.M)) == 10
-    assert "w$x = " in done.stdout and "<script> (-10)" in done.stdout
+    assert "<script> (-10)" in done.stdout and ": p000, p001, p002" in done.stdout
+    assert re.search(r"^  put group 1 back +--keep 1$", done.stdout, flags=re.M)
+    (again,) = re.findall(r"^  explain a row +inlier (.*)$", done.stdout, flags=re.M)
+    assert invoke(*shlex.split(again)).exit_code == 0
 
 
 def test_a_pipe_and_progress_on_a_terminal(patients):
@@ -92,10 +106,15 @@ def test_groups_are_fitted_apart(patients, tmp_path):
     assert done.stdout.count("Kept 180 of 200 rows") == 2
     assert "group north" in done.stdout and "group south" in done.stdout
     assert "Group 'west' has only one row" in done.stdout
+    assert "--keep 1" in done.stdout
     assert pd.read_csv(tmp_path / "r.csv")["kept"].tolist() == [0] * 40 + [1] * 361
     assert len(pd.read_parquet(tmp_path / "c.parquet")) == 361
     why = invoke("explain", tmp_path / "t.csv", "--group-by", "site", "--row", "401")
     assert why.exit_code == 2 and "--row 401 is the only one of its group" in why.stderr
+    clean = frame[(frame["site"] == "north") | (frame.index >= 40)]
+    clean.to_csv(tmp_path / "t.csv", index=False)
+    one = invoke("fit", tmp_path / "t.csv", "--group-by", "site")
+    assert "removed 20" in one.stdout and "--keep" not in one.stdout  # the other has no group 1
     frame.loc[frame["site"] == "south", "age"] = np.nan
     frame.to_csv(tmp_path / "t.csv", index=False)
     refused = invoke("fit", tmp_path / "t.csv", "--group-by", "site")
@@ -103,10 +122,22 @@ def test_groups_are_fitted_apart(patients, tmp_path):
     assert "group 'south' has no value at all in 'age'" in refused.stderr
 
 
+def test_negative_weights_are_counted_from_1(patients, tmp_path):
+    frame = pd.read_csv(patients).assign(w=1.0)
+    numbers = frame.select_dtypes("number").columns.drop("w")
+    frame.loc[3, numbers] = np.nan  # this row is left out
+    frame.loc[6, "w"] = -2.0
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = invoke("fit", tmp_path / "t.csv", "--weights", "w")
+    assert done.exit_code == 2 and "(-2, the first in row 7)" in done.stderr
+
+
 def test_choices(patients):
     X = pd.read_csv(patients).select_dtypes("number").to_numpy()
     (told,) = fit_record(patients, "--sigma", "4")["fits"]
     assert told["is_kept"] == inlier.robust_mean(X, sigma=4.0).support.tolist()
+    said = invoke("fit", patients, *NAMED, "--sigma", "4").stdout
+    assert f"{told['removed']} rows beyond the cut: p000, p001" in said
     (cut,) = fit_record(patients, "--threshold", "1e9")["fits"]
     assert cut["removed"] == 0
     (back,) = fit_record(patients, "--keep", "1")["fits"]
@@ -150,7 +181,7 @@ def test_explain(patients):
         (["fit", "{file}", "--sigma", "-1"], "sigma must be"),
         (["fit", "{file}", "--p", "0.3"], "--p needs --sigma"),
         (["fit", "{file}", "--keep", "7"], "--keep 7: there is no such group"),
-        (["fit", "{file}", "--report", "-"], "only --json"),
+        (["fit", "{file}", "--report", "-"], "only --mean and --json"),
         (["fit", "{file}", "--group-by", "name"], "no group has more than one row"),
         (
             ["explain", "{file}", "--row", "0"],
@@ -195,7 +226,7 @@ def test_hints_about_columns(tmp_path):
     used = fit_record(path, "--na-values", "ERR", "--missing", "drop")
     assert "b2" in used["columns"] and used["rows_dropped"] == 1
     frame[20:].to_csv(path, index=False)
-    assert "The rows farthest out; all were kept" in invoke("fit", path).stdout
+    assert "Farthest out, and kept: rows " in invoke("fit", path).stdout
 
 
 def test_names_that_a_terminal_would_obey(tmp_path):

@@ -150,9 +150,10 @@ def test_means_are_the_columns_that_are_off_most(found):
 def test_rows_stand_where_the_view_sees_them(found):
     ax = drawn("rows", found)
     assert (ax.get_xlabel(), ax.get_ylabel()) == found.view.names[:2]
-    np.testing.assert_array_equal(points(clouds(ax)[0]), found.view.rows[:2, found.support])
-    assert ax.get_aspect() == 1.0
-    offset = found.view.directions[:2] @ (found.plain - found.robust)
+    kept = found.view.rows[:2, found.support]
+    unit = kept.std(axis=1)
+    np.testing.assert_allclose(points(clouds(ax)[0]), kept / unit[:, None])
+    offset = found.view.directions[:2] @ (found.plain - found.robust) / unit
     assert points(named(ax, "robust mean")).ravel().tolist() == [0.0, 0.0]
     np.testing.assert_allclose(points(named(ax, "plain mean")).ravel(), offset)
     ax.set_xlim(0.1, 0.2)  # ticks follow the limits
@@ -163,7 +164,8 @@ def test_one_direction_against_the_number_of_the_row(clean):
     view = clean.view
     one = replace(clean, view=Projections(view.names[:1], view.directions[:1], view.rows[:1]))
     ax = drawn("rows", one)
-    np.testing.assert_array_equal(points(clouds(ax)[0]), [np.arange(clean.n), view.rows[0]])
+    along = view.rows[0] / view.rows[0].std()
+    np.testing.assert_allclose(points(clouds(ax)[0]), [np.arange(clean.n), along])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("row", view.names[0])
     none = replace(clean, view=Projections((), view.directions[:0], view.rows[:0]))
     assert len(clouds(drawn("rows", none))[0].get_xdata()) == clean.n
@@ -173,10 +175,11 @@ def test_path_marks_the_chosen_point(found, far):
     ax = drawn("path", found)
     line, ring = ax.lines
     removed = [len(point.removed) for point in found.path]
-    np.testing.assert_allclose(points(line), [removed, [point.sigma for point in found.path]])
     chosen = found.path[found.chosen]
-    assert points(ring).ravel().tolist() == [len(chosen.removed), chosen.sigma]
-    assert ax.get_ylabel() == "sigma"
+    relative = [point.sigma / chosen.sigma for point in found.path]
+    np.testing.assert_allclose(points(line), [removed, relative])
+    assert points(ring).ravel().tolist() == [len(chosen.removed), 1.0]
+    assert ax.get_ylabel() == "sigma / that of the answer"
     # From infinity to 0.
     assert np.isinf(far.path[0].sigma)
     ax = drawn("path", replace(far, path=(*far.path, replace(far.path[-1], sigma=0.0))))

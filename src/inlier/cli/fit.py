@@ -13,43 +13,80 @@ from rich.console import Console
 from inlier._internal.atomic import check_place, replacing
 from inlier.cli.fitting import Fitted, fit_frame, row_names
 from inlier.cli.options import Options, with_options, writing
-from inlier.cli.record import as_json, as_text, explanation_as_json, write_means, write_rows
-from inlier.cli.terminal import Output, progress, reporting_errors, show, show_explanation
+from inlier.cli.record import (
+    as_json,
+    as_text,
+    changes_of,
+    explanation_as_json,
+    print_means,
+    write_changes,
+    write_means,
+    write_rows,
+)
+from inlier.cli.terminal import (
+    Output,
+    progress,
+    reporting_errors,
+    show,
+    show_explanation,
+    show_next,
+)
 from inlier.io import LoadedTable, check_target, write
+from inlier.report.numbers import counted
 
 
 @with_options
 def fit(
     options: Options,
-    mean: Path | None = writing("Write the means and medians of the columns to a CSV file."),
+    mean: Path | None = writing(
+        "Write the means and medians of the columns to a CSV file; - for standard output."
+    ),
     rows: Path | None = writing("Write the verdict and score of each row to a CSV file."),
     clean: Path | None = writing(
         "Write the kept rows to a .csv, .parquet, .feather or .npy file; cells that were set aside "
         "are left empty."
     ),
-    clean_rows: bool = typer.Option(
-        False, "--clean-rows", help="Leave out rows with such cells, in place of empty cells."
+    drop_rows: bool = typer.Option(
+        False,
+        "--drop-rows",
+        help="Leave out rows with such cells, in place of empty cells.",
+        rich_help_panel="Writing",
+    ),
+    fix: Path | None = writing(
+        "Write a CSV file with every change that --clean makes, and repair cells of which it is "
+        "sure what was meant; without --clean, the changes that it would make."
     ),
     report: Path | None = writing("Write a report to an HTML file."),
     image: str | None = writing("Show rows as grey images in the report.", metavar="HEIGHTxWIDTH"),
     json: str | None = writing("Write the result as JSON; - for standard output."),
+    exit_code: bool = typer.Option(
+        False, "--exit-code", help="Exit with 3 if a row was removed or a cell was set aside."
+    ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print nothing but errors."),
 ) -> None:
     """Estimate the mean of the good rows of a table, and find the bad rows.
 
-    Exit codes: 0 success; 1 the fit did not converge; 2 wrong argument or unusable file; 130
-    interrupted. Rows are counted from 1, without the header.
+    Exit codes: 0 success; 1 the fit did not converge; 2 wrong argument or unusable file; 3 see
+    --exit-code; 130 interrupted. Rows are counted from 1, without the header.
     """
     errors = Console(stderr=True)
-    given = {"mean": mean, "rows": rows, "clean": clean, "report": report}
-    targets = {name: path for name, path in given.items() if path is not None}
-    if json not in (None, "-"):
-        targets["json"] = Path(str(json))
+    json_file = None if json is None else Path(json)
+    given = {"mean": mean, "rows": rows, "clean": clean, "fix": fix, "report": report}
+    given["json"] = json_file
+    # One of them may go to standard output, in place of the verdict.
+    printed = [name for name in ("mean", "json") if str(given[name]) == "-"]
+    targets = {
+        name: path for name, path in given.items() if path is not None and name not in printed
+    }
     with reporting_errors(errors):
         with progress(errors, quiet) as tell:
             shape = _image_shape(image)
-            if clean_rows and clean is None:
-                raise ValueError("--clean-rows is about the file of --clean. Give --clean too.")
+            if drop_rows and clean is None:
+                raise ValueError("--drop-rows is about the file of --clean. Give --clean too.")
+            if drop_rows and fix is not None:
+                raise ValueError("--fix keeps rows that --drop-rows leaves out. Give one of them.")
+            if len(printed) > 1:
+                raise ValueError("--mean - and --json - cannot both be printed. Name a file.")
             _check_targets(targets, options.file)
             frame = options.read()
             if clean is not None:
@@ -65,32 +102,53 @@ def fit(
                 one.result._summary  # noqa: B018 - computed here, while progress is shown
             tell("writing", None)
             text = as_text(as_json(frame, fits, notes, options.source)) if json else ""
-            if mean is not None:
-                write_means(frame, fits, mean)
+            if "mean" in targets:
+                write_means(frame, fits, targets["mean"])
             if rows is not None:
                 write_rows(frame, fits, rows)
+            kept, changes = changes_of(frame, fits, fix is not None)
+            if drop_rows:
+                kept[changes.cells[:, 0]] = False
+            if fix is not None:
+                write_changes(frame, fits, kept, changes, fix)
             if clean is not None:
-                _write_kept(frame, fits, clean, clean_rows)
+                write(frame, kept, clean, changes.cells, changes.values)
             if report is not None:
                 about: Any = {"source": options.source, "notes": [*frame.notes, *notes]}
                 _write_report(frame, fits, report, image=shape, **about)
             if "json" in targets:
                 with replacing(targets["json"]) as unfinished:
                     unfinished.write_text(text, encoding="utf-8")
-        if json == "-":
+        if "json" in printed:
             sys.stdout.write(text)
+        elif printed:
+            print_means(frame, fits, sys.stdout)
         elif not quiet:
             out = Output()
             for note in (*frame.notes, *notes):
                 out.print(note, markup=False, style="dim")
             for one in fits:
                 show(out, one)
-            for path in targets.values():
-                out.print(f"Wrote {path}", markup=False)
+            # Standard input cannot be read again.
+            again = "" if options.file == "-" else options.command("explain")
+            repairs = np.isfinite(changes_of(frame, fits, True)[1].values).sum()
+            show_next(out, fits, int(repairs), again, targets)
+            # Repairs bring rows back, so that what was written is not what the verdict counts.
+            n_repaired = int(np.isfinite(changes.values).sum())
+            n_emptied, n_left_out = len(changes.values) - n_repaired, int((~kept).sum())
+            held = {
+                "clean": f": {counted(int(kept.sum()), 'row')}",
+                "fix": f": {counted(n_repaired, 'cell')} repaired, {n_emptied:,} emptied, "
+                f"{counted(n_left_out, 'row')} left out",
+            }
+            for name, path in targets.items():
+                out.print(f"Wrote {path}{held.get(name, '') if fix else ''}", markup=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     if not all(one.result.converged for one in fits):
         raise typer.Exit(1)
+    if exit_code and not all(one.result._summary.is_plain for one in fits):
+        raise typer.Exit(3)
 
 
 @with_options
@@ -139,25 +197,12 @@ def _check_targets(targets: dict[str, Path], file: str) -> None:
     for name, given in targets.items():
         path = check_place(given, f"--{name}")
         if str(given) == "-":
-            raise ValueError(f"--{name} - : only --json can be written to standard output.")
+            raise ValueError(f"--{name} - : only --mean and --json can be printed. Name a file.")
         if path == source or (source.is_dir() and source in path.parents):
             raise ValueError(f"--{name} {path} would replace what is read. Choose another name.")
         if path in taken:
             raise ValueError(f"--{name} {path} is also the file of another option. Choose another.")
         taken.add(path)
-
-
-def _write_kept(frame: LoadedTable, fits: list[Fitted], path: Path, whole_rows: bool) -> None:
-    kept = np.ones(len(frame.rows), dtype=np.bool_)
-    cells = []
-    for fit in fits:
-        kept[fit.rows] = fit.result._summary.support
-        rows, columns = fit.result.certificate.cells.T
-        cells.append(np.stack([fit.rows[rows], columns], axis=1))
-    empty = np.concatenate(cells)
-    if whole_rows:
-        kept[empty[:, 0]] = False
-    write(frame, kept, path, empty)
 
 
 def _write_report(

@@ -1,6 +1,7 @@
 """The options that `fit` and `explain` share: how a file is read, and how it is fitted."""
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
@@ -115,6 +116,22 @@ class Options:
     def source(self) -> str:
         """What the file is called in the output."""
         return "standard input" if self.file == "-" else self.file
+
+    def command(self, name: str) -> str:
+        """Return another command with the same options, as it would be typed."""
+        words = ["inlier", name, self.file]
+        defaults = signature(Options).parameters
+        for field in fields(self):
+            value, given = getattr(self, field.name), defaults[field.name].default
+            option = f"--{field.name.replace('_', '-')}"
+            if field.name == "file" or value == given.default or value is None:
+                continue
+            if isinstance(value, bool):
+                words.append(option if value else f"--no-{option[2:]}")
+            else:
+                values = value if isinstance(value, list) else [value]
+                words += [f"{option}={one}" for one in values]
+        return shlex.join(words)
 
     def read(self) -> LoadedTable:
         """Read the file."""

@@ -1,18 +1,21 @@
-"""Write a fit as JSON and CSV; docs/command-line.md describes the fields."""
+"""Write a fit as JSON and CSV; docs/json.md describes the fields."""
 
 import json
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
 from inlier._internal.arrays import on_host
-from inlier._internal.csv_text import writing
-from inlier._internal.typing import Array
+from inlier._internal.atomic import replacing
+from inlier._internal.csv_text import Writer, writing
+from inlier._internal.typing import Array, Mask
 from inlier.cli.fitting import Fitted
 from inlier.io import LoadedTable
+from inlier.results.cells import Cell
 from inlier.results.explanation import Explanation
+from inlier.results.result import RobustMeanResult
 
 
 def as_json(
@@ -37,7 +40,7 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
     certificate = summary.certificate
     numbers = frame.rows[fit.rows] + 1
     columns = ("median", "deviation", "standard_error")
-    scalars = ("offset", "offset_deviation", "sigma", "budget", "threshold")
+    scalars = ("sigma", "budget", "threshold")
     return {
         "group": fit.group,
         "rows": summary.n,
@@ -46,12 +49,13 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
         "weak_evidence": result._outcome.weak,
         "mean": summary.robust,
         "plain_mean": summary.plain,
+        "shift": summary.shift_in_errors,
         "missing": summary.n_missing,
         "set_aside": summary.n_set_aside,
         "weighted": certificate.weighted,
         **_fields(summary, "converged", "message", "effective_size", *columns, *scalars),
         "certificate": {
-            "statement": summary.statement(),
+            "statement": certificate.statement(),
             **_fields(certificate, "feasible", "sigma_kept", "lambda_max", "failure"),
             "lambda_bound": certificate.bound,
             "fewest_removed": certificate.l0_lower_bound,
@@ -81,10 +85,12 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
         ],
         "cells": [
             {
-                "description": str(cell),
+                "description": cell.name + cell.words,
                 "row": numbers[cell.row],
                 "column": cell.name,
-                **_fields(cell, "value", "median", "times", "slip", "set_aside"),
+                "slip": str(cell.slip),
+                "repair": "missing" if _is_missing(cell.slip.repair) else cell.slip.repair,
+                **_fields(cell, "value", "median", "times", "set_aside"),
             }
             for cell in summary.cells
         ],
@@ -134,6 +140,10 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def _is_missing(repair: float | None) -> bool:
+    return repair is not None and bool(np.isnan(repair))
+
+
 def _fields(of: object, *names: str) -> dict[str, Any]:
     return {name: getattr(of, name) for name in names}
 
@@ -144,16 +154,100 @@ def _sorted(numbers: Array, rows: Any) -> Array:
 
 def write_means(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
     """Write a CSV line for each column, or for each group and column."""
-    by_group = frame.groups is not None
+    with replacing(path) as unfinished, open(unfinished, "w", newline="", encoding="utf-8") as file:
+        print_means(frame, fits, file)
+
+
+def print_means(frame: LoadedTable, fits: list[Fitted], file: TextIO) -> None:
+    """Write the same to an open file."""
+    out, by_group = Writer(file, lineterminator="\n"), frame.groups is not None
     heads = ["column", "mean", "plain_mean", "median", "deviation", "standard_error"]
+    out.writerow(["group"] * by_group + heads)
+    for fit in fits:
+        s = fit.result._summary
+        own = (s.robust, s.plain, s.median, s.deviation, s.standard_error)
+        for name, *values in zip(frame.columns, *own, strict=True):
+            line = [name, *(repr(float(value)) for value in values)]
+            out.writerow([fit.group] * by_group + line)
+
+
+class Changes(NamedTuple):
+    """Cells of a table that get another value, NaN for empty, and why."""
+
+    cells: Array  # k x 2: row and column
+    before: Array
+    values: Array
+    why: list[str]
+
+
+def changes_of(frame: LoadedTable, fits: list[Fitted], repaired: bool) -> tuple[Mask, Changes]:
+    """Return which rows stay, and which of their cells change.
+
+    Cells that were set aside are emptied. If cells are `repaired`, those of which it is sure what
+    was meant get this value, and removed rows stay if they are in no group with these values.
+    """
+    kept = np.ones(len(frame.rows), dtype=np.bool_)
+    changed: list[tuple[int, int, float, float, str]] = []
+    for fit in fits:
+        summary = fit.result._summary
+        kept[fit.rows] = summary.support
+        own: dict[int, list[Cell]] = {}
+        for cell in summary.cells if repaired else ():
+            own.setdefault(cell.row, []).append(cell)
+        back = {
+            row
+            for row, cells in own.items()
+            if not summary.support[row] and _is_good(fit.result, row, cells)
+        }
+        kept[fit.rows[sorted(back)]] = True
+        for cell in summary.cells:
+            value = cell.slip.repair if repaired else None
+            new = np.nan if value is None else value
+            swapped = value is not None and bool(summary.support[cell.row])
+            if not (cell.set_aside or cell.row in back or swapped):
+                continue
+            changed.append((fit.rows[cell.row], cell.column, cell.value, new, str(cell.slip)))
+    rows, columns, before, values, why = zip(*changed, strict=True) if changed else [()] * 5
+    cells = np.array([rows, columns], np.intp).T.reshape(-1, 2)
+    return kept, Changes(cells, np.array(before, float), np.array(values, float), list(why))
+
+
+def _is_good(result: RobustMeanResult, row: int, cells: list[Cell]) -> bool:
+    """Return whether a removed row is in no group once all of its extreme cells are repaired."""
+    values = result._known_data().fetch(np.array([row]))[0].astype(np.float64)
+    if len(cells) == len(values) and all(np.isnan(cell.slip.repair or 0.0) for cell in cells):
+        return False  # no value would be left
+    for cell in cells:
+        if cell.slip.repair is None:
+            return False
+        values[cell.column] = cell.median if np.isnan(cell.slip.repair) else cell.slip.repair
+    return all(float(group.parts(values).sum()) <= 1.0 for group in result.groups)
+
+
+def write_changes(
+    frame: LoadedTable, fits: list[Fitted], kept: Mask, changes: Changes, path: Path
+) -> None:
+    """Write a CSV line for each cell that changes and for each row that is left out."""
+    lines = []
+    for (row, j), before, new, why in zip(*changes, strict=True):
+        if kept[row]:
+            after = "" if np.isnan(new) else repr(float(new))
+            what = "emptied" if np.isnan(new) else "repaired"
+            lines.append(
+                (row, frame.columns[j], repr(float(before)), after, what, why or "far out")
+            )
+    for fit in fits:
+        summary = fit.result._summary
+        for i in np.flatnonzero(~kept[fit.rows]).tolist():
+            group = summary.group_of[i]
+            why = summary.groups[group] if group >= 0 else "beyond the cut"
+            lines.append((fit.rows[i], "", "", "", "row left out", why))
+    heads = ["row", *(["name"] if frame.names is not None else [])]
     with writing(path) as out:
-        out.writerow(["group"] * by_group + heads)
-        for fit in fits:
-            s = fit.result._summary
-            own = (s.robust, s.plain, s.median, s.deviation, s.standard_error)
-            for name, *values in zip(frame.columns, *own, strict=True):
-                line = [name, *(repr(float(value)) for value in values)]
-                out.writerow([fit.group] * by_group + line)
+        out.writerow([*heads, "column", "before", "after", "change", "reason"])
+        for row, *line in sorted(lines, key=lambda line: int(line[0])):
+            name = [] if frame.names is None else [frame.names[row]]
+            out.writerow([frame.rows[row] + 1, *name, *line])
 
 
 def write_rows(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:

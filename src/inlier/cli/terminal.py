@@ -1,31 +1,59 @@
 """Terminal output: verdicts and explanations, progress, and errors in one line."""
 
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.padding import Padding
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
+from inlier._internal.progress import watching
+from inlier._internal.typing import Array
 from inlier.cli import interruptible
 from inlier.cli.fitting import Fitted
 from inlier.cli.options import with_options_spelled
+from inlier.data.base import RowNumbers
+from inlier.report.numbers import MINUS, counted, decimals_for, fixed, signed
+from inlier.results.cells import CODE, Cell, reasons
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 from inlier.results.wording import COMMAND_LINE, remarks
 from inlier.verdict import Step
 
+# Kinds of cells, codes and rows that are listed, at most.
+MOST_LISTED = 8
+# Columns whose means are.
+MOST_COLUMNS = 10
+
 
 class Output(Console):
-    """Standard output, for people: lines are not wrapped."""
+    """Standard output, for people: wrapped on a terminal, and not in a pipe."""
 
     def __init__(self) -> None:
-        super().__init__(highlight=False, emoji=False, soft_wrap=True)
+        super().__init__(highlight=False, emoji=False)
+        self.soft_wrap = not self.is_terminal
+
+    def item(self, text: str, indent: int = 2) -> None:
+        """Print an item of a list; on a terminal, its further lines are indented too."""
+        if self.soft_wrap:
+            self.print(" " * indent + printable(text))
+        else:
+            self.print(Padding(printable(text), (0, 0, 0, indent)))
 
     def on_broken_pipe(self) -> None:
         """Rich would end the process with a code that has another meaning here."""
@@ -61,12 +89,21 @@ def reporting_errors(
 @contextmanager
 def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | None], None]]:
     """Show the progress on a terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
     hidden = quiet or not console.is_terminal
     bar = Progress(*columns, console=console, transient=True, disable=hidden)
     # One that is hidden is not begun: before rich 15 it ends in an empty line.
     with nullcontext() if hidden else bar:
         task = bar.add_task("reading", total=None)
+
+        def read(n_passes: int, part: float) -> None:
+            bar.update(task, total=1.0, completed=part)
 
         def tell(what: str, step: Step | None = None) -> None:
             if step is not None:
@@ -76,34 +113,97 @@ def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | No
                 )
             bar.update(task, description=what)
 
-        yield tell
+        with watching(read):
+            yield tell
 
 
-def show(console: Console, fit: Fitted) -> None:
-    """Print the verdict."""
+def show(console: Output, fit: Fitted) -> None:
+    """Print the mean, then what was left out, by reason."""
     result, summary = fit.result, fit.result._summary
-    n, removed = summary.n, summary.n_removed
-    headline = f"Kept all {n:,} rows."
+    n, removed, aside = summary.n, summary.n_removed, summary.n_set_aside
+    headline = f"Kept all {n:,} rows"
     if removed:
         part = 100.0 * removed / n
-        headline = f"Kept {n - removed:,} of {n:,} rows; removed {removed:,} ({part:.3g}%)."
+        headline = f"Kept {n - removed:,} of {n:,} rows; removed {removed:,} ({part:.3g}%)"
+    if aside.any():
+        where = counted(int(np.count_nonzero(aside)), "column")
+        headline += f"; set aside {counted(int(aside.sum()), 'cell')} in {where}"
     if fit.group is not None:
         console.rule(printable(f"group {fit.group}"), align="left")
-    console.print(f"[bold]{headline}[/bold]")
-    console.print(printable(summary.distance()))
-    console.print(printable(summary.statement()))
+    console.print(f"[bold]{headline}.[/bold]")
+    if summary.d > MOST_COLUMNS:
+        which = "first" if summary.is_plain else "most shifted"
+        console.print(f"The {which} {MOST_COLUMNS} of {summary.d:,} columns:")
+    console.print(_means(summary), soft_wrap=False)
+    if not summary.is_plain:
+        said = "Shift: plain less robust mean, in standard errors. Cells: how many were set aside."
+        console.print(said, style="dim")
+    if aside.any():
+        console.print("[bold]Set aside[/bold]")
+        _show_reasons(console, summary, [cell for cell in summary.cells if cell.set_aside])
+        partners = [c for c in summary.cells if not c.set_aside and summary.support[c.row]]
+        _show_reasons(console, summary, partners, done=" (kept)")
+    if removed:
+        console.print("[bold]Removed[/bold]")
+    of_groups = _by_group(summary)
+    for i, group in enumerate(summary.groups):
+        rows = _listed_rows(summary, np.flatnonzero(summary.group_of == i))
+        far = summary.group_shift(i)
+        console.item(f"group {i + 1}: {group}; farthest out in {far}: {rows}")
+        _show_reasons(console, summary, of_groups[i], 4)
+    others = np.flatnonzero(~summary.support & (summary.group_of < 0))
+    if len(others):
+        console.item(
+            f"{counted(len(others), 'row')} beyond the cut: {_listed_rows(summary, others)}"
+        )
+    for i, suspect in enumerate(summary.suspects):
+        console.item(f"suspect {i + 1}: {suspect} (--drop {i + 1} removes it)")
+    if summary.is_plain and summary.worst:
+        far = _listed_rows(summary, np.array([why.row for why in summary.worst[:3]]))
+        console.print(printable(f"Farthest out, and kept: {far}."))
     if said := remarks(result, COMMAND_LINE):
         label = "[yellow]Note:[/yellow] " if result._outcome.weak or not result.converged else ""
         console.print(label + printable(said))
-    for i, group in enumerate(summary.groups):
-        said = f"  group {i + 1}: {group}; farthest out in {summary.group_shift(i)}"
-        console.print(printable(said))
-    for i, suspect in enumerate(summary.suspects):
-        said = f"  suspect {i + 1}: {suspect} (--drop {i + 1} removes it)"
-        console.print(printable(said))
-    if any(cell.set_aside for cell in summary.cells):
-        console.print(_cells_set_aside(summary), soft_wrap=False)
-    console.print(_worst_rows(summary), soft_wrap=False)
+    console.print(printable(summary.certificate.statement()))
+
+
+def show_next(
+    console: Console,
+    fits: Sequence[Fitted],
+    repairs: int,
+    command: str,
+    written: Collection[str],
+) -> None:
+    """Print what to do next, but for what was `written`.
+
+    There are so many `repairs`; the command is the one that explains a row, without its name.
+    """
+    summaries = [fit.result._summary for fit in fits]
+    cells = [cell for summary in summaries for cell in summary.cells]
+    codes = sorted({cell.value for cell in cells if cell.slip.like == CODE})
+    tips = {}
+    if codes:
+        markers = ",".join(f"{code:.15g}" for code in codes[:MOST_LISTED])
+        tips["read these codes as missing values"] = f"--na-values={markers}"
+    if repairs and "fix" not in written:
+        what = f"repair {counted(repairs, 'cell')}, and list every change"
+        tips[what] = "--clean clean.csv --fix changes.csv"
+    elif "clean" not in written and not all(summary.is_plain for summary in summaries):
+        tips["write the rows without what was left out"] = "--clean clean.csv"
+    if all(summary.groups for summary in summaries):  # of --group-by, it is put back in each
+        tips["put group 1 back"] = "--keep 1"
+    worst = [summary for summary in summaries if summary.worst]
+    if worst and command:
+        summary = max(worst, key=lambda one: one.worst[0].score)
+        name = summary.row_name(summary.worst[0].row)
+        if isinstance(summary.names, RowNumbers):
+            name = name.removeprefix("row ")
+        tips["explain a row"] = f"{command} --row {shlex.quote(name)}"
+    if tips:
+        console.print("[bold]Next, to[/bold]")
+    width = max(map(len, tips), default=0)
+    for what, tip in tips.items():
+        console.print(printable(f"  {what:{width}}  {tip}"), soft_wrap=True)
 
 
 def show_explanation(console: Console, explanation: Explanation, name: str) -> None:
@@ -115,51 +215,63 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
     console.print("Contributions add up to the score; negative ones speak for the row.")
 
 
-def _cells_set_aside(summary: Summary, most: int = 10) -> Table:
-    """List the cells that were set aside, by row."""
-    cells = [cell for cell in summary.cells if cell.set_aside]
-    title = "The extreme cells that were set aside"
-    if len(cells) > most:
-        title += f", the first {most} of {summary.n_set_aside.sum():,}"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    table.add_column("row", overflow="fold")
-    table.add_column("cell", overflow="fold")
-    for cell in cells[:most]:
-        name = printable(_short(summary.row_name(cell.row)))
-        table.add_row(name, printable(str(replace(cell, name=_short(cell.name)))))
-    return table
-
-
-def _worst_rows(summary: Summary) -> Table:
-    """List the worst of the removed rows or, if none was removed, three that are farthest out."""
-    worst = [why for why in summary.worst if not summary.support[why.row]]
-    title = "The worst rows"
-    if not worst:
-        worst, title = list(summary.worst[:3]), "The rows farthest out; all were kept"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    table.add_column("row", overflow="fold")
-    table.add_column("score", justify="right")
-    table.add_column("because of", overflow="fold")
-    for why in worst:
-        name = printable(_short(summary.row_name(why.row)))
-        table.add_row(name, f"{why.score:.3g}", "\n".join(map(printable, _reasons(summary, why))))
-    return table
-
-
-def _reasons(summary: Summary, explanation: Explanation, most: int = 3) -> list[str]:
-    """List the extreme cells of a row; if there are none, its features."""
-    cells = summary.cells_of(explanation.row)
-    if cells:
-        shown = [str(replace(cell, name=_short(cell.name))) for cell in cells[:most]]
-        rest = len(cells) - len(shown)
-        more = f"and {rest} more extreme {'cell' if rest == 1 else 'cells'}"
-        return [*shown, more] if rest else shown
-    features = (
-        f"{_short(f.name)} = {f.value:.4g} (expected {f.expected:.4g})"
-        for f in explanation.features(most)
-        if f.contribution > 0.0 and not f.missing
+def _means(summary: Summary) -> Table:
+    """List the means of the columns; of many, those that are shifted most."""
+    table = Table(box=None, pad_edge=False)
+    shift, error = summary.shift_in_errors, summary.standard_error
+    order, digits, finer = (
+        np.arange(summary.d),
+        decimals_for(summary.deviation),
+        decimals_for(error),
     )
-    return [", ".join(features)]
+    if summary.d > MOST_COLUMNS:
+        size = np.where(np.isnan(shift), np.inf, np.abs(shift)) * (not summary.is_plain)
+        order = np.argsort(-size, kind="stable")[:MOST_COLUMNS]
+    names = ["mean", "std error"]
+    if not summary.is_plain:
+        names = ["robust mean", "std error", "plain mean", "shift", "cells"]
+    table.add_column("column", overflow="fold")
+    for name in names:
+        table.add_column(name, justify="right")
+    for j in order.tolist():
+        shown = [fixed(summary.robust[j], digits[j]), fixed(error[j], finer[j])]
+        if not summary.is_plain:
+            shown += [fixed(summary.plain[j], digits[j]), signed(shift[j], 1)]
+            shown.append(f"{summary.n_set_aside[j]:,}")
+        ascii_minus = [text.replace(MINUS, "-") for text in shown]
+        table.add_row(printable(_short(summary.column_name(j))), *ascii_minus)
+    return table
+
+
+def _by_group(summary: Summary) -> list[list[Cell]]:
+    """Return the extreme cells of the rows of each group."""
+    found: list[list[Cell]] = [[] for _ in summary.groups]
+    for cell in summary.cells:
+        if not cell.set_aside and summary.group_of[cell.row] >= 0:
+            found[summary.group_of[cell.row]].append(cell)
+    return found
+
+
+def _show_reasons(
+    console: Output, summary: Summary, cells: Sequence[Cell], indent: int = 2, done: str = ""
+) -> None:
+    """Print what would explain some cells, and in which rows they are."""
+    found = reasons(replace(cell, name=_short(cell.name)) for cell in cells)
+    for reason in found[:MOST_LISTED]:
+        rows = np.unique([cell.row for cell in reason.cells])
+        console.item(f"{reason}{done}: {_listed_rows(summary, rows)}", indent)
+    if len(found) > MOST_LISTED:
+        console.item(f"and {counted(len(found) - MOST_LISTED, 'other kind')} of cells", indent)
+
+
+def _listed_rows(summary: Summary, rows: Array) -> str:
+    """Name some rows."""
+    names = [_short(summary.row_name(i)) for i in rows[:MOST_LISTED].tolist()]
+    if names and isinstance(summary.names, RowNumbers):
+        names = [name.removeprefix("row ") for name in names]
+        names[0] = f"{'row' if len(rows) == 1 else 'rows'} {names[0]}"
+    more = f" and {len(rows) - len(names):,} more" if len(rows) > len(names) else ""
+    return f"{', '.join(names)}{more}"
 
 
 def _short(name: str) -> str:

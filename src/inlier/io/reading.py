@@ -140,7 +140,8 @@ def read(
         cells = blocks_of(content.numbers([choice.weights]))
         weighing = np.concatenate([block[:, 0] for block in cells])[whole.rows]
         name = f"The column {content.names[choice.weights]!r} of weights"
-        weighing = check_sample_weight(weighing, len(weighing), name)
+        numbers = 1 + np.flatnonzero(whole.rows)
+        weighing = check_sample_weight(weighing, len(weighing), name, numbers)
     notes = [*content.notes, *choice.notes]
     if unseen:
         notes.append(f"Markers of missing values that no column in use has: {listed(unseen)}.")

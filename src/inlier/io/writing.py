@@ -1,4 +1,4 @@
-"""Write the good rows of a file to a new file, unchanged but for cells that are left empty."""
+"""Write the good rows of a file to a new file, unchanged but for cells that are to change."""
 
 import csv
 import gzip
@@ -28,12 +28,16 @@ ARROW = (*PARQUET_SUFFIXES, ".feather", ".arrow", ".ipc")
 ARRAYS = (".npy", ".npz")
 TARGETS = (*DELIMITED, *(f"{suffix}.gz" for suffix in DELIMITED), *ARROW, *ARRAYS)
 """Suffixes of the files that can be written."""
-EmptyCells = dict[int, Array]
-"""By column: the rows, in the order in which they are written, whose cell is left empty."""
+Changes = dict[int, tuple[Array, Array]]
+"""By column: rows, in the order in which they are written, and their new cells; NaN for empty."""
 
 
 def write(
-    frame: LoadedTable, kept: Mask, path: str | PathLike[str], empty: Array | None = None
+    frame: LoadedTable,
+    kept: Mask,
+    path: str | PathLike[str],
+    cells: Array | None = None,
+    values: Array | None = None,
 ) -> None:
     """Write some rows of a file to another, in order, with all columns, unchanged.
 
@@ -45,8 +49,9 @@ def write(
 
     The mask `kept` tells which rows of ``frame.X`` to write; they are read again from the file,
     which must not have changed. One of the suffixes in `TARGETS` tells the format. The path may be
-    the file that was read. Cells of ``frame.X`` that `empty` lists, by row and column (k x 2), are
-    left empty: in arrays they are NaN, for which integers become floating point numbers.
+    the file that was read. Cells of ``frame.X`` that `cells` lists, by row and column (k x 2), are
+    replaced by `values`; those whose value is NaN, by default all, are left empty: in arrays they
+    are NaN. Integers become floating point numbers where they have to.
     """
     check_target(frame, path)
     kept, content = np.asarray(kept), frame.content
@@ -60,51 +65,80 @@ def write(
     rows = np.zeros(frame.n_read, bool)
     rows[frame.rows[kept]] = True
     suffix = _suffix(path)
-    cells = _cells_by_column(frame, rows, empty)
+    changes = {} if cells is None else _by_column(frame, rows, cells, values)
     with replacing(path) as unfinished, _opened(unfinished) as out:
         if suffix in ARRAYS:
-            _write_array(content, rows, cells, suffix, out)
+            _write_array(content, rows, changes, suffix, out)
         elif suffix in DELIMITED and isinstance(content, TextColumns):
-            _write_text(content, rows, cells, suffix, out)
+            _write_text(content, rows, changes, suffix, out)
         else:
-            _write_tables(_emptied(content.tables(rows), cells), suffix, out)
+            _write_tables(_changed(content.tables(rows), changes), suffix, out)
 
 
-def _cells_by_column(frame: LoadedTable, rows: Mask, empty: Array | None) -> EmptyCells:
-    """Return the empty cells by column of the file."""
-    if empty is None:
-        return {}
+def _by_column(frame: LoadedTable, rows: Mask, cells: Array, values: Array | None) -> Changes:
+    """Return the changes by column of the file."""
+    values = np.full(len(cells), np.nan) if values is None else values
     order = np.cumsum(rows) - 1
-    written = empty[rows[frame.rows[empty[:, 0]]]]
-    return {
-        frame.content.names.index(frame.columns[j]): order[
-            frame.rows[written[written[:, 1] == j, 0]]
-        ]
-        for j in np.unique(written[:, 1])
-    }
+    written = rows[frame.rows[cells[:, 0]]]
+    found = {}
+    for j in np.unique(cells[written, 1]):
+        own = written & (cells[:, 1] == j)
+        places = order[frame.rows[cells[own, 0]]]
+        found[frame.content.names.index(frame.columns[j])] = places, values[own]
+    return found
 
 
-def _there(cells: EmptyCells, start: int, n: int) -> Iterator[tuple[int, Mask]]:
-    """Yield columns, and which of n rows from `start` have an empty cell there."""
-    for j, positions in cells.items():
-        inside = positions[(positions >= start) & (positions < start + n)]
-        there = np.zeros(n, np.bool_)
-        there[inside - start] = True
-        yield j, there
+def _there(changes: Changes, start: int, n: int) -> Iterator[tuple[int, Mask, Array]]:
+    """Yield columns, which of n rows from `start` have a new cell there, and these cells."""
+    for j, (places, values) in changes.items():
+        inside = (places >= start) & (places < start + n)
+        there, new = np.zeros(n, np.bool_), np.full(n, np.nan)
+        there[places[inside] - start] = True
+        new[places[inside] - start] = values[inside]
+        yield j, there, new
 
 
-def _emptied(tables: Iterable[Any], cells: EmptyCells) -> Iterator[Any]:
-    """Replace some cells of Arrow tables that follow each other by nulls."""
-    pa, start = arrow(), 0
+def _changed(
+    tables: Iterable[Any], changes: Changes, marks: dict[int, str] | None = None
+) -> Iterator[Any]:
+    """Change some cells of Arrow tables that follow each other; `marks` are those of text."""
+    pa, compute, start = arrow(), arrow("pyarrow.compute"), 0
     for table in tables:
         n = len(table)
-        for j, there in _there(cells, start, n):
-            column, field = table.column(j), table.field(j).with_nullable(True)
-            nulls = pa.nulls(n, column.type)
-            column = arrow("pyarrow.compute").if_else(pa.array(there), nulls, column)
-            table = table.set_column(j, field, column)
+        for j, there, new in _there(changes, start, n):
+            column, kind = table.column(j), table.field(j).type
+            if marks is not None:
+                changed = pa.array([_text_of(value, marks[j]) for value in new], kind)
+            else:
+                values = changes[j][1]
+                whole = (values == np.round(values)) | np.isnan(values)
+                if pa.types.is_integer(kind) and not whole.all():
+                    kind = pa.float64()
+                changed = pa.array(new, from_pandas=True).cast(kind)
+            column = compute.if_else(pa.array(there), changed, column.cast(kind))
+            table = table.set_column(j, table.field(j).with_type(kind).with_nullable(True), column)
         start += n
         yield table
+
+
+def _marks(content: Content, changes: Changes) -> dict[int, str]:
+    """Return the decimal marks of the columns of a text, as their cells and numbers tell."""
+    found = dict.fromkeys(changes, ".")
+    for j in changes:
+        for texts, numbers in zip(content.cells([j]), content.batches([j]), strict=True):
+            pairs = zip(texts.column(0).to_pylist(), numbers.column(0).to_pylist(), strict=True)
+            commas = [(text, number) for text, number in pairs if text and "," in text]
+            if commas:
+                text, number = commas[0]
+                plain = text.replace(".", "").replace(",", ".")
+                found[j] = "," if plain.count(".") == 1 and float(plain) == number else "."
+                break
+    return found
+
+
+def _text_of(value: float, mark: str) -> str:
+    """Return a new cell as text."""
+    return "" if np.isnan(value) else f"{value:.15g}".replace(".", mark)
 
 
 def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
@@ -146,42 +180,42 @@ def _suffix(path: str | PathLike[str]) -> str:
 
 
 def _write_text(
-    content: TextColumns, rows: Mask, cells: EmptyCells, suffix: str, out: BinaryIO
+    content: TextColumns, rows: Mask, changes: Changes, suffix: str, out: BinaryIO
 ) -> None:
     """Copy a text, or write its cells with another delimiter; then none becomes a formula."""
     # A .csv file may have semicolons; it keeps them unless it becomes another kind of file.
     kinds = {kind for kind in content.location.suffixes if kind in TEXT.suffixes}
     alike = suffix in kinds or suffix == ".txt" or (suffix == ".csv" and not kinds)
     if alike or DELIMITED[suffix] == content.file.delimiter:
-        _copy_text(content, rows, cells, out)
+        _copy_text(content, rows, changes, out)
         return
     texts = gathered(content.cells(list(range(len(content.names)))), rows)
     with io.TextIOWrapper(out, "utf-8", newline="") as file:
         writer = Writer(file, delimiter=DELIMITED[suffix], lineterminator="\n")
         if content.options.header:
             writer.writerow(content.file.titles)
-        for table in _emptied(texts, cells):
+        for table in _changed(texts, changes, _marks(content, changes)):
             writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def _copy_text(content: TextColumns, rows: Mask, cells: EmptyCells, out: BinaryIO) -> None:
+def _copy_text(content: TextColumns, rows: Mask, changes: Changes, out: BinaryIO) -> None:
     """Copy titles and some records byte for byte, formulas included.
 
-    But for records with empty cells, in which only what needs quotes has them.
+    But for records with new cells, in which only what needs quotes has them.
     """
     text, n = content.file, 0
-    positions = np.flatnonzero(rows)
-    empty_in: dict[int, list[int]] = {}
-    for j, own in cells.items():
-        for row in positions[own].tolist():
-            empty_in.setdefault(row, []).append(j)
+    positions, marks = np.flatnonzero(rows), _marks(content, changes)
+    new_in: dict[int, list[tuple[int, str]]] = {}
+    for j, (places, values) in changes.items():
+        for row, value in zip(positions[places].tolist(), values.tolist(), strict=True):
+            new_in.setdefault(row, []).append((j, _text_of(value, marks[j])))
     with text.opened() as file, io.TextIOWrapper(out, text.encoding, newline="") as copy:
         for _ in range(text.skip):
             copy.write(file.readline())
         for record, line in text.records(file):
             if record:
-                if n in empty_in:
-                    line = _with_empty(record, empty_in[n], text.delimiter, line)
+                if n in new_in:
+                    line = _with_new(record, new_in[n], text.delimiter, line)
                 if n < len(rows) and rows[n]:
                     copy.write(line)
                 n += 1
@@ -189,10 +223,10 @@ def _copy_text(content: TextColumns, rows: Mask, cells: EmptyCells, out: BinaryI
         raise ValueError(f"{content.location} had {len(rows)} rows when it was read, and has {n}.")
 
 
-def _with_empty(record: list[str], columns: list[int], delimiter: str, line: str) -> str:
-    """Return a record with empty cells; it ends as its last line does."""
-    for j in columns:
-        record[j] = "nan" if delimiter == " " else ""  # several spaces are one delimiter
+def _with_new(record: list[str], cells: list[tuple[int, str]], delimiter: str, line: str) -> str:
+    """Return a record with new cells; it ends as its last line does."""
+    for j, text in cells:
+        record[j] = text or ("nan" if delimiter == " " else "")  # several spaces are one delimiter
     file = io.StringIO(newline="")
     end = line[len(line.rstrip("\r\n")) :]
     csv.writer(file, delimiter=delimiter, lineterminator=end).writerow(record)
@@ -200,11 +234,11 @@ def _with_empty(record: list[str], columns: list[int], delimiter: str, line: str
 
 
 def _write_array(
-    content: Content, rows: Mask, cells: EmptyCells, suffix: str, out: BinaryIO
+    content: Content, rows: Mask, changes: Changes, suffix: str, out: BinaryIO
 ) -> None:
     """Write rows in blocks, as `numpy.save` or `numpy.savez` would write all of them."""
     dtype, blocks = content.blocks(list(range(len(content.names))))
-    if cells:
+    if changes:
         dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
     about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False}
     shape, read, written = (int(rows.sum()), len(content.names)), 0, 0
@@ -212,8 +246,8 @@ def _write_array(
         np.lib.format.write_array_header_1_0(file, {**about, "shape": shape})
         for block in blocks:
             kept = np.array(block[rows[read : read + len(block)]], dtype)
-            for j, there in _there(cells, written, len(kept)):
-                kept[there, j] = np.nan
+            for j, there, new in _there(changes, written, len(kept)):
+                kept[there, j] = new[there]
             file.write(kept.tobytes())
             read, written = read + len(block), written + len(kept)
 

@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from inlier.report.numbers import counted, number, percent
+from inlier.report.numbers import counted, percent
 from inlier.results.result import RobustMeanResult
 
 # No browser shows these characters, and lone surrogates cannot be written to a file.
@@ -48,8 +48,7 @@ def card(result: RobustMeanResult) -> str:
         lines.append(f"<div><strong>Suspected:</strong> {listed}.</div>")
     lines.append(f"<div>{_text(known.statement())}</div>")
     lines.append(
-        f'<div style="opacity:.7;font-size:.9em">sigma {number(result.sigma)}, '
-        f"{counted(result.location.shape[0], 'column')}. "
+        f'<div style="opacity:.7;font-size:.9em">{counted(result._location.shape[0], "column")}. '
         "result.to_html(&quot;report.html&quot;) has the whole report.</div>"
     )
     return f'<div style="{FRAME}">{"".join(lines)}</div>'

@@ -16,6 +16,7 @@ from inlier.report import numbers, tables
 from inlier.report.card import printable
 from inlier.report.pictures import check_image, picture
 from inlier.report.rows import RowClass, row_classes, sample_rows, sampling_note
+from inlier.results.cells import reasons
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 
@@ -24,6 +25,7 @@ from inlier.results.summary import Summary
 MOST_KEPT, MOST_REMOVED = 2000, 1500
 MOST_COLUMNS, MOST_CELLS, MOST_LISTED = 500, 300, 1500
 MOST_SECTIONS = 20
+MOST_REASONS = 12
 
 # Numbers are shown as they are, infinite or not: there is nothing to warn of.
 _any_numbers = np.errstate(all="ignore")
@@ -61,7 +63,7 @@ def pages(
     """
     if not sections:
         raise ValueError("sections must have at least one (name, summary).")
-    offsets = np.array([tables.relative_offset(summary) for _, summary in sections])
+    offsets = np.array([tables.largest(summary) for _, summary in sections])
     # The groups in which the plain mean is off most, in the order of the sections.
     shown = sorted(np.argsort(-offsets, kind="stable")[:MOST_SECTIONS].tolist())
     n = sum(summary.n for _, summary in sections)
@@ -160,7 +162,7 @@ def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> d
     known = summary.certificate
     classes = sample_rows(row_classes(summary), most(MOST_KEPT, 50), most(MOST_REMOVED, 50))
     pairs = figures.view_pairs(summary) if len(summary.view.rows) else []
-    kinds = ("sigma", "price") if summary.path else ()
+    changes = summary.sensitivity
     means = (summary.robust, summary.plain, summary.median)
     limits = numbers.finite_range(summary.robust, summary.median)
     n_worst = max(3, int(np.ceil(len(summary.worst) * min(1.0, 2.0 * share))))
@@ -168,6 +170,7 @@ def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> d
         "summary": summary,
         "certificate": known,
         "kept": summary.n - summary.n_removed,
+        "reasons": reasons(summary.cells)[:MOST_REASONS],
         "classes": classes,
         "sampling_note": sampling_note(classes),
         "most_listed": most(MOST_LISTED, 100),
@@ -175,10 +178,12 @@ def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> d
         "scores": chart(figures.draw_scores, summary, classes),
         "histogram": chart(figures.draw_histogram, summary),
         "spectrum": chart(figures.draw_spectrum, summary),
-        "path": [chart(figures.draw_path, summary, what) for what in kinds],
-        "path_table": tables.path_table(summary) if summary.path else None,
+        "sensitivity": chart(figures.draw_sensitivity, summary) if changes else None,
+        "sensitivity_table": tables.sensitivity_table(changes) if changes else None,
         "projections": [chart(figures.draw_rows, summary, classes, pair) for pair in pairs],
-        "radius": chart(figures.draw_radius, known) if np.isfinite(known.error_radius(0)) else None,
+        "radius": chart(figures.draw_radius, known)
+        if np.isfinite(known.relative_radius(0))
+        else None,
         "radius_table": tables.radius_table(known),
         "means_table": tables.means_table(summary, most(MOST_COLUMNS, 20)),
         "cells_table": tables.cells_table(summary, most(MOST_CELLS, 20)),

@@ -156,11 +156,16 @@ def draw_rows(
     classes: Sequence[RowClass] | None = None,
     pair: tuple[int, int] | None = None,
 ) -> Words:
-    """Draw the rows in two of the directions that matter, or in one against their number."""
+    """Draw the rows in two of the directions that matter, or in one against their number.
+
+    In standard deviations of the kept rows: columns may be in different units.
+    """
     view = summary.view
     rows, names, offset = view.rows, view.names, view.directions @ (summary.plain - summary.robust)
     if not len(rows):
-        rows, names, offset = np.zeros((1, summary.n)), ("distance",), np.zeros(1)
+        rows, names, offset = np.zeros((1, summary.n)), ("direction",), np.zeros(1)
+    units = np.array([_deviation(values, summary) for values in rows])
+    rows, offset = rows / units[:, None], offset / units
     scales = []
     for values, plain, name in zip(rows, offset, names, strict=True):
         kept = values[summary.support & (np.abs(values) <= LARGEST)]
@@ -194,20 +199,28 @@ def draw_rows(
     return (
         title,
         f"{counted(int(summary.support.sum()), 'kept row')} about the robust mean and "
-        f"{counted(summary.n_removed, 'removed row')}; the plain mean is "
-        f"{number(summary.offset)} away from the robust one.",
+        f"{counted(summary.n_removed, 'removed row')}, in standard deviations of the kept rows.",
         remarks,
     )
+
+
+def _deviation(values: Array, summary: Summary) -> float:
+    """Return the standard deviation of the kept rows along a direction; 1 if they do not vary."""
+    kept = values[summary.support & (np.abs(values) <= LARGEST)]
+    return float(np.std(kept)) or 1.0 if len(kept) else 1.0
 
 
 def draw_spectrum(ax: Axes, summary: Summary) -> Words:
     """Draw the largest standard deviations in any direction, of all rows and of the kept rows.
 
-    All rows are left out if some of them are too far away to square.
+    Over the largest of the kept rows, because columns may be in different units. All rows are left
+    out if some of them are too far away to square.
     """
-    before, after = summary.before, summary.after
+    unit = summary.after[0] if len(summary.after) and summary.after[0] > 0.0 else 1.0
+    before, after = summary.before / unit, summary.after / unit
     x = Scale(0.5, max(len(before), len(after), 2) + 0.5, "direction, by rank", whole=True)
-    _set_up(ax, x, Scale.positive(np.append(before, after), after, "standard deviation"))
+    label = "standard deviation / largest of the kept rows"
+    _set_up(ax, x, Scale.positive(np.append(before, after), after, label))
     for values, label, color, marker in (
         (before, "all rows", REMOVED, "D"),
         (after, "kept rows", KEPT, "o"),
@@ -215,56 +228,72 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
         if len(values):
             style = {"marker": marker, "ms": 5.5, "mew": 0.0, "color": color, "lw": 1.2}
             _draw_points(ax, np.arange(1.0, len(values) + 1), values, label=label, **style)
-    first = [number(values[0]) if len(values) else "unknown" for values in (before, after)]
+    first = f"{number(before[0])} times" if len(before) else "unknown, over"
     return (
         "Largest standard deviations",
-        f"Largest standard deviation of all rows {first[0]}, of the kept rows {first[1]}; then in "
-        "further directions.",
+        f"Largest standard deviation of all rows: {first} that of the kept rows; then in further "
+        "directions.",
         "",
     )
 
 
-def draw_path(ax: Axes, summary: Summary, what: str = "sigma") -> Words:
-    """Draw "sigma" or its "price" against the number of removed rows, with the chosen point."""
+def draw_path(ax: Axes, summary: Summary) -> Words:
+    """Draw sigma against the number of removed rows, with the chosen point."""
     removed = np.array([float(point.removed.shape[0]) for point in summary.path])
-    values = np.array([getattr(point, what) for point in summary.path], dtype=float)
+    values = np.array([point.sigma for point in summary.path], dtype=float)
     here = slice(chosen := min(summary.chosen, len(values) - 1), chosen + 1)
+    label = "sigma / that of the answer"  # columns may be in different units
+    values = values / (values[chosen] if 0.0 < values[chosen] < np.inf else 1.0)
     x = Scale(0.0, 1.06 * max(1.0, removed.max()), "rows removed", whole=True)
-    y = Scale.linear(values, what, zero=True)
-    if what == "sigma":
-        y = Scale.positive(values, values[here], what)
-    _set_up(ax, x, y)
+    _set_up(ax, x, Scale.positive(values, values[here], label))
     _draw_points(ax, removed, values, marker="o", ms=7.0, mew=0.0, color=KEPT, lw=1.2)
     _draw_chosen(ax, removed[here], values[here], "chosen")
     remarks = ""
     if np.isinf(values).any():
-        remarks = (
-            f" Where some rows are too far away to square, {what} is infinite: below an arrow."
-        )
+        remarks = " Where some rows are too far away to square, sigma is infinite: below an arrow."
     return (
-        f"The path: {what}",
+        "The path: sigma",
         f"{counted(len(values), 'point')}. At the chosen one {counted(int(removed[chosen]), 'row')}"
-        f" are removed and the {what} is {number(values[chosen])}.",
+        f" are removed and {label} is {number(values[chosen])}.",
         remarks,
     )
 
 
+def draw_sensitivity(ax: Axes, summary: Summary) -> Words:
+    """Draw how far the mean would move if a fraction of the rows were known to be bad."""
+    assert summary.sensitivity is not None
+    percent = np.array([100.0 * change.fraction for change in summary.sensitivity])
+    shifts = np.array([change.shift for change in summary.sensitivity])
+    _set_up(
+        ax,
+        Scale(0.0, 1.06 * percent[-1], "bad rows, at most (%)"),
+        Scale.linear(shifts, "standard errors", zero=True),
+    )
+    _draw_points(ax, percent, shifts, marker="o", ms=7.0, mew=0.0, color=KEPT, lw=1.2)
+    return (
+        "What a fraction would change",
+        f"How far the mean would move if a fraction of the rows were known to be bad: up to "
+        f"{number(float(shifts.max()), 2)} standard errors.",
+        "",
+    )
+
+
 def draw_radius(ax: Axes, certificate: Certificate) -> Words:
-    """Draw the error radius over the fraction of bad rows, as far as it is finite."""
+    """Draw how far the mean can be off over the fraction of bad rows, as far as it is finite."""
     stated = certificate.assumed
     fractions = np.unique(np.append(np.linspace(0.0, 0.5, 101), stated))
-    radii = np.atleast_1d(certificate.error_radius(fractions))
+    radii = np.atleast_1d(certificate.relative_radius(fractions))
     known = np.isfinite(radii)
     percent, radii, here = 100.0 * fractions[known], radii[known], np.isin(fractions[known], stated)
     x = Scale(0.0, 50.0, "bad rows, at most (%)")
-    _set_up(ax, x, Scale.linear(radii, "error radius", zero=True))
+    _set_up(ax, x, Scale.linear(radii, "standard deviations", zero=True))
     ax.plot(percent, radii, color=KEPT, lw=1.2)
     for at, radius in zip(percent[here, None], radii[here, None], strict=True):
         _draw_chosen(ax, at, radius, number(radius[0]))
     return (
-        "Error radius over the fraction of bad rows",
-        f"How far {certified_mean(certificate)} can be off, if a fraction of the rows is bad: the "
-        "larger the more are.",
+        "Error over the fraction of bad rows",
+        f"How far {certified_mean(certificate)} of each column can be off, by how many rows are "
+        "bad.",
         "",
     )
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.typing import Array
+from inlier.given.sensitivity import Sensitivity
 from inlier.report.numbers import counted, decimals_for, fixed, number, percent, signed
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation
@@ -46,7 +47,7 @@ class PageTable(NamedTuple):
 
 def means_table(summary: Summary, most: int) -> PageTable:
     """List robust mean, plain mean and median of the columns with the largest shift."""
-    shift = summary.shift
+    shift = summary.shift_in_errors
     size = np.where(np.isnan(shift), np.inf, np.abs(shift))
     order = np.argsort(-size, kind="stable")[:most].tolist()
     digits, finer = decimals_for(summary.deviation), decimals_for(summary.standard_error)
@@ -58,12 +59,14 @@ def means_table(summary: Summary, most: int) -> PageTable:
         "standard error": (summary.standard_error, finer),
     }
     rows = []
-    # A shift below a twentieth of a deviation is not worth a long bar.
-    for j, bar in zip(order, _bars(shift[order], least=0.05), strict=True):
+    # A shift below one standard error is not worth a long bar.
+    for j, bar in zip(order, _bars(shift[order], least=1.0), strict=True):
         cells = [Cell(fixed(x[j], places[j]), float(x[j])) for x, places in shown.values()]
-        cells.append(Cell(fixed(shift[j], 2), float(shift[j]), bar))
-        rows.append(Row(summary.column_name(j), cells))
+        cells.append(Cell(fixed(shift[j], 1), float(shift[j]), bar))
+        aside = int(summary.n_set_aside[j])
+        rows.append(Row(summary.column_name(j), [*cells, Cell(f"{aside:,}", aside)]))
     columns = {"column": "name", **dict.fromkeys(shown, "number"), "shift": "size"}
+    columns["cells set aside"] = "number"
     caption = f"{counted(len(order), 'column')}, the largest shift first."
     return PageTable("Table of columns", columns, rows, caption, "features sortable")
 
@@ -73,36 +76,31 @@ def cells_table(summary: Summary, most: int) -> PageTable:
     times = np.array([one.times for one in summary.cells])
     rows = []
     for one in (summary.cells[i] for i in np.sort(np.argsort(-times, kind="stable")[:most])):
-        cells = [Cell(one.name)]
-        cells += [Cell(number(value, 6), value) for value in (one.value, one.median)]
-        cells += [Cell(one.about, one.times), Cell(one.slip)]
-        cells.append(Cell("cell set aside" if one.set_aside else "row removed"))
+        cells = [Cell(one.name), Cell(number(one.value, 6), one.value), Cell(str(one.slip))]
+        cells += [Cell(number(one.median, 6), one.median), Cell(one.about, one.times)]
+        done = "kept" if summary.support[one.row] else "row removed"
+        cells.append(Cell("cell set aside" if one.set_aside else done))
         rows.append(Row(summary.row_name(one.row), cells))
-    columns = dict.fromkeys(("row", "column"), "name")
-    columns |= dict.fromkeys(("value", "median", "distance"), "number")
-    columns |= dict.fromkeys(("what would explain it", "what was done"), "words")
+    columns = {"row": "name", "column": "name", "value": "number"}
+    columns |= {"what would explain it": "words", "median": "number", "distance": "number"}
+    columns["what was done"] = "words"
     caption = f"{counted(len(rows), 'extreme cell')}, by row."
     return PageTable("Table of cells", columns, rows, caption, "sortable extreme-cells")
 
 
-def path_table(summary: Summary) -> PageTable:
-    """List the points of the path, with the chosen one marked."""
-    chosen_sigma = summary.path[min(summary.chosen, len(summary.path) - 1)].sigma
-    (digits,) = decimals_for(np.array([chosen_sigma]))  # an earlier one may be larger by far
+def sensitivity_table(sensitivity: Sensitivity) -> PageTable:
+    """List what each fraction of bad rows would change."""
     rows = []
-    for i, point in enumerate(summary.path):
+    for change in sensitivity:
         cells = [
-            Cell(f"{point.removed.shape[0]:,}"),
-            Cell(fixed(point.sigma, digits)),
-            Cell(fixed(point.price, 3)),
-            Cell(fixed(point.rank, 2)),
-            Cell(fixed(point.share, 3)),
+            Cell(f"{change.n_removed:,}"),
+            Cell(number(change.shift, 2)),
+            Cell(", ".join(change.columns)),
         ]
-        chosen = i == summary.chosen
-        rows.append(Row(f"{i}, chosen" if chosen else f"{i}", cells, "is-chosen" if chosen else ""))
-    labels = ("rows removed", "sigma", "price", "rank", "good share")
-    columns = {"point": "words", **dict.fromkeys(labels, "number")}
-    return PageTable("Table of the path", columns, rows, "The points of the path.")
+        rows.append(Row(f"{change.fraction:g}", cells))
+    labels = ("rows leave", "standard errors")
+    columns = {"contamination": "words", **dict.fromkeys(labels, "number"), "most in": "words"}
+    return PageTable("Table of fractions", columns, rows, "What each fraction would change.")
 
 
 def explanation_table(why: Explanation, digits: Array, most: int = 6) -> PageTable:
@@ -129,17 +127,16 @@ def explanation_table(why: Explanation, digits: Array, most: int = 6) -> PageTab
 
 
 def radius_table(certificate: Certificate) -> PageTable:
-    """List the error radius for some fractions of bad rows, and for those of the statement."""
+    """List how far the mean can be off for some fractions of bad rows."""
     fractions = np.array(sorted({0.01, 0.05, 0.1, 0.2, 0.3, 0.4, *certificate.assumed}))
-    found = np.atleast_1d(certificate.error_radius(fractions))
-    (places,) = decimals_for(found[:1])
+    found = np.atleast_1d(certificate.relative_radius(fractions))
     rows = []
     for alpha, radius in zip(fractions.tolist(), found.tolist(), strict=True):
-        text = fixed(radius, places) if np.isfinite(radius) else "nothing is known"
+        text = fixed(radius, 3) if np.isfinite(radius) else "nothing is known"
         css = "is-chosen" if alpha in certificate.assumed else ""
         rows.append(Row(f"{100.0 * alpha:.3g}%", [Cell(text)], css))
-    columns = {"bad rows, at most": "words", "error radius": "number"}
-    caption = f"How far {certified_mean(certificate)} can be off."
+    columns = {"bad rows, at most": "words", "standard deviations": "number"}
+    caption = f"How far {certified_mean(certificate)} of each column can be off."
     return PageTable(caption, columns, rows, caption)
 
 
@@ -147,29 +144,25 @@ def contents_table(sections: Sequence[tuple[str, Summary]], linked: set[int]) ->
     """List the groups of rows that were fitted apart, with links to their sections."""
     rows = []
     for i, (label, summary) in enumerate(sections):
-        removed = summary.n_removed
-        offset, relative = (summary.offset if removed else 0.0), relative_offset(summary)
+        removed, aside, shift = summary.n_removed, int(summary.n_set_aside.sum()), largest(summary)
         cells = [
             Cell(f"{summary.n:,}", summary.n),
             Cell(f"{removed:,}", removed),
             Cell(percent(removed, summary.n), removed / max(1, summary.n)),
-            Cell(number(offset), offset),
-            Cell(fixed(relative, 1), relative),
+            Cell(f"{aside:,}", aside),
+            Cell(fixed(shift, 1), shift),
             Cell("" if summary.converged else "did not converge"),
         ]
         rows.append(Row(label, cells, href=f"#s{i}" if i in linked else ""))
-    labels = ("rows", "removed", "share", "off", "in deviations")
+    labels = ("rows", "removed", "share", "cells set aside", "largest shift")
     columns = {"group": "name", **dict.fromkeys(labels, "number"), "": "words"}
-    caption = "Off: how far the plain mean is, also in deviations of the kept rows."
+    caption = "Largest shift: of the plain mean, in standard deviations of a column."
     return PageTable("Table of the groups", columns, rows, caption, "sortable")
 
 
-def relative_offset(summary: Summary) -> float:
-    """Return how far the plain mean is off, in deviations of the kept rows; 0 if all are kept."""
-    if not summary.n_removed or summary.offset == 0.0:
-        return 0.0
-    ratio = float(np.divide(summary.offset, summary.offset_deviation))
-    return np.inf if np.isnan(ratio) else ratio
+def largest(summary: Summary) -> float:
+    """Return how far the plain mean is off in some column, in deviations of the kept rows."""
+    return float(np.abs(np.nan_to_num(summary.shift, nan=np.inf)).max())
 
 
 def _bars(values: Array, least: float = 0.0) -> list[tuple[float, float, float]]:
