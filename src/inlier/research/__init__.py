@@ -3,10 +3,9 @@
 It builds on the rest of the package, which does not import it. Needs the extra `research`.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import lazy_loader  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from inlier.research import baselines, datasets
@@ -16,17 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Method", "baselines", "compare", "datasets", "methods"]
 
 # Loaded when they are asked for: the command line imports this package.
-_HOMES = {
-    "Comparison": "comparison",
-    "compare": "comparison",
-    "Method": "comparison.registry",
-    "methods": "comparison.registry",
+_names = {
+    "comparison": ["Comparison", "compare"],
+    "comparison.registry": ["Method", "methods"],
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in __all__:
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, ["baselines", "datasets"], _names)

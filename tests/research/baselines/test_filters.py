@@ -15,7 +15,10 @@ from inlier.research.baselines import (
     LaiRaoVempalaGaussian,
     OutlierFractionAgnostic,
     QuantumEntropy,
+    RandEigen,
+    SpectralSignatures,
 )
+from inlier.research.datasets import SettingB
 from reference import contaminated
 from rivals import deviation
 
@@ -197,3 +200,29 @@ def test_halving_in_one_direction_is_the_shortest_interval():
     found = LaiRaoVempala(alpha=0.2).fit(x[:, None])
     np.testing.assert_allclose(found.location_, shortest.mean())
     np.testing.assert_allclose(LaiRaoVempalaGaussian().fit(x[:, None]).location_, np.median(x))
+
+
+@cases("shape", [(60, 4), (20, 40)])
+@cases("alpha", [0.0, 0.1, 0.3])
+def test_spectral_signatures(shape, alpha):
+    X = contaminated(*shape, n_bad=round(alpha * shape[0]), far=4.0) + 100.0
+    found = SpectralSignatures(alpha=alpha).fit(X)
+    centered = X - X.mean(axis=0)
+    scores = (centered @ np.linalg.svd(centered)[2][0]) ** 2
+    order = np.argsort(scores)
+    kept = order[: shape[0] - int(1.5 * round(alpha * shape[0]))]
+    np.testing.assert_allclose(found.result_.scores, scores, rtol=1e-6, atol=1e-9 * scores.max())
+    np.testing.assert_allclose(found.location_, X[kept].mean(axis=0))
+
+
+def test_rand_eigen_removes_by_chance_and_stops():
+    sample = SettingB(400, 100, 0.1).sample(0)
+    fits = [RandEigen(alpha=0.1, random_state=seed).fit(sample.X) for seed in range(20)]
+    removed = np.array([~fit.support_ for fit in fits])
+    # Which rows are removed is chance, but bad ones are removed more often.
+    assert len({rows.tobytes() for rows in removed}) == 20
+    assert removed[:, sample.is_outlier].mean() > 0.9
+    assert removed[:, ~sample.is_outlier].mean() < 0.4
+    # With nothing to remove it is the mean.
+    clean = sample.X[~sample.is_outlier]
+    np.testing.assert_allclose(RandEigen(alpha=0.0).fit(clean).location_, clean.mean(axis=0))

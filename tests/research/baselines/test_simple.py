@@ -63,13 +63,22 @@ def test_norm_trimmed_mean(shape, alpha):
 @cases("alpha", [0.1, 0.3])
 def test_lee_and_valiant(alpha):
     X = contaminated(60, 4, n_bad=2, far=3.0)
-    first = MedianOfMeans(alpha=alpha).fit(X).location_
-    k = round(alpha * len(X))
-    nearest = np.argsort(np.linalg.norm(X - first, axis=1))[: len(X) - k]
     found = LeeValiant(alpha=alpha).fit(X)
+    nearest = np.argsort(found.result_.scores)[: len(X) - round(alpha * len(X))]
     np.testing.assert_array_equal(np.flatnonzero(found.support_), np.sort(nearest))
-    expected = (X[nearest].sum(axis=0) + k * first) / len(X)
-    np.testing.assert_allclose(found.location_, expected, atol=1e-10)
+    np.testing.assert_allclose(found.location_, X[nearest].mean(axis=0), atol=1e-10)
+    # The scores are distances from one point, and that is near the middle of the rows.
+    A = np.hstack([-2.0 * X, np.ones((60, 1))])
+    center = np.linalg.lstsq(A, found.result_.scores**2 - (X**2).sum(axis=1))[0][:4]
+    np.testing.assert_allclose(found.result_.scores, np.linalg.norm(X - center, axis=1), rtol=1e-9)
+    assert np.linalg.norm(center - X[2:].mean(axis=0)) < 1.0
+
+
+def test_with_a_row_in_each_block_the_median_of_means_is_that_of_the_rows():
+    X = contaminated(10, 3, n_bad=1, far=3.0)
+    by_means, by_rows = (method(alpha=0.2).fit(X) for method in (LeeValiant, NormTrimmedMean))
+    np.testing.assert_array_equal(by_means.support_, by_rows.support_)
+    np.testing.assert_allclose(by_means.result_.scores, by_rows.result_.scores)
 
 
 def smallest_subgradient(X, x):

@@ -85,8 +85,8 @@ def test_wrong_arguments_are_named(tmp_path):
 def test_a_real_run(tmp_path):
     out = tmp_path / "new" / "folder"
     done = shell("reproduce", "--only", "figures", "--quick", "--out", out)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{out / 'README.md'}: 4 files in ")
+    assert (done.returncode, done.stderr) == (0, "Figure 2: 1 steps\n")
+    assert done.stdout.startswith(f"{out / 'README.md'}: 3 files in ")
     assert done.stdout.count("\n") == 1 and (out / "README.md").is_file()
 
 

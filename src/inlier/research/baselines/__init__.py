@@ -17,6 +17,8 @@ from inlier.research.baselines.filters import (
 )
 from inlier.research.baselines.lai_rao_vempala import LaiRaoVempala, LaiRaoVempalaGaussian
 from inlier.research.baselines.min_cov_det import MinimumCovarianceDeterminant
+from inlier.research.baselines.mrcd import MinimumRegularizedCovarianceDeterminant
+from inlier.research.baselines.rand_eigen import RandEigen
 from inlier.research.baselines.reweighting import (
     ChengDiakonikolasGe,
     ProjectedGradient,
@@ -31,13 +33,15 @@ from inlier.research.baselines.simple import (
     SampleMean,
     TrimmedMean,
 )
+from inlier.research.baselines.spectral_signatures import SpectralSignatures
 
 # From simple to elaborate; spectral methods before those for few rows.
 BASELINES: tuple[type[Baseline], ...] = (
     SampleMean, CoordinateMedian, GeometricMedian, TrimmedMean, NormTrimmedMean, MedianOfMeans,
     LeeValiant, IterativeFiltering, QuantumEntropy, LaiRaoVempala, LaiRaoVempalaGaussian,
     ChengDiakonikolasGe, OutlierFractionAgnostic, CorruptionLevelAgnostic, ProjectedGradient,
-    SpectralReweighting, FalseDiscoveryFilter, MinimumCovarianceDeterminant, Krum, MultiKrum,
+    SpectralReweighting, FalseDiscoveryFilter, RandEigen, SpectralSignatures,
+    MinimumCovarianceDeterminant, MinimumRegularizedCovarianceDeterminant, Krum, MultiKrum,
     CenteredClipping,
 )  # fmt: skip
 

@@ -1,9 +1,8 @@
 """Adaptive contamination: adversaries that see the good rows, or the method as well."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import product
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from inlier._internal.typing import Array, Seed
-from inlier._internal.validation import check_choice, check_number, check_random_state, check_whole
+from inlier._internal.validation import check_choice, check_number, check_random_state
 from inlier.datasets import Contamination, Sample, largest_eigenvalue, parameter, set_fields
 from inlier.research.datasets.models import INLIERS, Gaussian, Inliers, random_direction
 
@@ -148,12 +147,6 @@ class BelowThreshold(Contamination):
         return float(n / np.sqrt(len(good) * len(around) * form))
 
 
-def _check_each(values: Any, name: str, each: Callable[[Any, str], Any]) -> tuple[Any, ...]:
-    if not isinstance(values, tuple | list) or not values:
-        raise ValueError(f"{name} must be a tuple of at least one value, but is {values!r}.")
-    return tuple(each(value, name) for value in values)
-
-
 @dataclass(frozen=True)
 class Attack(Contamination):
     """An adversary that knows the method, tries several placements and keeps the most harmful.
@@ -187,16 +180,10 @@ class Attack(Contamination):
 
     method: Any = field(compare=False)
     inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
-    distances: tuple[float, ...] = parameter(
-        (2.0, 3.0, 5.0, 10.0), _check_each, each=partial(check_number, at_least=0.0)
-    )
-    spreads: tuple[float, ...] = parameter(
-        (0.3,), _check_each, each=partial(check_number, at_least=0.0)
-    )
-    directions: tuple[str, ...] = parameter(
-        DIRECTIONS, _check_each, each=partial(check_choice, choices=DIRECTIONS)
-    )
-    clusters: tuple[int, ...] = parameter((1, 3), _check_each, each=check_whole)
+    distances: tuple[float, ...] = (2.0, 3.0, 5.0, 10.0)
+    spreads: tuple[float, ...] = (0.3,)
+    directions: tuple[str, ...] = DIRECTIONS
+    clusters: tuple[int, ...] = (1, 3)
 
     def __post_init__(self) -> None:
         from sklearn.base import clone  # slow to import, and needed here only

@@ -87,7 +87,7 @@ def table_by_method(caption: str, head: Sequence[str], cells: Mapping[str, Itera
 
 # Columns of the tidy records: the experiment, and all fields of a fit except messages.
 FIT_COLUMNS = COLUMNS[1:-1]
-RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", "sigma_factor", *FIT_COLUMNS)
+RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", *FIT_COLUMNS)
 
 
 def tidy(
@@ -96,8 +96,8 @@ def tidy(
     """Return a record for each fit of comparisons on models."""
     found = []
     for model, comparison in zip(models, comparisons, strict=True):
-        data, factor = getattr(model, "name", type(model).__name__), getattr(model, "factor", 1.0)
-        values = (experiment, data, model.n, model.d, model.alpha, factor)
+        data = getattr(model, "name", type(model).__name__)
+        values = (experiment, data, model.n, model.d, model.alpha)
         for record in comparison.records:
             fit = (getattr(record, name) for name in FIT_COLUMNS)
             found.append(dict(zip(RESULT_COLUMNS, (*values, *fit), strict=True)))

@@ -17,11 +17,11 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("out/reproduce"),
     trials: Annotated[int, typer.Option(min=1, help="Draws for each cell of the tables.")] = 20,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Single draws of few cells, without Table 6.")
+        bool, typer.Option("--quick", help="Single draws, without Table 6: about a minute.")
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Only one of tables, figures, faces, alpha, sigma. Repeatable."),
+        typer.Option(help="Only one of tables, figures, faces. Repeatable."),
     ] = None,
     faces: Annotated[
         Path | None,
@@ -50,6 +50,8 @@ def reproduce(
         def watch(stage: str, done: int, total: int) -> None:
             if stage not in bars:
                 bars[stage] = shown.add_task(stage, total=total)
+                if hidden:  # in a log, a line for each stage
+                    console.print(f"{stage}: {total} steps")
             shown.update(bars[stage], completed=done)
 
         hidden = not console.is_terminal

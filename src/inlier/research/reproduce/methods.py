@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,6 @@ from inlier.l0.fit import Options
 from inlier.research.comparison.registry import PAPER, Method, methods
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -80,10 +78,9 @@ STYLE: dict[Any, Any] = {
     "font.size": 9.0, "axes.titlesize": 9.0, "legend.fontsize": 8.0, "legend.frameon": False,
     "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
     "axes.grid": True, "grid.color": "0.9", "grid.linewidth": 0.6,
-    "lines.markersize": 4.5, "lines.linewidth": 1.3,
     "svg.hashsalt": "inlier",  # reproducible files
 }  # fmt: skip
-GOOD, BAD = "#4477AA", "#CC3311"
+BAD = "#CC3311"
 
 
 @contextmanager
@@ -103,36 +100,3 @@ def save(figure: Figure, path: Path) -> Path:
     with rc_context(STYLE), replacing(path) as unfinished:
         figure.savefig(unfinished, format="svg", metadata={"Date": None})
     return path
-
-
-def lines(axes: Axes, places: Sequence[float], values: Mapping[str, Sequence[float]]) -> None:
-    """Plot a line for each method over `places`."""
-    for name, of_method in values.items():
-        column = COLUMNS[name]
-        axes.plot(
-            places, of_method, color=column.color, marker=column.marker, label=column.label,
-            mew=1.2 if column.marker in "x+" else 0.0, ms=8.0 if column.marker == "*" else None,
-            lw=2.0 if column.is_ours else None, zorder=3 if column.is_ours else 2, clip_on=False,
-        )  # fmt: skip
-
-
-def log_with_zero(axes: Axes, values: Iterable[float]) -> None:
-    """Make the y axis logarithmic, but linear below the first full decade, with 0 at the bottom."""
-    positive = [value for value in values if 0.0 < value < math.inf]
-    first = 10.0 ** math.floor(math.log10(min(positive, default=1.0)))
-    axes.set_yscale("symlog", linthresh=first, linscale=0.5)
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_ylim(bottom=0.0)
-
-
-def log_ticks(axes: Axes, ticks: Sequence[float]) -> None:
-    """Make the x axis logarithmic, with plain labels at the given ticks only."""
-    axes.set_xscale("log")
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set_xticks([], minor=True)
-
-
-def legend_beside(figure: Figure, axes: Any) -> None:
-    """Draw one legend for all panels, to the right of them."""
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", handlelength=2.2)

@@ -17,7 +17,7 @@ from inlier._internal.optional import optional
 from inlier._internal.validation import check_whole
 from inlier.research.comparison.run import check_n_jobs
 from inlier.research.datasets import read_images
-from inlier.research.reproduce import figures, pictures, sweeps, tables
+from inlier.research.reproduce import figures, pictures, tables
 from inlier.research.reproduce.chapter import RESULT_COLUMNS, Chapter, Setup, Watch
 from inlier.research.reproduce.methods import save
 
@@ -26,8 +26,6 @@ EXPERIMENTS: dict[str, Callable[[Setup], Chapter]] = {
     "tables": tables.run,
     "figures": figures.run,
     "faces": pictures.run,
-    "alpha": sweeps.over_alpha,
-    "sigma": sweeps.over_sigma,
 }
 
 
@@ -64,9 +62,9 @@ def reproduce(
     trials : int, default=20
         Draws of each cell of the paper's tables; 20, as in the paper. Trial i has the seed i.
     quick : bool, default=False
-        Single draws, few cells, and no Table 6, in less than a minute.
+        Single draws and no Table 6: 80 seconds of processor time.
     only : iterable of str, optional
-        Some of "tables", "figures", "faces", "alpha", "sigma".
+        Some of "tables", "figures", "faces".
     faces : path, optional
         A folder of pictures or an .npz file, in place of scikit-image's faces; see
         `inlier.research.datasets.read_images`.
