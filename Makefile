@@ -81,16 +81,19 @@ bench-clean: $(VENV)/.installed-test ## clean tables that lose rows, small table
 bench-attacks: $(VENV)/.installed-test ## attacked tables, nothing given; BENCH=path/to/bench.py
 	$(RUN) $(if $(BENCH),--bench $(BENCH)) $(ARGS)
 
+# With detectors and thresholds of PyOD and PyThresh.
+bench-published: $(VENV)/.installed-bench ## data of published benchmarks; DATA=folder of .npz files
+	$(RUN) $(MORE) $(ARGS)
+
 bench-drug: $(VENV)/.installed-test ## Sever's attack on drug data; DATA=path/to/qsar.npz
 	$(RUN) $(REAL) $(ARGS)
 
 bench-rivals: $(VENV)/.installed-test ## every method on every kind of data; DATA=folder for more
 	$(RUN) $(MORE) $(ARGS)
 
-bench-scale: $(VENV)/.installed-test ## growth with n and d, files larger than memory, a cluster
+bench-scale: $(VENV)/.installed-test ## growth with n and d, files larger than memory
 	$(RUN)
 	$(BIN)/python benchmarks/streaming.py --write
-	$(BIN)/python benchmarks/cluster.py --write
 
 bench-coverage: $(VENV)/.installed-test ## how often the intervals of the mean hold
 	$(RUN) $(ARGS)
@@ -100,6 +103,9 @@ bench-covariance: $(VENV)/.installed-test ## covariance and principal components
 
 bench-federated: $(VENV)/.installed-byzfl ## training with clients that lie, against nine rules
 	$(RUN) $(ARGS)
+
+bench-fits: $(VENV)/.installed-test ## models fitted to contaminated rows; DATA=path/to/qsar.npz
+	$(RUN) $(REAL) $(ARGS)
 
 # TORCH must be a build with CUDA.
 bench-gpu: $(VENV)/.installed-test ## fits on a GPU, where there is one

@@ -2,7 +2,8 @@
 
 Clean tables that are skewed, heavy-tailed, of counts, of codes, or of several classes have nothing
 to remove: each draw in which a row is removed is a false alarm. Small tables with one to five
-extreme errors are drawn beside them: a rule that never removes a row would be of no use.
+extreme errors are drawn beside them, and Gaussian columns with one far value: a rule that never
+removes a row would be of no use.
 """
 
 from collections.abc import Callable, Sequence
@@ -167,7 +168,20 @@ def iris_with_typos(rng: np.random.Generator) -> Spoiled:
     return X, sorted(rows.tolist())
 
 
+def one_value(n: int, d: int, value: float, rng: np.random.Generator) -> Spoiled:
+    """Gaussian columns; one value of the first lies this many standard deviations out."""
+    X = rng.standard_normal((n, d))
+    X[0, 0] = value
+    return X, [0]
+
+
 SMALL: dict[str, Callable[[np.random.Generator], Spoiled]] = {
+    **{
+        f"{n} x {d}, one value at {value} standard deviations": partial(one_value, n, d, value)
+        for n in (100, 1000)
+        for d in (1, 5)
+        for value in (10, 30)
+    },
     "20 x 3, one row + 100 standard deviations": partial(rows_off, 20, 3, [4], 100),
     "20 x 3, one column of 2 rows times 10": partial(times, 20, 3, [4, 11], 10),
     "50 x 4, one cell times 1000": partial(times, 50, 4, [4], 1000),

@@ -10,8 +10,8 @@ import sys
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
+from dataclasses import dataclass, replace
+from importlib.metadata import distributions, version
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
@@ -90,6 +90,16 @@ class Answer:
     suspects: Sequence[np.ndarray] = ()
     aside: Any = False
     """The rows of which a cell was set aside."""
+    cells: Any = None
+    """Mask of the cells that do not count, but for those of removed rows."""
+
+    @property
+    def left_out(self) -> Any:
+        """Mask of all cells that do not count."""
+        rows = ~np.asarray(self.kept)[:, None]
+        return (
+            np.repeat(rows, len(self.location), axis=1) if self.cells is None else rows | self.cells
+        )
 
     @property
     def clean(self) -> Any:
@@ -110,10 +120,20 @@ RULE = (None, "judge MODULE:FUNCTION, from a table to which rows are kept, not r
 def robust_mean(X: np.ndarray, **given: Any) -> Answer:
     """`inlier.robust_mean(X)`."""
     result = inlier.robust_mean(X, **given)
-    aside = np.zeros(len(X), bool)
-    aside[result.certificate.cells[:, 0]] = True
+    cells = np.zeros(X.shape, bool)
+    cells[tuple(result.certificate.cells.T)] = True
     suspects = [group.rows for group in result.suspects]
-    return Answer(result.location, result.support, suspects, aside & result.support)
+    aside = cells.any(axis=1) & result.support
+    return Answer(result.location, result.support, suspects, aside, cells)
+
+
+def repaired(X: np.ndarray) -> Answer:
+    """The same once more, after the repairs that are sure."""
+    answer, X = robust_mean(X), X.copy()
+    for cell in inlier.robust_mean(X).cells:
+        if cell.slip.repair is not None:
+            X[cell.row, cell.column] = cell.slip.repair
+    return replace(answer, location=inlier.robust_mean(X).location)
 
 
 def rule_named(text: str | None) -> Rule:
@@ -290,8 +310,10 @@ def about(doc: str | None, paragraphs: slice = slice(1, 2)) -> str:
 
 
 def versions(*packages: str) -> str:
-    """Of numpy, scipy and other packages."""
-    return ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", *packages))
+    """Of numpy, scipy and those of the other packages that are installed."""
+    installed = {found.name.lower() for found in distributions()}
+    present = (name for name in packages if name in installed)
+    return ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", *present))
 
 
 def processor() -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from sklearn.datasets import load_digits, make_classification
+from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 ROUNDS = 60
@@ -41,27 +41,13 @@ class Task:
         return [(p, h), (h,), (h, k), (k,)]
 
 
-def divided(X: np.ndarray, y: np.ndarray, hidden: int) -> Task:
-    """A quarter of the rows is for the test."""
-    X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
-    return Task(X.astype(np.float32), y, X_test.astype(np.float32), y_test, hidden)
-
-
 @cache
 def digits() -> Task:
-    """Handwritten digits: 4,810 parameters."""
+    """Handwritten digits, a quarter of them for the test: 4,810 parameters."""
     X, y = load_digits(return_X_y=True)
-    return divided(X / 16.0, y, hidden=64)
-
-
-@cache
-def synthetic() -> Task:
-    """A bigger task: 20 classes of two clusters each in 100 columns, 30,620 parameters."""
-    classes = {"n_classes": 20, "n_clusters_per_class": 2, "class_sep": 3.0, "flip_y": 0.0}
-    X, y = make_classification(
-        12_000, 100, n_informative=40, n_redundant=20, random_state=0, **classes
-    )
-    return divided(X / X.std(axis=0) / 4.0, y, hidden=250)
+    X = X.astype(np.float32) / 16.0
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
+    return Task(X, y, X_test, y_test, hidden=64)
 
 
 def shares(

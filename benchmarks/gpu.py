@@ -1,9 +1,5 @@
 """How fast a fit is where the data are already on a GPU, and where its time goes.
 
-    python benchmarks/gpu.py                       1,000,000 and 10,000,000 rows of 1,024 columns
-    python benchmarks/gpu.py --rows 1000000        one size
-    python benchmarks/gpu.py --device cpu --rows 20000 --columns 256 --repeats 1
-
 Settings A and B of the paper are drawn on the device in single precision, and uneven rows (standard
 deviations 5 / sqrt(j)), clean or with outliers 6 sigma out in the two weakest columns, where the
 two parts overlap. For each fit: how many rows are wrong, and how many would be by the best rule,

@@ -5,8 +5,7 @@ Each .npz file of a folder holds `X` (rows) and `y` (1 for a bad row). Rows are 
 there is one), and by the plain robust z-distance: the norm of a row in the columns' median absolute
 deviations from their medians. KNN, LOF and OCSVM depend on the units of the columns; they are given
 the table as it is, and in robust units too. A ranking is judged by its ROC-AUC and by its average
-precision, each averaged over all sets. Halves: every second name in alphabetical order, a table and
-its version in robust units (`_z`) together.
+precision, each averaged over all sets.
 
 The data stay where they are: only names and figures are printed, or written with `--write`. What
 others say of a set is kept in out/joblib.
@@ -86,21 +85,10 @@ def judged(method: str, X: np.ndarray, is_bad: np.ndarray) -> dict[str, float]:
 
 def summary(lines: pd.DataFrame) -> str:
     """One line for each method, the best AUC first."""
-    table = lines["set"].str.removesuffix("_z")
-    first = table.isin(sorted(set(table))[::2])
-    parts = {"mean": first | True, "first half": first, "second half": ~first}
-    means = pd.DataFrame(
-        {
-            f"mean {score}" if part == "mean" else f"{score}, {part}": lines[rows]
-            .groupby("ranking", sort=False)[score]
-            .mean()
-            .reindex(lines["ranking"].unique())
-            for score in SCORES
-            for part, rows in parts.items()
-        }
-    ).map("{:.3f}".format)
-    means["s"] = lines.groupby("ranking")["s"].sum().map("{:.0f}".format)
-    order = lines.groupby("ranking", sort=False)["AUC"].mean().sort_values(ascending=False)
+    by = lines.groupby("ranking", sort=False)
+    means = by[list(SCORES)].mean().add_prefix("mean ").map("{:.3f}".format)
+    means["s"] = by["s"].sum().map("{:.0f}".format)
+    order = by["AUC"].mean().sort_values(ascending=False)
     means = means.loc[order.index].rename({OURS: f"**{OURS}**"}).rename_axis("ranking")
     return common.markdown(means.reset_index().to_dict("records"))
 

@@ -19,7 +19,7 @@ import common
 import numpy as np
 import pandas as pd
 
-import told
+import given as knowledge
 from inlier.research.datasets import Sample
 
 # More than this many times the mean's error is harm.
@@ -146,10 +146,11 @@ def main(given: Sequence[str] | None = None) -> None:
     if not arguments.rule:
         # Bad rows have to be known, and to be fewer than the others.
         known = common.folder_data(arguments.data, arguments.only)
-        given = pd.DataFrame(told.measure(name, sample) for name, sample in known)
-        common.save_records("told", given)
-        sections["What is told"] = f"{common.about(told.__doc__)}\n\n{told.totals(given)}"
-        sections["What is told, and cannot be used"] = told.safety(given)
+        of_given = pd.DataFrame(knowledge.measure(name, sample) for name, sample in known)
+        common.save_records("given", of_given)
+        about = common.about(knowledge.__doc__)
+        sections["What is given"] = f"{about}\n\n{knowledge.totals(of_given)}"
+        sections["What is given, and cannot be used"] = knowledge.safety(of_given)
     note = (
         f"{common.about(__doc__)} Bold: worse than {HARM} times the mean. One shuffle of the rows "
         "(seed 0), two other orders, other powers of two as units. The data are not part of this "

@@ -1,15 +1,10 @@
 """How the cost of a fit grows with rows and columns, against the fastest methods of others.
 
-    python benchmarks/scale.py                    everything
-    python benchmarks/scale.py --quick            small tables only
-    python benchmarks/scale.py --only Rows        a section
-    python benchmarks/scale.py --threads 2        of the linear algebra (1)
-
 Rows, columns and long rows: Setting B in single precision with a fifth of the rows bad and 5
 added to every column, because real columns are not centered. For each fit seconds, passes, the
 bytes that these read, these bytes per second of the whole fit and as a part of what the machine
 copies in a second, whether the set is exact, and the distance to the mean of the good rows. Then
-all methods on the same data. Few rows, many columns: 50 rows against one product `X @ X.T`.
+all methods on the same data.
 """
 
 from __future__ import annotations
@@ -35,7 +30,6 @@ from inlier.research import methods
 
 ALPHA = 0.2
 SHIFT = 5.0
-WIDE_SHIFT, WIDE_SLACK = 0.5, 1.1
 OURS = {"sigma": "inlier-sigma", "nothing": "inlier"}
 # The last two are the fastest of those that find the set in Setting B (docs/results/rivals.md).
 RIVALS = (
@@ -100,15 +94,6 @@ def setting_b(n: int, d: int) -> Data:
     return Data.of(X, good)
 
 
-def shifted_rows(n: int, d: int) -> Data:
-    """N(0, I) with the last rows moved in all columns."""
-    X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
-    good = np.arange(n) < n - n // 5
-    for row in np.flatnonzero(~good):
-        X[row] += np.float32(WIDE_SHIFT)
-    return Data.of(X, good)
-
-
 class Growth(NamedTuple):
     """A section: what grows, the sizes (the last two are left out by --quick), and the table."""
 
@@ -127,7 +112,6 @@ GROWTHS = {
         "100 rows of d columns.", "d", [10**k for k in range(3, 7)], lambda d: (100, d)
     ),
 }
-WIDE = "Few rows, many columns"
 
 
 # Measuring ----------------------------------------------------------------------------------------
@@ -220,53 +204,6 @@ def compared(
     return common.markdown(lines)
 
 
-def wide(arguments: Namespace, bandwidth: float) -> str:
-    """Two tables of few rows."""
-    d = 10**5 if arguments.quick else 10**7
-    lines = [
-        line for n, size in ((40, d // 10), (50, d)) for line in few(n, size, arguments, bandwidth)
-    ]
-    return (
-        f"A fifth of the rows is shifted by {WIDE_SHIFT:g} in all columns. Sigma is {WIDE_SLACK:g} "
-        "times that of the good rows. Numpy works out `X @ X.T` as a symmetric product. Extra "
-        "memory: the most that is allocated beside the data, in a run of its own, and as a part of "
-        f"the data.\n\n{common.markdown(lines)}"
-    )
-
-
-def few(n: int, d: int, arguments: Namespace, bandwidth: float) -> list[dict[str, object]]:
-    """The product, and fits without sigma and with it."""
-    print_progress(f"{n} x {d:,}")
-    data = shifted_rows(n, d)
-    X = data.X
-    product = best(lambda: X @ X.T, arguments.repeats).seconds
-
-    def line_of(what: str, seconds: float, n_passes: int) -> dict[str, object]:
-        times = "1" if what == "`X @ X.T`" else f"{seconds / product:.2f}"
-        return {
-            "table": f"{n} x {d:,} ({amount(X.nbytes)})",
-            "": what,
-            "seconds": duration(seconds),
-            "times `X @ X.T`": times,
-            **moved(n_passes, X.nbytes, seconds, bandwidth),
-        }
-
-    unknown = dict.fromkeys(("extra memory", "exact set", "error"), "-")
-    lines = [line_of("`X @ X.T`", product, 1) | unknown]
-    for told, sigma in (("nothing", None), ("sigma", WIDE_SLACK * data.sigma)):
-        fit = partial(inlier.robust_mean, X, sigma=sigma)
-        run = best(fit, arguments.repeats)
-        line = line_of(f"fit, told {told}", run.seconds, run.answer.details.n_passes)
-        found = {
-            "exact set": common.wrong_rows(run.answer.support, data.good, "yes"),
-            "error": data.error(run.answer.location),
-        }
-        del run
-        extra = common.extra_memory(fit)
-        lines.append(line | {"extra memory": f"{amount(extra)} ({extra / X.nbytes:.1%})"} | found)
-    return lines
-
-
 # Showing ------------------------------------------------------------------------------------------
 
 
@@ -330,7 +267,7 @@ def note(arguments: Namespace, bandwidth: float) -> str:
         f"{common.LOAD_BEFORE}; {common.versions()}, {blas['name']} {blas['version']} ({kernels}). "
         f"Copy bandwidth {bandwidth / 1e9:.1f} GB/s, read and written, of {COPIED_BYTES // 10**6} "
         "MB.\n\n"
-        f"Single precision. All but the last section: Setting B with {ALPHA:.0%} of the rows bad "
+        f"Single precision, Setting B with {ALPHA:.0%} of the rows bad "
         f"and {SHIFT:g} added to every cell; methods that need alpha or sigma are given the true "
         f"ones. Seconds on the wall, best of {arguments.repeats}, fewer where the runs take more "
         f"than {ENOUGH:g} s. Moved: what the passes read, each the whole table once; not the test "
@@ -355,13 +292,10 @@ def main(given: Sequence[str] | None = None) -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     bandwidth = copy_bandwidth(arguments.repeats)
     sections = {}
-    for name in common.chosen(arguments.only, (*GROWTHS, WIDE), ";"):
-        if name == WIDE:
-            sections[name] = wide(arguments, bandwidth)
-        else:
-            # Long rows are a second table that grows with d, without a figure.
-            figure = f"scale-{GROWTHS[name].side}.svg" if name != "Long rows" else ""
-            sections[name] = grown(GROWTHS[name], figure, arguments, bandwidth)
+    for name in common.chosen(arguments.only, GROWTHS, ";"):
+        # Long rows are a second table that grows with d, without a figure.
+        figure = f"scale-{GROWTHS[name].side}.svg" if name != "Long rows" else ""
+        sections[name] = grown(GROWTHS[name], figure, arguments, bandwidth)
     title, command = "Growth with rows and columns", "python benchmarks/scale.py --write"
     common.publish(arguments, title, note(arguments, bandwidth), command, sections)
 

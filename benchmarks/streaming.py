@@ -1,9 +1,5 @@
 """How fast a table in a file is passed over, against reading the same file with plain numpy.
 
-    python benchmarks/streaming.py                    a .npy file of 4 GB in a temporary folder
-    python benchmarks/streaming.py --gigabytes 0.5    a smaller one
-    python benchmarks/streaming.py --threads 2        of the linear algebra (1)
-
 Plain numpy is `np.load` of the whole file. The lines below it are harder comparisons, which hold
 no more than a block, as a pass does: `np.fromfile` into a new array for each block of the size that
 the passes read, and reading into one buffer, which then stays in the cache. From the page cache all

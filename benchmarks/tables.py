@@ -5,7 +5,9 @@ cell or two, a shifted decimal point, a sentinel such as -999, swapped columns, 
 foreign rows, garbage. Copied rows and clean tables have nothing to find.
 
 An error is the distance to the mean of the good rows, each column in units of their standard
-deviation (root mean square over the columns).
+deviation (root mean square over the columns). A slip spoils one cell or two: "to the good cells" is
+the distance to the mean of all cells that are as they were, which is what is right if the other
+cells of such a row count.
 
 Fits of the rivals are kept in out/joblib: a run that was interrupted goes on where it stopped.
 Ours, and what `--rule` names, are fitted anew each time.
@@ -333,21 +335,44 @@ def ddc(X: np.ndarray) -> Answer:
     found = DDC().fit(pd.DataFrame(X[:, use]))
     flagged = np.zeros(X.shape, dtype=bool)
     flagged[:, use] = np.asarray(found.cellwise_outliers_)
-    good = ~(flagged | np.asarray(found.row_outliers_).astype(bool).reshape(-1, 1))
-    return Answer((X * good).sum(axis=0) / np.maximum(good.sum(axis=0), 1), good.all(axis=1))
+    kept = ~np.asarray(found.row_outliers_).astype(bool).ravel()
+    good = ~flagged & kept[:, None]
+    location = (X * good).sum(axis=0) / np.maximum(good.sum(axis=0), 1)
+    return Answer(location, kept, (), flagged.any(axis=1), flagged)
 
 
-def robpy_mcd(X: np.ndarray) -> Answer:
-    """Robpy's FastMCD; rows beyond the 97.5% point of chi-square are removed."""
-    from robpy.covariance.mcd import FastMCD
-    from sklearn.utils.validation import validate_data
+def cell_mcd(X: np.ndarray) -> Answer:
+    """Robpy's cellMCD: its location, and the cells that it flags.
 
-    if not hasattr(FastMCD, "_validate_data"):  # scikit-learn 1.7 gave it another name
-        FastMCD._validate_data = validate_data
-    found = FastMCD(random_seed=0).fit(X)
-    Z = X - found.location_
-    squared = np.einsum("ij,jk,ik->i", Z, np.linalg.pinv(found.covariance_), Z)
-    return Answer.of_rows(X, squared <= stats.chi2.ppf(0.975, X.shape[1]))
+    It refuses columns of which half are equal, which keep their mean, and tables with many marginal
+    outliers. Its predictions of cells, which numpy 2 refuses, are not needed.
+    """
+    from robpy.covariance.cellmcd import CellMCD
+
+    class WithoutPredictions(CellMCD):
+        def _make_predictions(self, X: np.ndarray, *others: Any) -> tuple[np.ndarray, np.ndarray]:
+            return np.zeros_like(X), np.ones_like(X)
+
+    use = stats.median_abs_deviation(X) > 1e-8
+    found = WithoutPredictions()
+    found.calculate_covariance(X[:, use])
+    location = X.mean(axis=0)
+    location[use] = found.location_
+    flagged = np.zeros(X.shape, dtype=bool)
+    flagged[:, use] = np.asarray(found.W) == 0
+    return Answer(location, np.ones(len(X), bool), (), flagged.any(axis=1), flagged)
+
+
+def thresholded(detector: str, threshold: str) -> common.Rule:
+    """A detector of PyOD whose scores are cut by a threshold of PyThresh."""
+
+    def rule(X: np.ndarray) -> Answer:
+        model = getattr(common.of_others(f"pyod.models.{detector.lower()}"), detector)
+        cut = getattr(common.of_others(f"pythresh.thresholds.{threshold.lower()}"), threshold)
+        scores = model(random_state=0).fit(X).decision_scores_
+        return Answer.of_rows(X, cut().eval(scores) == 0)
+
+    return rule
 
 
 def ecod(X: np.ndarray) -> Answer:
@@ -358,6 +383,7 @@ def ecod(X: np.ndarray) -> Answer:
 OURS = "inlier"
 METHODS: dict[str, common.Rule] = {
     OURS: common.robust_mean,
+    "inlier, repaired": common.repaired,
     "inlier, diagonal": partial(common.robust_mean, scatter="diagonal"),
     "mean": lambda X: Answer.of_rows(X, np.ones(len(X), dtype=bool)),
     "median": lambda X: Answer(np.median(X, axis=0)),
@@ -370,13 +396,19 @@ METHODS: dict[str, common.Rule] = {
     "MCD": min_cov_det,
     "DDC": ddc,
     "ECOD": ecod,
-    "robpy MCD": robpy_mcd,
+    "cellMCD": cell_mcd,
+    "MCD, PyThresh": thresholded("MCD", "FILTER"),
+    "isolation forest, PyThresh": thresholded("IForest", "FILTER"),
     "inlier, symmetric": partial(common.robust_mean, assume="symmetric"),
     "inlier, nothing": partial(common.robust_mean, assume="nothing"),
 }
 # The most draws of slow ones.
-MOST_DRAWS = {"robpy MCD": 1, "DDC": 2}
-NEEDS = {"DDC": "robpy", "robpy MCD": "robpy", "ECOD": "pyod"}
+MOST_DRAWS = {"cellMCD": 1, "DDC": 2}
+NEEDS = {"DDC": "robpy", "cellMCD": "robpy", "ECOD": "pyod"}
+NEEDS |= dict.fromkeys(("MCD, PyThresh", "isolation forest, PyThresh"), "pythresh")
+# Errors of single cells, and the methods that judge these.
+SLIPS = ("u1", "u10", "dec", "sent", "swap", "flip")
+BY_CELLS = (OURS, "inlier, repaired", "DDC", "cellMCD")
 
 
 def chosen_methods(names: str | None, rule: str | None) -> list[str]:
@@ -391,7 +423,33 @@ def chosen_methods(names: str | None, rule: str | None) -> list[str]:
     return found
 
 
+SCORES = (
+    "error",
+    "error_to_cells",
+    "found",
+    "lost",
+    "far_kept",
+    "seconds",
+    "cells_found",
+    "cells_lost",
+    "off",
+)
+
+
 # The scores ---------------------------------------------------------------------------------------
+
+
+def spoiled_cells(before: np.ndarray, Y: np.ndarray, bad: np.ndarray) -> np.ndarray:
+    """Which cells of the bad rows are wrong: those that changed, or all if most of them did."""
+    changed = (before != Y) & bad[:, None]
+    return changed | (changed.mean(axis=1) > 0.5)[:, None]
+
+
+def distance(location: np.ndarray, good: np.ndarray) -> float:
+    """To the mean of the good cells (others are nan), in units of their standard deviation."""
+    mean, spread = np.nanmean(good, axis=0), np.nanstd(good, axis=0)
+    use = spread > 0
+    return float(np.sqrt(np.mean(((location - mean)[use] / spread[use]) ** 2)))
 
 
 def scored(
@@ -401,23 +459,32 @@ def scored(
 
     Shares of the bad and of the good rows that were removed, and whether a far row was kept.
     """
-    mean, spread = Y[~bad].mean(axis=0), Y[~bad].std(axis=0)
-    use = spread > 0
-    off = (answer.location - mean)[use] / spread[use]
-    found = {"error": float(np.sqrt(np.mean(off**2)))}
+    found = {
+        "error": distance(answer.location, np.where(bad[:, None], np.nan, Y)),
+        "error_to_cells": distance(
+            answer.location, np.where(spoiled_cells(before, Y, bad), np.nan, Y)
+        ),
+    }
     if answer.kept is not None:
         center, unit = robust_units(before)
         far = bad & ((abs(Y - center) / unit).max(axis=1) > FAR)
         found["found"] = float((~answer.clean[bad]).mean()) if bad.any() else np.nan
         found["lost"] = float((~answer.clean[~bad]).mean())
         found["far_kept"] = float((far & answer.clean).any())
+        wrong, out = before != Y, answer.left_out
+        found["cells_found"] = float(out[wrong].mean()) if wrong.any() else np.nan
+        found["cells_lost"] = float(out[~wrong].mean())
+    # From the table without errors: a cell that is repaired counts.
+    mean, spread = before.mean(axis=0), before.std(axis=0)
+    off = (answer.location - mean)[spread > 0] / spread[spread > 0]
+    found["off"] = float(np.sqrt(np.mean(off**2)))
     return found
 
 
 def fitted(method: str, before: np.ndarray, Y: np.ndarray, bad: np.ndarray) -> dict[str, Any]:
     """Run one method; a failure is noted and does not end the run."""
     rule = METHODS[method] if method in METHODS else common.rule_named(method)
-    fit: dict[str, Any] = dict.fromkeys(("error", "found", "lost", "far_kept", "seconds"), np.nan)
+    fit: dict[str, Any] = dict.fromkeys(SCORES, np.nan)
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         start = perf_counter()
@@ -456,10 +523,11 @@ def measure(
                     fits.append(case | {"n": n, "d": d} | fit)
     frame = pd.DataFrame(fits)
     case = ["table", "kind", "draw"]
-    means = frame[frame.method == "mean"].set_index(case)[["error", "far_kept"]]
+    means = frame[frame.method == "mean"].set_index(case)[["error", "error_to_cells", "far_kept"]]
     frame = frame.join(means.add_prefix("mean_"), on=case)
     # A method that failed leaves the user with the mean.
     frame["ratio"] = (frame.error / frame.mean_error).fillna(1.0)
+    frame["ratio_to_cells"] = (frame.error_to_cells / frame.mean_error_to_cells).fillna(1.0)
     frame.loc[frame.failure != "", "far_kept"] = frame.mean_far_kept
     return frame
 
@@ -473,6 +541,7 @@ def summary(fits: pd.DataFrame) -> pd.Series:
     return pd.Series(
         {
             "ratio": common.geometric_mean(bad.ratio),
+            "ratio_to_cells": common.geometric_mean(bad.ratio_to_cells),
             "far_kept": bad.far_kept.sum(skipna=False),
             "far": bad.mean_far_kept.sum(),
             "clean_lost": fits[fits.kind == "clean"].lost.mean(),
@@ -500,6 +569,7 @@ def table_of(found: pd.DataFrame, of_what: str) -> str:
         {
             of_what: name,
             "error / mean's": f"{s.ratio:.3f}",
+            "to the good cells": f"{s.ratio_to_cells:.3f}",
             "far row kept": "-" if np.isnan(s.far_kept) else f"{s.far_kept:.0f} of {s.far:.0f}",
             "clean rows removed": common.percent(s.clean_lost),
             "good rows removed": common.percent(s.lost),
@@ -530,6 +600,26 @@ def table_of_kinds(fits: pd.DataFrame) -> str:
     )
 
 
+def table_of_cells(fits: pd.DataFrame) -> str:
+    """What becomes of cells, where single cells are wrong."""
+    slips, lines = fits[fits.kind.isin(SLIPS)], []
+    for method in [method for method in BY_CELLS if method in set(fits.method)]:
+        own = slips[slips.method == method]
+        clean = fits[(fits.method == method) & (fits.kind == "clean")]
+        lines.append(
+            {
+                "method": method,
+                "wrong cells found": common.percent(own.cells_found.mean()),
+                "good cells lost": common.percent(own.cells_lost.mean()),
+                "of clean tables": common.percent(clean.cells_lost.mean()),
+                "median error": common.figure(own.off.median()),
+                "mean error": common.figure(own.off.mean()),
+                "cases": f"{own.failure.eq('').sum()} of {len(own)}",
+            }
+        )
+    return common.markdown(lines)
+
+
 def table_of_harmless(fits: pd.DataFrame) -> str:
     """What is lost where there is nothing to find, by methods that remove rows."""
     lines = []
@@ -555,11 +645,12 @@ def note(fits: pd.DataFrame, draws: int) -> str:
     return (
         f"{common.about(__doc__, slice(1, 3))}\n\n"
         f"{fits.table.nunique()} tables, {len(cases)} cases, {draws} draws of each error (DDC two, "
-        "robpy's MCD one). \"error / mean's\" is the geometric mean over all cases with errors, "
+        'cellMCD one). "error / mean\'s" is the geometric mean over all cases with errors, '
         'none counted below .01; a method that fails leaves the mean. "Far row kept": a planted '
         f'row more than {FAR:g} robust standard deviations off is kept. "Worse than mean": the '
         f"error is more than {WORSE:g} times the mean's. Medians keep no rows. Seconds are of one "
-        "thread; those of rivals may be of an earlier run. "
+        'thread; those of rivals may be of an earlier run. Under "Cells", errors are those of the '
+        "mean of the table before errors were planted, in cases with wrong cells. "
         f"{common.versions('scikit-learn')}."
     )
 
@@ -586,6 +677,7 @@ def main(given: Sequence[str] | None = None) -> None:
     sections = {
         "All methods": table_of(found.sort_values("ratio", kind="stable"), "method"),
         "By what was planted": table_of_kinds(fits),
+        "Cells": table_of_cells(fits),
         "Nothing to find": table_of_harmless(fits),
         f"{judged}, by table": table_of(summaries(ours, "size"), "table"),
     }
