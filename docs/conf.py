@@ -85,8 +85,9 @@ numpydoc_validation_checks = {
 }  # fmt: skip
 # What users are given, and do not make: the fields stand under Attributes.
 RECORDS = (
-    "Aggregate", "Certificate", "Comparison", "Explanation", "Group", "MeanResult", "Method",
-    "PathPoint", "PrintedTable", "Record", "RobustMeanResult", "Sample", "Solution", "Step",
+    "Aggregate", "Certificate", "Comparison", "Explanation", "Group", "GroupedResult", "MeanResult",
+    "Method", "PathPoint", "PrintedTable", "Record", "RobustMeanResult", "Sample", "Solution",
+    "Step",
 )  # fmt: skip
 # Methods and models of research document what they share once, in their base classes.
 numpydoc_validation_exclude = {r"^inlier\.research\.", *(rf"\.{name}$" for name in RECORDS)}
@@ -105,5 +106,6 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,
     "image_srcset": ["2x"],
+    "thumbnail_size": (560, 340),
     "within_subsection_order": "FileNameSortKey",
 }

@@ -3,7 +3,7 @@ Rows in the wrong unit
 ======================
 
 Fisher's irises were measured in centimeters. Here twelve of them, all of one species, were entered
-in inches. No single number is far enough out to be called an error; the rows as a whole are.
+in inches. No single number is far enough out to be set aside; the rows as a whole are removed.
 """
 
 import matplotlib.pyplot as plt
@@ -22,10 +22,10 @@ print(result.message)
 print("removed:", result.outliers)
 
 # %%
-# No cell is extreme. The score of a row is split by columns; a column below zero speaks for
-# the row.
+# Some of their cells are far out for their column, and would be usual in centimeters. The score of
+# a row is split by columns; a column below zero speaks for the row.
 
-print("extreme cells:", result.cells)
+print("cells like inches:", sum(cell.slip.like == "inches" for cell in result.cells))
 print(result.explain(10))
 
 # %%

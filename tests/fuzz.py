@@ -383,7 +383,7 @@ def choices(told: Told, rng: Random) -> Iterator[Lie]:
     """The same, of every other answer that a result has."""
     result = told.result
     k = len(result.groups)
-    for i in range(len(result.path)):
+    for i in range(len(result._path)):
         by_choice = partial(result.at, i)
         yield from named(f"at({'above' if i <= k else 'below'})", chose(
             told, by_choice, rng, partition=i <= k))  # fmt: skip

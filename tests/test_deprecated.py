@@ -14,7 +14,7 @@ RESULT = inlier.robust_mean(X)
 
 
 def test_a_result_has_few_public_attributes():
-    assert len([name for name in dir(RESULT) if not name.startswith("_")]) <= 28
+    assert len([name for name in dir(RESULT) if not name.startswith("_")]) <= 25
 
 
 @cases("name", inlier._OLD)
@@ -43,6 +43,8 @@ def test_old_ways_to_rank_and_to_plot():
     with pytest.warns(FutureWarning, match="ranking"):
         outlyingness = RESULT.outlyingness
     np.testing.assert_array_equal(RESULT.ranking, np.argsort(-outlyingness, kind="stable"))
+    with pytest.warns(FutureWarning, match="use sensitivity"):
+        assert RESULT.path is RESULT._path
     with pytest.warns(FutureWarning, match=r'plot\("scores"\)'):
         assert RESULT.plot_scores().get_title() == RESULT.plot("scores").get_title()
 

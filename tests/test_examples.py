@@ -229,7 +229,7 @@ def test_the_reference_lists_every_public_name(module):
 # What the text of an example says, and its output has to.
 SAID = {
     "plot_01_unit_errors": "20 of 20 bad cells set aside, and 0 others",
-    "plot_02_inches": "extreme cells: ()",
+    "plot_02_inches": "cells like inches: 8",
     "plot_03_digits": "removed: 45 of 45 other digits, 0 of 178 zeros",
     "plot_04_faces": "removed: 28 of 40 backgrounds, 0 of 100 faces",
     "plot_05_clean_table": "removes   0 rows, the mean moves by 0.000",
@@ -242,6 +242,8 @@ SAID = {
     "plot_12_certificate": "10 rows removed, 10 of them bad",
     "plot_13_nearest_centroid": "40 rows removed, 40 of them bad",
     "plot_14_kmeans": "8 rows removed, 8 of them in millimeters",
+    "plot_15_robust_regression": "less than a fifth of the plain fit's: True",
+    "plot_16_flipped_labels": "at least two thirds of the flipped labels found: True",
 }
 SLOW = ("plot_07", "plot_08", "plot_09")  # more than three seconds, torch and Dask included
 GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))

@@ -118,11 +118,10 @@ PLANTED = {
     "p_value": with_group(log_p=0.1),
     "group mean": with_group(place=Place(np.zeros((2, 4)), np.eye(4)[:1])),
     "message: kept": said("Kept 54", "Kept 53"),
-    "message: NaN": said(r"within \S+ of", "within nan of"),
+    "message: NaN": said(r"within \S+ standard", "within nan standard"),
     "message: groups": said("Removed: 6", "Removed: 7"),
     "message: bound too small": said("Kept 54", "The bound is too small. Kept 54"),
-    "statement: radius": said(r"within \S+ of", "within 0.001 of"),
-    "statement: sigma": said(r"vary by at most \S+", "vary by at most 0.1"),
+    "statement: radius": said(r"within \S+ standard", "within 0.001 standard"),
 }
 
 

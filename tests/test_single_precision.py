@@ -177,7 +177,7 @@ def test_means_along_the_path_do_not_remember_distant_rows():
     X = X.astype(np.float32)
     result = robust_mean(X)
     assert len(result.groups) == 1
-    for point in result.path[1:]:
+    for point in result._path[1:]:
         expected = np.delete(X.astype(np.float64), point.removed, axis=0).mean(axis=0)
         np.testing.assert_allclose(point.location, expected, rtol=0.0, atol=1e-6)
 

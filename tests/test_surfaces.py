@@ -12,6 +12,7 @@ import pytest
 import inlier
 from commands import fit_record, invoke
 from inlier.report import card, page
+from inlier.results.cells import reasons
 from inlier.results.explanation import explained
 from inlier.results.wording import remarks
 
@@ -100,10 +101,10 @@ def test_the_fit_has_all_there_is_to_say(result):
     assert sorted({cell.row for cell in result.cells if cell.set_aside}) == SET_ASIDE
     assert [cell.row for cell in result.cells if not cell.set_aside] == [120] * 3 + [121] * 3
     assert result.support[SET_ASIDE].all() and not result.support[REMOVED].any()
-    assert {cell.slip for cell in result.cells if cell.set_aside} == {
-        "it looks 100 times too large",
-        "it occurs 5 times, like a code for a missing value",
-    }
+    assert [str(reason) for reason in reasons(c for c in result.cells if c.set_aside)] == [
+        "5 x 999 in <b>age</b>, like a code for a missing value",
+        "2 x about 100 times the usual in height, like a misplaced decimal point",
+    ]
 
 
 def test_the_plain_mean_has_the_cells_that_were_set_aside(result):
@@ -143,11 +144,12 @@ def test_all_surfaces_agree(table, result, choice):
     shown = remarks(result).replace("result.keep", "--keep")
     shown = shown.replace("result.groups", "the groups").replace("Pass sigma", "Give --sigma")
     assert shown in said["terminal"]
-    for where in ("report", "terminal"):
-        for cell in result.cells:  # on the page, a table has those of kept rows
-            parts = (cell.slip, "cell set aside") if where == "report" else (str(cell),)
-            words = (str(cell),) if not result.support[cell.row] else parts
-            assert all(part in said[where] for part in words), (where, str(cell))
+    aside = [cell for cell in result.cells if cell.set_aside]
+    assert all(str(reason) in said["terminal"] for reason in reasons(aside))
+    assert all(str(reason) in said["report"] for reason in reasons(result.cells)[:12])
+    for cell in result.cells:
+        assert str(cell.slip) in said["report"]
+    assert said["report"].count("cell set aside") == len(aside)
 
 
 @pytest.mark.parametrize("choice", ["fit", "drop", "keep", "symmetric", "sigma"])
@@ -182,9 +184,9 @@ def test_all_surfaces_tell_of_missing_cells(tmp_path, choice):
 
 
 def test_documented_fields(table):
-    """docs/command-line.md names every field, and no other."""
+    """docs/json.md names every field, and no other."""
     record = fit_record(table, "--id-column", "name")
-    text = (Path(__file__).parents[1] / "docs" / "command-line.md").read_text()
+    text = (Path(__file__).parents[1] / "docs" / "json.md").read_text()
     described = set(re.findall(r"^\| `([\w.\[\]]+)`", text, flags=re.M))
 
     def fields(value, path=""):
@@ -232,8 +234,8 @@ def test_cells_that_were_set_aside_are_empty_in_the_cleaned_file(table, result, 
         expected.loc[cell.row, cell.name] = np.nan
     expected = expected[result.support].reset_index(drop=True)
     pd.testing.assert_frame_equal(cleaned(), expected)
-    pd.testing.assert_frame_equal(cleaned("--clean-rows"), expected.dropna().reset_index(drop=True))
-    assert invoke("fit", table, "--clean-rows").stderr.count("Give --clean too") == 1
+    pd.testing.assert_frame_equal(cleaned("--drop-rows"), expected.dropna().reset_index(drop=True))
+    assert invoke("fit", table, "--drop-rows").stderr.count("Give --clean too") == 1
 
 
 def test_a_row_is_explained_by_the_group_it_left_with(table, result):
@@ -241,7 +243,7 @@ def test_a_row_is_explained_by_the_group_it_left_with(table, result):
         why = result.explain(row)
         if why.removed:
             assert why.directions[0].name == f"group 1: {result.groups[0]}"
-        assert set(why.cells) == {str(c) for c in result.cells if c.row == row}
+        assert set(why.cells) == {c.name + c.words for c in result.cells if c.row == row}
         assert all(words in str(why) for words in why.cells)
         assert all(words.endswith("; set aside") != why.removed for words in why.cells)
     why = result.explain(100)

@@ -1,7 +1,11 @@
 """Data-parallel training over gloo with four processes, one of which sends garbage."""
 
+import re
 import socket
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -56,6 +60,19 @@ def train(rank, port, out, by_bucket):
         torch.save((weight.tolist(), rejected), f"{out}/{rank}.pt")
     finally:
         distributed.destroy_process_group()
+
+
+@pytest.mark.slow
+def test_the_program_of_the_documentation(tmp_path):
+    page = Path(__file__).parents[2].joinpath("docs", "federated.md").read_text(encoding="utf-8")
+    program, printed = re.search(
+        r"```python\n(import torch\n.*?)```\n\n```console\n\$ .*?\n(.*?)```", page, re.DOTALL
+    ).groups()
+    (tmp_path / "train.py").write_text(program, encoding="utf-8")
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command = [*launch, f"--nproc-per-node={RANKS}", str(tmp_path / "train.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.stdout == printed, done.stderr
 
 
 @pytest.mark.slow
