@@ -52,7 +52,7 @@ class Shift(NamedTuple):
 class Left(NamedTuple):
     """The rows that are left as others are trimmed."""
 
-    count: int
+    n_left: int
     mean: Array
     """Less the center."""
     squares: float
@@ -61,15 +61,15 @@ class Left(NamedTuple):
     @property
     def squared_error(self) -> float:
         """The square of the standard error of the mean, over all columns."""
-        return (self.squares / self.count - float(self.mean @ self.mean)) / self.count
+        return (self.squares / self.n_left - float(self.mean @ self.mean)) / self.n_left
 
     def shift_to(self, inner: Left) -> Shift:
         """Compare with fewer of the rows."""
-        shift, trimmed = self.mean - inner.mean, self.count - inner.count
-        offsets = self.count * self.mean - inner.count * inner.mean
+        shift, trimmed = self.mean - inner.mean, self.n_left - inner.n_left
+        offsets = self.n_left * self.mean - inner.n_left * inner.mean
         about_inner = trimmed * inner.mean - 2.0 * offsets
         scatter = self.squares - inner.squares + float(inner.mean @ about_inner)
-        return Shift(float(shift @ shift), scatter / self.count**2)
+        return Shift(float(shift @ shift), scatter / self.n_left**2)
 
 
 @dataclass(frozen=True, eq=False)
