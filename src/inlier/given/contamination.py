@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 # Of a tail, the outer rows move the mean at most this many times as far as the next ones.
 TAIL = 3.0
-# In standard errors: by less the mean moves with any rows.
+# In standard errors: less is next to nothing, and the columns in which the mean moves are chance.
 NOTABLE = 2.0
 
 
