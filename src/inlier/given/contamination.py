@@ -5,11 +5,17 @@ they are what was meant. Otherwise the k outermost of the others leave as well, 
 good rows have tails, and a tail that is cut off moves the mean if the rows are skewed.
 
 How far a tail would move it shows in the rows further in. Let t1 be the shift of the mean as k rows
-are trimmed, and t2 that as k more are. The outermost tenth of a Gaussian, exponential or log-normal
-tail moves the mean up to 2.5 times as far as the next tenth, and even of a power tail whose
-variance is barely finite 3.3 times; where the k rows are bad, t1 is many times t2. So they leave if
-t1't1 > 4 t1't2. Where a tail ends within the k rows this sees nothing: a fifth of skewed rows may
-pass for bad ones.
+are trimmed, and t2 that as k more are. The k rows leave if
+
+- t1 is more than two standard errors of the mean: less is next to nothing,
+- t1 is more than three times as long as t2. The outermost tenth of a Gaussian, exponential or
+  log-normal tail moves the mean up to 2.5 times as far as the next tenth,
+- t2 is less than two standard errors: what is left is one population. Where the rows further in
+  move the mean, in whatever direction, good rows have a shape that explains t1 as well.
+
+Lengths are those of t1 and t2 without what chance adds to their squares. Where a tail ends within
+the k rows this sees nothing: a fifth or more of skewed rows in few columns may pass for bad ones,
+and so may a class. In one column that is the rule, so there only the rows of the search leave.
 
 Each fraction is the dual of the paper's problem: the kept rows have a sigma, and the certificate
 bounds from below how many rows have to go for it.
@@ -39,7 +45,9 @@ if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
 
 # Of a tail, the outer rows move the mean at most this many times as far as the next ones.
-TAIL = 4.0
+TAIL = 3.0
+# In standard errors: less is next to nothing, and the columns in which the mean moves are chance.
+NOTABLE = 2.0
 
 
 def check_contamination(value: Any) -> float | None:
@@ -92,19 +100,24 @@ def within_contamination(result: RobustMeanResult, fraction: float) -> RobustMea
 
 
 def leaving(trimming: Trimming, allowed: Sequence[int]) -> list[int]:
-    """Return how many rows leave, in their order, if these numbers may be bad; one pass."""
-    found, n = trimming.n_found, len(trimming.rows)
+    """Return how many rows leave, in their order, if these numbers may be bad; some passes."""
+    found = trimming.n_found
     # As many rows further in show the tail, unless they would reach into the middle.
-    middle = found + 3 * (n - found) // 4
-    windows = {k: min(2 * k - found, middle) for k in allowed if 2 * found < k < middle}
+    middle = found + 3 * len(trimming.others) // 4
+    first = 2 * found if trimming.table.shape[1] > 1 else middle
+    windows = {k: min(2 * k - found, middle) for k in allowed if first < k < middle}
     counts = {k: min(k, found) for k in allowed}
     if windows:
         ends = np.unique([found, *windows.keys(), *windows.values()])
-        means = dict(zip(ends.tolist(), trimming.means(ends), strict=True))
+        left = dict(zip(ends.tolist(), trimming.left(ends), strict=True))
+        notable = NOTABLE**2 * left[found].squared_error
     for k, inner in windows.items():
-        outer = means[found] - means[k]
-        further = (means[k] - means[inner]) * ((k - found) / (inner - k))
-        if float(outer @ outer) > TAIL * max(0.0, float(outer @ further)):
+        outer = left[found].shift_to(left[k])
+        further = left[k].shift_to(left[inner]).times((k - found) / (inner - k))
+        if (
+            outer.squared > notable > further.beyond_chance
+            and outer.beyond_chance > TAIL**2 * further.beyond_chance
+        ):
             counts[k] = trimming.untied(k)
     return [counts[k] for k in allowed]
 

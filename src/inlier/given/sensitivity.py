@@ -12,7 +12,7 @@ from inlier import theory
 from inlier._internal.arrays import double, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
-from inlier.given.contamination import leaving, most_bad
+from inlier.given.contamination import NOTABLE, leaving, most_bad
 from inlier.given.trimming import Trimming
 from inlier.linalg.eigenpairs import spectrum_of_kept
 from inlier.results.cells import named
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4)
 # Columns that are named.
 COLUMNS = 3
-# In standard errors: below it the columns in which the mean moves are those of chance.
-NOTABLE = 2.0
-# From so many on, a fraction is worth knowing.
+# In standard errors: from so many on, a fraction is worth knowing.
 MATTERS = 5.0
 
 
@@ -119,7 +117,7 @@ class Sensitivity(Sequence[Change]):
 
 
 def sensitivity(result: RobustMeanResult) -> Sensitivity:
-    """Compute what each fraction would change; seven passes, and some for each that differs."""
+    """Compute what each fraction would change; eight passes, and some for each that differs."""
     trimming = Trimming.of(result, never=result._trusted)
     n = trimming.table.shape[0]
     counts = leaving(trimming, [most_bad(fraction, n) for fraction in FRACTIONS])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,46 @@ EQUAL = 1e-9
 WEIGHTS = 1 << 27
 
 
+class Shift(NamedTuple):
+    """How far the mean moves as rows are trimmed."""
+
+    squared: float
+    chance: float
+    """The square that is expected of rows of this size in random directions."""
+
+    @property
+    def beyond_chance(self) -> float:
+        """The square without what chance adds to it; may be negative."""
+        return self.squared - self.chance
+
+    def times(self, factor: float) -> Shift:
+        """Return the same shift, longer by a factor."""
+        return Shift(factor**2 * self.squared, factor**2 * self.chance)
+
+
+class Left(NamedTuple):
+    """The rows that are left as others are trimmed."""
+
+    n_left: int
+    mean: Array
+    """Less the center."""
+    squares: float
+    """Sum of the squared distances from the center."""
+
+    @property
+    def squared_error(self) -> float:
+        """The square of the standard error of the mean, over all columns."""
+        return (self.squares / self.n_left - float(self.mean @ self.mean)) / self.n_left
+
+    def shift_to(self, inner: Left) -> Shift:
+        """Compare with fewer of the rows."""
+        shift, trimmed = self.mean - inner.mean, self.n_left - inner.n_left
+        offsets = self.n_left * self.mean - inner.n_left * inner.mean
+        about_inner = trimmed * inner.mean - 2.0 * offsets
+        scatter = self.squares - inner.squares + float(inner.mean @ about_inner)
+        return Shift(float(shift @ shift), scatter / self.n_left**2)
+
+
 @dataclass(frozen=True, eq=False)
 class Trimming:
     """The order of the rows of a result, and what trimming them does to the mean."""
@@ -39,19 +79,18 @@ class Trimming:
     result: RobustMeanResult
     table: Table
     """In the metric of the result, if it has one."""
-    measure: Ellipsoid
-    sizes: Array
-    """Of the rows by the measure, n, on the host."""
-    rows: Array
-    """Those that the fit has removed, by their score, and then the others from outside in."""
-    n_found: int
-    """Rows that the fit has removed."""
+    found: Array
+    """Rows that the fit has removed, in the order of the table."""
+    others: Array
+    """Rows that may leave as well, in the order of the table."""
+    given: Ellipsoid | None = None
+    """Another measure than that of the kept rows in the middle."""
 
     @classmethod
     def of(
         cls, result: RobustMeanResult, measure: Ellipsoid | None = None, never: Mask | None = None
     ) -> Trimming:
-        """Measure all rows of a result; two passes, and a sample.
+        """Prepare the rows of a result; they are measured when their order is asked for.
 
         Parameters
         ----------
@@ -66,18 +105,34 @@ class Trimming:
         if (metric := result._rule.metric) is not None:
             table = table.in_metric(metric)
         support = on_host(result.support)
-        if measure is None:
-            measure = middle(table, support)
-        sizes = on_host(measured(table, measure)).astype(np.float64)
-        order = np.argsort(-sizes, kind="stable")
-        if never is not None:
-            order = order[~never[order]]
-        gone = ~support[order]
-        found = order[gone]
-        if len(found):  # the surest first
-            found = found[np.argsort(-on_host(result.scores)[found], kind="stable")]
-        rows = np.concatenate([found, order[~gone]])
-        return cls(result, table, measure, sizes, rows, len(found))
+        may_leave = np.ones_like(support) if never is None else ~never
+        found, others = np.flatnonzero(may_leave & ~support), np.flatnonzero(may_leave & support)
+        return cls(result, table, found, others, measure)
+
+    @property
+    def n_found(self) -> int:
+        """Rows that the fit has removed."""
+        return len(self.found)
+
+    @cached_property
+    def measure(self) -> Ellipsoid:
+        """How far out a row is; one pass, and a sample, unless it is given."""
+        return self.given or middle(self.table, on_host(self.result.support))
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Of the rows by the measure, n, on the host; one pass."""
+        return on_host(measured(self.table, self.measure)).astype(np.float64)
+
+    @cached_property
+    def rows(self) -> Array:
+        """Those that the fit has removed, the surest first, and then the others from outside in."""
+        found, others = (
+            rows[np.argsort(-self.sizes[rows], kind="stable")] for rows in (self.found, self.others)
+        )
+        if len(found):
+            found = found[np.argsort(-on_host(self.result.scores)[found], kind="stable")]
+        return np.concatenate([found, others])
 
     @cached_property
     def center(self) -> Array:
@@ -107,6 +162,17 @@ class Trimming:
         # From the middle outwards, so that rows far away cost the others no digits.
         sums = np.cumsum(np.nan_to_num(np.concatenate(found))[::-1], axis=0)[::-1]
         return np.asarray(sums / (n - ends)[:, None])
+
+    def left(self, ends: Array) -> list[Left]:
+        """Return what is left as rows are trimmed; two passes. See `means`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = on_host(self.table.sq_distances(self.center)).astype(np.float64)
+            ordered = np.cumsum(squares[self.rows][::-1])[::-1][ends]
+        never = np.ones(len(squares), dtype=np.bool_)
+        never[self.rows] = False
+        sums = ordered + float(squares[never].sum())
+        counts = len(squares) - ends
+        return [Left(*one) for one in zip(counts.tolist(), self.means(ends), sums, strict=True)]
 
     def moves(self, directions: Array, start: int, ends: Sequence[int]) -> list[Array]:
         """Return how far the mean moves along each direction as rows are trimmed; one pass.
@@ -139,8 +205,8 @@ class Trimming:
 
     def from_outside(self) -> Trimming:
         """Return the order without those first that the fit has removed."""
-        rows = self.rows[np.argsort(-self.sizes[self.rows], kind="stable")]
-        return replace(self, rows=rows, n_found=0)
+        rows = np.sort(np.concatenate([self.found, self.others]))
+        return replace(self, found=rows[:0], others=rows, given=self.measure)
 
     def untied(self, j: int) -> int:
         """Return the largest number of rows up to j that does not cut between equal rows."""
@@ -152,14 +218,15 @@ class Trimming:
     def kept(self, j: int) -> Mask:
         """Return which rows are kept if the first j of the order are removed."""
         support = np.ones(self.table.shape[0], dtype=np.bool_)
-        support[self.rows[:j]] = False
+        # Which rows are the surest matters only if not all of them leave.
+        support[self.found if j == self.n_found else self.rows[:j]] = False
         return support
 
     def group(self, j: int) -> Group | None:
         """Return the rows that leave beyond those of the fit, as a group; one pass."""
-        rows = self.rows[self.n_found : j]
-        if not len(rows):
+        if j <= self.n_found:
             return None
+        rows = self.rows[self.n_found : j]
         sizes = self.sizes[self.rows]
         cut = float(sizes[j - 1])
         if j < len(sizes):
