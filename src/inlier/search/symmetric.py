@@ -246,7 +246,8 @@ def _refined(
         if count(members != before) <= few:
             break
     sizes, cut = group.sizes[kept], group.cut
-    if cut.side and not tests.is_no_tail(sizes, cut.cut):
+    tail = cut.side and not tests.is_no_tail(sizes, cut.cut)
+    if tail and not _is_of_another_kind(task, found, group):
         found.tail = max(found.tail, count(members))
         return None
     few = count(kept) - count(members) < (1.0 - thresholds.LARGE) * kept.shape[0]
@@ -255,6 +256,18 @@ def _refined(
         found.unclear = max(found.unclear, count(members))
         return None
     return group.with_log_p(log_p)
+
+
+def _is_of_another_kind(task: Task, found: SearchState, group: Candidate) -> bool:
+    """Return whether the rows at the end of a tail are unlike the others in other directions."""
+    table, sizes = task.oracle.table, group.sizes
+    rows = chosen_rows(table, found.kept, thresholds.FEWEST_PURSUED, task.random)
+    d = table.shape[1]
+    if d < thresholds.MINORITY_COLUMNS or len(rows) < thresholds.ROWS_PER_COLUMN * d:
+        return False
+    along = on_host(namespace(sizes).take(sizes, like(rows, sizes)))
+    centered = on_host(centered_rows(table, rows, found.mean))
+    return tests.is_nearer_elsewhere(centered, along, group.cut.cut)
 
 
 def _turned(task: Task, found: SearchState, members: Rows, white: White | None) -> Candidate | None:

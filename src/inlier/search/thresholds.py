@@ -91,6 +91,7 @@ CENTER_ERRORS = 2.0  # standard errors by which the mirror image is moved, to be
 CENTER_REACH = 2.0  # standard deviations beyond which rows do not move the center
 SHORT_TAIL = 0.75  # deviation over mean beyond a cut; an exponential tail has 1
 MODE_LEVEL = 1e-3  # of each window for a second mode; windows overlap
+GAUSSIAN_LEVEL = 0.01  # at which rows are Gaussian in all directions but that of a tail
 UNPOPULATED = 0.125  # largest part of a group half way between it and the center
 MOST_GROUPS = 12  # rounds of the search; each but the last removes a group
 MAJORITY = 0.55  # share of the rows that must be kept
