@@ -472,9 +472,9 @@ def is_nearer_elsewhere(R: Array, along: Array, cut: float) -> bool:
     """Return whether rows that are far out along one direction are near in all others.
 
     The tail of a skewed direction is like the other rows elsewhere or, where the spread of rows
-    grows with their size, farther out. This holds beside rows that are Gaussian elsewhere; rows that
-    are skewed in several directions may be anything there. The others are the rows up to half way
-    to the cut, because farther out bad rows may be among them.
+    grows with their size, farther out. This holds beside rows that are Gaussian elsewhere; rows
+    that are skewed in several directions may be anything there. The others are the rows up to half
+    way to the cut, because farther out bad rows may be among them.
     """
     inner, beyond = along <= cut / 2.0, along > cut
     Z = _sphered(R)
@@ -505,9 +505,7 @@ def _is_gaussian(Z: Array, inner: Array) -> bool:
     kurtosis = ((_sphered(inner) ** 2).sum(axis=1) ** 2).mean() - product * (n - 1.0) / (n + 1.0)
     critical = -ndtri(thresholds.GAUSSIAN_LEVEL / 2.0) * np.sqrt(8.0 * product / n)
     degrees = product * (p + 1.0) / 6.0
-    return bool(
-        chdtrc(degrees, skewness) > thresholds.GAUSSIAN_LEVEL and abs(kurtosis) < critical
-    )
+    return bool(chdtrc(degrees, skewness) > thresholds.GAUSSIAN_LEVEL and abs(kurtosis) < critical)
 
 
 def _sphered(R: Array) -> Array:
