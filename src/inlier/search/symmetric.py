@@ -272,7 +272,8 @@ def _is_no_tail(task: Task, found: SearchState, group: Candidate) -> bool:
         return True
     rows = chosen_rows(table, found.kept, thresholds.FEWEST_PURSUED, task.random)
     d = table.shape[1]
-    if d < thresholds.MINORITY_COLUMNS or len(rows) < thresholds.ROWS_PER_COLUMN * d:
+    # Of few columns little is elsewhere: clean rows with skewed factors were taken there.
+    if d < 2 * thresholds.MINORITY_COLUMNS or len(rows) < thresholds.ROWS_PER_COLUMN * d:
         return False
     along = on_host(namespace(sizes).take(sizes, like(rows, sizes)))
     centered = on_host(centered_rows(table, rows, found.mean))
