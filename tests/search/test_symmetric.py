@@ -9,6 +9,7 @@ import inlier
 from inlier import RobustMean, robust_mean
 from inlier.datasets import SettingA, SettingB
 from inlier.research.datasets import Cluster, HeavyTails
+from inlier.search import tests as search_tests
 from ordinary_tables import fitted, iris_with_typos
 
 # -- fits -----------------------------------------------------------------------------------------
@@ -52,6 +53,51 @@ def test_the_estimator_predicts_the_verdict_of_the_fit(assume):
             warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
             model = RobustMean(assume=assume).fit(X)
         np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
+
+
+@pytest.mark.parametrize("shape", [(1000, 10), (300, 20), (1000, 20), (2000, 30)])
+def test_the_first_setting_is_found_in_few_columns(shape):
+    """Its outliers are a tail along one direction, and near the others in all other directions."""
+    ratios = []
+    for seed, alpha in [(0, 0.1), (1, 0.1), (0, 0.2), (1, 0.2)]:
+        sample = SettingA(*shape, alpha).sample(seed)
+        plain = np.linalg.norm(sample.X.mean(axis=0) - sample.mean)
+        ratios.append(np.linalg.norm(fitted(sample.X).location - sample.mean) / plain)
+    assert max(ratios) < 0.4
+
+
+def test_the_tail_of_a_factor_stays():
+    """However strong the factor is, and if rows vary more where it is large."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        noise, factor = rng.standard_normal((800, 20)), rng.exponential(size=(800, 1))
+        way = rng.standard_normal(20) / np.sqrt(20.0)
+        assert robust_mean(noise + 3.0 * factor * way).support.all()
+        assert robust_mean((1.0 + 0.1 * factor) * noise + 1.5 * factor * way).support.all()
+
+
+def test_gaussian_rows_are_told_from_others():
+    """Mardia's tests at 1% each, and the same of the rows beyond a cut."""
+    rng = np.random.default_rng(0)
+    Z = [rng.standard_normal((200, 6)) for _ in range(300)]
+    rejected = np.mean([not search_tests._is_gaussian(z, z[:150]) for z in Z])
+    assert 0.002 < rejected < 0.04
+    for z in Z[:20]:
+        heavy = z * np.sqrt(5.0 / rng.chisquare(5, (200, 1)))
+        assert not search_tests._is_gaussian(z + rng.exponential(size=(200, 6)), z)
+        assert not search_tests._is_gaussian(z, heavy)
+    # In a direction that is skewed the rows beyond a cut are like the others elsewhere.
+    factor = rng.exponential(size=(300, 200)) - 1.0
+    nearer = [
+        search_tests.is_nearer_elsewhere(np.c_[t, z], t, 1.0)
+        for t, z in zip(factor, Z, strict=True)
+    ]
+    assert np.mean(nearer) < 0.015
+    shrunk = [
+        search_tests.is_nearer_elsewhere(np.c_[t, np.where(t > 1.0, 0.3, 1.0)[:, None] * z], t, 1.0)
+        for t, z in zip(factor, Z, strict=True)
+    ]
+    assert np.mean(shrunk) > 0.7
 
 
 def test_tails_of_skewed_rows_stay():

@@ -57,7 +57,9 @@ def fit_without_sigma(
     if frame.rotation is not None and central:
         first, distances = central_point(frame.table)
     sample, axes = _sample_of_span(frame, sample)
-    task = Task(frame, oracle, random, sample, axes, in_metric, notify)
+    # Without a sample nothing else can be tested.
+    tails = assume == "symmetric" or sample is None
+    task = Task(frame, oracle, random, sample, axes, in_metric, tails, notify)
     # Rows are rounded in the coordinates of the data, whose origin may be elsewhere in the metric.
     origin = 0.0 if metric is None else metric.transform(np.zeros_like(start)[None])[0]
     noise = float(np.finfo(whole.dtype).eps) * (float(np.linalg.norm(start - origin)) + typical)
@@ -114,8 +116,8 @@ def search(task: Task, first: SearchState, start: Array, assume: str) -> tuple[S
         return symmetric(task, first), False
     if assume == "auto" and enough and not _rehearsal_fails(task, start, first.noise):
         found = symmetric(task, first)
-        # Nothing else can be tested in a table that is too large to sample.
-        if task.sample is None or (found.groups and _is_noise(task, found)):
+        usable = bool(found.groups) and not found.skewed
+        if task.sample is None or (usable and _is_noise(task, found)):
             return found, False
         if found.groups and len(first.mean) > DENSE:
             # Bring the eigensolver, which starts where it ended last, back to all rows.
@@ -126,8 +128,8 @@ def search(task: Task, first: SearchState, start: Array, assume: str) -> tuple[S
 def _rehearsal_fails(task: Task, start: Array, noise: float) -> bool:
     """Return whether the search by symmetry is in vain, as one on a sample in memory shows.
 
-    It is if it removes groups and what it leaves is no noise; or if it finds nothing in all rows: a
-    sample may not show a small group.
+    It is if it finds a tail; if it removes groups and what it leaves is no noise; or if it finds
+    nothing in all rows: a sample may not show a small group.
     """
     frame, sample = task.frame, task.sample
     if sample is None or task.axes is not None or frame.rotation is not None:
@@ -139,8 +141,10 @@ def _rehearsal_fails(task: Task, start: Array, noise: float) -> bool:
     distances = table.sq_distances(start)
     alone = some._replace(rows=np.arange(len(some.rows)))
     inside = Frame.of(table, distances >= 0.0, start, rotates=False)
-    rehearsed = Task(inside, Oracle(table, random), random, alone, None, task.metric)
+    rehearsed = Task(inside, Oracle(table, random), random, alone, None, task.metric, task.tails)
     found = symmetric(rehearsed, start_search(rehearsed, start, distances, noise))
+    if found.skewed:
+        return True
     if not found.groups:
         return len(some.rows) == frame.whole.shape[0]
     # By the rows alone: how large a group is, all rows tell better.

@@ -484,6 +484,8 @@ def _cut_in_widest_gap(T: Array, G: Array) -> Array:
 
 def _distinct(G: Array, sizes: Array) -> tuple[Array, Array]:
     """Return each group once, in the given order."""
-    _, first = np.unique(np.packbits(G, axis=1), axis=0, return_index=True)
-    first = np.sort(first)
-    return G[first], sizes[first]
+    first: dict[bytes, int] = {}
+    for i, members in enumerate(np.packbits(G, axis=1)):
+        first.setdefault(members.tobytes(), i)
+    chosen = np.fromiter(first.values(), np.intp, len(first))
+    return G[chosen], sizes[chosen]

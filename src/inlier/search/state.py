@@ -32,6 +32,8 @@ class Task(NamedTuple):
     the coordinates of the data."""
     metric: bool = True
     """Whether to search in the metric of the rows as well."""
+    tails: bool = True
+    """Whether the end of a tail that points one way is removed; if not, it ends the search."""
     notify: Callable[[Step], None] = lambda step: None
 
 
@@ -58,6 +60,8 @@ class SearchState:
     """The clearest sign of a further group that was not enough."""
     tail: int = 0
     """Rows of a surplus that may as well be a tail, and were kept."""
+    skewed: bool = False
+    """Whether there is a tail that points one way: good rows may not be symmetric then."""
     unclear: int = 0
     """Rows of a large group that is not well separated, and was kept."""
     coincide: bool = False

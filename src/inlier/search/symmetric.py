@@ -63,7 +63,10 @@ def symmetric(task: Task, first: SearchState) -> SearchState:
     found = first.copy()
     while len(found.groups) < thresholds.MOST_GROUPS:
         found.doubtful, found.tail, found.unclear, found.coincide = NOTHING, 0, 0, False
-        group = by_distance(task, found) or by_direction(task, found)
+        group = by_distance(task, found)
+        if found.skewed:
+            return found
+        group = group or by_direction(task, found)
         if group is None and task.metric and is_uneven(found):
             group = by_metric(task, found)
         if group is None or remove(task, found, group) is None:
@@ -125,6 +128,11 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
         group = group.with_log_p(log_p)
         # By distance the nearest rows of a group and the farthest good ones may overlap.
         along = None if kind == "apart" else _turned(task, found, members, None)
+        if kind == "tail" and not task.tails:
+            if along is None or not _is_no_tail(task, found, along):
+                found.skewed = True
+                return None
+            return along.with_log_p(log_p)
         if along is None:
             return group
         before, after = (tests.separation(g.sizes[kept], g.cut.cut) for g in (group, along))
@@ -174,7 +182,7 @@ def by_direction(task: Task, found: SearchState) -> Candidate | None:
                 log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
                 signs.append((replace(cut, log_p=log_p), place, float(center)))
     signs.sort(key=lambda sign: (sign[0].log_p, sign[1]))
-    for cut, place, center in signs[: thresholds.MOST_TURNED]:
+    for cut, place, center in signs[: thresholds.TURNS]:
         if cut.log_p >= thresholds.LOG_LEVEL:
             found.doubt(cut)
             break
@@ -204,7 +212,7 @@ def by_metric(task: Task, found: SearchState) -> Candidate | None:
     tested = pursue(white.rows, task.random)
     found.doubt(min((shown.cut for shown in tested), key=lambda cut: cut.log_p))
     significant = [shown for shown in tested if shown.cut.log_p < thresholds.LOG_LEVEL]
-    significant = significant[: thresholds.MOST_TURNED]
+    significant = significant[: thresholds.TURNS]
     if not significant:
         return None
     directions = white.directions(np.stack([shown.direction for shown in significant]))
@@ -246,7 +254,7 @@ def _refined(
         if count(members != before) <= few:
             break
     sizes, cut = group.sizes[kept], group.cut
-    if cut.side and not tests.is_no_tail(sizes, cut.cut):
+    if cut.side and not _is_no_tail(task, found, group):
         found.tail = max(found.tail, count(members))
         return None
     few = count(kept) - count(members) < (1.0 - thresholds.LARGE) * kept.shape[0]
@@ -255,6 +263,21 @@ def _refined(
         found.unclear = max(found.unclear, count(members))
         return None
     return group.with_log_p(log_p)
+
+
+def _is_no_tail(task: Task, found: SearchState, group: Candidate) -> bool:
+    """Return whether a group has a shape of its own, or is unlike the others elsewhere."""
+    table, sizes = task.oracle.table, group.sizes
+    if tests.is_no_tail(sizes[found.kept], group.cut.cut):
+        return True
+    rows = chosen_rows(table, found.kept, thresholds.FEWEST_PURSUED, task.random)
+    d = table.shape[1]
+    # Of few columns little is elsewhere: clean rows with skewed factors were taken there.
+    if d < 2 * thresholds.MINORITY_COLUMNS or len(rows) < thresholds.ROWS_PER_COLUMN * d:
+        return False
+    along = on_host(namespace(sizes).take(sizes, like(rows, sizes)))
+    centered = on_host(centered_rows(table, rows, found.mean))
+    return tests.is_nearer_elsewhere(centered, along, group.cut.cut)
 
 
 def _turned(task: Task, found: SearchState, members: Rows, white: White | None) -> Candidate | None:
@@ -433,7 +456,7 @@ def is_noise(
     natural = n - n_kept > thresholds.MINORITY_SHARE * n
     if natural and d < thresholds.MINORITY_COLUMNS:
         return False
-    if any(bdtr(k, k + n_kept, 0.5) > thresholds.NOISE_EQUAL_LEVEL for k, _ in groups):
+    if any(bdtr(k, k + n_kept, 0.5) > thresholds.EQUAL_LEVEL for k, _ in groups):
         return False
     if any(k > thresholds.CLASS_SHARE * n and is_class(rows, values) for k, rows in groups):
         return False

@@ -21,7 +21,7 @@ All probabilities are logarithms. Nothing here reads the data.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import chdtrc, gammaincc, ndtri
 
 from inlier._internal.arrays import (
     any_true,
@@ -466,6 +466,54 @@ def bimodality_ratio(T: Rows, level: float) -> float:
     denominator = np.maximum(1.0 + x * np.sqrt(2.0 / (a - 4.0)), 1e-6)
     z = 1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / denominator)
     return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(level / k))
+
+
+def is_nearer_elsewhere(R: Array, along: Array, cut: float) -> bool:
+    """Return whether rows that are far out along one direction are near in all others.
+
+    The tail of a skewed direction is like the other rows elsewhere or, where the spread of rows
+    grows with their size, farther out. This holds beside rows that are Gaussian elsewhere; rows
+    that are skewed in several directions may be anything there. The others are the rows up to half
+    way to the cut, because farther out bad rows may be among them.
+    """
+    inner, beyond = along <= cut / 2.0, along > cut
+    Z = _sphered(R)
+    # Elsewhere: without the direction of the cut, and without the one towards the rows beyond it.
+    ways = np.stack([Z.T @ (along - along.mean()), Z[beyond].mean(axis=0)], axis=1)
+    Z = Z @ np.linalg.qr(ways, mode="complete")[0][:, 2:]
+    if not Z.shape[1] or not _is_gaussian(Z[~beyond], Z[inner]):
+        return False
+    lengths = (Z * Z).sum(axis=1)
+    others = np.sort(lengths[inner])
+    ranks = (1.0 + np.searchsorted(others, lengths[~inner])) / (1.0 + len(others))
+    # Of equally distributed ranks, the logarithms add up to a gamma variable (Fisher's method).
+    chance = gammaincc(len(ranks), -np.log(ranks).sum())
+    return bool(chance < thresholds.CONFINED_LEVEL)
+
+
+def _is_gaussian(Z: Array, inner: Array) -> bool:
+    """Test skewness and, of the inner rows, kurtosis in all directions at once (Mardia 1970).
+
+    A few bad rows hardly change the skewness, which thus takes all the rows that there are.
+    """
+    n, p = Z.shape
+    S = _sphered(Z)
+    skewness = sum(((S[part] @ S.T) ** 3).sum() for part in pieces(n, 512)) / n
+    # Mardia's correction for few rows.
+    skewness *= (p + 1.0) * (n + 1.0) * (n + 3.0) / (n * ((n + 1.0) * (p + 1.0) - 6.0)) / 6.0
+    n, product = len(inner), p * (p + 2.0)
+    kurtosis = ((_sphered(inner) ** 2).sum(axis=1) ** 2).mean() - product * (n - 1.0) / (n + 1.0)
+    critical = -ndtri(thresholds.GAUSSIAN_LEVEL / 2.0) * np.sqrt(8.0 * product / n)
+    degrees = product * (p + 1.0) / 6.0
+    return bool(chdtrc(degrees, skewness) > thresholds.GAUSSIAN_LEVEL and abs(kurtosis) < critical)
+
+
+def _sphered(R: Array) -> Array:
+    """Transform rows to coordinates in which their covariance is the identity."""
+    R = R - R.mean(axis=0)
+    values, vectors = np.linalg.eigh(R.T @ R / len(R))
+    held = values > 1e-10 * values[-1]
+    return np.asarray(R @ (vectors[:, held] / np.sqrt(values[held])))
 
 
 def quantile_of_last(ascending: Rows, number: Array, q: float) -> Array:

@@ -66,7 +66,7 @@ CLEAR_RATIO = 2.0  # the same for few rows
 CLEAR_LOG_P = float(np.log(1e-20))  # of groups that do not depend on the other rows
 MINORITY_SHARE = 0.15  # a larger group is a natural minority, unless obvious, ...
 MINORITY_COLUMNS = 4  # in fewer columns than these
-EQUAL_LEVEL = 0.01  # at which a group must be smaller than one of two equal ones
+EQUAL_LEVEL = 0.01  # at which a group must be smaller than one of two equal ones, or is a class
 ROUNDINGS = 3.0  # directions in which rows vary by fewer rounding steps are not tested
 UNIT_AXES = 8  # tested principal axes in the units of the columns
 WHITE_AXES = 40  # most tested principal axes of whitened rows
@@ -77,7 +77,6 @@ SKEWNESS_LEVEL = 2e-4  # over all columns
 BIMODALITY_LEVEL = 3e-5  # smaller: the kurtosis of few Gaussian rows is small more often than ...
 DIVIDED_LEVEL = 1e-6  # its approximation, and more so along directions that divide them best
 REST_LEVEL = 1e-3  # of both tests, for the rows beside separated groups
-NOISE_EQUAL_LEVEL = 0.03  # as EQUAL_LEVEL: no class is noise about one center
 CLASS_SHARE = 0.3  # a larger group is a class if it varies as the rest does
 
 # -- groups among symmetric rows
@@ -91,12 +90,12 @@ CENTER_ERRORS = 2.0  # standard errors by which the mirror image is moved, to be
 CENTER_REACH = 2.0  # standard deviations beyond which rows do not move the center
 SHORT_TAIL = 0.75  # deviation over mean beyond a cut; an exponential tail has 1
 MODE_LEVEL = 1e-3  # of each window for a second mode; windows overlap
+GAUSSIAN_LEVEL = 0.01  # at which rows are Gaussian in all directions but that of a tail
 UNPOPULATED = 0.125  # largest part of a group half way between it and the center
 MOST_GROUPS = 12  # rounds of the search; each but the last removes a group
 MAJORITY = 0.55  # share of the rows that must be kept
 LARGE = 1.0 / 3.0  # if a larger share is removed, a group must be well separated
-TURNS = 3  # how often a direction is turned to the group that it shows
-MOST_TURNED = 3  # directions that are turned, if the first show no group
+TURNS = 3  # directions that are turned to the group that they show, and how often
 NOISE_ROUNDINGS = 8.0  # directions in which rows vary by fewer roundings are not tested
 
 # -- the metric of the kept rows
