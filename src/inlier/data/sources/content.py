@@ -88,6 +88,8 @@ class Content(ABC):
     """Of pyarrow, if the columns have types."""
     unseen: Collection[str] = ()
     """Markers of missing values that occur nowhere, once the numbers were read."""
+    first_line: int | None = None
+    """The line of a text in which the first row is."""
 
     @abstractmethod
     def blocks(self, columns: list[int]) -> tuple[np.dtype[Any], Iterator[Array]]:
@@ -117,9 +119,9 @@ class Content(ABC):
         """Return a column as text, in which what is missing is empty."""
         return np.concatenate([_words(batch.column(0)) for batch in self.cells([column])])
 
-    def tables(self, rows: Mask) -> Iterator[Any]:
-        """Yield some rows of all columns, as one `pyarrow.Table` or several."""
-        return gathered(self.batches(list(range(len(self.names)))), rows)
+    def decimal(self, column: int) -> str:
+        """Return the decimal mark of a column of text."""
+        return "."
 
     def source(self, name: str) -> Source:
         """Return all columns as a source, but those with the labels of the rows."""
