@@ -16,7 +16,7 @@ matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-KINDS = ["scores", "means", "rows", "spectrum", "path"]
+KINDS = ["scores", "means", "rows", "spectrum", "sensitivity"]
 
 
 def drawn(kind, summary, ax=None):
@@ -171,28 +171,18 @@ def test_one_direction_against_the_number_of_the_row(clean):
     assert len(clouds(drawn("rows", none))[0].get_xdata()) == clean.n
 
 
-def test_path_marks_the_chosen_point(found, far):
-    ax = drawn("path", found)
-    line, ring = ax.lines
-    removed = [len(point.removed) for point in found.path]
-    chosen = found.path[found.chosen]
-    relative = [point.sigma / chosen.sigma for point in found.path]
-    np.testing.assert_allclose(points(line), [removed, relative])
-    assert points(ring).ravel().tolist() == [len(chosen.removed), 1.0]
-    assert ax.get_ylabel() == "sigma / that of the answer"
-    # From infinity to 0.
-    assert np.isinf(far.path[0].sigma)
-    ax = drawn("path", replace(far, path=(*far.path, replace(far.path[-1], sigma=0.0))))
-    heights = ax.lines[0].get_ydata()
-    assert np.all(np.isfinite(heights)) and np.all(np.diff(heights) < 0.0)
-    assert [line.get_ydata()[0] for line in arrows(ax)] == [heights[0], heights[-1]]
-    drawn("path", replace(far, path=far.path[:1], chosen=0))
+def test_sensitivity_is_the_shift_of_each_fraction(found):
+    (line,) = drawn("sensitivity", found).lines
+    changes = found.sensitivity
+    np.testing.assert_allclose(
+        points(line), [[100 * c.fraction for c in changes], [c.shift for c in changes]]
+    )
 
 
 def test_what_cannot_be_drawn(given, found, monkeypatch):
     figures = pyplot.get_fignums()
-    with pytest.raises(ValueError, match=r"sigma was given.*robust_mean\(X\) without sigma"):
-        plot(given, "path")
+    with pytest.raises(ValueError, match="not computed where sigma was given"):
+        plot(given, "sensitivity")
     with pytest.raises(ValueError, match=r"one of 'scores', .*, but is 'histogram'"):
         plot(found, "histogram")
     assert pyplot.get_fignums() == figures

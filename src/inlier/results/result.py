@@ -21,7 +21,6 @@ from inlier.results.certificate import Certificate, certify_verdict
 from inlier.results.explanation import Explanation, explained
 from inlier.results.labels import Labels, labelled
 from inlier.results.outlyingness import RobustDistance, outlyingness, sample_of
-from inlier.results.path import PathPoint, path_of
 from inlier.results.weighting import effective_size, mean_of, shifted
 from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Step, Suspect, Verdict, rule_of
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 # Squares of smaller numbers underflow, or nearly so, by the square of this.
 TINY_COLUMN = 1e-150
 
-Plot = Literal["scores", "means", "rows", "spectrum", "path"]
+Plot = Literal["scores", "means", "rows", "spectrum", "sensitivity"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,15 +260,6 @@ class RobustMeanResult:
         return self._rows(np.argsort(-on_host(self._outlyingness), kind="stable"))
 
     @cached_property
-    def _path(self) -> tuple[PathPoint, ...]:
-        """From the budget of all rows to that of the kept ones, and one point below it.
-
-        A point for each group that was removed; empty if sigma was given. It is computed on first
-        use, in some five passes over the data for each point.
-        """
-        return path_of(self) if self._outcome.searched else ()
-
-    @cached_property
     def sensitivity(self) -> Sensitivity:
         """What would change if a fraction of bad rows were known: for 1 to 40%, in order.
 
@@ -482,8 +472,7 @@ class RobustMeanResult:
         Parameters
         ----------
         point : int
-            How many of `groups` are removed, in their order; one more than there are for a smaller
-            budget, at which rows are removed that belong to no group.
+            How many of `groups` are removed, in their order.
         contamination : float
             At most this fraction of the rows is bad, as in `robust_mean`; some twenty passes.
             Trusted rows stay.
@@ -495,7 +484,7 @@ class RobustMeanResult:
         Returns
         -------
         RobustMeanResult
-            It has no path of its own.
+            Another point cannot be chosen from it.
         """
         return choosing.at(self, point, threshold, sigma, budget, p, contamination)
 
@@ -616,11 +605,11 @@ class RobustMeanResult:
 
         Parameters
         ----------
-        kind : {"scores", "means", "rows", "spectrum", "path"}
+        kind : {"scores", "means", "rows", "spectrum", "sensitivity"}
             "scores": the score of every row, and the threshold. "means": the columns in which the
             plain mean and the median are off most. "rows": the rows in the two directions that
             matter most. "spectrum": the largest standard deviations of all rows and of the kept
-            ones. "path": the standard deviation that is left as groups are removed.
+            ones. "sensitivity": how far the mean would move if a fraction of bad rows were known.
         ax : matplotlib.axes.Axes, optional
             Where to draw; new ones, if not given.
         """
@@ -659,6 +648,8 @@ class RobustMeanResult:
 
     def __getattr__(self, name: str) -> Any:
         """Return what has another name now, with a warning."""
+        if name in ("path", "plot_path"):
+            raise AttributeError(f"{name} was removed: use sensitivity, and groups with keep.")
         if name not in _OLD:
             raise AttributeError(f"'RobustMeanResult' object has no attribute {name!r}")
         warnings.warn(
@@ -668,13 +659,13 @@ class RobustMeanResult:
         )
         if name.startswith("plot_"):
             return lambda ax=None: self.plot(name.removeprefix("plot_"), ax)  # type: ignore[arg-type]
-        if name in ("outlyingness", "path"):
-            return getattr(self, f"_{name}")
+        if name == "outlyingness":
+            return self._outlyingness
         return getattr(self.details, name)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and what was derived from them."""
-        made = ("_summary", "cells", "_mean_and_error", "_data", "_path", "sensitivity")
+        made = ("_summary", "cells", "_mean_and_error", "_data", "sensitivity")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {
             **state,
@@ -685,10 +676,6 @@ class RobustMeanResult:
 
 _OLD = {
     **{name: f"details.{name}" for name in Details.__dataclass_fields__ if name != "p_values"},
-    **{
-        f"plot_{kind}": f'plot("{kind}")'
-        for kind in ("scores", "means", "rows", "spectrum", "path")
-    },
+    **{f"plot_{kind}": f'plot("{kind}")' for kind in ("scores", "means", "rows", "spectrum")},
     "outlyingness": "ranking, the rows in this order",
-    "path": "sensitivity, and groups with keep",
 }
