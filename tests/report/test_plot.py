@@ -62,13 +62,13 @@ def contaminated(n=200, d=8, seed=0):
 
 @pytest.fixture(scope="module")
 def found(result):
-    """Without sigma: groups and a path."""
+    """Without sigma: groups."""
     return result._summary
 
 
 @pytest.fixture(scope="module")
 def given():
-    """With sigma: neither."""
+    """With sigma: none."""
     return inlier.robust_mean(contaminated(), sigma=1.5)._summary
 
 
@@ -169,6 +169,15 @@ def test_one_direction_against_the_number_of_the_row(clean):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("row", view.names[0])
     none = replace(clean, view=Projections((), view.directions[:0], view.rows[:0]))
     assert len(clouds(drawn("rows", none))[0].get_xdata()) == clean.n
+
+
+def test_what_lies_beyond_the_limits_is_at_the_edge_with_an_arrow(far):
+    ax = drawn("scores", far)
+    (arrow,) = arrows(ax)
+    top = ax.get_ylim()[1]
+    assert len(arrow.get_ydata()) == 5 and (arrow.get_ydata() <= top).all()
+    heights = np.concatenate([points(line)[1] for line in clouds(ax)])
+    assert np.isfinite(heights).all() and (heights == arrow.get_ydata()[0]).sum() == 5
 
 
 def test_sensitivity_is_the_shift_of_each_fraction(found):
