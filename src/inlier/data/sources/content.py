@@ -1,7 +1,7 @@
 """Contents of a file: named columns, those of numbers and the others."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from inlier._internal.arrays import working_precision
 from inlier._internal.typing import Array, Mask
+from inlier._internal.validation import check_whole
 from inlier.data.sources.base import Source, arrow, as_source, listed, spooled
 from inlier.data.sources.location import Location
 
@@ -26,16 +27,24 @@ class ReadOptions:
     delimiter: str | None = None
     header: bool | None = None
     skip: int | None = None
+    """Lines at the top of a text that are left out."""
     decimal: str | None = None
     thousands: str | None = None
-    na_values: tuple[str, ...] | None = None
+    na_values: Sequence[str] | None = None
+    """Additional markers of missing values; numbers are compared as numbers."""
     key: str | None = None
+    """Array in a .npz, .mat, HDF5 or Zarr file."""
     table: str | None = None
+    """Table in a database, or sheet."""
     query: str | None = None
+    """SELECT statement."""
 
     def __post_init__(self) -> None:
         """Check the marks, and what excludes each other."""
         delimiter, decimal, thousands = self.delimiter, self.decimal, self.thousands
+        object.__setattr__(self, "na_values", tuple(self.na_values or ()) or None)
+        if self.skip is not None:
+            check_whole(self.skip, "skip", at_least=0)
         if delimiter is not None:
             delimiter = DELIMITER_NAMES.get(delimiter, delimiter)
             if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
