@@ -72,6 +72,13 @@ def test_cells_are_written_as_they_were(tmp_path, end, last, mark, suffix):
     ]
 
 
+def test_empty_cells_between_spaces(tmp_path):
+    """Several spaces are one delimiter."""
+    frame = read(text(tmp_path, 'a b c\n1 "" x\n2 5 y\n3 6 z\n', "t.txt"), columns="a")
+    write(frame, np.array([True, True, False]), tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text() == "a b c\n1 nan x\n2 5 y\n"
+
+
 def test_a_file_may_be_replaced_by_its_good_rows(tmp_path):
     path = text(tmp_path, "a;b\n1;x\n2;y\n3;z\n")
     write(read(path), np.array([True, False, True]), path)

@@ -100,13 +100,12 @@ def _there(changes: Changes, start: int, n: int) -> Iterator[tuple[int, Mask, Ar
 def _changed(tables: Iterable[Any], changes: Changes, content: Content) -> Iterator[Any]:
     """Change some cells of Arrow tables that follow each other."""
     pa, compute, start = arrow(), arrow("pyarrow.compute"), 0
-    empty = "nan" if content.options.delimiter == " " else ""  # several spaces are one delimiter
     for table in tables:
         n = len(table)
         for j, there, new in _there(changes, start, n):
             column, kind = table.column(j), table.field(j).type
             if pa.types.is_string(kind):
-                words = [empty if np.isnan(value) else f"{value:.15g}" for value in new]
+                words = ["" if np.isnan(value) else f"{value:.15g}" for value in new]
                 changed = pa.array([word.replace(".", content.decimal(j)) for word in words])
             else:
                 values = changes[j][1]
@@ -164,14 +163,16 @@ def _suffix(path: str | PathLike[str]) -> str:
 
 def _write_text(content: Content, rows: Mask, changes: Changes, suffix: str, out: Any) -> None:
     """Write cells as text, as they were in a text or in the form of their types."""
-    escaped = content.options.delimiter is None
+    escaped, delimiter = content.options.delimiter is None, _delimiter(content, suffix)
+    empty = "nan" if delimiter == " " else ""  # several spaces are one delimiter
     tables = gathered(content.cells(list(range(len(content.names)))), rows)
     with io.TextIOWrapper(out, "utf-8", newline="") as file:
-        writer = Writer(file, escaped, delimiter=_delimiter(content, suffix), lineterminator="\n")
+        writer = Writer(file, escaped, delimiter=delimiter, lineterminator="\n")
         if content.options.header is not False:
             writer.writerow(content.names)
         for table in _changed(tables, changes, content):
-            writer.writerows(zip(*map(_words, table.columns), strict=True))
+            words = ([word or empty for word in _words(column)] for column in table.columns)
+            writer.writerows(zip(*words, strict=True))
 
 
 def _delimiter(content: Content, suffix: str) -> str:
