@@ -60,9 +60,6 @@ MORE = $(if $(DATA),--data $(DATA))
 # Unless DATA was named: the default of the script, below ../shared/data.
 REAL = $(if $(filter-out file,$(origin DATA)),--data $(DATA))
 
-bench-noknobs: $(VENV)/.installed-test ## errors with nothing given
-	$(RUN) $(ARGS)
-
 # With methods of other packages on tables of other packages.
 bench-tables: $(VENV)/.installed-bench ## ordinary tables with errors; ARGS="--draws 1 --only swiss"
 	$(RUN) $(ARGS)
@@ -91,9 +88,8 @@ bench-drug: $(VENV)/.installed-test ## Sever's attack on drug data; DATA=path/to
 bench-rivals: $(VENV)/.installed-test ## every method on every kind of data; DATA=folder for more
 	$(RUN) $(MORE) $(ARGS)
 
-bench-scale: $(VENV)/.installed-test ## growth with n and d, files larger than memory
+bench-scale: $(VENV)/.installed-test ## growth with n and d
 	$(RUN)
-	$(BIN)/python benchmarks/streaming.py --write
 
 bench-coverage: $(VENV)/.installed-test ## how often the intervals of the mean hold
 	$(RUN) $(ARGS)

@@ -47,6 +47,8 @@ def paper() -> Iterator[Cell]:
     for setting, n, d in (
         (data.SettingA, 800, 400),
         (data.SettingA, 2000, 100),
+        (data.SettingA, 1000, 10),
+        (data.SettingA, 1000, 20),
         (data.SettingB, 2000, 100),
     ):
         for alpha in (0.1, 0.2, 0.3):

@@ -86,7 +86,7 @@ numpydoc_validation_checks = {
 # What users are given, and do not make: the fields stand under Attributes.
 RECORDS = (
     "Aggregate", "Certificate", "Comparison", "Explanation", "Group", "GroupedResult", "MeanResult",
-    "Method", "PathPoint", "PrintedTable", "Record", "RobustMeanResult", "Sample", "Solution",
+    "Method", "PrintedTable", "Record", "RobustMeanResult", "Sample", "Solution",
     "Step",
 )  # fmt: skip
 # Methods and models of research document what they share once, in their base classes.

@@ -383,10 +383,8 @@ def choices(told: Told, rng: Random) -> Iterator[Lie]:
     """The same, of every other answer that a result has."""
     result = told.result
     k = len(result.groups)
-    for i in range(len(result._path)):
-        by_choice = partial(result.at, i)
-        yield from named(f"at({'above' if i <= k else 'below'})", chose(
-            told, by_choice, rng, partition=i <= k))  # fmt: skip
+    for i in range(k + 1 if result._outcome.searched else 0):
+        yield from named("at(point)", chose(told, partial(result.at, i), rng))
     for i in range(min(k, 3)):
         yield from named("keep", chose(told, partial(result.keep, i), rng, bound=True))
     q = host(result.scores)

@@ -224,10 +224,6 @@ def named_numbers(result: Any) -> Iterator[tuple[str, Array]]:
     parts = [("", result), ("details.", details), ("rule.", details.rule)]
     parts += [("certificate.", result.certificate)]
     parts += [(f"groups[{i}].", group) for i, group in enumerate(result.groups)]
-    parts += [(f"path[{i}].", point) for i, point in enumerate(result._path)]
-    parts += [
-        (f"path[{i}].certificate.", point.certificate) for i, point in enumerate(result._path)
-    ]
     for prefix, part in parts:
         for field in fields(part):
             value = getattr(part, field.name)
@@ -362,7 +358,7 @@ def sigma(told: Told) -> Lies:
     true, m = told.dense.moments(told.kept), told.n_kept
     low, high = stated_interval(certificate)
     stated = {"sigma_kept": certificate.sigma_kept}
-    if result._path or not told.fitted:
+    if result._outcome.searched or not told.fitted:
         stated["sigma"] = result.sigma
     for name, value in stated.items():
         square = m * value**2
@@ -710,7 +706,7 @@ def groups(told: Told) -> Lies:
     gone = np.flatnonzero(~told.kept)
     if len(np.unique(left)) != len(left) or not np.isin(left, gone).all():
         yield Lie("groups", "a row is in two of them, or was kept")
-    elif (result.groups or result._path) and told.partition and len(left) != len(gone):
+    elif (result.groups or result._outcome.searched) and told.partition and len(left) != len(gone):
         yield Lie("groups", f"{len(left)} rows in them, but {len(gone)} left")
     for i, group in enumerate(result.groups):
         # A chance is stated only where it does not depend on how tails fall.

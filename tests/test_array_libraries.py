@@ -63,11 +63,6 @@ def compare(actual: RobustMeanResult, expected: RobustMeanResult, X: Any) -> Non
     for own, other in zip(actual.groups, expected.groups, strict=True):
         assert own.kind == other.kind and own.size == other.size
         np.testing.assert_array_equal(np.sort(host(own.rows)), np.sort(other.rows))
-    assert len(actual._path) == len(expected._path)
-    for own, other in zip(actual._path, expected._path, strict=True):
-        assert own.sigma == pytest.approx(other.sigma, rel=near)
-        differ = np.setxor1d(host(own.removed), other.removed)
-        assert len(differ) <= (0 if double else 0.001 * len(expected.support))
 
 
 FITTED: dict[Any, tuple[RobustMeanResult, Any]] = {}

@@ -26,6 +26,8 @@ def test_old_names_lead_to_where_things_are_now(name):
 
 
 def test_an_unknown_name_is_an_error():
+    with pytest.raises(ImportError, match=r"use robust_mean\(X\)\.sensitivity"):
+        _ = inlier.path
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = inlier.nothing_like_it
     with pytest.raises(AttributeError, match="nothing_like_it"):
@@ -43,8 +45,8 @@ def test_old_ways_to_rank_and_to_plot():
     with pytest.warns(FutureWarning, match="ranking"):
         outlyingness = RESULT.outlyingness
     np.testing.assert_array_equal(RESULT.ranking, np.argsort(-outlyingness, kind="stable"))
-    with pytest.warns(FutureWarning, match="use sensitivity"):
-        assert RESULT.path is RESULT._path
+    with pytest.raises(AttributeError, match="use sensitivity"):
+        _ = RESULT.path
     with pytest.warns(FutureWarning, match=r'plot\("scores"\)'):
         assert RESULT.plot_scores().get_title() == RESULT.plot("scores").get_title()
 

@@ -378,4 +378,3 @@ def test_nothing_is_nan(n, d, share, bad, seed, scatter):
     expected = np.nanmean(counted[np.ix_(result.support, known)], axis=0)
     assert result.location[known] == pytest.approx(expected, abs=1e-10)
     assert np.array_equal(result.details.n_missing, np.isnan(X).sum(axis=0))
-    assert result._path

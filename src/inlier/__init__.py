@@ -6,6 +6,8 @@ from typing import Any
 
 import lazy_loader
 
+from inlier._internal.removed import removed
+
 # Loaded when they are used: the command line has to be ready for Ctrl-C before numpy and SciPy
 # are, and scikit-learn takes longer than everything else together. Types are in __init__.pyi.
 _lazy, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
@@ -15,21 +17,22 @@ _OLD = {
     "Comparison": "research.Comparison",
     "MeanResult": "research.baselines.base.MeanResult",
     "Method": "research.Method",
-    "PathPoint": "results.path.PathPoint",
     "Solution": "l0.Solution",
     "Step": "verdict.Step",
     "baselines": "research.baselines",
     "compare": "research.compare",
     "methods": "research.methods",
-    "path": "api.path",
     "project": "l0.project",
     "solve_l1": "l0.solve_l1",
     "solve_least_squares": "l0.solve_least_squares",
 }
 _REMOVED = ("RobustKMeans", "RobustNearestCentroid")
+_PATH = dict.fromkeys(("PathPoint", "path"), "use robust_mean(X).sensitivity")
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PATH:
+        removed(__name__, _PATH)(name)
     if name in _REMOVED:
         return getattr(import_module("inlier.estimators"), name)
     if name == "__version__":
@@ -37,9 +40,8 @@ def __getattr__(name: str) -> Any:
     if name not in _OLD:
         return _lazy(name)
     home, _, attribute = f"inlier.{_OLD[name]}".rpartition(".")
-    instead = "robust_mean(X).sensitivity" if name == "path" else f"{home}.{attribute}"
     warnings.warn(
-        f"inlier.{name} goes with the next release: use {instead}.",
+        f"inlier.{name} goes with the next release: use {home}.{attribute}.",
         FutureWarning,
         stacklevel=2,
     )

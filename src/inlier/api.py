@@ -39,7 +39,6 @@ from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
 from inlier.results.grouped import GroupedResult, check_groups, taken
 from inlier.results.labels import Labels
-from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.search.extremes import without_extreme_cells
 from inlier.search.fit import fit_without_sigma
@@ -320,12 +319,6 @@ def _with_given(
     if trusted is not None:
         result = put_back(result, trusted)
     return result if fraction is None else within_contamination(result, fraction)
-
-
-def path(X: Any, **options: Any) -> tuple[PathPoint, ...]:
-    """Return the path of a fit: deprecated, use ``robust_mean(X).sensitivity``."""
-    result: RobustMeanResult = robust_mean(X, **options)
-    return result._path
 
 
 def options_of(l0: Options | None, deprecated: dict[str, Any]) -> Options:

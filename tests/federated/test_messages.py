@@ -18,9 +18,6 @@ class Fake(torch.Tensor):
         raise RuntimeError("there is nothing to read")
 
 
-FAKE = torch.Tensor._make_wrapper_subclass(Fake, (6,))
-
-
 class Hostile:
     """An update whose every use raises."""
 

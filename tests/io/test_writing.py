@@ -96,8 +96,8 @@ def test_a_record_with_an_empty_cell_keeps_its_text(tmp_path):
     lines = ['name;x;"y"', '"a;1";1;2', '"é ""b""";3;4', "c;5;6"]
     path.write_bytes("\r\n".join(lines).encode("latin-1"))
     write(read(path), np.ones(3, bool), tmp_path / "out.csv", np.array([[1, 0], [2, 1]]))
-    lines[2:] = '"é ""b""";;4', "c;5;"
-    assert (tmp_path / "out.csv").read_bytes() == "\r\n".join(lines).encode("latin-1")
+    lines = ["name;x;y", '"a;1";1;2', '"é ""b""";;4', "c;5;"]
+    assert (tmp_path / "out.csv").read_text("utf-8").splitlines() == lines
 
 
 def test_arrow_files_of_polars(tmp_path):

@@ -25,9 +25,8 @@ def stretched(n=400, d=8, n_bad=60, seed=0):
 
 
 def by_hand(X, L):
-    """The rows with the scatter L L^T divided out, and the way back."""
-    origin = np.median(X, axis=0)
-    return np.linalg.solve(L, (X - origin).T).T, lambda points: origin + points @ L.T
+    """The rows with the scatter L L^T divided out."""
+    return np.linalg.solve(L, (X - np.median(X, axis=0)).T).T
 
 
 def deviations(X):
@@ -53,7 +52,7 @@ def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
     if absurd:
         X[-1] = 1e250
     scatter, factor = SCATTERS[name](X, L)
-    Z, restored = by_hand(X, factor)
+    Z = by_hand(X, factor)
     plain = fitted(Z, scatter="identity")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -67,12 +66,6 @@ def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
     assert result.certificate.lambda_max == pytest.approx(plain.certificate.lambda_max)
     np.testing.assert_allclose(result.location, X[result.support].mean(axis=0), rtol=1e-9)
     np.testing.assert_allclose(result.scores, plain.scores, rtol=1e-6, atol=1e-9)
-    assert len(result._path) == len(plain._path)
-    for point, other in zip(result._path, plain._path, strict=True):
-        np.testing.assert_array_equal(point.removed, other.removed)
-        np.testing.assert_allclose(
-            point.location, restored(other.location[None])[0], rtol=1e-9, atol=1e-9
-        )
     for group, other in zip(result.groups, plain.groups, strict=True):
         assert (group.kind, group.log_p) == (other.kind, pytest.approx(other.log_p))
         assert np.linalg.norm(group.direction) == pytest.approx(1.0)
@@ -82,7 +75,7 @@ def test_a_scatter_is_a_fit_in_other_coordinates(name, sparse, absurd):
         result.details.rule.scores(as_table(X)) <= result.details.rule.threshold, result.support
     )
     # And the other answers are in the units of the data.
-    for changed in (result.at(0), result.at(len(result._path) - 1), result.keep(0)):
+    for changed in (result.at(0), result.at(-1), result.keep(0)):
         np.testing.assert_allclose(
             changed.location, X[changed.support].mean(axis=0), rtol=1e-9, atol=1e-9
         )
@@ -93,7 +86,7 @@ def test_clean_rows_in_other_units_are_judged_by_their_distance_there(scatter):
     X, L, bad = stretched()
     X = X[~bad]
     value, factor = SCATTERS[scatter](X, L)
-    Z, _ = by_hand(X, factor)
+    Z = by_hand(X, factor)
     result = robust_mean(X, scatter=value)
     assert result.support.all()
     expected = np.sum((Z - Z.mean(axis=0)) ** 2, axis=1) / result.details.budget
@@ -105,7 +98,7 @@ def test_clean_rows_in_other_units_are_judged_by_their_distance_there(scatter):
 
 def test_a_scatter_with_a_sigma():
     X, L, bad = stretched()
-    Z, _ = by_hand(X, L)
+    Z = by_hand(X, L)
     sigma = 1.05 * np.sqrt(top_eigenvalue(Z[~bad]) / (~bad).sum())
     result, plain = robust_mean(X, sigma=sigma, scatter=L), robust_mean(Z, sigma=sigma)
     np.testing.assert_array_equal(result.support, plain.support)

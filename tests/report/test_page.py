@@ -185,20 +185,15 @@ def test_given_sigma_and_no_convergence(result):
     assert "The fit did not converge. Stopped <b>early</b>. Raise it." in words(html)
 
 
-def test_a_path_from_infinity():
+def test_rows_too_far_away_to_draw():
     """Rows with many extreme cells may be too far away to square, or to draw beside the others."""
     X = np.random.default_rng(0).standard_normal((300, 5))
     X[:30] += 6.0
     X[100, 2:4], X[101, 2:4] = 1e200, 1e7
     found = fitted(X)
-    assert np.isinf(found._path[0].sigma) and found.groups[0].measure is not None
+    assert found.groups[0].measure is not None and found.groups[0].share == 0.0
     said = words(page(found._summary))
     assert "2 rows too far away to draw are at the edge" in said.lower()
-    X[100, 2:4] = 1e9
-    found = fitted(X)
-    assert found._path[0].sigma > 1e6 * found.sigma
-    for point, group in zip(found._path[1:], found.groups, strict=False):
-        assert point.share == group.share == 0.0
 
 
 def test_several_groups(result, hostile, monkeypatch):

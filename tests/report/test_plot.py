@@ -16,7 +16,7 @@ matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-KINDS = ["scores", "means", "rows", "spectrum", "path"]
+KINDS = ["scores", "means", "rows", "spectrum", "sensitivity"]
 
 
 def drawn(kind, summary, ax=None):
@@ -62,13 +62,13 @@ def contaminated(n=200, d=8, seed=0):
 
 @pytest.fixture(scope="module")
 def found(result):
-    """Without sigma: groups and a path."""
+    """Without sigma: groups."""
     return result._summary
 
 
 @pytest.fixture(scope="module")
 def given():
-    """With sigma: neither."""
+    """With sigma: none."""
     return inlier.robust_mean(contaminated(), sigma=1.5)._summary
 
 
@@ -171,28 +171,27 @@ def test_one_direction_against_the_number_of_the_row(clean):
     assert len(clouds(drawn("rows", none))[0].get_xdata()) == clean.n
 
 
-def test_path_marks_the_chosen_point(found, far):
-    ax = drawn("path", found)
-    line, ring = ax.lines
-    removed = [len(point.removed) for point in found.path]
-    chosen = found.path[found.chosen]
-    relative = [point.sigma / chosen.sigma for point in found.path]
-    np.testing.assert_allclose(points(line), [removed, relative])
-    assert points(ring).ravel().tolist() == [len(chosen.removed), 1.0]
-    assert ax.get_ylabel() == "sigma / that of the answer"
-    # From infinity to 0.
-    assert np.isinf(far.path[0].sigma)
-    ax = drawn("path", replace(far, path=(*far.path, replace(far.path[-1], sigma=0.0))))
-    heights = ax.lines[0].get_ydata()
-    assert np.all(np.isfinite(heights)) and np.all(np.diff(heights) < 0.0)
-    assert [line.get_ydata()[0] for line in arrows(ax)] == [heights[0], heights[-1]]
-    drawn("path", replace(far, path=far.path[:1], chosen=0))
+def test_what_lies_beyond_the_limits_is_at_the_edge_with_an_arrow(far):
+    ax = drawn("scores", far)
+    (arrow,) = arrows(ax)
+    top = ax.get_ylim()[1]
+    assert len(arrow.get_ydata()) == 5 and (arrow.get_ydata() <= top).all()
+    heights = np.concatenate([points(line)[1] for line in clouds(ax)])
+    assert np.isfinite(heights).all() and (heights == arrow.get_ydata()[0]).sum() == 5
+
+
+def test_sensitivity_is_the_shift_of_each_fraction(found):
+    (line,) = drawn("sensitivity", found).lines
+    changes = found.sensitivity
+    np.testing.assert_allclose(
+        points(line), [[100 * c.fraction for c in changes], [c.shift for c in changes]]
+    )
 
 
 def test_what_cannot_be_drawn(given, found, monkeypatch):
     figures = pyplot.get_fignums()
-    with pytest.raises(ValueError, match=r"sigma was given.*robust_mean\(X\) without sigma"):
-        plot(given, "path")
+    with pytest.raises(ValueError, match="not computed where sigma was given"):
+        plot(given, "sensitivity")
     with pytest.raises(ValueError, match=r"one of 'scores', .*, but is 'histogram'"):
         plot(found, "histogram")
     assert pyplot.get_fignums() == figures

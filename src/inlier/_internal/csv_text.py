@@ -34,15 +34,16 @@ def _escaped(begin: re.Match[str]) -> str:
 
 
 class Writer:
-    """A CSV writer that escapes formulas; takes the options of `csv.writer`."""
+    """A CSV writer that may escape formulas; takes the options of `csv.writer`."""
 
-    def __init__(self, file: TextIO, **options: Any) -> None:
+    def __init__(self, file: TextIO, escaped: bool = True, **options: Any) -> None:
+        self._escaped = escaped
         self._writer = csv.writer(file, **options)
         self._quoting = csv.writer(file, quoting=csv.QUOTE_ALL, **options)
 
     def writerow(self, record: Iterable[Any]) -> None:
         """Write one record."""
-        cells = [harmless(cell) for cell in record]
+        cells = [harmless(cell) for cell in record] if self._escaped else list(record)
         # csv does not quote a lone carriage return, which readers take for the end of a line.
         ends = any(isinstance(cell, str) and "\r" in cell for cell in cells)
         (self._quoting if ends else self._writer).writerow(cells)

@@ -48,8 +48,11 @@ def watched(blocks: Any, n: int, n_passes: int) -> Any:
 
 
 @contextmanager
-def bar(shown: bool) -> Iterator[Callable[[str, float], None]]:
-    """Show a bar on the standard error; yield what gives it a text and the part that is done."""
+def bar(shown: bool, text: str = "") -> Iterator[Callable[[str | None, float | None], None]]:
+    """Show a bar on the standard error; yield what gives it a text and the part that is done.
+
+    What is None stays as it is.
+    """
     if not shown:
         yield lambda text, part: None
         return
@@ -62,5 +65,5 @@ def bar(shown: bool) -> Iterator[Callable[[str, float], None]]:
         rich.TimeElapsedColumn(),
     )
     with rich.Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task("", total=1.0)
+        task = display.add_task(text, total=1.0)
         yield lambda text, part: display.update(task, description=text, completed=part)

@@ -11,7 +11,6 @@ from inlier.cli.options import Options
 from inlier.data import Table
 from inlier.data.base import RowNumbers
 from inlier.data.sources.base import listed
-from inlier.data.sources.text import TextColumns
 from inlier.io import LoadedTable
 from inlier.linalg.metrics import UNEVEN, unevenness
 from inlier.results.result import RobustMeanResult
@@ -77,22 +76,10 @@ def row_names(frame: LoadedTable) -> Array | RowNumbers:
     return RowNumbers(frame.rows) if frame.names is None else frame.names
 
 
-def first_line(frame: LoadedTable) -> int | None:
-    """Return the line of the first row of a text; None if not each row is a line of its own."""
-    text = frame.content.file if isinstance(frame.content, TextColumns) else None
-    if text is None or not text.skip:
-        return None
-    last = 0
-    with text.opened() as file:
-        for number, line in enumerate(file, 1):
-            last = number if line.strip() else last
-    return text.skip + 1 if last == text.skip + frame.n_read else None
-
-
 def _hints(frame: LoadedTable, options: Options) -> list[str]:
     """Return hints about columns that may mislead a fit, from the first rows."""
     hints = []
-    if frame.names is None and (line := first_line(frame)):
+    if frame.names is None and (line := frame.content.first_line):
         hints.append(f"Row 1 is line {line} of the file.")
     if frame.has_malformed:
         hints.append("Markers of missing values can be named with --na-values.")

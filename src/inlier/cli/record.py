@@ -94,14 +94,6 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
             }
             for cell in summary.cells
         ],
-        "path": [
-            {
-                **_fields(point, "sigma", "budget", "price"),
-                "removed": point.certificate.n_removed,
-                "chosen": i == summary.chosen,
-            }
-            for i, point in enumerate(summary.path)
-        ],
         "row": numbers,
         "name": None if frame.names is None else frame.names[fit.rows],
         "is_kept": summary.support,

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -12,17 +12,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table
 
-from inlier._internal.progress import watching
+from inlier._internal.progress import bar, watching
 from inlier._internal.typing import Array
 from inlier.cli import interruptible
 from inlier.cli.fitting import Fitted
@@ -89,21 +81,7 @@ def reporting_errors(
 @contextmanager
 def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | None], None]]:
     """Show the progress on a terminal."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-    )
-    hidden = quiet or not console.is_terminal
-    bar = Progress(*columns, console=console, transient=True, disable=hidden)
-    # One that is hidden is not begun: before rich 15 it ends in an empty line.
-    with nullcontext() if hidden else bar:
-        task = bar.add_task("reading", total=None)
-
-        def read(n_passes: int, part: float) -> None:
-            bar.update(task, total=1.0, completed=part)
+    with bar(console.is_terminal and not quiet, "reading") as update:
 
         def tell(what: str, step: Step | None = None) -> None:
             if step is not None:
@@ -111,9 +89,9 @@ def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | No
                     f"{what}: {step.stage}, {step.n_removed:,.0f} rows removed, "
                     f"{step.n_passes} passes over the data"
                 )
-            bar.update(task, description=what)
+            update(what, None)
 
-        with watching(read):
+        with watching(lambda n_passes, part: update(None, part)):
             yield tell
 
 

@@ -1,6 +1,5 @@
 """Read the table of numbers in a file, and what belongs to its rows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -68,16 +67,8 @@ def read(
     weights: str | int | None = None,
     trusted: str | int | None = None,
     missing: str = "error",
-    delimiter: str | None = None,
-    header: bool | None = None,
-    skip: int | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    key: str | None = None,
-    table: str | None = None,
-    query: str | None = None,
-    na_values: Sequence[str] | None = None,
     max_bytes: int = MAX_BYTES,
+    **options: Any,
 ) -> LoadedTable:
     """Read the numbers of a file, of any format in `FORMATS`.
 
@@ -98,27 +89,18 @@ def read(
     missing : {"error", "auto", "drop", "impute-robust"}
         Refuse entries that are missing, NaN or infinite; leave them to `inlier.robust_mean` as NaN,
         but infinity; leave out their rows; or replace them by the median of their column.
-    delimiter, header, skip, decimal, thousands : str, bool, int, str and str, optional
-        Of a text; detected by default.
-    key, table, query : str, optional
-        Array in a .npz, .mat, HDF5 or Zarr file; table in a database, or sheet; SELECT statement.
-    na_values : list of str, optional
-        Additional markers of missing values; numbers are compared as numbers.
     max_bytes : int
         Bound on the memory for what is loaded.
+    **options
+        How the file is to be read, where that is not to be detected: see `ReadOptions`.
     """
     check_choice(missing, "missing", CHOICES)
     check_whole(max_bytes, "max_bytes")
-    if skip is not None:
-        check_whole(skip, "skip", at_least=0)
-    path, key_in_path = split_key(path)
-    options = ReadOptions(
-        delimiter, header, skip, decimal, thousands, tuple(na_values or ()) or None,
-        key or key_in_path, table, query,
-    )  # fmt: skip
+    path, key = split_key(path)
+    given = ReadOptions(**{**options, "key": options.get("key") or key})
     location = locate(path, max_bytes)
     stamp = location.stamp
-    content = load(location, options)
+    content = load(location, given)
     _check_rows(content.n, "rows", location)
     choice = choose_columns(content, columns, exclude, id_column, group_by, weights, trusted)
     names = tuple(content.names[j] for j in choice.numbers)

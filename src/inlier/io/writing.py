@@ -1,6 +1,5 @@
 """Write the good rows of a file to a new file, unchanged but for cells that are to change."""
 
-import csv
 import gzip
 import io
 import zipfile
@@ -14,13 +13,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from inlier._internal.atomic import check_place, replacing
-from inlier._internal.csv_text import Writer, harmless
+from inlier._internal.csv_text import Writer
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources.arrow import PARQUET_SUFFIXES
 from inlier.data.sources.base import arrow, listed
 from inlier.data.sources.content import Content, gathered
 from inlier.data.sources.text import FORMAT as TEXT
-from inlier.data.sources.text import TextColumns
 from inlier.io.reading import LoadedTable
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
@@ -41,11 +39,11 @@ def write(
 ) -> None:
     """Write some rows of a file to another, in order, with all columns, unchanged.
 
-    Text with the same delimiter is copied byte for byte, Arrow and Parquet tables keep their schema
-    and metadata, and arrays their dtype. Other formats are converted; in a text that is not a copy,
-    an apostrophe stands before what a spreadsheet would take for a formula. Rows that were dropped
-    because values were missing have not been judged, and are not written. No half-written file is
-    left behind.
+    The cells of a text are written as they were, in UTF-8 and with quotes where they need them;
+    Arrow and Parquet tables keep their schema and metadata, and arrays their dtype. Other formats
+    are converted; in a text that was none, an apostrophe stands before what a spreadsheet would
+    take for a formula. Rows that were dropped because values were missing have not been judged, and
+    are not written. No half-written file is left behind.
 
     The mask `kept` tells which rows of ``frame.X`` to write; they are read again from the file,
     which must not have changed. One of the suffixes in `TARGETS` tells the format. The path may be
@@ -69,10 +67,11 @@ def write(
     with replacing(path) as unfinished, _opened(unfinished) as out:
         if suffix in ARRAYS:
             _write_array(content, rows, changes, suffix, out)
-        elif suffix in DELIMITED and isinstance(content, TextColumns):
+        elif suffix in DELIMITED:
             _write_text(content, rows, changes, suffix, out)
         else:
-            _write_tables(_changed(content.tables(rows), changes), suffix, out)
+            tables = gathered(content.batches(list(range(len(content.names)))), rows)
+            _write_tables(_changed(tables, changes, content), suffix, out)
 
 
 def _by_column(frame: LoadedTable, rows: Mask, cells: Array, values: Array | None) -> Changes:
@@ -98,17 +97,16 @@ def _there(changes: Changes, start: int, n: int) -> Iterator[tuple[int, Mask, Ar
         yield j, there, new
 
 
-def _changed(
-    tables: Iterable[Any], changes: Changes, marks: dict[int, str] | None = None
-) -> Iterator[Any]:
-    """Change some cells of Arrow tables that follow each other; `marks` are those of text."""
+def _changed(tables: Iterable[Any], changes: Changes, content: Content) -> Iterator[Any]:
+    """Change some cells of Arrow tables that follow each other."""
     pa, compute, start = arrow(), arrow("pyarrow.compute"), 0
     for table in tables:
         n = len(table)
         for j, there, new in _there(changes, start, n):
             column, kind = table.column(j), table.field(j).type
-            if marks is not None:
-                changed = pa.array([_text_of(value, marks[j]) for value in new], kind)
+            if pa.types.is_string(kind):
+                words = ["" if np.isnan(value) else f"{value:.15g}" for value in new]
+                changed = pa.array([word.replace(".", content.decimal(j)) for word in words])
             else:
                 values = changes[j][1]
                 whole = (values == np.round(values)) | np.isnan(values)
@@ -119,26 +117,6 @@ def _changed(
             table = table.set_column(j, table.field(j).with_type(kind).with_nullable(True), column)
         start += n
         yield table
-
-
-def _marks(content: Content, changes: Changes) -> dict[int, str]:
-    """Return the decimal marks of the columns of a text, as their cells and numbers tell."""
-    found = dict.fromkeys(changes, ".")
-    for j in changes:
-        for texts, numbers in zip(content.cells([j]), content.batches([j]), strict=True):
-            pairs = zip(texts.column(0).to_pylist(), numbers.column(0).to_pylist(), strict=True)
-            commas = [(text, number) for text, number in pairs if text and "," in text]
-            if commas:
-                text, number = commas[0]
-                plain = text.replace(".", "").replace(",", ".")
-                found[j] = "," if plain.count(".") == 1 and float(plain) == number else "."
-                break
-    return found
-
-
-def _text_of(value: float, mark: str) -> str:
-    """Return a new cell as text."""
-    return "" if np.isnan(value) else f"{value:.15g}".replace(".", mark)
 
 
 def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
@@ -166,7 +144,11 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     if suffix in ARRAYS or content.schema is None:
         return
     try:  # to write no rows
-        _write_tables([content.schema.empty_table()], suffix, io.BytesIO())
+        empty = content.schema.empty_table()
+        if suffix in DELIMITED:
+            list(map(_words, empty.columns))
+        else:
+            _write_tables([empty], suffix, io.BytesIO())
     except arrow().ArrowException as error:
         raise ValueError(
             f"{where} cannot hold the columns of {content.location}: {error}. Write a "
@@ -179,58 +161,35 @@ def _suffix(path: str | PathLike[str]) -> str:
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
-def _write_text(
-    content: TextColumns, rows: Mask, changes: Changes, suffix: str, out: BinaryIO
-) -> None:
-    """Copy a text, or write its cells with another delimiter; then none becomes a formula."""
-    # A .csv file may have semicolons; it keeps them unless it becomes another kind of file.
+def _write_text(content: Content, rows: Mask, changes: Changes, suffix: str, out: Any) -> None:
+    """Write cells as text, as they were in a text or in the form of their types."""
+    escaped, delimiter = content.options.delimiter is None, _delimiter(content, suffix)
+    empty = "nan" if delimiter == " " else ""  # several spaces are one delimiter
+    tables = gathered(content.cells(list(range(len(content.names)))), rows)
+    with io.TextIOWrapper(out, "utf-8", newline="") as file:
+        writer = Writer(file, escaped, delimiter=delimiter, lineterminator="\n")
+        if content.options.header is not False:
+            writer.writerow(content.names)
+        for table in _changed(tables, changes, content):
+            words = ([word or empty for word in _words(column)] for column in table.columns)
+            writer.writerows(zip(*words, strict=True))
+
+
+def _delimiter(content: Content, suffix: str) -> str:
+    """Return the delimiter of a text, which stays unless it becomes another kind of file."""
+    delimiter = content.options.delimiter
     kinds = {kind for kind in content.location.suffixes if kind in TEXT.suffixes}
     alike = suffix in kinds or suffix == ".txt" or (suffix == ".csv" and not kinds)
-    if alike or DELIMITED[suffix] == content.file.delimiter:
-        _copy_text(content, rows, changes, out)
-        return
-    texts = gathered(content.cells(list(range(len(content.names)))), rows)
-    with io.TextIOWrapper(out, "utf-8", newline="") as file:
-        writer = Writer(file, delimiter=DELIMITED[suffix], lineterminator="\n")
-        if content.options.header:
-            writer.writerow(content.file.titles)
-        for table in _changed(texts, changes, _marks(content, changes)):
-            writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return delimiter if delimiter is not None and alike else DELIMITED[suffix]
 
 
-def _copy_text(content: TextColumns, rows: Mask, changes: Changes, out: BinaryIO) -> None:
-    """Copy titles and some records byte for byte, formulas included.
-
-    But for records with new cells, in which only what needs quotes has them.
-    """
-    text, n = content.file, 0
-    positions, marks = np.flatnonzero(rows), _marks(content, changes)
-    new_in: dict[int, list[tuple[int, str]]] = {}
-    for j, (places, values) in changes.items():
-        for row, value in zip(positions[places].tolist(), values.tolist(), strict=True):
-            new_in.setdefault(row, []).append((j, _text_of(value, marks[j])))
-    with text.opened() as file, io.TextIOWrapper(out, text.encoding, newline="") as copy:
-        for _ in range(text.skip):
-            copy.write(file.readline())
-        for record, line in text.records(file):
-            if record:
-                if n in new_in:
-                    line = _with_new(record, new_in[n], text.delimiter, line)
-                if n < len(rows) and rows[n]:
-                    copy.write(line)
-                n += 1
-    if n != len(rows):
-        raise ValueError(f"{content.location} had {len(rows)} rows when it was read, and has {n}.")
-
-
-def _with_new(record: list[str], cells: list[tuple[int, str]], delimiter: str, line: str) -> str:
-    """Return a record with new cells; it ends as its last line does."""
-    for j, text in cells:
-        record[j] = text or ("nan" if delimiter == " " else "")  # several spaces are one delimiter
-    file = io.StringIO(newline="")
-    end = line[len(line.rstrip("\r\n")) :]
-    csv.writer(file, delimiter=delimiter, lineterminator=end).writerow(record)
-    return file.getvalue()
+def _words(column: Any) -> list[Any]:
+    """Return cells as text; numbers never become formulas."""
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    words: list[Any] = column.cast(pa.string()).to_pylist()
+    return words
 
 
 def _write_array(
@@ -265,32 +224,15 @@ def _member(out: BinaryIO, suffix: str, key: str) -> Iterator[Any]:
 
 def _write_tables(tables: Iterable[Any], suffix: str, out: Any) -> None:
     """Write one Arrow table, or several one after the other."""
-    tables = (_harmless(table) for table in tables) if suffix in DELIMITED else iter(tables)
+    tables = iter(tables)
     first = next(tables)
     if suffix in PARQUET_SUFFIXES:
         writer = arrow("pyarrow.parquet").ParquetWriter(out, first.schema)
-    elif suffix in DELIMITED:
-        csv_ = arrow("pyarrow.csv")
-        options = csv_.WriteOptions(delimiter=DELIMITED[suffix])
-        writer = csv_.CSVWriter(out, first.schema, write_options=options)
     else:
         writer = arrow("pyarrow.ipc").new_file(out, first.schema)
     with writer:
         for table in chain([first], tables):
             writer.write_table(table)
-
-
-def _harmless(table: Any) -> Any:
-    """Quote text and names that a spreadsheet would take for formulas."""
-    pa = arrow()
-    out = []
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            column = pa.array(map(harmless, column.to_pylist()), column.type)
-        out.append(column)
-    return pa.table(out, names=[harmless(name) for name in table.schema.names])
 
 
 @contextmanager

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["card", "page", "pages", "plot"]
 
-KINDS = ("scores", "means", "rows", "spectrum", "path")
+KINDS = ("scores", "means", "rows", "spectrum", "sensitivity")
 
 
 def plot(summary: Summary, kind: str, ax: Axes | None = None) -> Axes:
@@ -26,18 +26,18 @@ def plot(summary: Summary, kind: str, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     summary : Summary
-    kind : {"scores", "means", "rows", "spectrum", "path"}
+    kind : {"scores", "means", "rows", "spectrum", "sensitivity"}
         The score of every row and the cut; the columns in which the plain mean and the median are
         off most; the rows in the two directions that matter most; the largest standard deviations
-        of all rows and of the kept rows; or sigma along the path.
+        of all rows and of the kept rows; or how far the mean would move, were a fraction known.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new ones, if not given.
     """
     check_choice(kind, "kind", KINDS)
-    if kind == "path" and not summary.path:
+    if kind == "sensitivity" and summary.sensitivity is None:
         raise ValueError(
-            "There is no path, because sigma was given to the fit or this result was itself taken "
-            'from a path: plot the "path" of the result of robust_mean(X) without sigma.'
+            "What a fraction would change is not computed where sigma was given, for more than 16 "
+            "million cells and for fewer than two kept rows."
         )
     optional("matplotlib", "To draw", "plot")
     from inlier.report import figures

@@ -237,28 +237,6 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
     )
 
 
-def draw_path(ax: Axes, summary: Summary) -> Words:
-    """Draw sigma against the number of removed rows, with the chosen point."""
-    removed = np.array([float(point.removed.shape[0]) for point in summary.path])
-    values = np.array([point.sigma for point in summary.path], dtype=float)
-    here = slice(chosen := min(summary.chosen, len(values) - 1), chosen + 1)
-    label = "sigma / that of the answer"  # columns may be in different units
-    values = values / (values[chosen] if 0.0 < values[chosen] < np.inf else 1.0)
-    x = Scale(0.0, 1.06 * max(1.0, removed.max()), "rows removed", whole=True)
-    _set_up(ax, x, Scale.positive(values, values[here], label))
-    _draw_points(ax, removed, values, marker="o", ms=7.0, mew=0.0, color=KEPT, lw=1.2)
-    _draw_chosen(ax, removed[here], values[here], "chosen")
-    remarks = ""
-    if np.isinf(values).any():
-        remarks = " Where some rows are too far away to square, sigma is infinite: below an arrow."
-    return (
-        "The path: sigma",
-        f"{counted(len(values), 'point')}. At the chosen one {counted(int(removed[chosen]), 'row')}"
-        f" are removed and {label} is {number(values[chosen])}.",
-        remarks,
-    )
-
-
 def draw_sensitivity(ax: Axes, summary: Summary) -> Words:
     """Draw how far the mean would move if a fraction of the rows were known to be bad."""
     assert summary.sensitivity is not None

@@ -332,12 +332,11 @@ def certify_rows(
     kept: Rows,
     mean: Array,
     metric: Metric | None = None,
-    dual: Multiplier | None = None,
     **notes: Any,
 ) -> Certificate:
     """Certify a choice of rows with their mean; the budget is what they need.
 
-    The dual bounds how many rows can be kept; eigenvalues are those in the metric.
+    Eigenvalues are those in the metric. Nothing bounds how many rows can be kept.
     """
     top, most_kept = TopBounds(np.inf, np.inf, 0.0), float(kept.shape[0])
     multiplier = Multiplier.of_budget(mean, 1.0, metric)
@@ -347,8 +346,6 @@ def certify_rows(
         spectrum = spectrum_of_kept(table, double(kept), mean, metric)
         top = TopBounds(max(0.0, float(spectrum.values[0])), spectrum.bound, spectrum.failure)
     budget = top.high * kept.shape[0] / count(kept)
-    if dual is not None and 0.0 < budget < np.inf:
-        multiplier, most_kept = dual, most_rows(dual, table, mean, budget)
     return _certificate(table, kept, mean, top, budget, multiplier, most_kept, **notes)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inlier._internal.arrays import all_but, double, every, like, namespace, on_host
+from inlier._internal.arrays import double, every, like, namespace, on_host
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_number
 from inlier.data import Table
@@ -41,7 +41,7 @@ def at(
     given = [x for x in (point, threshold, sigma, budget, p, contamination) if x is not None]
     if len(given) != 1:
         raise ValueError(
-            "Give one of point (an index into path), threshold and contamination, but "
+            "Give one of point (a number of groups), threshold and contamination, but "
             f"{len(given)} were given."
         )
     if contamination is not None:
@@ -52,21 +52,23 @@ def at(
         return _fitted_again(result, sigma, budget, p)
     if threshold is not None:
         return _at_threshold(result, check_number(threshold, "threshold", at_least=0.0))
-    if not result._path:
+    if not result._outcome.searched:
         raise ValueError(
-            "This result has no path: sigma, contamination or trusted was given to the fit, or it "
-            "was itself taken from a path. Call `at` on the result of robust_mean(X)."
+            "This result has no points: sigma, contamination or trusted was given to the fit, or "
+            "it was itself chosen. Call `at` on the result of robust_mean(X)."
         )
-    if not is_index(point, len(result._path)):
+    points = range(len(result.groups) + 1)
+    if not is_index(point, len(points)):
         raise ValueError(
-            f"point must be an index into path, which has {len(result._path)} points, but is "
+            f"point must be how many of the {len(result.groups)} groups are removed, but is "
             f"{point!r}."
         )
     assert point is not None
-    there = result._path[point]
-    groups = result.groups[: range(len(result._path))[point]]
-    support = all_but(result.support.shape[0], there.removed)
-    return chosen(result, support, groups, dual=there.certificate.multiplier)
+    groups = result.groups[: points[point]]
+    support = on_host(result.support).copy()
+    for group in result.groups[points[point] :]:
+        support[on_host(group.rows)] = True
+    return chosen(result, support, groups)
 
 
 def _fitted_again(
@@ -156,7 +158,6 @@ def chosen(
     support: Mask,
     groups: tuple[Group, ...],
     rule: Multiplier | GroupRule | None = None,
-    dual: Multiplier | None = None,
     finding: Finding | None = None,
 ) -> RobustMeanResult:
     """Return the answer that keeps these rows, computed from the data in some fifteen passes."""
@@ -172,7 +173,7 @@ def chosen(
     known = result.certificate
     suspected = max(known.n_removed, known.n_suspected)
     certificate = certify_rows(
-        table, inside, mean.once, result._rule.metric, dual,
+        table, inside, mean.once, result._rule.metric,
         n_suspected=suspected, weighted=mean.weighted,
     )  # fmt: skip
     if rule is None:

@@ -18,94 +18,19 @@ from inlier.data.checks import as_rows, check_table, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
 from inlier.results.certificate import Certificate, certify_verdict
+from inlier.results.details import Details
 from inlier.results.explanation import Explanation, explained
 from inlier.results.labels import Labels, labelled
 from inlier.results.outlyingness import RobustDistance, outlyingness, sample_of
-from inlier.results.path import PathPoint, path_of
-from inlier.results.weighting import effective_size, mean_of, shifted
-from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Step, Suspect, Verdict, rule_of
+from inlier.results.weighting import effective_size, mean_and_error, mean_of, shifted
+from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Suspect, Verdict, rule_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from inlier.given.sensitivity import Sensitivity
 
-# Squares of smaller numbers underflow, or nearly so, by the square of this.
-TINY_COLUMN = 1e-150
-
-Plot = Literal["scores", "means", "rows", "spectrum", "path"]
-
-
-@dataclass(frozen=True, eq=False)
-class Details:
-    """Numbers behind a result.
-
-    Attributes
-    ----------
-    weights : array of shape (n,)
-        Weights of the rows in the location: 1 for the kept rows and 0 for the others; 1 - h, if
-        none is kept; with `sample_weight` times these, in units of the largest.
-    indicator : array of shape (n,)
-        h: zero for the kept rows, in (0, 1] for the removed ones.
-    budget : float
-        c1^2 n sigma^2.
-    rule : Multiplier or GroupRule
-        What is behind the scores: the directions and prices of the fit or, without sigma, the
-        groups. It decides about other rows too.
-    history : tuple of Step
-    n_iter : int
-        Iterations of Algorithm 1; without sigma, rounds of the search.
-    n_passes : int
-        Passes over the data in the fit.
-    effective_size : float
-        Number of rows of one weight whose mean has the same variance, (sum w)^2 / sum w^2.
-    n_missing : int array of shape (d,)
-        Missing cells of each column.
-    n_set_aside : int array of shape (d,)
-        Extreme cells of each column that were set aside.
-    p_values : array of shape (n,) or None
-        If rows are trusted and sigma is not given, the conformal p-value of each row, 1 for trusted
-        ones: the chance that a good row is at least as far out, where trusted rows are good rows
-        drawn at random. Not below 1 / (m + 1) with m trusted rows.
-    """
-
-    weights: Rows = field(repr=False)
-    indicator: Rows = field(repr=False)
-    budget: float
-    rule: Multiplier | GroupRule = field(repr=False)
-    history: tuple[Step, ...] = field(repr=False)
-    n_iter: int
-    n_passes: int
-    effective_size: float
-    n_missing: Array = field(repr=False)
-    n_set_aside: Array = field(repr=False)
-    p_values: Array | None = field(repr=False)
-
-    def discoveries(self, level: float = 0.05) -> Array:
-        """Return rows of which at most a share `level` is good, in expectation.
-
-        Where trusted rows are good rows drawn at random: the false discovery rate is controlled by
-        the procedure of Benjamini and Hochberg for `p_values`. They need not be the rows that were
-        removed: for the mean, rows may leave that are bad with less certainty. With m trusted rows
-        none are found unless they are at least a share 1 / (level (m + 1)) of all rows.
-
-        Parameters
-        ----------
-        level : float
-            The largest share, between 0 and 1.
-
-        Returns
-        -------
-        int array
-            Their indices.
-        """
-        from inlier.given.trusted import discoveries
-
-        if self.p_values is None:
-            raise ValueError(
-                "p-values compare with trusted rows: fit with trusted=..., and without sigma."
-            )
-        return discoveries(self.p_values, check_number(level, "level", below=1.0))
+Plot = Literal["scores", "means", "rows", "spectrum", "sensitivity"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,15 +184,6 @@ class RobustMeanResult:
         was. Two passes over the data, once.
         """
         return self._rows(np.argsort(-on_host(self._outlyingness), kind="stable"))
-
-    @cached_property
-    def _path(self) -> tuple[PathPoint, ...]:
-        """From the budget of all rows to that of the kept ones, and one point below it.
-
-        A point for each group that was removed; empty if sigma was given. It is computed on first
-        use, in some five passes over the data for each point.
-        """
-        return path_of(self) if self._outcome.searched else ()
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
@@ -436,36 +352,8 @@ class RobustMeanResult:
                 f"A standard error takes at least 2 kept rows{weighed}, but this result keeps "
                 f"{n_kept}: one row does not show how much rows vary."
             )
-        table = self._known_data()
         center = on_host(self._location).astype(np.float64)
-        center, squares, drift, mass, mass_squared = table.observed_sums(weights, center)
-        unit = np.ones(len(center))
-        if len(tiny := self._underflowing(table, center, squares)):
-            # Once more with weights that raise them; what else becomes infinite is not used.
-            unit[tiny] = TINY_COLUMN
-            with np.errstate(over="ignore", invalid="ignore"):
-                raised = table.observed_sums(weights / TINY_COLUMN / TINY_COLUMN, center)
-            squares[tiny] = raised.squares[tiny]
-        own = np.where(mass > 0.0, mass, 1.0)
-        m = mass * (mass / np.where(mass_squared > 0.0, mass_squared, 1.0))
-        with np.errstate(over="ignore", invalid="ignore"):
-            # About the mean itself: the location may have been rounded to single precision.
-            about = squares - (drift / unit) * (drift / unit / own)
-            # Of a constant column that leaves rounding, in place of zero.
-            about = np.where(about > 4.0 * n_kept * np.finfo(float).eps * squares, about, 0.0)
-            # Rows too far away to square were kept, or put back; or one cell is all there is.
-            about = np.where(np.isfinite(squares) & (m > 1.0), about, np.inf)
-            error = np.sqrt(about / np.where(m > 1.0, m - 1.0, 1.0) / own)
-        return center + drift / own, error * unit, m
-
-    def _underflowing(self, table: Table, center: Array, squares: Array) -> Array:
-        """Return the columns that vary, as some kept rows show, by less than can be squared."""
-        small = (squares < TINY_COLUMN) & (np.abs(center) < TINY_COLUMN**0.5)
-        if not small.any():
-            return np.flatnonzero(small)
-        kept = np.flatnonzero(on_host(self.support))
-        some = table.fetch(kept[:: len(kept) // 500 + 1]).astype(np.float64)
-        return np.flatnonzero(small & (some != some[0]).any(axis=0))
+        return mean_and_error(self._known_data(), weights, n_kept, center)
 
     def at(
         self,
@@ -482,8 +370,7 @@ class RobustMeanResult:
         Parameters
         ----------
         point : int
-            How many of `groups` are removed, in their order; one more than there are for a smaller
-            budget, at which rows are removed that belong to no group.
+            How many of `groups` are removed, in their order.
         contamination : float
             At most this fraction of the rows is bad, as in `robust_mean`; some twenty passes.
             Trusted rows stay.
@@ -495,7 +382,7 @@ class RobustMeanResult:
         Returns
         -------
         RobustMeanResult
-            It has no path of its own.
+            Another point cannot be chosen from it.
         """
         return choosing.at(self, point, threshold, sigma, budget, p, contamination)
 
@@ -616,11 +503,11 @@ class RobustMeanResult:
 
         Parameters
         ----------
-        kind : {"scores", "means", "rows", "spectrum", "path"}
+        kind : {"scores", "means", "rows", "spectrum", "sensitivity"}
             "scores": the score of every row, and the threshold. "means": the columns in which the
             plain mean and the median are off most. "rows": the rows in the two directions that
             matter most. "spectrum": the largest standard deviations of all rows and of the kept
-            ones. "path": the standard deviation that is left as groups are removed.
+            ones. "sensitivity": how far the mean would move if a fraction of bad rows were known.
         ax : matplotlib.axes.Axes, optional
             Where to draw; new ones, if not given.
         """
@@ -659,6 +546,8 @@ class RobustMeanResult:
 
     def __getattr__(self, name: str) -> Any:
         """Return what has another name now, with a warning."""
+        if name in ("path", "plot_path"):
+            raise AttributeError(f"{name} was removed: use sensitivity, and groups with keep.")
         if name not in _OLD:
             raise AttributeError(f"'RobustMeanResult' object has no attribute {name!r}")
         warnings.warn(
@@ -668,13 +557,13 @@ class RobustMeanResult:
         )
         if name.startswith("plot_"):
             return lambda ax=None: self.plot(name.removeprefix("plot_"), ax)  # type: ignore[arg-type]
-        if name in ("outlyingness", "path"):
-            return getattr(self, f"_{name}")
+        if name == "outlyingness":
+            return self._outlyingness
         return getattr(self.details, name)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and what was derived from them."""
-        made = ("_summary", "cells", "_mean_and_error", "_data", "_path", "sensitivity")
+        made = ("_summary", "cells", "_mean_and_error", "_data", "sensitivity")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {
             **state,
@@ -685,10 +574,6 @@ class RobustMeanResult:
 
 _OLD = {
     **{name: f"details.{name}" for name in Details.__dataclass_fields__ if name != "p_values"},
-    **{
-        f"plot_{kind}": f'plot("{kind}")'
-        for kind in ("scores", "means", "rows", "spectrum", "path")
-    },
+    **{f"plot_{kind}": f'plot("{kind}")' for kind in ("scores", "means", "rows", "spectrum")},
     "outlyingness": "ranking, the rows in this order",
-    "path": "sensitivity, and groups with keep",
 }

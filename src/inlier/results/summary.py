@@ -18,7 +18,6 @@ from inlier.results import wording
 from inlier.results.cells import Cell, cells_of, named
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation, explained
-from inlier.results.path import PathPoint
 from inlier.results.result import RobustMeanResult
 from inlier.verdict import Group, GroupRule
 
@@ -91,9 +90,8 @@ class Summary:
     """Which of the suspects each row belongs to; -1 for none."""
     cells: tuple[Cell, ...] = field(repr=False)
     """The extreme cells that were set aside, and those of rows removed for them, by row."""
-    path: tuple[PathPoint, ...] = field(repr=False)
-    chosen: int
-    """The point of the path that is the answer."""
+    searched: bool
+    """Whether bad rows were searched for without sigma."""
     sensitivity: Sensitivity | None = field(repr=False)
     """What a fraction of bad rows would change; None for a given sigma, for large tables
     and for fewer than two kept rows."""
@@ -249,8 +247,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         suspects=tuple(str(suspect) for suspect in result.suspects),
         suspect_of=_membership(n, [suspect.group for suspect in result.suspects]),
         cells=result.cells,
-        path=result._path,
-        chosen=len(result.groups),
+        searched=result._outcome.searched,
         sensitivity=result.sensitivity if shows_fractions else None,
         sigma=result.sigma,
         budget=result.certificate.budget,

@@ -1,4 +1,4 @@
-"""The mean of the kept rows: over the cells that are there, and weighted if there are weights."""
+"""Mean and standard error of the kept rows: over the cells that are there, weighted if asked."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Gaps, Table
 from inlier.verdict import Suspect
+
+# Squares of smaller numbers underflow, or nearly so, by the square of this.
+TINY_COLUMN = 1e-150
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,44 @@ def _in_double(table: Table, weights: Rows, near: Array) -> Array:
         return near
     origin = table.fetch(np.array([heaviest]))[0].astype(np.float64)
     return np.asarray(origin + table.squares(origin, weights)[1] / total(weights))
+
+
+def mean_and_error(
+    table: Table, weights: Rows, n_kept: int, center: Array
+) -> tuple[Array, Array, Array]:
+    """Compute the weighted mean of each column, its standard error and its effective size.
+
+    In one pass about a point near the mean; infinite where fewer than two cells count.
+    """
+    center, squares, drift, mass, mass_squared = table.observed_sums(weights, center)
+    unit = np.ones(len(center))
+    if len(tiny := _underflowing(table, weights, center, squares)):
+        # Once more with weights that raise them; what else becomes infinite is not used.
+        unit[tiny] = TINY_COLUMN
+        with np.errstate(over="ignore", invalid="ignore"):
+            raised = table.observed_sums(weights / TINY_COLUMN / TINY_COLUMN, center)
+        squares[tiny] = raised.squares[tiny]
+    own = np.where(mass > 0.0, mass, 1.0)
+    m = mass * (mass / np.where(mass_squared > 0.0, mass_squared, 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        # About the mean itself: the point may have been rounded to single precision.
+        about = squares - (drift / unit) * (drift / unit / own)
+        # Of a constant column that leaves rounding, in place of zero.
+        about = np.where(about > 4.0 * n_kept * np.finfo(float).eps * squares, about, 0.0)
+        # Rows too far away to square were kept, or put back; or one cell is all there is.
+        about = np.where(np.isfinite(squares) & (m > 1.0), about, np.inf)
+        error = np.sqrt(about / np.where(m > 1.0, m - 1.0, 1.0) / own)
+    return center + drift / own, error * unit, m
+
+
+def _underflowing(table: Table, weights: Rows, center: Array, squares: Array) -> Array:
+    """Return the columns that vary, as some rows show, by less than can be squared."""
+    small = (squares < TINY_COLUMN) & (np.abs(center) < TINY_COLUMN**0.5)
+    if not small.any():
+        return np.flatnonzero(small)
+    kept = np.flatnonzero(on_host(weights) > 0.0)
+    some = table.fetch(kept[:: len(kept) // 500 + 1]).astype(np.float64)
+    return np.flatnonzero(small & (some != some[0]).any(axis=0))
 
 
 def effective_size(weights: Array) -> float:

@@ -11,11 +11,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from cases import cases
 from inlier.research.baselines import (
     BASELINES,
-    CenteredClipping,
     ChengDiakonikolasGe,
     CorruptionLevelAgnostic,
     FalseDiscoveryFilter,
-    GeometricMedian,
     IterativeFiltering,
     Krum,
     LaiRaoVempala,
@@ -263,35 +261,12 @@ def test_a_sigma_that_is_too_small_is_said(method):
     assert 30 <= result.support.sum() <= 60 and np.isfinite(result.location).all()
 
 
-@cases(
-    ("method", "message"),
-    [
-        (told(QuantumEntropy, beta=0.0), "beta must be"),
-        (told(QuantumEntropy, beta=101.0), "beta must be .* at most 100"),
-        (told(QuantumEntropy, batch=0.5), "batch must be .* below 0.5"),
-        (told(QuantumEntropy, n_sketches=0), "n_sketches must be a whole number"),
-        (LaiRaoVempalaGaussian(damping=-1.0), "damping must be"),
-        (told(ChengDiakonikolasGe, tol=1.0), "tol must be"),
-        (told(ChengDiakonikolasGe, max_iter=0), "max_iter must be"),
-        (CorruptionLevelAgnostic(ratio=1.0), "ratio must be a finite number above 1"),
-        (CorruptionLevelAgnostic(constant=0.0), "constant must be"),
-        (told(ProjectedGradient, tol="small"), "tol must be"),
-        (told(ProjectedGradient, max_iter=2.5), "max_iter must be a whole number"),
-        (told(SpectralReweighting, step=1.5), "step must be .* at most 1"),
-        (told(SpectralReweighting, patience=0), "patience must be"),
-        (FalseDiscoveryFilter(fdr=1.0), "fdr must be"),
-        (FalseDiscoveryFilter(random_state=-1), "random_state must be a whole number"),
-        (GeometricMedian(tol=0.0), "tol must be"),
-        (GeometricMedian(max_iter=0), "max_iter must be"),
-        (Krum(alpha=0.49), r"at least 2 f \+ 3 = 61 rows where f = 29 .* but X has 60"),
-        (CenteredClipping(radius=0.0), "radius must be"),
-        (CenteredClipping(max_iter=0), "max_iter must be"),
-        (CenteredClipping(tol=2.0), "tol must be"),
-    ],
-)
-def test_wrong_parameters(method, message):
-    with pytest.raises(ValueError, match=message):
-        method.fit(contaminated())
+def test_wrong_parameters():
+    with pytest.raises(ValueError, match="random_state must be a whole number"):
+        FalseDiscoveryFilter(random_state=-1).fit(contaminated())
+    needed = r"at least 2 f \+ 3 = 61 rows where f = 29 .* but X has 60"
+    with pytest.raises(ValueError, match=needed):
+        Krum(alpha=0.49).fit(contaminated())
 
 
 # -- what the papers prove: filters ---------------------------------------------------------------

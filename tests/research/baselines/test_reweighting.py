@@ -95,9 +95,9 @@ def test_cdg_minimises_the_variance(seed):
 @cases(
     ("method", "message"),
     [
-        (ChengDiakonikolasGe(alpha=0.2, max_iter=1), "Raise max_iter, or tol"),
-        (ProjectedGradient(alpha=0.2, max_iter=2), "Raise max_iter"),
-        (SpectralReweighting(alpha=0.2, max_iter=1), "Raise max_iter"),
+        (told(ChengDiakonikolasGe, 0.2, max_iter=1), "still moving after 1 steps"),
+        (told(ProjectedGradient, 0.2, max_iter=2), "still falling after 2 steps"),
+        (told(SpectralReweighting, 0.2, max_iter=1), "still falling after 1 steps"),
     ],
 )
 def test_a_method_that_has_not_converged_warns(method, message):
@@ -132,5 +132,5 @@ def test_projected_gradient_lowers_the_variance_to_that_of_the_good_rows(shape):
 @cases("step", [0.5, 1.0])
 def test_spectral_reweighting_is_as_quiet_as_the_good_rows(far, step):
     X = contaminated(300, 20, 60, far=far)
-    result = SpectralReweighting(alpha=0.2, step=step).fit(X).result_
+    result = told(SpectralReweighting, 0.2, step=step).fit(X).result_
     assert deviation(X, result.weights) ** 2 <= 1.1 * deviation(X[60:]) ** 2

@@ -21,7 +21,7 @@ from inlier.research.baselines.simple import (
     TrimmedMean,
 )
 from reference import contaminated
-from rivals import krum_by_hand
+from rivals import krum_by_hand, told
 
 
 def test_sample_mean():
@@ -137,8 +137,8 @@ def test_geometric_median_of_few_rows_with_ties(seed):
 
 def test_geometric_median_says_that_it_has_not_converged():
     X = contaminated()
-    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
-        result = GeometricMedian(max_iter=2).fit(X).result_
+    with pytest.warns(ConvergenceWarning, match="above 1e-08"):
+        result = told(GeometricMedian, max_iter=2).fit(X).result_
     assert not result.converged
 
 
@@ -182,28 +182,25 @@ def test_krum(n_bad, d):
     np.testing.assert_allclose(multi.location_, X[best[: 20 - n_bad]].mean(axis=0))
 
 
-@cases("radius", [None, 0.5, 2.0, 1e3])
 @cases("shape", [(60, 4), (15, 40)])
-def test_centered_clipping_stands_still(radius, shape):
+def test_centered_clipping_stands_still(shape):
     X = contaminated(*shape, n_bad=4)
-    result = CenteredClipping(radius=radius).fit(X).result_
+    result = CenteredClipping().fit(X).result_
     assert result.converged
     away = X - result.location
     lengths = np.linalg.norm(away, axis=1)
-    size = np.median(lengths) if radius is None else radius
-    factors = np.minimum(1.0, size / lengths)
+    factors = np.minimum(1.0, np.median(lengths) / lengths)
     assert np.linalg.norm((factors[:, None] * away).mean(axis=0)) <= 2e-8 * np.median(lengths)
     np.testing.assert_allclose(result.weights * factors.max(), factors, atol=1e-9)
-    if radius == 1e3:
-        np.testing.assert_allclose(result.location, X.mean(axis=0), atol=1e-6)
 
 
 def test_centered_clipping_is_the_published_step():
     X = contaminated()
-    with pytest.warns(ConvergenceWarning, match="raise max_iter, tol or radius=1"):
-        found = CenteredClipping(radius=1.0, max_iter=1).fit(X)
+    with pytest.warns(ConvergenceWarning, match="Still moving after 1 steps"):
+        found = told(CenteredClipping, max_iter=1).fit(X)
     v = np.median(X, axis=0)
     away = X - v
     lengths = np.linalg.norm(away, axis=1)[:, None]
-    expected = v + np.where(lengths > 1.0, away / lengths, away).mean(axis=0)
+    radius = np.median(lengths)
+    expected = v + np.where(lengths > radius, away * radius / lengths, away).mean(axis=0)
     np.testing.assert_allclose(found.location_, expected, atol=1e-12)

@@ -46,9 +46,11 @@ class Columns(Content):
         titles: Iterable[str] | None = None,
         label: int | None = None,
         notes: Iterable[str] = (),
+        first_line: int | None = None,
     ) -> None:
         pa = arrow()
         self.location, self.options, self.label = location, options, label
+        self.first_line = first_line
         self._stored = batches
         self._untyped = {j: k for k, j in enumerate(untyped)}
         titles = schema.names if titles is None else list(titles)
@@ -107,6 +109,10 @@ class Columns(Content):
 
     def cells(self, columns: list[int]) -> Iterator[Any]:
         return self._stored(columns)
+
+    def decimal(self, column: int) -> str:
+        style = self._reader.chosen[self._untyped[column]]
+        return "." if style is None else style.decimal
 
 
 def in_batches(table: Any) -> Batches:

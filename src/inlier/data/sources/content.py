@@ -1,7 +1,7 @@
 """Contents of a file: named columns, those of numbers and the others."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from inlier._internal.arrays import working_precision
 from inlier._internal.typing import Array, Mask
+from inlier._internal.validation import check_whole
 from inlier.data.sources.base import Source, arrow, as_source, listed, spooled
 from inlier.data.sources.location import Location
 
@@ -26,16 +27,24 @@ class ReadOptions:
     delimiter: str | None = None
     header: bool | None = None
     skip: int | None = None
+    """Lines at the top of a text that are left out."""
     decimal: str | None = None
     thousands: str | None = None
-    na_values: tuple[str, ...] | None = None
+    na_values: Sequence[str] | None = None
+    """Additional markers of missing values; numbers are compared as numbers."""
     key: str | None = None
+    """Array in a .npz, .mat, HDF5 or Zarr file."""
     table: str | None = None
+    """Table in a database, or sheet."""
     query: str | None = None
+    """SELECT statement."""
 
     def __post_init__(self) -> None:
         """Check the marks, and what excludes each other."""
         delimiter, decimal, thousands = self.delimiter, self.decimal, self.thousands
+        object.__setattr__(self, "na_values", tuple(self.na_values or ()) or None)
+        if self.skip is not None:
+            check_whole(self.skip, "skip", at_least=0)
         if delimiter is not None:
             delimiter = DELIMITER_NAMES.get(delimiter, delimiter)
             if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
@@ -88,6 +97,8 @@ class Content(ABC):
     """Of pyarrow, if the columns have types."""
     unseen: Collection[str] = ()
     """Markers of missing values that occur nowhere, once the numbers were read."""
+    first_line: int | None = None
+    """The line of a text in which the first row is."""
 
     @abstractmethod
     def blocks(self, columns: list[int]) -> tuple[np.dtype[Any], Iterator[Array]]:
@@ -117,9 +128,9 @@ class Content(ABC):
         """Return a column as text, in which what is missing is empty."""
         return np.concatenate([_words(batch.column(0)) for batch in self.cells([column])])
 
-    def tables(self, rows: Mask) -> Iterator[Any]:
-        """Yield some rows of all columns, as one `pyarrow.Table` or several."""
-        return gathered(self.batches(list(range(len(self.names)))), rows)
+    def decimal(self, column: int) -> str:
+        """Return the decimal mark of a column of text."""
+        return "."
 
     def source(self, name: str) -> Source:
         """Return all columns as a source, but those with the labels of the rows."""

@@ -5,11 +5,9 @@ import json
 import sqlite3
 import zipfile
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from sys import getsizeof
-from threading import Event
 from typing import Any
 
 from inlier.data.sources.base import arrow, package, pick
@@ -125,7 +123,7 @@ def load_spreadsheet(location: Location, options: ReadOptions) -> Columns:
 def load_sqlite(location: Location, options: ReadOptions) -> Columns:
     """Read the only table of a database, the one that is named, or what a query gives."""
     address = f"{location.local_path.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as database:
+    with closing(sqlite3.connect(address, uri=True)) as database:
         database.set_authorizer(lambda action, *_: action not in READS)
         database.text_factory = lambda raw: raw.decode(errors="replace")
         tables = (
@@ -135,7 +133,7 @@ def load_sqlite(location: Location, options: ReadOptions) -> Columns:
         names = [name for (name,) in database.execute(tables)]
         query, options = _query(names, location, options)
         try:
-            titles, records = _asked(database, query, location)
+            titles, records = _answer(database, query, location)
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise _refused(query, location, error) from None
     return of_records(titles, records, location, options)
@@ -155,33 +153,16 @@ def _refused(query: str, location: Location, error: Exception) -> ValueError:
     )
 
 
-def _asked(
+def _answer(
     database: sqlite3.Connection, query: str, location: Location
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Fetch the columns and records of an answer, which may have no end.
-
-    In a thread of its own: while SQLite runs in the main one, Python handles no signals.
-    """
-    told = Event()
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(_answer, database, query, location, told)
-        try:
-            return answer.result()
-        except BaseException:
-            told.set()
-            raise
-
-
-def _answer(
-    database: sqlite3.Connection, query: str, location: Location, told: Event
-) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Fetch an answer; stop beyond the bound on bytes or steps, or if told to."""
+    """Fetch the columns and records of an answer; stop beyond the bound on bytes or steps."""
     steps = size = 0
 
     def stop() -> bool:
         nonlocal steps
         steps += STEPS
-        return told.is_set() or steps > location.max_bytes
+        return steps > location.max_bytes
 
     longest = min(location.max_bytes, database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH))
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
@@ -193,9 +174,11 @@ def _answer(
             size += getsizeof(record) + sum(map(getsizeof, record))
             location.check_size(size, at_least=True)
             records.append(record)
-    except sqlite3.OperationalError:
-        if steps <= location.max_bytes:
+    except sqlite3.OperationalError as error:
+        if str(error) != "interrupted":
             raise
+        if steps <= location.max_bytes:  # by a signal, whose exception SQLite has swallowed
+            raise KeyboardInterrupt from None
         raise ValueError(
             f"{location} has no answer after {location.max_bytes:,} steps. Raise the limit, "
             f"{location.limit}={location.max_bytes}."

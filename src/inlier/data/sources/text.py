@@ -51,6 +51,7 @@ class TextFile:
     skip: int
     """Lines above the first row of data."""
     header: bool
+    first_line: int | None
     block_bytes: int
 
     def batches(self, columns: list[int]) -> Iterator[Any]:
@@ -97,45 +98,23 @@ class TextFile:
                 raise
 
     def _spaced_batches(self, columns: list[int]) -> Iterator[Any]:
-        with self.opened() as file:
-            for _ in range(self.skip):
-                file.readline()
-            rows = (record for record in self.records(file) if record[0])
-            while some := list(islice(rows, SPACED_ROWS)):
-                for cells, line in some:
+        with io.TextIOWrapper(self.location.open(), self.encoding, newline="") as file:
+            records = _records(islice(self._lines(file), self.skip, None), " ")
+            while some := [cells for cells, _ in islice(records, SPACED_ROWS)]:
+                for cells in some:
                     if len(cells) != len(self.titles):
-                        raise ragged(self, f"record {line[:40]!r}", len(cells))
-                arrays = [arrow().array([cells[j] for cells, _ in some]) for j in columns]
+                        raise ragged(self, f"record {' '.join(cells)[:40]!r}", len(cells))
+                arrays = [arrow().array([cells[j] for cells in some]) for j in columns]
                 yield arrow().record_batch(arrays, names=[f"f{j}" for j in columns])
 
-    def opened(self) -> io.TextIOWrapper:
-        """Open the text."""
-        return io.TextIOWrapper(self.location.open(), self.encoding, newline="")
-
-    def records(self, file: Any) -> Iterator[tuple[list[str], str]]:
-        """Yield cells and text of all records in the rest of a file; a blank line has no cells."""
-        held: list[str] = []
-        spaced = self.delimiter == " "
-
-        def lines() -> Iterator[str]:
-            while line := file.readline(self.block_bytes):
-                if len(line) == self.block_bytes and line[-1] not in "\r\n":
-                    raise too_long(self.location, self.block_bytes)
-                held.append(line)
-                yield _without_last_spaces(line) if spaced else line
-
-        for record in csv.reader(lines(), delimiter=self.delimiter, skipinitialspace=spaced):
-            yield record, "".join(held)
-            held.clear()
+    def _lines(self, file: Any) -> Iterator[str]:
+        while line := file.readline(self.block_bytes):
+            if len(line) == self.block_bytes and line[-1] not in "\r\n":
+                raise too_long(self.location, self.block_bytes)
+            yield line
 
 
-class TextColumns(Columns):
-    """Columns of a text, which can be copied as it is."""
-
-    file: TextFile
-
-
-def load(location: Location, options: ReadOptions) -> TextColumns:
+def load(location: Location, options: ReadOptions) -> Columns:
     """Read delimited text."""
     pa = arrow()
     most = min(MOST_BLOCK_BYTES, max(CHUNK_BYTES, location.max_bytes // RECORD_COPIES))
@@ -146,7 +125,7 @@ def load(location: Location, options: ReadOptions) -> TextColumns:
         file, label, notes = _layout(text, whole, encoding, options, location)
         file = replace(file, block_bytes=min(most, max(block, file.block_bytes)))
         try:
-            content = TextColumns(
+            return Columns(
                 pa.schema([(f"f{j}", pa.string()) for j in range(len(file.titles))]),
                 file.batches,
                 location,
@@ -155,6 +134,7 @@ def load(location: Location, options: ReadOptions) -> TextColumns:
                 titles=file.titles,
                 label=label,
                 notes=notes,
+                first_line=file.first_line,
             )
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             if "utf" in str(error).lower() and encoding != "latin-1":
@@ -165,9 +145,6 @@ def load(location: Location, options: ReadOptions) -> TextColumns:
                 raise too_long(location, most) from None
             else:
                 block = most
-        else:
-            content.file = file
-            return content
 
 
 def too_long(location: Location, most: int) -> ValueError:
@@ -240,8 +217,12 @@ def _layout(
     if header or above:
         skip = sample[above if header else above - 1][1]
     block = max(BLOCK_BYTES, BLOCK_RECORDS * len(delimiter.join(rows[0])))
-    file = TextFile(location, encoding, delimiter, tuple(titles), skip, header, block)
-    for cells, line in sample[above + header :]:
+    data = sample[above + header :]
+    first_line = (
+        data[0][1] if data and skip and not re.search(r"[\r\n]", "".join(data[0][0])) else None
+    )
+    file = TextFile(location, encoding, delimiter, tuple(titles), skip, header, first_line, block)
+    for cells, line in data:
         if len(cells) != d:
             raise ragged(file, f"line {line}", len(cells))
     label, said = labels_among(titles) if header else (None, [])
@@ -277,24 +258,22 @@ def _delimiter(text: str, whole: bool, options: ReadOptions) -> str:
 
 def _sample(text: str, whole: bool, delimiter: str, skip: int) -> list[Record]:
     """Return the first records, with the numbers of their last lines."""
-    file, spaced = io.StringIO(text, newline=""), delimiter == " "
-    lines = islice(file, skip, None)
-    reader = csv.reader(
-        map(_without_last_spaces, lines) if spaced else lines,
-        delimiter=delimiter,
-        skipinitialspace=spaced,
-    )
+    lines = islice(io.StringIO(text, newline=""), skip, None)
     try:
-        records = ((cells, skip + reader.line_num) for cells in reader if cells)
-        sample = list(islice(records, SAMPLE))
+        sample = [
+            (cells, skip + line) for cells, line in islice(_records(lines, delimiter), SAMPLE)
+        ]
     except csv.Error:
         return []
     return sample if whole or len(sample) in (1, SAMPLE) else sample[:-1]
 
 
-def _without_last_spaces(line: str) -> str:
-    """Remove spaces at the end of a line, which are not followed by a cell."""
-    return line.rstrip(" \r\n") + "\n"
+def _records(lines: Iterator[str], delimiter: str) -> Iterator[Record]:
+    """Divide lines into cells; spaces at the end of a line are not followed by a cell."""
+    spaced = delimiter == " "
+    lines = (line.rstrip(" \r\n") + "\n" for line in lines) if spaced else lines
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced)
+    yield from ((cells, reader.line_num) for cells in reader if cells)
 
 
 def usual_width(rows: list[list[str]]) -> int:

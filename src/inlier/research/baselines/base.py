@@ -17,8 +17,6 @@ from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
 from inlier.data import Frame, Table, as_table
 from inlier.data.checks import check_range
-from inlier.datasets import checked_parameters
-from inlier.datasets import parameter as parameter  # for the methods
 from inlier.estimators.base import MeanEstimator
 from inlier.linalg.eigenpairs import Oracle
 
@@ -207,7 +205,6 @@ class Baseline(MeanEstimator, ABC):
         table = as_table(self._validated(X, fitting=True)).with_rows_on_host()
         n, d = table.shape
         needs = self._checked_needs()
-        checked_parameters(self)
         self._check(n, d)
         random = fit_generator(getattr(self, "random_state", 0))
         center = table.median(random)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier._internal.validation import check_number, check_whole
-from inlier.research.baselines.base import Answer, Baseline, Run, parameter
+from inlier.research.baselines.base import Answer, Baseline, Run
 
 
 def sq_distances_between(run: Run) -> Array:
@@ -95,17 +94,8 @@ class CenteredClipping(Baseline):
     estimate by at most radius / n a step. The estimate is the mean of the rows with these weights.
 
     The method was published for a server that knows its last aggregate and the scale of updates.
-    Here it is iterated to convergence, where the authors take few steps, and the default radius is
+    Here it is iterated to convergence, where the authors take few steps, and the radius is
     the median distance of the rows from v, at each step, so that it does not depend on units.
-
-    Parameters
-    ----------
-    radius : float, optional
-        In units of the data. A radius far below the distances of the rows takes many steps.
-    max_iter : int, default=1000
-        Most steps.
-    tol : float, default=1e-8
-        Stop at a step shorter than this times the median distance.
 
     References
     ----------
@@ -116,9 +106,8 @@ class CenteredClipping(Baseline):
     name = "centered-clipping"
     paper = "Karimireddy, He and Jaggi (2021)"
 
-    radius: float | None = parameter(None, check_number)
-    max_iter: int = parameter(1000, check_whole)
-    tol: float = parameter(1e-08, check_number, below=1.0)
+    max_iter = 1000  # steps
+    tol = 1e-8  # stop at a step shorter than this part of the median distance
 
     def _estimate(self, run: Run) -> Answer:
         v, converged, message = run.center, False, ""
@@ -127,9 +116,8 @@ class CenteredClipping(Baseline):
         while True:
             distances = np.sqrt(run.table.sq_distances(v))
             unit = float(np.median(distances))
-            radius = unit if self.radius is None else self.radius
-            clipped = distances > radius
-            weights = np.where(clipped, radius / np.where(clipped, distances, 1.0), 1.0)
+            clipped = distances > unit
+            weights = np.where(clipped, unit / np.where(clipped, distances, 1.0), 1.0)
             if converged or n_iter == self.max_iter:
                 break
             step = run.table.combine(v, weights[None])[0] / run.n
@@ -139,7 +127,5 @@ class CenteredClipping(Baseline):
             rounding = 4.0 * eps * float(np.linalg.norm(v)) + np.finfo(run.table.dtype).eps * unit
             converged = float(np.linalg.norm(step)) <= max(self.tol * unit, rounding)
         if not converged:
-            message = f"Still moving after max_iter={self.max_iter} steps: raise max_iter" + (
-                " or tol." if self.radius is None else f", tol or radius={self.radius:g}."
-            )
+            message = f"Still moving after {self.max_iter} steps."
         return Answer(weights, distances, v, n_iter, converged, message)

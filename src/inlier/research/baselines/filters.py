@@ -8,7 +8,6 @@ import numpy as np
 from scipy.stats import false_discovery_control, norm, poisson
 
 from inlier._internal.typing import Array, Seed
-from inlier._internal.validation import check_number, check_whole
 from inlier.linalg.eigenpairs import DENSE
 from inlier.research.baselines.base import (
     MIN_SIGMA,
@@ -17,7 +16,6 @@ from inlier.research.baselines.base import (
     Run,
     Spread,
     is_minority,
-    parameter,
 )
 
 
@@ -83,11 +81,6 @@ class FalseDiscoveryFilter(Baseline):
     sigma nor alpha is needed. Heavy tails cost good rows on both sides, which hardly moves the
     mean.
 
-    Parameters
-    ----------
-    fdr : float, default=0.1
-        False discovery rate, the authors' choice.
-
     References
     ----------
     Diakonikolas, Karmalkar, Kane, Price and Stewart (2019), Outlier-robust high-dimensional sparse
@@ -99,7 +92,7 @@ class FalseDiscoveryFilter(Baseline):
     paper = "Diakonikolas, Karmalkar et al. (2019)"
 
     _: KW_ONLY
-    fdr: float = parameter(0.1, check_number, below=1.0)
+    fdr = 0.1  # the authors' false discovery rate
     random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
@@ -111,7 +104,7 @@ class FalseDiscoveryFilter(Baseline):
             if np.array_equal(left, weights):
                 return Answer(weights, scores, spread.mean, n_iter)
             if is_minority(left):
-                why = "before none is rejected: their tails are too heavy for it. Lower fdr."
+                why = "before none is rejected: their tails are too heavy for it."
                 return Answer.gave_up(weights, scores, n_iter, why)
             weights, n_iter = left, n_iter + 1
 
@@ -146,15 +139,6 @@ class QuantumEntropy(Baseline):
     that alpha is not needed. Covariances are normalised by their norm, so that scores do not depend
     on units. Eigenvalues come from a Krylov space instead of five power iterations.
 
-    Parameters
-    ----------
-    beta : float, default=4.0
-        Inverse temperature, the authors' alpha; 4 is their choice.
-    batch : float, default=0.02
-        Fraction of the rows removed in each round.
-    n_sketches : int, default=30
-        Number of random vectors above 256 columns.
-
     References
     ----------
     Dong, Hopkins and Li (2019), Quantum entropy scoring for fast robust mean estimation and
@@ -166,9 +150,9 @@ class QuantumEntropy(Baseline):
 
     sigma: float | None = None
     _: KW_ONLY
-    beta: float = parameter(4.0, check_number, at_most=100.0)
-    batch: float = parameter(0.02, check_number, below=0.5)
-    n_sketches: int = parameter(30, check_whole)
+    beta = 4.0  # inverse temperature; the authors' choice
+    batch = 0.02  # fraction of the rows removed in a round
+    n_sketches = 30  # random vectors above 256 columns
     random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
@@ -282,13 +266,6 @@ class CorruptionLevelAgnostic(Baseline):
     the median distance from the center divided by sqrt(d), or where half of the rows would be
     removed, so that it does not depend on units.
 
-    Parameters
-    ----------
-    ratio : float, default=1.1
-        Ratio of successive values of sigma.
-    constant : float, default=4.0
-        Constant of the error bound; the theory has O(sqrt(alpha) / (1 - 2 alpha)).
-
     References
     ----------
     Jain, Orlitsky and Ravindrakumar (2022), Robust estimation algorithms don't need to know the
@@ -299,8 +276,8 @@ class CorruptionLevelAgnostic(Baseline):
     paper = "Jain, Orlitsky and Ravindrakumar (2022)"
 
     _: KW_ONLY
-    ratio: float = parameter(1.1, check_number, above=1.0)
-    constant: float = parameter(4.0, check_number)
+    ratio = 1.1  # of successive values of sigma
+    constant = 4.0  # of the error bound; the theory has O(sqrt(alpha) / (1 - 2 alpha))
     random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:

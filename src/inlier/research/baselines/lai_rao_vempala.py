@@ -7,8 +7,7 @@ import numpy as np
 from scipy.stats import norm
 
 from inlier._internal.typing import Array
-from inlier._internal.validation import check_number
-from inlier.research.baselines.base import Answer, Baseline, Run, parameter
+from inlier.research.baselines.base import Answer, Baseline, Run
 
 # Quantiles that give a Gaussian standard deviation; near the median, where outliers matter least.
 LOW, HIGH = 0.4, 0.6
@@ -94,11 +93,6 @@ class LaiRaoVempalaGaussian(_Halving):
     The paper leaves the constant `damping` open; the authors' code has 1. Their code divides the
     weighted sum by n, which is not shift-equivariant; here it is a weighted mean.
 
-    Parameters
-    ----------
-    damping : float, default=2.0
-        How fast weights fall with the distance, as above.
-
     References
     ----------
     Lai, Rao and Vempala (2016), Agnostic estimation of mean and covariance, FOCS, arXiv:1604.06968,
@@ -109,7 +103,7 @@ class LaiRaoVempalaGaussian(_Halving):
     paper = "Lai, Rao and Vempala (2016)"
 
     _: KW_ONLY
-    damping: float = parameter(2.0, check_number)
+    damping = 2.0  # how fast weights fall with the distance
 
     def _weights(self, rows: Array, run: Run) -> Array:
         low, high = np.quantile(rows, [LOW, HIGH], axis=1)

@@ -5,11 +5,10 @@ from dataclasses import KW_ONLY, replace
 import numpy as np
 
 from inlier._internal.typing import Array, Seed
-from inlier._internal.validation import check_number, check_whole
 from inlier.l0.problem import Subspace, scores
 from inlier.l0.subspace import SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import L1
-from inlier.research.baselines.base import Answer, Baseline, Run, parameter
+from inlier.research.baselines.base import Answer, Baseline, Run
 
 
 def nearest_point(w: Array, cap: float) -> Array:
@@ -74,13 +73,6 @@ class ChengDiakonikolasGe(Baseline):
     multiple of sigma^2. Here the norm is minimised, so sigma is not needed. The location is the
     mean of the rows that keep more than half of their weight.
 
-    Parameters
-    ----------
-    tol : float, default=0.002
-        Tolerance of the mass, as a fraction of the rows.
-    max_iter : int, default=50
-        Maximum number of Newton steps in the budget.
-
     References
     ----------
     Cheng, Diakonikolas and Ge (2019), High-dimensional robust mean estimation in nearly-linear
@@ -92,8 +84,8 @@ class ChengDiakonikolasGe(Baseline):
 
     alpha: float | None = None
     _: KW_ONLY
-    tol: float = parameter(0.002, check_number, below=1.0)
-    max_iter: int = parameter(50, check_whole)
+    tol = 0.002  # of the mass, as a fraction of the rows
+    max_iter = 50  # Newton steps in the budget
     random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
@@ -127,7 +119,7 @@ class ChengDiakonikolasGe(Baseline):
             if lowered < budget:
                 subspace = subspace.extended(spectrum, spectrum.values > lowered, center)
             center, budget = center + move, lowered
-        message = "" if converged else "The budget was still moving. Raise max_iter, or tol."
+        message = "" if converged else f"The budget was still moving after {n_iter} steps."
         kept = np.where(weights > 0.5, 1.0, 0.0)
         return Answer(kept, q, None, n_iter, converged, message)
 
@@ -153,13 +145,6 @@ class ProjectedGradient(Baseline):
     success and quartered after a failure. A success lowers the variance by the fraction `tol`:
     minimising further would return weight to outliers within the bound.
 
-    Parameters
-    ----------
-    tol : float, default=0.01
-        Smallest relative decrease of the variance in a successful step.
-    max_iter : int, default=100
-        Most steps.
-
     References
     ----------
     Cheng, Diakonikolas, Ge and Soltanolkotabi (2020), High-dimensional robust mean estimation via
@@ -171,8 +156,8 @@ class ProjectedGradient(Baseline):
 
     alpha: float | None = None
     _: KW_ONLY
-    tol: float = parameter(0.01, check_number, below=1.0)
-    max_iter: int = parameter(100, check_whole)
+    tol = 0.01  # smallest relative decrease of the variance in a successful step
+    max_iter = 100
     random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
@@ -197,7 +182,7 @@ class ProjectedGradient(Baseline):
             else:
                 step, failures = step / 4.0, failures + 1
         converged = n_iter < self.max_iter or failures == MAX_FAILURES
-        message = "" if converged else "The variance was still falling. Raise max_iter."
+        message = "" if converged else f"The variance was still falling after {n_iter} steps."
         return Answer(weights, spread.projected**2, spread.mean, n_iter, converged, message)
 
 
@@ -216,15 +201,6 @@ class SpectralReweighting(Baseline):
     round, which is returned, by that of the good rows. Two passes for each round, up to nine with
     more than 256 columns. It stops after `patience` rounds without an improvement by 1%.
 
-    Parameters
-    ----------
-    step : float, default=1.0
-        Between 0 and 1; the proof has 1/2.
-    patience : int, default=10
-        Rounds without improvement before it stops.
-    max_iter : int, default=200
-        Most rounds.
-
     References
     ----------
     Hopkins, Li and Zhang (2020), Robust and heavy-tailed mean estimation made simple, via regret
@@ -236,9 +212,9 @@ class SpectralReweighting(Baseline):
 
     alpha: float | None = None
     _: KW_ONLY
-    step: float = parameter(1.0, check_number, at_most=1.0)
-    patience: int = parameter(10, check_whole)
-    max_iter: int = parameter(200, check_whole)
+    step = 1.0  # the proof has 1/2
+    patience = 10
+    max_iter = 200
     random_state: Seed = 0
 
     def _estimate(self, run: Run) -> Answer:
@@ -260,5 +236,5 @@ class SpectralReweighting(Baseline):
             lowered = np.maximum(weights * (1.0 - self.step * shares), MIN_WEIGHT * cap)
             weights = nearest_distribution(lowered, cap)
         assert best is not None
-        message = "" if ended else "The variance was still falling. Raise max_iter."
+        message = "" if ended else f"The variance was still falling after {n_iter} steps."
         return replace(best, n_iter=n_iter, converged=ended, message=message)

@@ -5,10 +5,9 @@ from scipy.stats import trim_mean
 
 from inlier._internal.arrays import column_medians
 from inlier._internal.typing import Array, Seed
-from inlier._internal.validation import check_number, check_whole
 from inlier.data import as_table
 from inlier.linalg.centers import geometric_median
-from inlier.research.baselines.base import Answer, Baseline, Run, parameter
+from inlier.research.baselines.base import Answer, Baseline, Run
 
 
 class SampleMean(Baseline):
@@ -60,15 +59,6 @@ class GeometricMedian(Baseline):
     The breakdown point is 1/2; for Gaussian rows with a fraction alpha of outliers the error grows
     as sigma alpha sqrt(d). All rows have weight 1 and are scored by their distance from the median.
 
-    Parameters
-    ----------
-    tol : float, default=1e-8
-        Bound on the norm of the smallest subgradient of the mean distance, which is at most 1; not
-        below the precision of the data, about 1e-6 in single precision. The mean distance is then
-        optimal up to tol times the distance from the exact median.
-    max_iter : int, default=1000
-        Most steps.
-
     References
     ----------
     Weiszfeld (1937), Sur le point pour lequel la somme des distances de n points donnés est
@@ -81,8 +71,8 @@ class GeometricMedian(Baseline):
     sets_aside = False
     judges_rows = False
 
-    tol: float = parameter(1e-08, check_number, below=1.0)
-    max_iter: int = parameter(1000, check_whole)
+    tol = 1e-8  # bound on the smallest subgradient of the mean distance, which is at most 1
+    max_iter = 1000  # steps
 
     def _estimate(self, run: Run) -> Answer:
         found = geometric_median(run.table, self.tol, self.max_iter)
@@ -90,7 +80,7 @@ class GeometricMedian(Baseline):
         if not found.converged:
             message = (
                 f"After {found.n_iter} iterations the subgradient of the mean distance is "
-                f"{found.residual:.2g} long, above tol={self.tol:g}: raise max_iter or tol."
+                f"{found.residual:.2g} long, above {self.tol:g}."
             )
         weights = np.ones(run.n)
         return Answer(

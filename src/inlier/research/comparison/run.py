@@ -12,7 +12,7 @@ from typing import Any
 import joblib  # type: ignore[import-untyped]
 import numpy as np
 
-from inlier._internal.optional import optional
+from inlier._internal.progress import bar
 from inlier._internal.validation import check_number, check_whole
 from inlier.research.comparison.fits import Fit, measure, run_here, run_in_workers
 from inlier.research.comparison.plan import Plan, plan
@@ -97,15 +97,10 @@ def compare(
         data, methods, trials=trials, alpha=alpha, sigma=sigma, random_state=random_state
     )
     options: dict[str, Any] = {"n_jobs": n_jobs, "timeout": timeout, "store": store}
-    if not (sys.stderr.isatty() if progress is None else progress):
-        return carry_out([planned], **options)[0]
-    rich = optional("rich.progress", "To show progress", "research")
-    console = optional("rich.console", "To show progress", "research").Console(stderr=True)
-    with rich.Progress(*rich.Progress.get_default_columns(), console=console) as shown:
-        task = shown.add_task("compare")
+    with bar(sys.stderr.isatty() if progress is None else progress) as update:
 
         def watch(done: int, total: int, method: str) -> None:
-            shown.update(task, completed=done, total=total, description=f"compare {method}")
+            update(f"compare {method}", done / total)
 
         return carry_out([planned], **options, watch=watch)[0]
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from inlier._internal.typing import Array, Seed
-from inlier._internal.validation import check_choice, check_number, check_random_state
+from inlier._internal.validation import check_choice, check_random_state
 from inlier.datasets import Contamination, Sample, largest_eigenvalue, parameter, set_fields
 from inlier.research.datasets.models import INLIERS, Gaussian, Inliers, random_direction
 
@@ -52,13 +52,11 @@ class AlphaCorruption(Contamination):
         Distribution of the good rows.
     direction : {"top", "random", "bottom"}
         Direction of largest variance of the good rows, a random one, or that of least variance.
-    reach : float
-        Component of a bad row in the direction, as a fraction of its distance, in (0, 1].
     """
 
     inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
     direction: str = parameter("top", check_choice, choices=DIRECTIONS)
-    reach: float = parameter(0.5, check_number, at_most=1.0)
+    reach = 0.5  # component of a bad row in the direction, as a fraction of its distance
     min_d: ClassVar[int] = 2
 
     def _draw(self, random_state: Seed) -> Sample:
@@ -80,39 +78,24 @@ class AlphaCorruption(Contamination):
 class BelowThreshold(Contamination):
     """One tight cluster, as far out as the largest eigenvalue of the covariance allows.
 
-    The largest eigenvalue of the covariance of all rows is just below `threshold` times that of
+    The largest eigenvalue of the covariance of all rows is just below 1.5 times that of
     the good rows. Any filter with this threshold keeps all outliers, whose effect is bounded in
     turn. The rows of the cluster are good rows, shrunk and shifted. It requires ``n >= 4``.
 
     Parameters
     ----------
-    threshold : float
-        Where the filter stops, as a multiple of the good rows' largest eigenvalue; at least 1.
     inliers : Inliers
         Distribution of the good rows.
     direction : {"random", "top", "bottom"}
         Direction of the cluster: random, or of largest or least variance of the good rows. The
         smaller the variance, the farther out the cluster.
-    spread : float
-        Factor by which rows of the cluster are shrunk. It adds to the eigenvalue: spread^2 must be
-        below threshold / (1 - alpha) - 1.
     """
 
-    threshold: float = parameter(1.5, check_number, at_least=1.0)
+    threshold = 1.5
+    spread = 0.3  # by which rows of the cluster are shrunk: it adds to the eigenvalue
     inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
     direction: str = parameter("random", check_choice, choices=DIRECTIONS)
-    spread: float = parameter(0.3, check_number, at_least=0.0)
     min_n: ClassVar[int] = 4
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        # The outliers' scatter is at most spread^2 times that of the good rows.
-        least = (1 - self.n_outliers / self.n) * (1 + self.spread**2)
-        if self.n_outliers and self.threshold <= least:
-            raise ValueError(
-                f"threshold must be above (1 - alpha) (1 + spread^2) = {least:.4g}, but is "
-                f"{self.threshold!r}. Raise it, or lower spread={self.spread!r}."
-            )
 
     def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)

@@ -160,12 +160,10 @@ class TwoClusters(TwoHalves):
     ----------
     angle : float
         Angle between the two centers as seen from zero, in degrees, in [0, 180).
-    spread : float
-        Standard deviation of the entries about a center, below 1, that of good rows.
     """
 
     angle: float = parameter(60.0, check_number, at_least=0.0, below=180.0)
-    spread: float = parameter(0.3, check_number, at_least=0.0, below=1.0)
+    spread = 0.3  # standard deviation about a center; that of good rows is 1
     min_d: ClassVar[int] = 2
 
     def _corrupt(self, X: Array, first: Array, second: Array, rng: np.random.Generator) -> None:
@@ -203,7 +201,7 @@ class Clean(Contamination):
 class Huber(Contamination):
     """Huber's epsilon model: each row is bad with probability alpha, independently of all others.
 
-    Bad rows have a distribution of their own, shifted in a random direction. The number of outliers
+    Bad rows are Gaussian, shifted in a random direction. The number of outliers
     varies about alpha n, which misleads methods that assume a known number. Labels without a
     majority of good rows are drawn again.
 
@@ -211,19 +209,10 @@ class Huber(Contamination):
     ----------
     inliers : Inliers
         Distribution of the good rows.
-    outliers : Inliers
-        Distribution of the bad rows before scaling and shifting.
-    distance : float
-        Length of the shift.
-    spread : float
-        Scale of the bad rows. Distance 0 and spread 3 give Tukey's contaminated normal, which does
-        not bias the mean.
     """
 
     inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
-    outliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
-    distance: float = parameter(10.0, check_number, at_least=0.0)
-    spread: float = parameter(1.0, check_number, at_least=0.0)
+    distance = 10.0  # length of the shift
 
     def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
@@ -231,8 +220,8 @@ class Huber(Contamination):
         while 2 * is_outlier.sum() >= self.n:
             is_outlier = rng.random(self.n) < self.alpha
         X = self.inliers.draw(self.n, self.d, rng)
-        bad = self.outliers.draw(int(is_outlier.sum()), self.d, rng)
-        X[is_outlier] = self.spread * bad + self.distance * random_direction(self.d, rng)
+        bad = rng.standard_normal((int(is_outlier.sum()), self.d))
+        X[is_outlier] = bad + self.distance * random_direction(self.d, rng)
         return Sample(X, is_outlier)
 
 
@@ -249,12 +238,10 @@ class Cluster(Contamination):
     ----------
     distance : float
         Distance of the center to the true mean, in sigma; hard between 2 and 10.
-    spread : float
-        Standard deviation of the entries about the center.
     """
 
     distance: float = parameter(3.0, check_number, at_least=0.0)
-    spread: float = parameter(0.3, check_number, at_least=0.0)
+    spread = 0.3  # standard deviation of the entries about the center
 
     def _draw(self, random_state: Seed) -> Sample:
         rng = check_random_state(random_state)
@@ -326,13 +313,11 @@ class QuietDirections(Contamination):
         Distribution of the good rows.
     where : {"both", "one each"}
         Whether an outlier is shifted in both directions, or half of the outliers in each.
-    distance : float
-        Length of the shift, in standard deviations of good rows in that direction.
     """
 
     inliers: Uneven = field(default_factory=Spiked, metadata=UNEVEN)
     where: str = parameter("both", check_choice, choices=("both", "one each"))
-    distance: float = parameter(6.0, check_number, at_least=0.0)
+    distance = 6.0  # length of the shift, in standard deviations of good rows in that direction
     min_d: ClassVar[int] = 2
 
     def _draw(self, random_state: Seed) -> Sample:

@@ -1,13 +1,12 @@
 """`inlier reproduce`: regenerate the tables and figures of the paper."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import progress
 from rich.console import Console
 
+from inlier._internal.progress import bar
 from inlier.cli.terminal import reporting_errors
 
 WORSE = 1
@@ -43,20 +42,15 @@ def reproduce(
     with reporting_errors(console, "The same command, without --fresh, goes on from here."):
         from inlier.research.reproduce.reproduction import reproduce as run
 
-        columns = (progress.TextColumn("{task.description}"), progress.BarColumn())
-        counts = (progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
-        bars: dict[str, progress.TaskID] = {}
+        begun: set[str] = set()
+        with bar(console.is_terminal) as update:
 
-        def watch(stage: str, done: int, total: int) -> None:
-            if stage not in bars:
-                bars[stage] = shown.add_task(stage, total=total)
-                if hidden:  # in a log, a line for each stage
+            def watch(stage: str, done: int, total: int) -> None:
+                if stage not in begun and not console.is_terminal:  # a line of a log
                     console.print(f"{stage}: {total} steps")
-            shown.update(bars[stage], completed=done)
+                begun.add(stage)
+                update(f"{stage}: {done} of {total}", done / max(1, total))
 
-        hidden = not console.is_terminal
-        shown = progress.Progress(*columns, *counts, console=console, disable=hidden)
-        with nullcontext() if hidden else shown:
             made = run(
                 out, trials=trials, quick=quick, only=only or None, faces=faces, fresh=fresh,
                 n_jobs=jobs, watch=watch,

@@ -11,7 +11,7 @@ from inlier.l0.surrogates import L1, ReweightedL2, Surrogate
 from inlier.linalg.eigenpairs import Oracle
 from inlier.research.datasets import Sample, SettingB
 from inlier.research.reproduce.chapter import Chapter, Drawing, Setup
-from inlier.research.reproduce.methods import BAD, COLUMNS, styled
+from inlier.research.reproduce.methods import BAD, COLUMNS, ROW, styled
 
 D, N, ALPHA = 100, 200, 0.1
 SURROGATES: dict[str, Surrogate] = {"paper-l1": L1(), "paper-lp": ReweightedL2(0.5)}
@@ -46,7 +46,7 @@ def _indicators(sample: Sample) -> Drawing:
             h = _indicator(sample, name)
             circle: dict[str, Any] = {"mfc": "none", "mec": BAD, "mew": 1.2, "clip_on": False}
             axes.plot(rows[bad], h[bad], "o", ms=8, label="true outliers", **circle)
-            axes.plot(rows, h, "o", ms=3, color=column.color, mew=0, label="$h_i$", clip_on=False)
+            axes.plot(rows, h, "o", ms=3, color=ROW, mew=0, label="$h_i$", clip_on=False)
             removed = SURROGATES[name].nonzero(h)
             found, good = int((removed & bad).sum()), int((removed & ~bad).sum())
             axes.set_title(

@@ -1,4 +1,4 @@
-"""The methods of the experiments: labels, columns of the paper's tables, and style in figures."""
+"""The methods of the experiments: labels, columns of the paper's tables, style of figures."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MethodColumn:
-    """A method as it appears in tables and figures, always in the same colour."""
+    """A method as it appears in tables and figures."""
 
     method: Method
     label: str
-    color: str  # of Paul Tol's "muted" scheme, safe for colour-blind readers
-    marker: str
     printed: str | None = None  # the column of the paper's tables
     against: str | None = None  # the column it is judged by, if another one
     is_ours: bool = False  # whether the reproduction fails if a cell is worse than printed
@@ -53,21 +51,17 @@ _REWEIGHTED_L1 = Method(
 )
 
 _ALL = (
-    MethodColumn(_KNOWN["mean"], "mean", "#000000", "x", "mean"),
-    MethodColumn(
-        _KNOWN["coordinate-median"], "coordinate median", "#777777", "+", "coordinate_median"
-    ),
-    MethodColumn(
-        _KNOWN["iterative-filtering"], "iter. filter", "#DDCC77", "v", "iterative_filtering"
-    ),
-    MethodColumn(_KNOWN["que"], "QUE", "#88CCEE", "^", "que"),
-    MethodColumn(_KNOWN["lrv"], "LRV", "#999933", "<", "lrv"),
-    MethodColumn(_KNOWN["cdg"], "CDG", "#44AA99", ">", "cdg"),
-    MethodColumn(_KNOWN["paper-l1"], "l1", "#AA4499", "P", "l1"),
-    MethodColumn(_KNOWN["paper-lp"], "lp", "#332288", "s", "lp"),
-    MethodColumn(_REWEIGHTED_L1, "lp by re-weighted l1", "#117733", "D", None, "lp"),
-    MethodColumn(_KNOWN["inlier-sigma"], "inlier, sigma given", "#882255", "o", None, "lp", True),
-    MethodColumn(_KNOWN["inlier"], "inlier, no parameters", "#CC6677", "*", None, "lp", True),
+    MethodColumn(_KNOWN["mean"], "mean", "mean"),
+    MethodColumn(_KNOWN["coordinate-median"], "coordinate median", "coordinate_median"),
+    MethodColumn(_KNOWN["iterative-filtering"], "iter. filter", "iterative_filtering"),
+    MethodColumn(_KNOWN["que"], "QUE", "que"),
+    MethodColumn(_KNOWN["lrv"], "LRV", "lrv"),
+    MethodColumn(_KNOWN["cdg"], "CDG", "cdg"),
+    MethodColumn(_KNOWN["paper-l1"], "l1", "l1"),
+    MethodColumn(_KNOWN["paper-lp"], "lp", "lp"),
+    MethodColumn(_REWEIGHTED_L1, "lp by re-weighted l1", None, "lp"),
+    MethodColumn(_KNOWN["inlier-sigma"], "inlier, sigma given", None, "lp", True),
+    MethodColumn(_KNOWN["inlier"], "inlier, no parameters", None, "lp", True),
 )
 COLUMNS = {column.name: column for column in _ALL}
 
@@ -80,7 +74,8 @@ STYLE: dict[Any, Any] = {
     "axes.grid": True, "grid.color": "0.9", "grid.linewidth": 0.6,
     "svg.hashsalt": "inlier",  # reproducible files
 }  # fmt: skip
-BAD = "#CC3311"
+# Of Paul Tol, safe for colour-blind readers.
+ROW, BAD = "#332288", "#CC3311"
 
 
 @contextmanager
