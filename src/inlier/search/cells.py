@@ -49,21 +49,21 @@ NO_CUT = _Cut(np.inf, np.inf)
 
 def find_fences(
     values: Array,
+    ascending: Array,
     missing: Mask | None,
     many: bool,
 ) -> tuple[Fences | None, bool]:
     """Find the fences of the columns; None if no cell is extreme.
 
-    Where more cells of a column are extreme than would be slips, it has a fence only if `many` are
-    wanted; return also whether there is such a column.
+    `ascending` are the sorted columns, d x n. Where more cells of a column are extreme than would
+    be slips, it has a fence only if `many` are wanted; return also whether there is such a column.
     """
     d = values.shape[1]
     more = False
     others = _Others(values)
-    ascending = ascending_columns(values)
     center = middles(ascending)
     above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
-    for j in _candidates(values, center, missing):
+    for j in _candidates(ascending, center, missing):
         present = slice(None) if missing is None else ~missing[:, j]
         off = values[:, j] - center[j]
         foreign = partial(others.foreign, present, j)
@@ -77,11 +77,12 @@ def find_fences(
     rest, tested = values, np.arange(d)
     tails: Tails | None = None
     for _ in range(thresholds.ROUNDS):
-        off = rest[:, tested] - center[tested]
-        outside = (off > above[tested]) | (-off > below[tested])
+        fenced = tested[np.minimum(above[tested], below[tested]) < np.inf]
+        off = rest[:, fenced] - center[fenced]
+        outside = (off > above[fenced]) | (-off > below[fenced])
         if outside.any():
             rest = rest.copy() if rest is values else rest
-            rest[:, tested] = np.where(outside, center[tested], rest[:, tested])
+            rest[:, fenced] = np.where(outside, center[fenced], rest[:, fenced])
         if tails is None:
             tails = Tails(ascending if rest is values else ascending_columns(rest))
             top, bottom, log_p = tails.gaps(tested)
@@ -154,26 +155,35 @@ class _Others:
         return not self.typical(masks[0], column, masks[1])
 
 
-def _candidates(values: Array, center: Array, missing: Mask | None) -> Array:
+def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
     """Return the columns that may have extreme cells: the others are not looked at one by one."""
-    n, d = values.shape
-    found = np.zeros(d, dtype=np.bool_)
-    inner = rank(thresholds.INNER_SHARE, n)
-    for part in blocks_of(d, n):
-        a = np.abs(values[:, part] - center[part])
-        farthest = a.max(axis=0)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            relative = a / np.partition(a, inner, axis=0)[inner]
-            # The squares of cells beyond a distance are at least their number times its square.
-            squares = np.where(relative > 1.0, relative, 0.0) ** 2
-            found[part] = ~(squares.sum(axis=0) <= n * thresholds.INFLATED**2)
-            away = a > 1e-9 * farthest
-            tied = 1.0 - away.mean(axis=0) > thresholds.TIED_SHARE
-            least = np.where(away, a, np.inf).min(axis=0)
-            found[part] |= tied & (farthest > thresholds.INFLATED * least)
+    d, n = ascending.shape
+    found: Mask = np.zeros(d, dtype=np.bool_)
     if missing is not None:
         found |= missing.any(axis=0)
+    farthest = np.maximum(ascending[:, -1] - center, center - ascending[:, 0])
+    unit = distances_kept(ascending, center, rank(thresholds.INNER_SHARE, n) + 1)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for part in blocks_of(d, n):
+            relative = (ascending[part] - center[part, None]) / unit[part, None]
+            # The squares of cells beyond a distance are at least their number times its square.
+            found[part] |= ~(np.vecdot(relative, relative) <= n * thresholds.INFLATED**2)
+    equal = distances_kept(ascending, center, int(thresholds.TIED_SHARE * n) + 1)
+    for j in np.flatnonzero(equal <= 1e-9 * farthest):
+        a = np.abs(ascending[j] - center[j])
+        least = np.min(a, where=a > 1e-9 * farthest[j], initial=np.inf)
+        found[j] |= farthest[j] > thresholds.INFLATED * least
     return np.flatnonzero(found)
+
+
+def distances_kept(ascending: Array, center: Array, k: int) -> Array:
+    """Return the distance from its center that k values of each sorted column keep.
+
+    The k nearest values are neighbors: it is the least over all runs of k of the larger distance.
+    """
+    n = ascending.shape[1]
+    below, above = center[:, None] - ascending[:, : n - k + 1], ascending[:, k - 1 :]
+    return np.asarray(np.min(np.maximum(below, above - center[:, None]), axis=1))
 
 
 def rank(share: float, n: int) -> int:
