@@ -404,7 +404,7 @@ class RobustMeanResult:
         the rows is bad. Where every cell counts, nothing else is assumed; where some were removed,
         set aside or missing, good ones among them are bounded by S: good values must deviate by at
         most four of their units, a unit being half of the shortest interval that holds 65% of them.
-        Gaussian values deviate by 1.1 units, exponential ones by 1.9, log-normal ones by 3. The
+        Gaussian values deviate by 1.1 units, exponential ones by 1.9, log-normal ones by 3.1. The
         proof is in docs/no-knobs.md.
 
         Parameters

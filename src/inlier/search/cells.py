@@ -231,15 +231,11 @@ def cuts_of(
         if foreign(nearest, size <= least):
             # The others without the cells of these rows.
             return cuts_of(np.where(nearest, 0.0, off), level, inflated, power, foreign)
-    if power < 1.0:  # a length is bounded below
-        shortness, skew = 1.0, thresholds.LOG_SKEW
-    elif tied:
-        shortness, skew = 1.0, _skew_of_tied(other)
-    else:
-        shortness, skew = _shortness(off), thresholds.LOG_SKEW
-    cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** shortness
-    if tied:  # most of the others may be bad
-        cap = thresholds.NARROW_CAP
+    # A length is bounded below, and the others lie beside the equal values.
+    shortness = 1.0 if power < 1.0 or tied else _shortness(off)
+    skew = _skew_of_tied(other) if tied and power == 1.0 else thresholds.LOG_SKEW
+    wide = 0.0 if tied else shortness  # most of the others may be bad
+    cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** wide
     shares = [float(np.sum(side * off > unit)) / n for side in (1, -1)]
     cuts, caps, log_p = [], [], 0.0
     for side, share, opposite in ((1, *shares), (-1, *shares[::-1])):
@@ -265,22 +261,24 @@ def _skew_of_tied(other: Array) -> float:
     """Return what is added to the log-deviation beside ties, by that of the nearer half."""
     low, middle = (float(other[rank(share, len(other))]) for share in (0.1, 0.5))
     deviation = np.log(middle / low) / -ndtri(0.1)
-    return float(np.clip(1.5 * deviation - thresholds.LOG_DEVIATION, 1.0, 2.0))
+    most = thresholds.LOG_SKEW
+    return float(np.clip(1.5 * deviation - thresholds.LOG_DEVIATION, most / 2.0, most))
 
 
 def _shortness(off: Array) -> float:
     """Return 0 if both sides of a column have tails, and up to 1 if one of them ends abruptly.
 
-    Values that are bounded on one side, such as sizes and amounts, may be heavy on the other.
+    Values that are bounded on one side, such as sizes and amounts, may be heavy on the other. A
+    tail is longer than that of a uniform law.
     """
-    ratios = []
+    ratios, (inner, outer) = [], (0.5, 0.9)
     for side in (off, -off):
         a = np.sort(side[side > 0.0])
         if len(a) < 0.3 * len(off):
             return 1.0
-        ratios.append(float(a[rank(0.9, len(a))] / a[rank(0.5, len(a))]))
-    ratio = min(ratios) * (1.0 - 2.0 / np.sqrt(len(off)))
-    return float(np.clip((1.8 - ratio) / 0.8, 0.0, 1.0))
+        ratios.append(float(a[rank(outer, len(a))] / a[rank(inner, len(a))]))
+    ratio, uniform = min(ratios) * (1.0 - 2.0 / np.sqrt(len(off))), outer / inner
+    return float(np.clip((uniform - ratio) / (uniform - 1.0), 0.0, 1.0))
 
 
 def _cut_before(b: Array, extreme: Mask) -> float:

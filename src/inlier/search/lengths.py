@@ -47,13 +47,11 @@ def extreme_lengths(
     m, d = R.shape
     if d < 2:
         return []
-    # The tail of few lengths is not well known: only one that is far beyond all others is extreme.
     few = m < thresholds.FEWEST_LENGTHS
     least_size, least_ratio, prior = thresholds.EXTREME
     if few:
         plain = _length(R, ascending, 1.0)
-        measured, least_ratio = [(plain, plain(R))], thresholds.FEW_LENGTHS_RATIO
-        few_codes = False
+        measured, few_codes = [(plain, plain(R))], False
     else:
         plain, tied = _gaussian_length(ascending)
         # In columns of codes a length takes few values, and tests of it would find gaps.
