@@ -251,6 +251,7 @@ def robust_mean(
             table = table.ignoring(few)
         else:
             break
+    table.ascending = None
     result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
     result = result._with_labels(Labels.of(given))
     if result.converged:

@@ -49,21 +49,21 @@ NO_CUT = _Cut(np.inf, np.inf)
 
 def find_fences(
     values: Array,
+    ascending: Array,
     missing: Mask | None,
     many: bool,
 ) -> tuple[Fences | None, bool]:
     """Find the fences of the columns; None if no cell is extreme.
 
-    Where more cells of a column are extreme than would be slips, it has a fence only if `many` are
-    wanted; return also whether there is such a column.
+    `ascending` are the sorted columns, d x n. Where more cells of a column are extreme than would
+    be slips, it has a fence only if `many` are wanted; return also whether there is such a column.
     """
     d = values.shape[1]
     more = False
     others = _Others(values)
-    ascending = ascending_columns(values)
     center = middles(ascending)
     above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
-    for j in _candidates(values, center, missing):
+    for j in _candidates(ascending, center, missing):
         present = slice(None) if missing is None else ~missing[:, j]
         off = values[:, j] - center[j]
         foreign = partial(others.foreign, present, j)
@@ -77,11 +77,12 @@ def find_fences(
     rest, tested = values, np.arange(d)
     tails: Tails | None = None
     for _ in range(thresholds.ROUNDS):
-        off = rest[:, tested] - center[tested]
-        outside = (off > above[tested]) | (-off > below[tested])
+        fenced = tested[np.minimum(above[tested], below[tested]) < np.inf]
+        off = rest[:, fenced] - center[fenced]
+        outside = (off > above[fenced]) | (-off > below[fenced])
         if outside.any():
             rest = rest.copy() if rest is values else rest
-            rest[:, tested] = np.where(outside, center[tested], rest[:, tested])
+            rest[:, fenced] = np.where(outside, center[fenced], rest[:, fenced])
         if tails is None:
             tails = Tails(ascending if rest is values else ascending_columns(rest))
             top, bottom, log_p = tails.gaps(tested)
@@ -154,26 +155,35 @@ class _Others:
         return not self.typical(masks[0], column, masks[1])
 
 
-def _candidates(values: Array, center: Array, missing: Mask | None) -> Array:
+def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
     """Return the columns that may have extreme cells: the others are not looked at one by one."""
-    n, d = values.shape
-    found = np.zeros(d, dtype=np.bool_)
-    inner = rank(thresholds.INNER_SHARE, n)
-    for part in blocks_of(d, n):
-        a = np.abs(values[:, part] - center[part])
-        farthest = a.max(axis=0)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            relative = a / np.partition(a, inner, axis=0)[inner]
-            # The squares of cells beyond a distance are at least their number times its square.
-            squares = np.where(relative > 1.0, relative, 0.0) ** 2
-            found[part] = ~(squares.sum(axis=0) <= n * thresholds.INFLATED**2)
-            away = a > 1e-9 * farthest
-            tied = 1.0 - away.mean(axis=0) > thresholds.TIED_SHARE
-            least = np.where(away, a, np.inf).min(axis=0)
-            found[part] |= tied & (farthest > thresholds.INFLATED * least)
+    d, n = ascending.shape
+    found: Mask = np.zeros(d, dtype=np.bool_)
     if missing is not None:
         found |= missing.any(axis=0)
+    farthest = np.maximum(ascending[:, -1] - center, center - ascending[:, 0])
+    unit = distances_kept(ascending, center, rank(thresholds.INNER_SHARE, n) + 1)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for part in blocks_of(d, n):
+            relative = (ascending[part] - center[part, None]) / unit[part, None]
+            # The squares of cells beyond a distance are at least their number times its square.
+            found[part] |= ~(np.vecdot(relative, relative) <= n * thresholds.INFLATED**2)
+    equal = distances_kept(ascending, center, int(thresholds.TIED_SHARE * n) + 1)
+    for j in np.flatnonzero(equal <= 1e-9 * farthest):
+        a = np.abs(ascending[j] - center[j])
+        least = np.min(a, where=a > 1e-9 * farthest[j], initial=np.inf)
+        found[j] |= farthest[j] > thresholds.INFLATED * least
     return np.flatnonzero(found)
+
+
+def distances_kept(ascending: Array, center: Array, k: int) -> Array:
+    """Return the distance from its center that k values of each sorted column keep.
+
+    The k nearest values are neighbors: it is the least over all runs of k of the larger distance.
+    """
+    n = ascending.shape[1]
+    below, above = center[:, None] - ascending[:, : n - k + 1], ascending[:, k - 1 :]
+    return np.asarray(np.min(np.maximum(below, above - center[:, None]), axis=1))
 
 
 def rank(share: float, n: int) -> int:
@@ -221,15 +231,11 @@ def cuts_of(
         if foreign(nearest, size <= least):
             # The others without the cells of these rows.
             return cuts_of(np.where(nearest, 0.0, off), level, inflated, power, foreign)
-    if power < 1.0:  # a length is bounded below
-        shortness, skew = 1.0, thresholds.LOG_SKEW
-    elif tied:
-        shortness, skew = 1.0, _skew_of_tied(other)
-    else:
-        shortness, skew = _shortness(off), thresholds.LOG_SKEW
-    cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** shortness
-    if tied:  # most of the others may be bad
-        cap = thresholds.NARROW_CAP
+    # A length is bounded below, and the others lie beside the equal values.
+    shortness = 1.0 if power < 1.0 or tied else _shortness(off)
+    skew = _skew_of_tied(other) if tied and power == 1.0 else thresholds.LOG_SKEW
+    wide = 0.0 if tied else shortness  # most of the others may be bad
+    cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** wide
     shares = [float(np.sum(side * off > unit)) / n for side in (1, -1)]
     cuts, caps, log_p = [], [], 0.0
     for side, share, opposite in ((1, *shares), (-1, *shares[::-1])):
@@ -255,22 +261,24 @@ def _skew_of_tied(other: Array) -> float:
     """Return what is added to the log-deviation beside ties, by that of the nearer half."""
     low, middle = (float(other[rank(share, len(other))]) for share in (0.1, 0.5))
     deviation = np.log(middle / low) / -ndtri(0.1)
-    return float(np.clip(1.5 * deviation - thresholds.LOG_DEVIATION, 1.0, 2.0))
+    most = thresholds.LOG_SKEW
+    return float(np.clip(1.5 * deviation - thresholds.LOG_DEVIATION, most / 2.0, most))
 
 
 def _shortness(off: Array) -> float:
     """Return 0 if both sides of a column have tails, and up to 1 if one of them ends abruptly.
 
-    Values that are bounded on one side, such as sizes and amounts, may be heavy on the other.
+    Values that are bounded on one side, such as sizes and amounts, may be heavy on the other. A
+    tail is longer than that of a uniform law.
     """
-    ratios = []
+    ratios, (inner, outer) = [], (0.5, 0.9)
     for side in (off, -off):
         a = np.sort(side[side > 0.0])
         if len(a) < 0.3 * len(off):
             return 1.0
-        ratios.append(float(a[rank(0.9, len(a))] / a[rank(0.5, len(a))]))
-    ratio = min(ratios) * (1.0 - 2.0 / np.sqrt(len(off)))
-    return float(np.clip((1.8 - ratio) / 0.8, 0.0, 1.0))
+        ratios.append(float(a[rank(outer, len(a))] / a[rank(inner, len(a))]))
+    ratio, uniform = min(ratios) * (1.0 - 2.0 / np.sqrt(len(off))), outer / inner
+    return float(np.clip((uniform - ratio) / (uniform - 1.0), 0.0, 1.0))
 
 
 def _cut_before(b: Array, extreme: Mask) -> float:

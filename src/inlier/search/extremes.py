@@ -18,6 +18,7 @@ from inlier._internal.arrays import (
     median_distances,
     middles,
     namespace,
+    of_columns,
     on_host,
 )
 from inlier._internal.typing import Array, Mask, Rows
@@ -33,12 +34,14 @@ def extreme_rules(table: Table, sample: RowSample) -> list[Rule]:
 
     Where extreme cells were set aside, a row is removed if it has many; elsewhere if it has one.
     """
-    fences = table.fences
+    fences, ascending = table.fences, table.ascending
+    table.ascending = None  # as large as the sample, and needed no more
     with np.errstate(all="ignore"):
         if len(sample.rows) == table.shape[0]:
-            return find_extremes(sample.values, sample.missing, fences, table.screened)[0]
+            values, missing = sample.values, sample.missing
+            return find_extremes(values, ascending, missing, fences, table.screened)[0]
         values, widened = _with_rows_beyond(table, sample)
-        rules, kept = find_extremes(values, None, fences, table.screened)
+        rules, kept = find_extremes(values, None, None, fences, table.screened)
         return [
             rule if isinstance(rule.measure, ManyCells) else widened(rule, values[kept])
             for rule in rules
@@ -59,21 +62,28 @@ def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool
     sample = RowSample.of(copy(table))  # the order of the rows is left to the fit
     if sample is None or not np.isfinite(sample.values).all():
         return table, False
-    table.screened = True
+    table.screened, ascending = True, None
     with np.errstate(all="ignore"):
         if len(sample.rows) == n:
-            fences, more = _fences(sample.values, sample.missing, many)
+            ascending = ascending_columns(sample.values)
+            fences, more = find_fences(sample.values, ascending, sample.missing, many)
         else:
             values, widened = _with_rows_beyond(table, sample)
-            fences, more = _fences(values, None, many)
+            fences, more = find_fences(values, ascending_columns(values), None, many)
             if fences is not None:
                 kept = values[fences(values) <= 1.0]
                 fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
     if fences is None:
+        table.ascending = ascending
         return table, more
     found = cells_beyond(table, fences)
-    screened = set_aside(cast(DenseTable, table), found, fences) if len(found) else table
-    screened.fences = fences
+    screened = cast(DenseTable, table)
+    if len(found):
+        screened, columns = set_aside(screened, found, fences), np.unique(found[:, 1])
+        if ascending is not None:
+            changed = on_host(of_columns(screened._Y, columns)).astype(np.float64)
+            ascending[columns] = ascending_columns(changed)
+    screened.fences, screened.ascending = fences, ascending
     return screened, more
 
 
@@ -141,33 +151,39 @@ def _widened(rule: Rule, kept: Array, factor: float) -> Rule:
 
 def find_extremes(
     X: Array,
-    missing: Mask | None = None,
-    fences: Fences | None = None,
-    screened: bool = False,
+    ascending: Array | None,
+    missing: Mask | None,
+    fences: Fences | None,
+    screened: bool,
 ) -> tuple[list[Rule], Mask]:
     """Find rules that separate extreme rows from the others, and the mask of the rows to keep.
 
-    X holds all rows, or a sample with all rows that may be extreme. The rules are in the order in
-    which they apply: one for cells, if any, and some for lengths. If the table was `screened`, the
-    cells beyond the `fences` were set aside, but for those of rows that have many.
+    X holds all rows, or a sample with all rows that may be extreme, and `ascending` its sorted
+    columns, if they are known. The rules are in the order in which they apply: one for cells, if
+    any, and some for lengths. If the table was `screened`, the cells beyond the `fences` were set
+    aside, but for those of rows that have many.
     """
+    ascending = ascending_columns(X) if ascending is None else ascending
     n = X.shape[0]
     kept = np.ones(n, dtype=np.bool_)
     rules: list[Rule] = []
     most = int(thresholds.FEW_SHARE * n) + 1
-    if not screened and (found := _fences(X, missing, True)[0]) is not None:
+    if not screened and (found := find_fences(X, ascending, missing, True)[0]) is not None:
         outside = found(X) > 1.0
         if outside.sum() <= (1.0 - thresholds.KEPT_SHARE) * n:
             rules, kept = [Rule(found, 1.0, found.log_p)], ~outside
     for _ in range(thresholds.ROUNDS):
-        R = X[kept]
+        R = X if kept.all() else X[kept]
         if len(R) < thresholds.FEWEST_ROWS:
             break
-        varies = np.ptp(R, axis=0) > 0.0
+        if len(R) < n:
+            ascending = ascending_columns(R)
+        varies = ascending[:, -1] > ascending[:, 0]
         if not varies.any():
             break
-        R = np.ascontiguousarray(R[:, varies])
-        lengths = extreme_lengths(R, varies, most)
+        if not varies.all():
+            R, ascending = np.ascontiguousarray(R[:, varies]), ascending[varies]
+        lengths = extreme_lengths(R, ascending, varies, most)
         removed = np.zeros(len(R), dtype=np.bool_)
         for _, members in lengths:
             removed |= members
@@ -189,9 +205,3 @@ def many_cells(fences: Fences) -> ManyCells:
     d = len(fences.center)
     least = max(min(2.0, d), float(int(thresholds.MANY_CELLS * d)) + 1.0)
     return ManyCells(**vars(fences), least=least)
-
-
-def _fences(X: Array, missing: Mask | None, many: bool) -> tuple[Fences | None, bool]:
-    if len(X) < thresholds.FEWEST_ROWS:
-        return None, False
-    return find_fences(X, missing, many)

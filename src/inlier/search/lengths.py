@@ -17,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._internal.arrays import ascending_columns, middles, on_host
+from inlier._internal.arrays import middles, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Measure, TailLength, as_table
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
-from inlier.search.cells import cuts_of, rank
+from inlier.search.cells import cuts_of, distances_kept, rank
 from inlier.search.tests import quantile_of_last
 
 
@@ -36,23 +36,24 @@ class Rule(NamedTuple):
     log_p: float
 
 
-def extreme_lengths(R: Array, columns: Mask, most: int) -> list[tuple[Rule, Mask]]:
+def extreme_lengths(
+    R: Array, ascending: Array, columns: Mask, most: int
+) -> list[tuple[Rule, Mask]]:
     """Find rows that are extreme as a whole, at most `most` by a gap.
 
-    `columns` are those of R among the columns of the table.
+    `ascending` are the sorted columns of R, and `columns` those of R among the columns of the
+    table.
     """
     m, d = R.shape
     if d < 2:
         return []
-    # The tail of few lengths is not well known: only one that is far beyond all others is extreme.
     few = m < thresholds.FEWEST_LENGTHS
     least_size, least_ratio, prior = thresholds.EXTREME
     if few:
-        plain = _length(R, 1.0)
-        measured, least_ratio = [(plain, plain(R))], thresholds.FEW_LENGTHS_RATIO
-        few_codes = False
+        plain = _length(R, ascending, 1.0)
+        measured, few_codes = [(plain, plain(R))], False
     else:
-        plain, tied = _gaussian_length(R)
+        plain, tied = _gaussian_length(ascending)
         # In columns of codes a length takes few values, and tests of it would find gaps.
         few_codes = 2 * int((tied > thresholds.TIED_SHARE).sum()) < d
         if d < min(m, thresholds.WIDE_COLUMNS):
@@ -61,7 +62,7 @@ def extreme_lengths(R: Array, columns: Mask, most: int) -> list[tuple[Rule, Mask
             measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
         else:
             measured = [(plain, on_host(as_table(R).measured(plain)))]
-    extreme = [] if few else _long_by_law(R, columns)
+    extreme = [] if few else _long_by_law(R, ascending, columns)
     for measure, lengths in measured:
         a = np.sort(lengths)
         off = np.maximum(a - np.median(a), 0.0)
@@ -127,15 +128,14 @@ def _gap(
     return float(np.sqrt(inner * nearest)), float(log_p[i])
 
 
-def _gaussian_length(R: Array) -> tuple[TailLength, Array]:
+def _gaussian_length(ascending: Array) -> tuple[TailLength, Array]:
     """Return a length for which heavy tails are transformed to those of a Gaussian.
 
     Also the share of the values of each column that equal its median.
     """
-    ascending = ascending_columns(R)
     center = middles(ascending)
     off = (ascending - center[:, None]).T
-    d = R.shape[1]
+    d = len(center)
     unit, power, number = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
     for side, values in enumerate((off, -off[::-1])):
         number[side] = np.count_nonzero(values > 0.0, axis=0)
@@ -163,23 +163,23 @@ def _unit_and_power(ascending: Array, number: Array) -> tuple[Array, Array]:
     return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
 
 
-def _length(R: Array, power: float) -> TailLength:
+def _length(R: Array, ascending: Array, power: float) -> TailLength:
     """Return a length of distances in units of the columns, of which three quarters keep one.
 
     A power of 1/2 gives the root of their sum, which no single column dominates.
     """
-    center = np.median(R, axis=0)
-    off = np.abs(R - center)
-    inner = rank(0.75, len(R))
-    unit = np.partition(off, inner, axis=0)[inner]
-    deviation = R.std(axis=0)
-    unit = np.where(unit > 1e-12 * deviation, unit, deviation)
+    center = middles(ascending)
+    unit = distances_kept(ascending, center, rank(0.75, len(R)) + 1)
+    # No column deviates by more than its range.
+    small = np.flatnonzero(unit <= 1e-12 * (ascending[:, -1] - ascending[:, 0]))
+    deviation = R[:, small].std(axis=0)
+    unit[small] = np.where(unit[small] > 1e-12 * deviation, unit[small], deviation)
     return TailLength(center, np.stack([unit, unit]), np.full((2, R.shape[1]), power))
 
 
-def _long_by_law(R: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
+def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
     """Find rows whose length no admitted law explains, as for the cells of a column."""
-    measure = _length(R, 0.5)
+    measure = _length(R, ascending, 0.5)
     lengths = on_host(measure(R))
     if _few_values(lengths):
         return []

@@ -35,7 +35,6 @@ CONFINED_LEVEL = 0.001  # at which rows with extreme cells are like others in al
 TIED_SHARE = 0.46  # most equal values that count: then the nearest third of the others is the unit
 GAP_LEVEL = 0.03  # chance for a clean table that a gap separates a cell: it costs less than a row
 INVERSE_DEGREES = np.linspace(0.0, 1.0, 11)  # of freedom, of the admitted laws: Gaussian to Cauchy
-MOST_SPACINGS = 100  # by which a side tells its law: those farther in tell less of its tail
 UNLIKE = 0.25  # sides that are unlike all others, in the weights of the laws
 COPIED_CELLS = 1 << 25  # of larger tables no copy is made: a row with an extreme cell is removed
 FEW_CELLS = 0.05  # share of the cells of a column; more may be those of a group of rows
@@ -51,8 +50,7 @@ LONG = 3.0, 1.05, 10.0  # as EXTREME
 LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
 EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over all cuts, ...
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
-FEWEST_LENGTHS = 30  # of fewer rows, lengths do not show their tail: then ...
-FEW_LENGTHS_RATIO = 3.0  # an extreme one is this many times as long as all others
+FEWEST_LENGTHS = 30  # of fewer rows, the tails of columns are not transformed
 WIDE_COLUMNS = 256  # from which on a table is wide; in others lengths are also decorrelated
 
 # -- separated groups
@@ -116,3 +114,4 @@ DISCRIMINANT_PASSES = 4  # or passes
 CENTER_VALUES = 1 << 14  # of more ascending values, a regular subsample gives a first center
 SCREENED_ROWS = 1 << 17  # from which on directions are screened, about the center of as many rows
 AT_ONCE = 1 << 20  # entries that are tested together
+MOST_SPACINGS = 100  # by which a side of a column tells its law: more do not change it
