@@ -48,10 +48,17 @@ def test_it_says_what_the_result_says(result, html):
     shift = (sample().mean(axis=0) - kept.mean(axis=0)) / kept.std(axis=0)
     most = int(np.argmax(np.abs(shift)))
     assert f"off most in x{most} ({shift[most]:+.2g})" in said
-    # The message is there as a whole, and what it adds can be read.
+    # The message is there as a whole.
     assert dict(parsed(html).seen)["meta"]["name"] == "generator"
     assert unescape(html).count(result.message) == 1
-    assert result.message.rpartition("good rows. ")[2].removesuffix(" result.keep.") in said
+
+
+def test_doubts_can_be_read():
+    doubtful = fitted(sample(alpha=0.4), assume="symmetric")
+    added = doubtful.message.rpartition("good rows. ")[2]
+    assert "only because they are the minority" in added
+    doubt = added.partition("minority: ")[0] + "minority"
+    assert doubt in words(page(doubtful._summary))
 
 
 def test_marks_are_the_rows(html, result):
