@@ -83,6 +83,18 @@ def small_samples(monkeypatch):
     monkeypatch.setattr(thresholds, "SAMPLE_CELLS", 5000)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_amounts_that_grow_together_are_kept(seed):
+    """Sales, assets and profits of firms: heavy tails, and a size that all columns share."""
+    rng = np.random.default_rng(seed)
+    size, own = rng.standard_normal((1000, 1)), rng.standard_normal((1000, 4))
+    X = np.c_[np.exp(2.0 * (0.8 * size + 0.6 * own)), rng.standard_normal(1000)]
+    assert fitted(X).support.all()
+    # A twentieth in another unit.
+    X[:50, :4] *= 1e6
+    assert not fitted(X).support[:50].any()
+
+
 @pytest.mark.usefixtures("small_samples")
 def test_a_sample_finds_what_all_rows_show():
     rng = np.random.default_rng(0)

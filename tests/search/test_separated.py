@@ -83,7 +83,7 @@ def test_an_odd_column_changes_nothing(odd):
 
 def skewed_with_a_group(seed):
     rng = np.random.default_rng(seed)
-    X = np.r_[rng.exponential(size=(180, 6)), 0.05 * rng.standard_normal((30, 6)) - 2.5]
+    X = np.r_[rng.exponential(size=(180, 6)), 0.05 * rng.standard_normal((30, 6)) - 2.0]
     return X, np.arange(180, 210)
 
 
@@ -105,6 +105,22 @@ def test_a_separated_group_beside_skewed_rows_is_suspected_and_can_be_dropped(se
     np.testing.assert_array_equal(dropped.support, dropped.scores <= 1.0)
     np.testing.assert_array_equal(result.drop(suspect).support, dropped.support)
     assert dropped.keep(0).support.all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_level_of_one_column_is_no_group(seed):
+    """Logarithms of amounts of which a sixth are 0: far apart, and as good as the others."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((600, 5)) @ (np.eye(5) + 0.3)
+    X[:, 0] += 11.0
+    level = rng.random(600) < 1 / 6
+    X[level, 0] = 0.0
+    assert fitted(X, assume="nothing").support.all()
+    # Rows that are elsewhere in another column too, or have values of their own, are a group.
+    for move in (lambda G: G + [0.0, 9.0, 0.0, 0.0, 0.0], lambda G: 0.02 * G):
+        Y = X.copy()
+        Y[level] = move(Y[level])
+        np.testing.assert_array_equal(fitted(Y, assume="nothing").support, ~level)
 
 
 @pytest.mark.parametrize("suspect", [3, -3, 0.5, "0", None])

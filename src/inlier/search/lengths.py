@@ -128,10 +128,13 @@ def _gap(
     return float(np.sqrt(inner * nearest)), float(log_p[i])
 
 
-def _gaussian_length(ascending: Array) -> tuple[TailLength, Array]:
+def _gaussian_length(
+    ascending: Array, levels: tuple[float, float] = (0.5, 0.75)
+) -> tuple[TailLength, Array]:
     """Return a length for which heavy tails are transformed to those of a Gaussian.
 
-    Also the share of the values of each column that equal its median.
+    How heavy they are, two quantiles of each side tell: by default, a quarter of it may be bad.
+    Also return the share of the values of each column that equal its median.
     """
     center = middles(ascending)
     off = (ascending - center[:, None]).T
@@ -139,25 +142,27 @@ def _gaussian_length(ascending: Array) -> tuple[TailLength, Array]:
     unit, power, number = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
     for side, values in enumerate((off, -off[::-1])):
         number[side] = np.count_nonzero(values > 0.0, axis=0)
-        unit[side], power[side] = _unit_and_power(values, number[side])
+        unit[side], power[side] = _unit_and_power(values, number[side], levels)
     short = np.flatnonzero(number.min(axis=0) < thresholds.FEWEST_VALUES)
     if len(short):  # a side of few values has no unit of its own
         both = np.sort(np.abs(off[:, short]), axis=0)
         few = number[:, short] < thresholds.FEWEST_VALUES
-        shared = _unit_and_power(both, number[:, short].sum(axis=0))
+        shared = _unit_and_power(both, number[:, short].sum(axis=0), levels)
         unit[:, short] = np.where(few, shared[0], unit[:, short])
         power[:, short] = np.where(few, shared[1], power[:, short])
     return TailLength(center, np.maximum(unit, TINY), power), (off == 0.0).mean(axis=0)
 
 
-def _unit_and_power(ascending: Array, number: Array) -> tuple[Array, Array]:
-    """Return the median m of the positive values of sorted columns, and the power h <= 1.
+def _unit_and_power(
+    ascending: Array, number: Array, levels: tuple[float, float] = (0.5, 0.75)
+) -> tuple[Array, Array]:
+    """Return a quantile m of the positive values of sorted columns, and the power h <= 1.
 
-    (a / m)^h is half-normal at the median and at the upper quantile.
+    (a / m)^h is half-normal, up to a factor, at this quantile and at the upper one.
     """
-    q = 0.75  # a quarter of a side may be bad
-    unit, upper = (quantile_of_last(ascending, number, level) for level in (0.5, q))
-    gaussian = np.log(ndtri(0.5 + q / 2.0) / MEDIAN_SIZE)
+    unit, upper = (quantile_of_last(ascending, number, level) for level in levels)
+    inner, outer = ndtri(0.5 + np.array(levels) / 2.0)
+    gaussian = np.log(outer / inner)
     with np.errstate(all="ignore"):
         power = gaussian / np.log(upper / unit)
     return unit, np.where(upper > unit, np.clip(power, 0.05, 1.0), 1.0)
@@ -180,6 +185,10 @@ def _length(R: Array, ascending: Array, power: float) -> TailLength:
 def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
     """Find rows whose length no admitted law explains, as for the cells of a column."""
     measure = _length(R, ascending, 0.5)
+    if R.shape[1] < thresholds.WIDE_COLUMNS:
+        # Amounts in several columns that grow together make lengths as heavy as the columns are.
+        transformed = _gaussian_length(ascending, thresholds.INNER_LEVELS)[0]
+        measure = replace(measure, power=measure.power * transformed.power)
     lengths = on_host(measure(R))
     if _few_values(lengths):
         return []

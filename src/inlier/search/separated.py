@@ -145,7 +145,7 @@ def separated_groups(
             members = group.members
             share = members.sum() / n
             similar = share > thresholds.CLASS_SHARE and is_class(values[members], values[~members])
-            if similar or share >= thresholds.LARGE:
+            if similar or share >= thresholds.LARGE or is_level(values[:, varies], members):
                 several = True
                 break
             direction = np.zeros(len(varies))
@@ -183,6 +183,21 @@ def is_class(group: Array, rest: Array) -> bool:
         return False
     ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
     return bool(np.median(np.abs(np.log(ratios))) < np.log(2.0))
+
+
+def is_level(values: Array, members: Mask) -> bool:
+    """Return whether one column alone sets a group apart, in which its values are repeated.
+
+    If the group is a class in all other columns, it is a level of this one, such as a region or
+    "none": whether these values are extreme, the law of the column tells.
+    """
+    group, rest = values[members], values[~members]
+    apart = ((group.mean(axis=0) - rest.mean(axis=0)) / values.std(axis=0)) ** 2
+    column = int(apart.argmax())
+    alone = apart[column] >= thresholds.ONE_COLUMN * apart.sum()
+    if not alone or 3 * len(np.unique(group[:, column])) > len(group):
+        return False
+    return is_class(np.delete(group, column, axis=1), np.delete(rest, column, axis=1))
 
 
 def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:

@@ -47,6 +47,7 @@ EXTREME = 3.5, 1.5, 5.0  # smallest Gaussian size, ratio to the others, weight o
 # columns are correlated like those of embeddings, and long rows are a minority like others.
 LONG_SHARE = 0.04  # share of the rows from which on weaker conditions hold
 LONG = 3.0, 1.05, 10.0  # as EXTREME
+INNER_LEVELS = 0.3, 0.6  # quantiles of a side that tell its tail: up to two fifths may be bad
 LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
 EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over all cuts, ...
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
@@ -60,7 +61,8 @@ LARGE_LOG_P = float(np.log(1e-12))  # for all other groups
 FEW_RATIO = 1.35  # smallest separation ratio of few rows
 LARGE_RATIO = 1.5  # and of more
 OBVIOUS_RATIO = 6.0  # from which on a group is obvious
-CLEAR_RATIO = 2.0  # the same for few rows
+CLEAR_RATIO = 3.0  # the same for few rows: natural groups of real tables reach 2.7
+ONE_COLUMN = 0.9  # share of what sets rows apart; if one column has more, they have a level of it
 CLEAR_LOG_P = float(np.log(1e-20))  # of groups that do not depend on the other rows
 MINORITY_SHARE = 0.15  # a larger group is a natural minority, unless obvious, ...
 MINORITY_COLUMNS = 4  # in fewer columns than these
