@@ -177,6 +177,11 @@ def blocks_of(length: int, width: int) -> Iterator[slice]:
     return pieces(length, max(1, (1 << 22) // width))
 
 
+def blocks_in_cache(length: int, width: int) -> Iterator[slice]:
+    """Yield slices of a length that times a width have so few entries that copies stay in cache."""
+    return pieces(length, max(1, (1 << 15) // width))
+
+
 def median(x: Rows) -> float:
     """Return the median of a vector."""
     n = x.shape[0]

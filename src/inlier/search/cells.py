@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri, pdtrc
 
-from inlier._internal.arrays import ascending_columns, blocks_of, median, middles
+from inlier._internal.arrays import ascending_columns, blocks_in_cache, median, middles
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Fences
@@ -125,9 +125,7 @@ class _Others:
 
     @cached_property
     def _ranks(self) -> Array:
-        from scipy.stats import rankdata  # takes as long to import as all else together
-
-        ranks = rankdata(self._values[:, self._columns], axis=0)
+        ranks = average_ranks(self._values[:, self._columns])
         both = []
         for values in (ranks, (ranks - ranks.mean(axis=0)) ** 2):  # location and spread
             values = values - values.mean(axis=0)
@@ -140,11 +138,11 @@ class _Others:
         n, k = int(among.sum()), int(rows.sum())
         if not 0 < k < n or len(self._columns) < 2:
             return True
-        ranks = self._ranks[among]
-        z = (ranks[rows[among]].mean(axis=0) - ranks.mean(axis=0)) * np.sqrt(
-            k * (n - 1.0) / (n - k)
-        )
-        z /= np.maximum(ranks.std(axis=0), TINY)
+        z = self._ranks[rows].mean(axis=0)
+        if n < len(rows):  # of all rows the mean is 0 and the deviation 1
+            ranks = self._ranks[among]
+            z = (z - ranks.mean(axis=0)) / np.maximum(ranks.std(axis=0), TINY)
+        z *= np.sqrt(k * (n - 1.0) / (n - k))
         z[np.tile(self._columns == column, 2)] = 0.0
         return bool(np.abs(z).max() < -ndtri(thresholds.CONFINED_LEVEL / (2 * len(z))))
 
@@ -153,6 +151,18 @@ class _Others:
         masks = np.zeros((2, len(self._values)), dtype=np.bool_)
         masks[:, present] = rows, others
         return not self.typical(masks[0], column, masks[1])
+
+
+def average_ranks(values: Array) -> Array:
+    """Return the ranks of the values of each column; equal values have their mean rank."""
+    ranks = np.empty(values.shape)
+    for j, column in enumerate(np.ascontiguousarray(values.T)):
+        order = np.argsort(column)
+        ascending = column[order]
+        starts = np.flatnonzero(np.concatenate([[True], ascending[1:] > ascending[:-1]]))
+        counts = np.diff(starts, append=len(column))
+        ranks[order, j] = np.repeat(starts + (counts - 1) / 2.0, counts)
+    return ranks
 
 
 def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
@@ -164,7 +174,7 @@ def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
     farthest = np.maximum(ascending[:, -1] - center, center - ascending[:, 0])
     unit = distances_kept(ascending, center, rank(thresholds.INNER_SHARE, n) + 1)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for part in blocks_of(d, n):
+        for part in blocks_in_cache(d, n):
             relative = (ascending[part] - center[part, None]) / unit[part, None]
             # The squares of cells beyond a distance are at least their number times its square.
             found[part] |= ~(np.vecdot(relative, relative) <= n * thresholds.INFLATED**2)
@@ -181,9 +191,12 @@ def distances_kept(ascending: Array, center: Array, k: int) -> Array:
 
     The k nearest values are neighbors: it is the least over all runs of k of the larger distance.
     """
-    n = ascending.shape[1]
-    below, above = center[:, None] - ascending[:, : n - k + 1], ascending[:, k - 1 :]
-    return np.asarray(np.min(np.maximum(below, above - center[:, None]), axis=1))
+    d, n = ascending.shape
+    found = np.empty(d)
+    for part in blocks_in_cache(d, n):
+        off = ascending[part] - center[part, None]
+        found[part] = np.min(np.maximum(-off[:, : n - k + 1], off[:, k - 1 :]), axis=1)
+    return found
 
 
 def rank(share: float, n: int) -> int:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._internal.arrays import middles, on_host
+from inlier._internal.arrays import blocks_in_cache, middles, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Measure, TailLength, as_table
@@ -57,7 +57,9 @@ def extreme_lengths(
         # In columns of codes a length takes few values, and tests of it would find gaps.
         few_codes = 2 * int((tied > thresholds.TIED_SHARE).sum()) < d
         if d < min(m, thresholds.WIDE_COLUMNS):
-            sizes = plain.cells(R)
+            sizes = np.empty(R.shape, np.float32)
+            for part in blocks_in_cache(*R.shape):
+                sizes[part] = plain.cells(R[part])
             white = replace(plain, whitener=_whitener(sizes))
             measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
         else:
@@ -180,7 +182,7 @@ def _length(R: Array, ascending: Array, power: float) -> TailLength:
 def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
     """Find rows whose length no admitted law explains, as for the cells of a column."""
     measure = _length(R, ascending, 0.5)
-    lengths = on_host(measure(R))
+    lengths = on_host(as_table(R).measured(measure))
     if _few_values(lengths):
         return []
     middle = float(np.median(lengths))
@@ -217,10 +219,11 @@ def _whitener(sizes: Array) -> Array:
     shrunk to 0 by d / n.
     """
     n, d = sizes.shape
-    far = np.abs(sizes)
-    wrapped = np.sign(sizes) * 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
-    wrapped = np.where(far <= 1.5, sizes, wrapped)
-    wrapped = wrapped - wrapped.mean(axis=0)
+    wrapped, outer = sizes.copy(), np.abs(sizes) > 1.5
+    far = sizes[outer]
+    bounded = np.tanh(0.8622731 * (4.0 - np.minimum(np.abs(far), 4.0)))
+    wrapped[outer] = np.sign(far) * 1.540793 * bounded
+    wrapped -= wrapped.mean(axis=0)
     # A column that varies less has rare codes, which do not make a row long.
     deviation = np.maximum(wrapped.std(axis=0), MEDIAN_SIZE)
     wrapped /= deviation

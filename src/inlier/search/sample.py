@@ -36,7 +36,7 @@ class RowSample(NamedTuple):
         order = table.order(fit_generator(0))
         rows = on_host(order) if m == n else evenly_spaced(order, m)
         missing = None if table.missing is None else table.missing[rows]
-        return cls(rows, table.fetch(rows).astype(np.float64), missing)
+        return cls(rows, table.fetch(rows).astype(np.float64, copy=False), missing)
 
     def among(self, kept: Rows, most: int) -> RowSample:
         """Return the kept rows of the sample, or `most` of them."""

@@ -496,16 +496,20 @@ def _is_gaussian(Z: Array, inner: Array) -> bool:
 
     A few bad rows hardly change the skewness, which thus takes all the rows that there are.
     """
-    n, p = Z.shape
-    S = _sphered(Z)
-    skewness = sum(((S[part] @ S.T) ** 3).sum() for part in pieces(n, 512)) / n
-    # Mardia's correction for few rows.
-    skewness *= (p + 1.0) * (n + 1.0) * (n + 3.0) / (n * ((n + 1.0) * (p + 1.0) - 6.0)) / 6.0
-    n, product = len(inner), p * (p + 2.0)
+    n, p = len(inner), Z.shape[1]
+    product = p * (p + 2.0)
     kurtosis = ((_sphered(inner) ** 2).sum(axis=1) ** 2).mean() - product * (n - 1.0) / (n + 1.0)
-    critical = -ndtri(thresholds.GAUSSIAN_LEVEL / 2.0) * np.sqrt(8.0 * product / n)
+    if abs(kurtosis) >= -ndtri(thresholds.GAUSSIAN_LEVEL / 2.0) * np.sqrt(8.0 * product / n):
+        return False
+    n, S = len(Z), _sphered(Z)
+    cubes = 0.0
+    for part in pieces(n, 512):
+        products = S[part] @ S.T
+        cubes += float(np.vdot(products * products, products))
+    # Mardia's correction for few rows.
+    factor = (p + 1.0) * (n + 1.0) * (n + 3.0) / (n * ((n + 1.0) * (p + 1.0) - 6.0))
     degrees = product * (p + 1.0) / 6.0
-    return bool(chdtrc(degrees, skewness) > thresholds.GAUSSIAN_LEVEL and abs(kurtosis) < critical)
+    return bool(chdtrc(degrees, factor * cubes / n / 6.0) > thresholds.GAUSSIAN_LEVEL)
 
 
 def _sphered(R: Array) -> Array:
