@@ -225,8 +225,14 @@ def with_part(out: Rows, part: slice, values: Rows) -> Rows:
 
 def ascending_columns(rows: Rows) -> Rows:
     """Sort the columns of a few rows, d x n, where the rows are."""
-    columns = np.ascontiguousarray(rows.T) if isinstance(rows, np.ndarray) else rows.T
-    return namespace(rows).sort(columns, axis=1)
+    if not isinstance(rows, np.ndarray):
+        return namespace(rows).sort(rows.T, axis=1)
+    # Some rows at a time, of which the cache holds all columns.
+    columns = np.empty(rows.shape[::-1], rows.dtype)
+    for part in pieces(len(rows), 256):
+        columns[:, part] = rows[part].T
+    columns.sort(axis=1)
+    return columns
 
 
 def column_medians(rows: Rows) -> Array:

@@ -125,12 +125,14 @@ class _Others:
 
     @cached_property
     def _ranks(self) -> Array:
-        ranks = average_ranks(self._values[:, self._columns])
+        """Location and spread of the ranks in each column, standardized: a row for each."""
         both = []
-        for values in (ranks, (ranks - ranks.mean(axis=0)) ** 2):  # location and spread
-            values = values - values.mean(axis=0)
-            both.append(values / np.maximum(values.std(axis=0), TINY))
-        return np.concatenate(both, axis=1)
+        for column in self._values.T[self._columns]:
+            ranks = average_ranks(column)
+            for values in (ranks, (ranks - ranks.mean()) ** 2):
+                values = values - values.mean()
+                both.append(values / max(float(values.std()), TINY))
+        return np.stack(both)
 
     def typical(self, rows: Mask, column: int, others: Mask | None = None) -> bool:
         """Return whether the ranks of these rows lie and spread as those of the others."""
@@ -138,12 +140,12 @@ class _Others:
         n, k = int(among.sum()), int(rows.sum())
         if not 0 < k < n or len(self._columns) < 2:
             return True
-        z = self._ranks[rows].mean(axis=0)
+        z = self._ranks[:, np.flatnonzero(rows)].mean(axis=1)
         if n < len(rows):  # of all rows the mean is 0 and the deviation 1
-            ranks = self._ranks[among]
-            z = (z - ranks.mean(axis=0)) / np.maximum(ranks.std(axis=0), TINY)
+            ranks = self._ranks[:, among]
+            z = (z - ranks.mean(axis=1)) / np.maximum(ranks.std(axis=1), TINY)
         z *= np.sqrt(k * (n - 1.0) / (n - k))
-        z[np.tile(self._columns == column, 2)] = 0.0
+        z[np.repeat(self._columns == column, 2)] = 0.0
         return bool(np.abs(z).max() < -ndtri(thresholds.CONFINED_LEVEL / (2 * len(z))))
 
     def foreign(self, present: Mask | slice, column: int, rows: Mask, others: Mask) -> bool:
@@ -154,14 +156,13 @@ class _Others:
 
 
 def average_ranks(values: Array) -> Array:
-    """Return the ranks of the values of each column; equal values have their mean rank."""
-    ranks = np.empty(values.shape)
-    for j, column in enumerate(np.ascontiguousarray(values.T)):
-        order = np.argsort(column)
-        ascending = column[order]
-        starts = np.flatnonzero(np.concatenate([[True], ascending[1:] > ascending[:-1]]))
-        counts = np.diff(starts, append=len(column))
-        ranks[order, j] = np.repeat(starts + (counts - 1) / 2.0, counts)
+    """Return the ranks of values; equal ones have their mean rank."""
+    order = np.argsort(values)
+    ascending = values[order]
+    starts = np.flatnonzero(np.concatenate([[True], ascending[1:] > ascending[:-1]]))
+    counts = np.diff(starts, append=len(values))
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat(starts + (counts - 1) / 2.0, counts)
     return ranks
 
 
@@ -258,9 +259,11 @@ def cuts_of(
         surplus = min(1.0, max(0.0, share - opposite) / tail)
         spread = power * (thresholds.LOG_DEVIATION + skew * shortness * surplus)
         start = -ndtri(min(tail, max(share, tail / 2.0)))
-        p = pdtrc(number - 1, n * ndtr(-(start + np.log(b) / spread)))
         inflating = number * b**2
-        by_law = (p < level) & (inflating > n * inflated**2)
+        far = inflating > n * inflated**2
+        p = np.ones(len(b))
+        p[far] = pdtrc(number[far] - 1, n * ndtr(-(start + np.log(b[far]) / spread)))
+        by_law = p < level
         cuts.append(unit * _cut_before(b, by_law))
         caps.append(unit * _cut_before(b, inflating > n * cap**2))
         if by_law.any():

@@ -182,7 +182,7 @@ def _length(R: Array, ascending: Array, power: float) -> TailLength:
 def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
     """Find rows whose length no admitted law explains, as for the cells of a column."""
     measure = _length(R, ascending, 0.5)
-    lengths = on_host(as_table(R).measured(measure))
+    lengths = np.concatenate([measure(R[part]) for part in blocks_in_cache(*R.shape)])
     if _few_values(lengths):
         return []
     middle = float(np.median(lengths))
@@ -219,10 +219,11 @@ def _whitener(sizes: Array) -> Array:
     shrunk to 0 by d / n.
     """
     n, d = sizes.shape
-    wrapped, outer = sizes.copy(), np.abs(sizes) > 1.5
-    far = sizes[outer]
-    bounded = np.tanh(0.8622731 * (4.0 - np.minimum(np.abs(far), 4.0)))
-    wrapped[outer] = np.sign(far) * 1.540793 * bounded
+    wrapped = np.empty_like(sizes)
+    for part in blocks_in_cache(n, d):
+        far = np.abs(sizes[part])
+        bounded = 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
+        wrapped[part] = np.where(far <= 1.5, sizes[part], np.copysign(bounded, sizes[part]))
     wrapped -= wrapped.mean(axis=0)
     # A column that varies less has rare codes, which do not make a row long.
     deviation = np.maximum(wrapped.std(axis=0), MEDIAN_SIZE)
