@@ -276,10 +276,14 @@ def median_distances(ascending: Rows, center: Array) -> Array:
     The k nearest values are neighbors, so the k-th distance is the least over all runs of k values
     of the larger distance of their ends.
     """
-    n = ascending.shape[1]
-    xp, off = namespace(ascending), ascending - like(center[:, None], ascending)
-    nearest = [
-        on_host(xp.min(xp.maximum(-off[:, : n - k + 1], off[:, k - 1 :]), axis=1))
-        for k in sorted({(n + 1) // 2, n // 2 + 1})
-    ]
-    return np.asarray(nearest[0] / 2.0 + nearest[-1] / 2.0)
+    d, n = ascending.shape
+    xp, found = namespace(ascending), np.empty(d)
+    blocks = blocks_in_cache(d, n) if isinstance(ascending, np.ndarray) else [slice(0, d)]
+    for part in blocks:
+        off = ascending[part, :] - like(center[part, None], ascending)
+        nearest = [
+            on_host(xp.min(xp.maximum(-off[:, : n - k + 1], off[:, k - 1 :]), axis=1))
+            for k in sorted({(n + 1) // 2, n // 2 + 1})
+        ]
+        found[part] = nearest[0] / 2.0 + nearest[-1] / 2.0
+    return found

@@ -83,6 +83,8 @@ def find_fences(
         if outside.any():
             rest = rest.copy() if rest is values else rest
             rest[:, fenced] = np.where(outside, center[fenced], rest[:, fenced])
+        if len(values) // 2 <= 1 + thresholds.FEWEST_VALUES:  # too few on a side for any gap
+            break
         if tails is None:
             tails = Tails(ascending if rest is values else ascending_columns(rest))
             top, bottom, log_p = tails.gaps(tested)

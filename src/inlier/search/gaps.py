@@ -14,12 +14,12 @@ Works on the rows of a sample, on the host.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, ndtr, ndtri, stdtr
 
-from inlier._internal.arrays import middles, namespace, of_columns, on_host
+from inlier._internal.arrays import blocks_in_cache, middles, namespace, of_columns, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data.measures import MEDIAN_SIZE
@@ -38,8 +38,11 @@ class Tails:
         self._most = int(thresholds.FEW_SHARE * n) + 1
         self._n_columns = d
         self._all = _Sides(ascending)
-        # Log-likelihoods of the laws: above and below, d each.
-        self._evidence = np.concatenate([_evidence(*side) for side in self._all.sides])
+
+    @cached_property
+    def _evidence(self) -> Array:
+        """Log-likelihoods of the laws: above and below, d each."""
+        return np.concatenate([_evidence(*side) for side in self._all.sides])
 
     def gaps(self, columns: Array, ascending: Array | None = None) -> tuple[Array, Array, float]:
         """Find the values of columns that a gap separates from the others.
@@ -182,6 +185,13 @@ def rounding_steps(ascending: Rows) -> Array:
     Steps below 1e-9 of the column's spread are arithmetic, not rounding. The spread is the one of
     the middle values: a single huge value must not make the others look like copies.
     """
+    n, d = ascending.shape
+    if isinstance(ascending, np.ndarray):  # without another copy
+        return np.concatenate([_steps(ascending[:, part]) for part in blocks_in_cache(d, n)])
+    return _steps(ascending)
+
+
+def _steps(ascending: Rows) -> Array:
     xp, n = namespace(ascending), ascending.shape[0]
     steps = ascending[1:, :] - ascending[:-1, :]
     spread = ascending[n - 1 - n // 10, :] - ascending[n // 10, :]

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._internal.arrays import blocks_in_cache, middles, on_host
+from inlier._internal.arrays import blocks_in_cache, middles
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
-from inlier.data import Measure, TailLength, as_table
+from inlier.data import Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
@@ -51,7 +51,7 @@ def extreme_lengths(
     least_size, least_ratio, prior = thresholds.EXTREME
     if few:
         plain = _length(R, ascending, 1.0)
-        measured, few_codes = [(plain, plain(R))], False
+        measured, few_codes = [(plain, _measured(plain, R))], False
     else:
         plain, tied = _gaussian_length(ascending)
         # In columns of codes a length takes few values, and tests of it would find gaps.
@@ -63,7 +63,7 @@ def extreme_lengths(
             white = replace(plain, whitener=_whitener(sizes))
             measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
         else:
-            measured = [(plain, on_host(as_table(R).measured(plain)))]
+            measured = [(plain, _measured(plain, R))]
     extreme = [] if few else _long_by_law(R, ascending, columns)
     for measure, lengths in measured:
         a = np.sort(lengths)
@@ -182,7 +182,7 @@ def _length(R: Array, ascending: Array, power: float) -> TailLength:
 def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, Mask]]:
     """Find rows whose length no admitted law explains, as for the cells of a column."""
     measure = _length(R, ascending, 0.5)
-    lengths = np.concatenate([measure(R[part]) for part in blocks_in_cache(*R.shape)])
+    lengths = _measured(measure, R)
     if _few_values(lengths):
         return []
     middle = float(np.median(lengths))
@@ -191,6 +191,10 @@ def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, 
     if not np.isfinite(cut):
         return []
     return [(Rule(_of_all_columns(measure, columns), cut, law.log_p), lengths > cut)]
+
+
+def _measured(measure: TailLength, R: Array) -> Array:
+    return np.concatenate([measure(R[part]) for part in blocks_in_cache(*R.shape)])
 
 
 def _few_values(lengths: Array) -> bool:

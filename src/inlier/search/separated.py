@@ -140,7 +140,8 @@ def separated_groups(
             varies = np.ptp(values, axis=0) > 0.0
             if len(values) < thresholds.FEWEST_ROWS or not varies.any():
                 break
-            group, several = best_separated(to_gpu(values[:, varies]), n)
+            varying = values if varies.all() else values[:, varies]
+            group, several = best_separated(to_gpu(varying), n)
             if group is None:
                 break
             members = group.members
@@ -275,8 +276,9 @@ class _Space(NamedTuple):
 
     def noise(self, ways: Array) -> Array:
         """Return the standard deviation along directions (j x k) that rounding causes."""
-        noise = np.linalg.norm(self.of_data(ways) * self.rounding, axis=1)
-        return np.asarray(noise / np.sqrt(12.0))
+        # One at a time: together they would be as large as the data, where these are few long rows.
+        noise = [float(np.linalg.norm(self.of_data(way[None]) * self.rounding)) for way in ways]
+        return np.array(noise) / np.sqrt(12.0)
 
 
 def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
@@ -287,8 +289,9 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
     xp, (n, d) = namespace(X), X.shape
     ascending = ascending_columns(X)
     center = middles(ascending)
+    unit, rounding = median_distances(ascending, center), rounding_steps(ascending.T)
+    del ascending  # as large as the rows
     Y = X - like(center, X)
-    unit = median_distances(ascending, center)
     # Half of the values are equal up to rounding.
     rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
     for j in np.flatnonzero(rough):
@@ -297,9 +300,10 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
         # Of the farther ones: the nearer may be rounded otherwise.
         unit[j] = np.quantile(other, 0.9) if len(other) else np.inf
     Y /= like(unit, Y)
-    Y = xp.clip(Y, -1e100, 1e100)  # squares must not overflow
+    # Squares must not overflow.
+    in_place = {"out": Y} if isinstance(Y, np.ndarray) else {}
+    Y = xp.clip(Y, -1e100, 1e100, **in_place)
     Y -= xp.mean(Y, axis=0)
-    rounding = rounding_steps(ascending.T)
     space = _Space.of(Y, np.ones(d, dtype=np.bool_), unit, rounding)
     held = np.flatnonzero(space.lengths > 1e-7 * space.lengths[0])
     space = space.scaled(held, np.ones(len(held)))
