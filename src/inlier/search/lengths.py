@@ -135,21 +135,24 @@ def _gaussian_length(ascending: Array) -> tuple[TailLength, Array]:
 
     Also the share of the values of each column that equal its median.
     """
-    center = middles(ascending)
-    off = (ascending - center[:, None]).T
-    d = len(center)
-    unit, power, number = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
-    for side, values in enumerate((off, -off[::-1])):
-        number[side] = np.count_nonzero(values > 0.0, axis=0)
-        unit[side], power[side] = _unit_and_power(values, number[side])
-    short = np.flatnonzero(number.min(axis=0) < thresholds.FEWEST_VALUES)
-    if len(short):  # a side of few values has no unit of its own
-        both = np.sort(np.abs(off[:, short]), axis=0)
-        few = number[:, short] < thresholds.FEWEST_VALUES
-        shared = _unit_and_power(both, number[:, short].sum(axis=0))
-        unit[:, short] = np.where(few, shared[0], unit[:, short])
-        power[:, short] = np.where(few, shared[1], power[:, short])
-    return TailLength(center, np.maximum(unit, TINY), power), (off == 0.0).mean(axis=0)
+    center, (d, n) = middles(ascending), ascending.shape
+    unit, power, tied = np.empty((2, d)), np.empty((2, d)), np.empty(d)
+    for part in blocks_in_cache(d, n):
+        off = (ascending[part] - center[part, None]).T
+        number = np.empty((2, off.shape[1]), np.intp)
+        for side, values in enumerate((off, -off[::-1])):
+            number[side] = np.count_nonzero(values > 0.0, axis=0)
+            unit[side, part], power[side, part] = _unit_and_power(values, number[side])
+        few = number < thresholds.FEWEST_VALUES
+        short = np.flatnonzero(few.any(axis=0))
+        if len(short):  # a side of few values has no unit of its own
+            both = np.sort(np.abs(off[:, short]), axis=0)
+            shared = _unit_and_power(both, number[:, short].sum(axis=0))
+            at = part.start + short
+            unit[:, at] = np.where(few[:, short], shared[0], unit[:, at])
+            power[:, at] = np.where(few[:, short], shared[1], power[:, at])
+        tied[part] = (off == 0.0).mean(axis=0)
+    return TailLength(center, np.maximum(unit, TINY), power), tied
 
 
 def _unit_and_power(ascending: Array, number: Array) -> tuple[Array, Array]:
