@@ -278,7 +278,7 @@ class _Space(NamedTuple):
         """Return the standard deviation along directions (j x k) that rounding causes."""
         # One at a time: together they would be as large as the data, where these are few long rows.
         noise = [float(np.linalg.norm(self.of_data(way[None]) * self.rounding)) for way in ways]
-        return np.array(noise) / np.sqrt(12.0)
+        return np.asarray(np.array(noise) / np.sqrt(12.0))
 
 
 def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
@@ -455,7 +455,7 @@ def _merits_of_cuts(ascending: Array) -> Array:
     high += squared
     pooled = low + high
     pooled *= 4.0 / n
-    merit = left * np.log(left / n) + right * np.log(right / n)
+    merit: Array = left * np.log(left / n) + right * np.log(right / n)
     for side, number in ((low, left), (high, right)):
         side += pooled
         side /= number + 4.0
