@@ -26,8 +26,9 @@ def test_every_statement_is_true(first):
 
 
 # Equal rows in the units of a scatter; an extreme cell that moves the center of a rotation, about
-# which single precision rounds the other rows, with sigma and without.
-@pytest.mark.parametrize("seed", [1036, 20689, 40171])
+# which single precision rounds the other rows, with sigma and without; sums in single precision
+# that depend on the order of the rows.
+@pytest.mark.parametrize("seed", [1036, 20689, 40171, 40077])
 def test_what_was_false_once_is_true(seed):
     report = fuzz.run(seed)
     assert not report.lies, fuzz.shown(report)

@@ -117,7 +117,8 @@ def test_a_level_of_one_column_is_no_group(seed):
     X[level, 0] = 0.0
     assert fitted(X, assume="nothing").support.all()
     # Rows that are elsewhere in another column too, or have values of their own, are a group.
-    for move in (lambda G: G + [0.0, 9.0, 0.0, 0.0, 0.0], lambda G: 0.02 * G):
+    elsewhere = np.array([0.0, 9.0, 0.0, 0.0, 0.0])
+    for move in (lambda G: elsewhere + G, lambda G: 0.02 * G):
         Y = X.copy()
         Y[level] = move(Y[level])
         np.testing.assert_array_equal(fitted(Y, assume="nothing").support, ~level)

@@ -177,6 +177,11 @@ def blocks_of(length: int, width: int) -> Iterator[slice]:
     return pieces(length, max(1, (1 << 22) // width))
 
 
+def blocks_in_cache(length: int, width: int) -> Iterator[slice]:
+    """Yield slices of a length that times a width have so few entries that copies stay in cache."""
+    return pieces(length, max(1, (1 << 15) // width))
+
+
 def median(x: Rows) -> float:
     """Return the median of a vector."""
     n = x.shape[0]
@@ -220,8 +225,14 @@ def with_part(out: Rows, part: slice, values: Rows) -> Rows:
 
 def ascending_columns(rows: Rows) -> Rows:
     """Sort the columns of a few rows, d x n, where the rows are."""
-    columns = np.ascontiguousarray(rows.T) if isinstance(rows, np.ndarray) else rows.T
-    return namespace(rows).sort(columns, axis=1)
+    if not isinstance(rows, np.ndarray):
+        return namespace(rows).sort(rows.T, axis=1)
+    # Some rows at a time, of which the cache holds all columns.
+    columns = np.empty(rows.shape[::-1], rows.dtype)
+    for part in pieces(len(rows), 256):
+        columns[:, part] = rows[part].T
+    columns.sort(axis=1)
+    return columns
 
 
 def column_medians(rows: Rows) -> Array:
@@ -265,10 +276,14 @@ def median_distances(ascending: Rows, center: Array) -> Array:
     The k nearest values are neighbors, so the k-th distance is the least over all runs of k values
     of the larger distance of their ends.
     """
-    n = ascending.shape[1]
-    xp, off = namespace(ascending), ascending - like(center[:, None], ascending)
-    nearest = [
-        on_host(xp.min(xp.maximum(-off[:, : n - k + 1], off[:, k - 1 :]), axis=1))
-        for k in sorted({(n + 1) // 2, n // 2 + 1})
-    ]
-    return np.asarray(nearest[0] / 2.0 + nearest[-1] / 2.0)
+    d, n = ascending.shape
+    xp, found = namespace(ascending), np.empty(d)
+    blocks = blocks_in_cache(d, n) if isinstance(ascending, np.ndarray) else [slice(0, d)]
+    for part in blocks:
+        off = ascending[part, :] - like(center[part, None], ascending)
+        nearest = [
+            on_host(xp.min(xp.maximum(-off[:, : n - k + 1], off[:, k - 1 :]), axis=1))
+            for k in sorted({(n + 1) // 2, n // 2 + 1})
+        ]
+        found[part] = nearest[0] / 2.0 + nearest[-1] / 2.0
+    return found

@@ -39,6 +39,9 @@ from inlier.data.passes import (
 # A table with at most this many rows, and more columns, is read in blocks of columns. With more
 # rows the eigenvectors of an n x n matrix cost more than the passes they save.
 WIDE_ROWS = 512
+# A table of at most so many cells is multiplied in double precision: what single precision rounds,
+# in another order of the rows, could decide about a row at the edge.
+DOUBLED_CELLS = 1 << 16
 
 
 def run_blocks(
@@ -140,6 +143,8 @@ class DenseTable(BlockTable):
         return kernels if enough else None
 
     def _view(self, center: Array, centered: bool = False) -> BlockView:
+        if self._xp is np and math.prod(self.shape) <= DOUBLED_CELLS:
+            return BlockView.about(center, "float64", centered)
         if self._kernels():
             return replace(super()._view(center, centered=True), fused=True)
         return super()._view(center, centered)

@@ -38,8 +38,9 @@ def rounded(
     q = scores(P, reached.S)
     ascending = namespace(q).sort(q)
     step = max(1, int(STEP * h.shape[0]))
-    fits, tried = 0, _most_within(P, q) // step
-    too_many, best = tried + 1, None
+    tried = _most_within(P, q, step)
+    low: tuple[int, float] | None = None
+    high, best = (tried + 1, np.inf), None
     for _ in range(10):
         removed = q > ascending[tried * step - 1] if tried else q >= 0.0
         weights = kept_weights(removed, reached.weights)
@@ -51,14 +52,12 @@ def rounded(
         rank, n_passes = len(reached.S), table.n_passes
         notify(Step("rounding", budget, float(count(removed)), total(h), rank, top, n_passes))
         if top <= budget:
-            fits, best = tried, (removed, mean, spectrum)
+            low, best = (tried, top), (removed, mean, spectrum)
         else:
-            too_many = tried
-        if too_many - fits <= 1:
+            high = tried, top
+        if high[0] - (low[0] if low else 0) <= 1:
             break
-        # Rows that are far out in these directions are like any others in the rest, where even a
-        # loss in proportion may not be enough.
-        tried = (fits + too_many) // 2 if best else int(tried * (budget / top) ** 2)
+        tried = _between(low, high, budget)
     if best is not None:
         removed, mean, spectrum = best
     directions, prices = reached.subspace.basis, np.diag(reached.S)
@@ -67,13 +66,28 @@ def rounded(
     return Fit(found, n_iter=1, converged=not every(removed)), spectrum
 
 
-def _most_within(P: Rows, q: Rows) -> int:
-    """Return how many rows of the lowest scores satisfy the budget within the subspace."""
+def _between(low: tuple[int, float] | None, high: tuple[int, float], budget: float) -> int:
+    """Return a number of steps to try next, given some within the budget and some beyond it.
+
+    Both come with their largest eigenvalues.
+    """
+    if low is None:
+        # Rows that are far out in these directions are like any others in the rest, where even a
+        # loss in proportion may not be enough.
+        return int(high[0] * (budget / high[1]) ** 2)
+    if np.isinf(high[1]) or low[1] <= 0.0:
+        return (low[0] + high[0]) // 2
+    part = np.log(budget / low[1]) / np.log(high[1] / low[1])
+    return int(np.clip(round(low[0] + part * (high[0] - low[0])), low[0] + 1, high[0] - 1))
+
+
+def _most_within(P: Rows, q: Rows, step: int) -> int:
+    """Return how many steps of rows of the lowest scores satisfy the budget within the subspace."""
     ascending = namespace(q).sort(q)
-    fit, too_many = 0, q.shape[0] + 1
+    fit, too_many = 0, q.shape[0] // step + 1
     while too_many - fit > 1:
         tried = (fit + too_many) // 2
-        moment = second_moment(P, double(q <= ascending[tried - 1]))
+        moment = second_moment(P, double(q <= ascending[tried * step - 1]))
         within = bool((np.linalg.eigvalsh(moment) <= 1.0).all())
         fit, too_many = (tried, too_many) if within else (fit, tried)
     return fit

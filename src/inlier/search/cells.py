@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri, pdtrc
 
-from inlier._internal.arrays import ascending_columns, blocks_of, median, middles
+from inlier._internal.arrays import ascending_columns, blocks_in_cache, median, middles
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Fences
@@ -83,6 +83,8 @@ def find_fences(
         if outside.any():
             rest = rest.copy() if rest is values else rest
             rest[:, fenced] = np.where(outside, center[fenced], rest[:, fenced])
+        if len(values) // 2 <= 1 + thresholds.FEWEST_VALUES:  # too few on a side for any gap
+            break
         if tails is None:
             tails = Tails(ascending if rest is values else ascending_columns(rest))
             top, bottom, log_p = tails.gaps(tested)
@@ -125,14 +127,14 @@ class _Others:
 
     @cached_property
     def _ranks(self) -> Array:
-        from scipy.stats import rankdata  # takes as long to import as all else together
-
-        ranks = rankdata(self._values[:, self._columns], axis=0)
+        """Location and spread of the ranks in each column, standardized: a row for each."""
         both = []
-        for values in (ranks, (ranks - ranks.mean(axis=0)) ** 2):  # location and spread
-            values = values - values.mean(axis=0)
-            both.append(values / np.maximum(values.std(axis=0), TINY))
-        return np.concatenate(both, axis=1)
+        for column in self._values.T[self._columns]:
+            ranks = average_ranks(column)
+            for values in (ranks, (ranks - ranks.mean()) ** 2):
+                values = values - values.mean()
+                both.append(values / max(float(values.std()), TINY))
+        return np.stack(both)
 
     def typical(self, rows: Mask, column: int, others: Mask | None = None) -> bool:
         """Return whether the ranks of these rows lie and spread as those of the others."""
@@ -140,12 +142,12 @@ class _Others:
         n, k = int(among.sum()), int(rows.sum())
         if not 0 < k < n or len(self._columns) < 2:
             return True
-        ranks = self._ranks[among]
-        z = (ranks[rows[among]].mean(axis=0) - ranks.mean(axis=0)) * np.sqrt(
-            k * (n - 1.0) / (n - k)
-        )
-        z /= np.maximum(ranks.std(axis=0), TINY)
-        z[np.tile(self._columns == column, 2)] = 0.0
+        z = self._ranks[:, np.flatnonzero(rows)].mean(axis=1)
+        if n < len(rows):  # of all rows the mean is 0 and the deviation 1
+            ranks = self._ranks[:, among]
+            z = (z - ranks.mean(axis=1)) / np.maximum(ranks.std(axis=1), TINY)
+        z *= np.sqrt(k * (n - 1.0) / (n - k))
+        z[np.repeat(self._columns == column, 2)] = 0.0
         return bool(np.abs(z).max() < -ndtri(thresholds.CONFINED_LEVEL / (2 * len(z))))
 
     def foreign(self, present: Mask | slice, column: int, rows: Mask, others: Mask) -> bool:
@@ -153,6 +155,17 @@ class _Others:
         masks = np.zeros((2, len(self._values)), dtype=np.bool_)
         masks[:, present] = rows, others
         return not self.typical(masks[0], column, masks[1])
+
+
+def average_ranks(values: Array) -> Array:
+    """Return the ranks of values; equal ones have their mean rank."""
+    order = np.argsort(values)
+    ascending = values[order]
+    starts = np.flatnonzero(np.concatenate([[True], ascending[1:] > ascending[:-1]]))
+    counts = np.diff(starts, append=len(values))
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat(starts + (counts - 1) / 2.0, counts)
+    return ranks
 
 
 def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
@@ -164,7 +177,7 @@ def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
     farthest = np.maximum(ascending[:, -1] - center, center - ascending[:, 0])
     unit = distances_kept(ascending, center, rank(thresholds.INNER_SHARE, n) + 1)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for part in blocks_of(d, n):
+        for part in blocks_in_cache(d, n):
             relative = (ascending[part] - center[part, None]) / unit[part, None]
             # The squares of cells beyond a distance are at least their number times its square.
             found[part] |= ~(np.vecdot(relative, relative) <= n * thresholds.INFLATED**2)
@@ -181,9 +194,12 @@ def distances_kept(ascending: Array, center: Array, k: int) -> Array:
 
     The k nearest values are neighbors: it is the least over all runs of k of the larger distance.
     """
-    n = ascending.shape[1]
-    below, above = center[:, None] - ascending[:, : n - k + 1], ascending[:, k - 1 :]
-    return np.asarray(np.min(np.maximum(below, above - center[:, None]), axis=1))
+    d, n = ascending.shape
+    found = np.empty(d)
+    for part in blocks_in_cache(d, n):
+        off = ascending[part] - center[part, None]
+        found[part] = np.min(np.maximum(-off[:, : n - k + 1], off[:, k - 1 :]), axis=1)
+    return found
 
 
 def rank(share: float, n: int) -> int:
@@ -245,9 +261,11 @@ def cuts_of(
         surplus = min(1.0, max(0.0, share - opposite) / tail)
         spread = power * (thresholds.LOG_DEVIATION + skew * shortness * surplus)
         start = -ndtri(min(tail, max(share, tail / 2.0)))
-        p = pdtrc(number - 1, n * ndtr(-(start + np.log(b) / spread)))
         inflating = number * b**2
-        by_law = (p < level) & (inflating > n * inflated**2)
+        far = inflating > n * inflated**2
+        p = np.ones(len(b))
+        p[far] = pdtrc(number[far] - 1, n * ndtr(-(start + np.log(b[far]) / spread)))
+        by_law = p < level
         cuts.append(unit * _cut_before(b, by_law))
         caps.append(unit * _cut_before(b, inflating > n * cap**2))
         if by_law.any():

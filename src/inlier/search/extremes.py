@@ -26,7 +26,7 @@ from inlier.data import DenseTable, Fences, ManyCells, Table, set_aside
 from inlier.search import thresholds
 from inlier.search.cells import find_fences
 from inlier.search.lengths import Rule, extreme_lengths
-from inlier.search.sample import RowSample
+from inlier.search.sample import RowSample, size_of_sample
 
 
 def extreme_rules(table: Table, sample: RowSample) -> list[Rule]:
@@ -59,20 +59,26 @@ def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool
     n = table.shape[0]
     if X is None or n * table.shape[1] > thresholds.COPIED_CELLS:
         return table, False
-    sample = RowSample.of(copy(table))  # the order of the rows is left to the fit
-    if sample is None or not np.isfinite(sample.values).all():
+    m, ascending = size_of_sample(table.shape), None
+    if m == 0:
         return table, False
-    table.screened, ascending = True, None
     with np.errstate(all="ignore"):
-        if len(sample.rows) == n:
-            ascending = ascending_columns(sample.values)
-            fences, more = find_fences(sample.values, ascending, sample.missing, many)
+        if m == n:  # as they are: a copy of all rows in another order is not needed
+            values = on_host(X).astype(np.float64, copy=False)
+            if not np.isfinite(values).all():
+                return table, False
+            ascending = ascending_columns(values)
+            fences, more = find_fences(values, ascending, table.missing, many)
         else:
+            sample = RowSample.of(copy(table))  # the order of the rows is left to the fit
+            if sample is None or not np.isfinite(sample.values).all():
+                return table, False
             values, widened = _with_rows_beyond(table, sample)
             fences, more = find_fences(values, ascending_columns(values), None, many)
             if fences is not None:
                 kept = values[fences(values) <= 1.0]
                 fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
+    table.screened = True
     if fences is None:
         table.ascending = ascending
         return table, more

@@ -14,12 +14,12 @@ Works on the rows of a sample, on the host.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
-from scipy.special import gammaln, logsumexp, ndtr, ndtri, stdtr
+from scipy.special import gammaln, ndtr, ndtri, stdtr
 
-from inlier._internal.arrays import middles, namespace, of_columns, on_host
+from inlier._internal.arrays import blocks_in_cache, middles, namespace, of_columns, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data.measures import MEDIAN_SIZE
@@ -38,8 +38,11 @@ class Tails:
         self._most = int(thresholds.FEW_SHARE * n) + 1
         self._n_columns = d
         self._all = _Sides(ascending)
-        # Log-likelihoods of the laws: above and below, d each.
-        self._evidence = np.concatenate([_evidence(*side) for side in self._all.sides])
+
+    @cached_property
+    def _evidence(self) -> Array:
+        """Log-likelihoods of the laws: above and below, d each."""
+        return np.concatenate([_evidence(*side) for side in self._all.sides])
 
     def gaps(self, columns: Array, ascending: Array | None = None) -> tuple[Array, Array, float]:
         """Find the values of columns that a gap separates from the others.
@@ -89,13 +92,27 @@ class Tails:
             return 0.0
         laws = _likelihoods(a[None, : last + 1], number, k, last)[0]
         laws = laws + self._weights(side * self._n_columns + column)
-        return float(logsumexp(laws - logsumexp(laws) + beyond))
+        total = np.logaddexp.reduce  # far quicker than that of scipy on few numbers
+        return float(total(laws - total(laws) + beyond))
 
     def _weights(self, own: int) -> Array:
         """Return the logarithms of how frequent the laws are among the other sides."""
-        others = np.delete(np.arange(len(self._evidence)), own)
-        # Some sides show it as well as all of them.
-        others = others[np.linspace(0, len(others) - 1, min(len(others), 256)).astype(np.intp)]
+        # Some sides show it as well as all of them, and a side that is none of them needs no
+        # weights of its own: in a wide table a long row may have a gap in every column.
+        some = self._some
+        return self._weights_by(some[some != own]) if own in some else self._weights_by_some
+
+    @cached_property
+    def _some(self) -> Array:
+        n = len(self._evidence)
+        return np.linspace(0, n - 1, min(n, 256)).astype(np.intp)
+
+    @cached_property
+    def _weights_by_some(self) -> Array:
+        return self._weights_by(self._some)
+
+    def _weights_by(self, others: Array) -> Array:
+        """Return the same by some sides."""
         likelihoods = np.exp(self._evidence[others])
         shares = np.full(likelihoods.shape[1], 1.0 / likelihoods.shape[1])
         even = shares
@@ -182,6 +199,13 @@ def rounding_steps(ascending: Rows) -> Array:
     Steps below 1e-9 of the column's spread are arithmetic, not rounding. The spread is the one of
     the middle values: a single huge value must not make the others look like copies.
     """
+    n, d = ascending.shape
+    if isinstance(ascending, np.ndarray):  # without another copy
+        return np.concatenate([_steps(ascending[:, part]) for part in blocks_in_cache(d, n)])
+    return _steps(ascending)
+
+
+def _steps(ascending: Rows) -> Array:
     xp, n = namespace(ascending), ascending.shape[0]
     steps = ascending[1:, :] - ascending[:-1, :]
     spread = ascending[n - 1 - n // 10, :] - ascending[n // 10, :]

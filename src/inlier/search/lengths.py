@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._internal.arrays import middles, on_host
+from inlier._internal.arrays import blocks_in_cache, middles
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
-from inlier.data import Measure, TailLength, as_table
+from inlier.data import Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
@@ -51,17 +51,19 @@ def extreme_lengths(
     least_size, least_ratio, prior = thresholds.EXTREME
     if few:
         plain = _length(R, ascending, 1.0)
-        measured, few_codes = [(plain, plain(R))], False
+        measured, few_codes = [(plain, _measured(plain, R))], False
     else:
         plain, tied = _gaussian_length(ascending)
         # In columns of codes a length takes few values, and tests of it would find gaps.
         few_codes = 2 * int((tied > thresholds.TIED_SHARE).sum()) < d
         if d < min(m, thresholds.WIDE_COLUMNS):
-            sizes = plain.cells(R)
+            sizes = np.empty(R.shape, np.float32)
+            for part in blocks_in_cache(*R.shape):
+                sizes[part] = plain.cells(R[part])
             white = replace(plain, whitener=_whitener(sizes))
             measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
         else:
-            measured = [(plain, on_host(as_table(R).measured(plain)))]
+            measured = [(plain, _measured(plain, R))]
     extreme = [] if few else _long_by_law(R, ascending, columns)
     for measure, lengths in measured:
         a = np.sort(lengths)
@@ -136,21 +138,24 @@ def _gaussian_length(
     How heavy they are, two quantiles of each side tell: by default, a quarter of it may be bad.
     Also return the share of the values of each column that equal its median.
     """
-    center = middles(ascending)
-    off = (ascending - center[:, None]).T
-    d = len(center)
-    unit, power, number = np.empty((2, d)), np.empty((2, d)), np.empty((2, d), np.intp)
-    for side, values in enumerate((off, -off[::-1])):
-        number[side] = np.count_nonzero(values > 0.0, axis=0)
-        unit[side], power[side] = _unit_and_power(values, number[side], levels)
-    short = np.flatnonzero(number.min(axis=0) < thresholds.FEWEST_VALUES)
-    if len(short):  # a side of few values has no unit of its own
-        both = np.sort(np.abs(off[:, short]), axis=0)
-        few = number[:, short] < thresholds.FEWEST_VALUES
-        shared = _unit_and_power(both, number[:, short].sum(axis=0), levels)
-        unit[:, short] = np.where(few, shared[0], unit[:, short])
-        power[:, short] = np.where(few, shared[1], power[:, short])
-    return TailLength(center, np.maximum(unit, TINY), power), (off == 0.0).mean(axis=0)
+    center, (d, n) = middles(ascending), ascending.shape
+    unit, power, tied = np.empty((2, d)), np.empty((2, d)), np.empty(d)
+    for part in blocks_in_cache(d, n):
+        off = (ascending[part] - center[part, None]).T
+        number = np.empty((2, off.shape[1]), np.intp)
+        for side, values in enumerate((off, -off[::-1])):
+            number[side] = np.count_nonzero(values > 0.0, axis=0)
+            unit[side, part], power[side, part] = _unit_and_power(values, number[side], levels)
+        few = number < thresholds.FEWEST_VALUES
+        short = np.flatnonzero(few.any(axis=0))
+        if len(short):  # a side of few values has no unit of its own
+            both = np.sort(np.abs(off[:, short]), axis=0)
+            shared = _unit_and_power(both, number[:, short].sum(axis=0), levels)
+            at = part.start + short
+            unit[:, at] = np.where(few[:, short], shared[0], unit[:, at])
+            power[:, at] = np.where(few[:, short], shared[1], power[:, at])
+        tied[part] = (off == 0.0).mean(axis=0)
+    return TailLength(center, np.maximum(unit, TINY), power), tied
 
 
 def _unit_and_power(
@@ -189,7 +194,7 @@ def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, 
         # Amounts in several columns that grow together make lengths as heavy as the columns are.
         transformed = _gaussian_length(ascending, thresholds.INNER_LEVELS)[0]
         measure = replace(measure, power=measure.power * transformed.power)
-    lengths = on_host(measure(R))
+    lengths = _measured(measure, R)
     if _few_values(lengths):
         return []
     middle = float(np.median(lengths))
@@ -198,6 +203,10 @@ def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, 
     if not np.isfinite(cut):
         return []
     return [(Rule(_of_all_columns(measure, columns), cut, law.log_p), lengths > cut)]
+
+
+def _measured(measure: TailLength, R: Array) -> Array:
+    return np.concatenate([measure(R[part]) for part in blocks_in_cache(*R.shape)])
 
 
 def _few_values(lengths: Array) -> bool:
@@ -226,10 +235,12 @@ def _whitener(sizes: Array) -> Array:
     shrunk to 0 by d / n.
     """
     n, d = sizes.shape
-    far = np.abs(sizes)
-    wrapped = np.sign(sizes) * 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
-    wrapped = np.where(far <= 1.5, sizes, wrapped)
-    wrapped = wrapped - wrapped.mean(axis=0)
+    wrapped = np.empty_like(sizes)
+    for part in blocks_in_cache(n, d):
+        far = np.abs(sizes[part])
+        bounded = 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
+        wrapped[part] = np.where(far <= 1.5, sizes[part], np.copysign(bounded, sizes[part]))
+    wrapped -= wrapped.mean(axis=0)
     # A column that varies less has rare codes, which do not make a row long.
     deviation = np.maximum(wrapped.std(axis=0), MEDIAN_SIZE)
     wrapped /= deviation

@@ -22,6 +22,7 @@ from scipy.special import bdtr
 
 from inlier._internal.arrays import (
     ascending_columns,
+    blocks_in_cache,
     count,
     double,
     like,
@@ -139,7 +140,8 @@ def separated_groups(
             varies = np.ptp(values, axis=0) > 0.0
             if len(values) < thresholds.FEWEST_ROWS or not varies.any():
                 break
-            group, several = best_separated(to_gpu(values[:, varies]), n)
+            varying = values if varies.all() else values[:, varies]
+            group, several = best_separated(to_gpu(varying), n)
             if group is None:
                 break
             members = group.members
@@ -289,8 +291,9 @@ class _Space(NamedTuple):
 
     def noise(self, ways: Array) -> Array:
         """Return the standard deviation along directions (j x k) that rounding causes."""
-        noise = np.linalg.norm(self.of_data(ways) * self.rounding, axis=1)
-        return np.asarray(noise / np.sqrt(12.0))
+        # One at a time: together they would be as large as the data, where these are few long rows.
+        noise = [float(np.linalg.norm(self.of_data(way[None]) * self.rounding)) for way in ways]
+        return np.asarray(np.array(noise) / np.sqrt(12.0))
 
 
 def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
@@ -301,8 +304,9 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
     xp, (n, d) = namespace(X), X.shape
     ascending = ascending_columns(X)
     center = middles(ascending)
+    unit, rounding = median_distances(ascending, center), rounding_steps(ascending.T)
+    del ascending  # as large as the rows
     Y = X - like(center, X)
-    unit = median_distances(ascending, center)
     # Half of the values are equal up to rounding.
     rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
     for j in np.flatnonzero(rough):
@@ -311,9 +315,10 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
         # Of the farther ones: the nearer may be rounded otherwise.
         unit[j] = np.quantile(other, 0.9) if len(other) else np.inf
     Y /= like(unit, Y)
-    Y = xp.clip(Y, -1e100, 1e100)  # squares must not overflow
+    # Squares must not overflow.
+    in_place = {"out": Y} if isinstance(Y, np.ndarray) else {}
+    Y = xp.clip(Y, -1e100, 1e100, **in_place)
     Y -= xp.mean(Y, axis=0)
-    rounding = rounding_steps(ascending.T)
     space = _Space.of(Y, np.ones(d, dtype=np.bool_), unit, rounding)
     held = np.flatnonzero(space.lengths > 1e-7 * space.lengths[0])
     space = space.scaled(held, np.ones(len(held)))
@@ -403,10 +408,15 @@ def _candidates(
             along, G, k_least = along[foremost], G[foremost], k_least[foremost]
         split, found = _split(along, k_least)
         G, k_least = _distinct(np.where(found[:, None], split, G), k_least)
-    for _ in range(2):
-        G = _cut_in_widest_gap(_along(rows, G)[0], G)
-    G, _ = _distinct(G, np.zeros(len(G)))
     along, ways = _along(rows, G)
+    for _ in range(2):
+        moved = _cut_in_widest_gap(along, G)
+        if (moved == G).all():
+            break
+        G = moved
+        along, ways = _along(rows, G)
+    G, chosen = _distinct(G, np.arange(len(G)))
+    along, ways = along[chosen], ways[chosen]
     lengths = np.maximum(np.linalg.norm(ways, axis=1), TINY)
     candidates = []
     for t, members, way, rounding in zip(along, G, ways, space.noise(ways) / lengths, strict=True):
@@ -423,48 +433,80 @@ def _split(T: Array, *least: Array) -> tuple[Array, Mask]:
     part for every row of T; the splits are concatenated. Also return whether there is a cut.
     """
     k, n = T.shape
-    ascending = np.sort(T, axis=1)
+    splits = np.empty((len(least), k, n), dtype=np.bool_)
+    found = np.empty((len(least), k), dtype=np.bool_)
+    left = np.arange(1, n)
+    smaller = np.minimum(left, n - left)
+    for part in blocks_in_cache(k, n):
+        ascending = np.sort(T[part], axis=1)
+        merit = _merits_of_cuts(ascending)
+        for i, fewest in enumerate(least):
+            among = np.where(smaller < fewest[part, None], -np.inf, merit)
+            at = among.argmax(axis=1)[:, None]
+            found[i, part] = np.take_along_axis(among, at, axis=1)[:, 0] > -np.inf
+            below = T[part] <= np.take_along_axis(ascending, at, axis=1)
+            splits[i, part] = below == (at + 1 <= n - at - 1)
+    return splits.reshape(-1, n), found.ravel()
+
+
+def _merits_of_cuts(ascending: Array) -> Array:
+    """Return the log-likelihoods of two Gaussian parts of ascending values, for each cut."""
+    n = ascending.shape[1]
     a = ascending - ascending[:, n // 2 : n // 2 + 1]
-    a /= np.maximum(np.abs(a).max(axis=1, keepdims=True), TINY)
-    sums, squares = np.cumsum(a, axis=1), np.cumsum(a * a, axis=1)
-    left = np.arange(1, n)[None, :]
+    a /= np.maximum(np.abs(a[:, [0, -1]]).max(axis=1, keepdims=True), TINY)
+    left = np.arange(1.0, n)
     right = n - left
-    whole = squares[:, -1:] / n - (sums[:, -1:] / n) ** 2
-    low = squares[:, :-1] / left - (sums[:, :-1] / left) ** 2
-    high = (squares[:, -1:] - squares[:, :-1]) / right
-    high -= ((sums[:, -1:] - sums[:, :-1]) / right) ** 2
-    pooled = (left * low + right * high) / n
-    floor = 1e-4 * whole + TINY
-    low = np.maximum((left * low + 4.0 * pooled) / (left + 4.0), floor)
-    high = np.maximum((right * high + 4.0 * pooled) / (right + 4.0), floor)
-    merit = left * np.log(left / n) + right * np.log(right / n)
-    merit = merit - 0.5 * (left * np.log(low) + right * np.log(high))
-    merit[np.diff(a, axis=1) <= 0.0] = -np.inf
-    splits, found = [], []
-    for fewest in least:
-        among = np.where(np.minimum(left, right) < fewest[:, None], -np.inf, merit)
-        at = among.argmax(axis=1)
-        found.append(among[np.arange(k), at] > -np.inf)
-        below = np.take_along_axis(ascending, at[:, None], axis=1) >= T
-        splits.append(np.where((at + 1 <= n - at - 1)[:, None], below, ~below))
-    return np.concatenate(splits), np.concatenate(found)
+    sums, squares = np.cumsum(a, axis=1), np.cumsum(a * a, axis=1)
+    summed, squared = sums[:, -1:], squares[:, -1:]
+    whole = squared / n - (summed / n) ** 2
+    # Sums of squares about the means of both sides, and the pooled one of four rows.
+    sums, squares = sums[:, :-1], squares[:, :-1]
+    low, high = sums * sums, summed - sums
+    low *= -1.0 / left
+    low += squares
+    high *= high
+    high *= -1.0 / right
+    high -= squares
+    high += squared
+    pooled = low + high
+    pooled *= 4.0 / n
+    merit: Array = left * np.log(left / n) + right * np.log(right / n)
+    for side, number in ((low, left), (high, right)):
+        side += pooled
+        side /= number + 4.0
+        np.log(np.maximum(side, 1e-4 * whole + TINY, out=side), out=side)
+        side *= 0.5 * number
+        merit = merit - side
+    merit[a[:, 1:] <= a[:, :-1]] = -np.inf
+    return merit
 
 
 def _along(rows: Array, G: Array) -> tuple[Array, Array]:
-    """Project all rows on each group's difference of means, leaving each row out of its own."""
-    n = len(rows)
-    k = G.sum(axis=1)[:, None].astype(np.float64)
-    m = n - k
-    summed = G.astype(np.float64) @ rows
-    center = (rows.sum(axis=0) - summed) / m
-    ways = summed / k - center
-    projected = ways @ rows.T - (ways * center).sum(axis=1, keepdims=True)
-    squared = (rows * rows).sum(axis=1)[None, :] - 2.0 * center @ rows.T
-    squared = np.maximum(squared + (center * center).sum(axis=1, keepdims=True), 0.0)
-    inside = (k * projected - squared) / np.maximum(k - 1.0, 1.0)
-    outside = m / np.maximum(m - 1.0, 1.0) * (projected + squared / np.maximum(m - 1.0, 1.0))
-    lengths = np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), TINY)
-    return np.where(G, inside, outside) / lengths, ways
+    """Project centered rows on each group's difference of means, leaving each out of its own."""
+    n, d = rows.shape
+    squares = np.vecdot(rows, rows)
+    projected, ways = np.empty(G.shape), np.empty((len(G), d))
+    for part in blocks_in_cache(*G.shape):
+        inside = G[part]
+        k = np.count_nonzero(inside, axis=1)[:, None].astype(np.float64)
+        m = n - k
+        # The sums of the groups; those of the others are the same with the other sign.
+        summed = inside.astype(np.float64) @ rows
+        way = ways[part] = summed * (1.0 / k + 1.0 / m)
+        lengths = np.maximum(np.linalg.norm(way, axis=1, keepdims=True), TINY)
+        size = np.vecdot(summed, summed)[:, None] / m
+        shared = summed @ rows.T
+        # Of the rows less the mean of the others: along the way, and their squared lengths.
+        along = (shared + size) * (1.0 / k + 1.0 / m)
+        squared = shared * (2.0 / m) + squares
+        squared += size / m
+        rest = np.maximum(m - 1.0, 1.0)
+        projected[part] = np.where(
+            inside,
+            (along * k - squared) * (1.0 / np.maximum(k - 1.0, 1.0) / lengths),
+            (along + squared * (1.0 / rest)) * (m / rest / lengths),
+        )
+    return projected, ways
 
 
 def _standardized_distance(T: Array, G: Array) -> Array:
@@ -488,12 +530,11 @@ def _cut_in_widest_gap(T: Array, G: Array) -> Array:
         low, high = max(1, n - k - reach), min(n - 2, n - k + reach)
         if k <= 2 or high <= low:
             continue
-        order = np.argsort(t, kind="stable")
-        gaps = t[order[low : high + 1]] - t[order[low - 1 : high]]
-        at = low + int(gaps.argmax())
-        if 1 < n - at < n / 2:
-            moved[i] = False
-            moved[i, order[at:]] = True
+        ascending = np.sort(t)
+        gaps = np.diff(ascending[low - 1 : high + 1])
+        widest = int(gaps.argmax())
+        if gaps[widest] > 0.0 and 1 < n - low - widest < n / 2:
+            moved[i] = t >= ascending[low + widest]
     return moved
 
 
