@@ -161,6 +161,26 @@ def test_columns_of_json_by_label(tmp_path):
     np.testing.assert_array_equal(frame.X, [[1, 8], [2, 4], [np.nan, 9]])
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"columns": ["a", "b"], "index": [7, 8], "data": [[1, 2], [3, 4]]}',
+        '{"count": 2, "results": [{"a": 1, "b": 2}, {"a": 3, "b": 4}]}',
+    ],
+)
+def test_records_in_a_field_of_json(tmp_path, content):
+    (tmp_path / "t.json").write_text(content)
+    frame = read(tmp_path / "t.json")
+    assert frame.columns == ("a", "b")
+    np.testing.assert_array_equal(frame.X, [[1, 2], [3, 4]])
+
+
+def test_a_closed_quote_may_have_lines(tmp_path):
+    for end in ("", "\n"):
+        (tmp_path / "t.csv").write_text(f'a,n\n1,x\n2,"y\nz"{end}')
+        assert read(tmp_path / "t.csv", id_column="n").names.tolist() == ["x", "y\nz"]
+
+
 def test_markers_that_occur_nowhere(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,-999.0\n2,ERR\n3,7\n5,8\n")
     record = fit_record(tmp_path / "t.csv", "--na-values=-999,ERR,9999")
@@ -190,6 +210,13 @@ def several_files():
         ("t.csv.gz", gzip.compress(CSV.encode())[:-9], "t.csv.gz' could not be read"),
         ("t.csv.bz2", b"BZh9 and something else", "t.csv.bz2' could not be read"),
         ("t.csv", b"a,b\n1,2\n3,4,5\n", "line 3 has 3 cells, but the first record has 2"),
+        (
+            "t.csv",
+            b'a,n\n1,x\n2,"y\n3,z\n4,w\n',
+            "quote before 'y.* is not closed, so that 3 lines",
+        ),
+        ("t.csv", b'a,n\n1,x\n2,"y\n3,z', "is not closed, so that 1 line below it is in one"),
+        ("t.csv", b"a", "must have at least 2 rows, but has 0"),
         ("t.csv", (b"1,2\n" * 150) + b"3\n", "record 151 .'3'. has 1 cells"),
     ],
 )

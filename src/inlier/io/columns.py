@@ -28,16 +28,16 @@ class ColumnChoice:
     def notes(self) -> tuple[str, ...]:
         """Sentences about columns that are not used: one for each reason."""
         notes = []
-        columns: dict[Reason, list[str]] = {}
+        columns: dict[str, list[str]] = {}
         for name, reason in self.left_out.items():
-            columns.setdefault(reason, []).append(name)
+            columns.setdefault(reason.many, []).append(name)
         # Columns that hold text as they should come first.
-        for reason, names in sorted(columns.items(), key=lambda item: item[0] is not TEXT):
+        for many, names in sorted(columns.items(), key=lambda item: item[0] != TEXT.many):
             if len(names) == 1:
-                notes.append(f"Column {names[0]!r} was left out: {reason.one}.")
+                notes.append(f"Column {names[0]!r} was left out: {self.left_out[names[0]].one}.")
             else:
                 notes.append(
-                    f"{len(names)} columns were left out, because {reason.many}: {listed(names)}."
+                    f"{len(names)} columns were left out, because {many}: {listed(names)}."
                 )
         if len(notes) > MOST_NOTES:
             notes = [*notes[:SHOWN_NOTES], f"{len(self.left_out)} columns were left out in all."]

@@ -64,7 +64,10 @@ def of_records(
 
 
 def load_json(location: Location, options: ReadOptions) -> Columns:
-    """Read a list of records, a table of columns, or one record in each line."""
+    """Read a list of records, a table of columns, or one record in each line.
+
+    The records may be in a field of an object, as other programs answer, and pandas writes them.
+    """
     raw = location.read()
     try:
         found = json.loads(raw)
@@ -72,6 +75,13 @@ def load_json(location: Location, options: ReadOptions) -> Columns:
         if not error.msg.startswith("Extra data"):
             raise
         found = [json.loads(line) for line in raw.splitlines() if line.strip()]
+    if isinstance(found, dict):
+        lists = [v for v in found.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
+        if found.keys() >= {"columns", "data"} and isinstance(found["columns"], list):
+            titles = list(map(str, found["columns"]))
+            found = [dict(zip(titles, row, strict=True)) for row in found["data"]]
+        elif len(lists) == 1:
+            found = lists[0]
     if isinstance(found, dict) and found and all(isinstance(v, dict) for v in found.values()):
         labels = list(dict.fromkeys(label for cells in found.values() for label in cells))
         found = {name: [cells.get(label) for label in labels] for name, cells in found.items()}

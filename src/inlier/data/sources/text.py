@@ -87,15 +87,40 @@ class TextFile:
                 false_values=[],
             ),
         )
+        last = None
         try:
             with self.location.open() as file:
-                yield from csv_.open_csv(file, *given)
+                for batch in csv_.open_csv(file, *given):
+                    yield batch
+                    last = batch if len(batch) else last
+            self._check_closed(last, columns)
         except pa.ArrowInvalid as error:
             if wrong:
                 where = f"record {wrong[0].number} ({wrong[0].text[:40]!r})"
                 raise ragged(self, where, wrong[0].actual_columns) from None
-            if "Empty CSV" not in str(error):  # a header, and no rows
+            if not re.search("Empty CSV|Could not skip", str(error)):  # a header, and no rows
                 raise
+
+    def _check_closed(self, last: Any, columns: list[int]) -> None:
+        """Raise if a quote is never closed: then the rows below it are in the last cell of all."""
+        end = len(self.titles) - 1
+        if last is None or end not in columns:
+            return
+        cell = last.column(columns.index(end))[-1].as_py() or ""
+        if "\n" in cell and not self._ends_in_quote():
+            lines = cell.count("\n")
+            are = "line below it is" if lines == 1 else "lines below it are"
+            raise ValueError(
+                f"{self.location}: a quote before {cell[:40]!r} is not closed, so that {lines} "
+                f"{are} in one cell. Close it or remove it."
+            )
+
+    def _ends_in_quote(self) -> bool:
+        tail = b""
+        with self.location.open() as file:
+            while chunk := file.read(CHUNK_BYTES):
+                tail = (tail + chunk)[-CHUNK_BYTES:]
+        return tail.replace(b"\0", b"").rstrip().endswith(b'"')
 
     def _spaced_batches(self, columns: list[int]) -> Iterator[Any]:
         with io.TextIOWrapper(self.location.open(), self.encoding, newline="") as file:
