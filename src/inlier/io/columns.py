@@ -98,6 +98,8 @@ def choose_columns(
     choice = ColumnChoice(numbers, ids, groups, weighing, checked, left_out)
     if not choice.numbers:
         said = "".join(f" {note}" for note in choice.notes)
+        if any(reason.malformed for reason in left_out.values()):
+            said += " na_values=... names markers of missing values."
         raise ValueError(f"{content.location} has no column of numbers to use.{said}")
     return choice
 
@@ -146,7 +148,8 @@ def _find(name: str | int, argument: str, content: Content) -> list[int]:
     matches = [j for j, other in enumerate(names) if fnmatchcase(other, name)]
     if _is_pattern(name, names) and matches:
         return matches
+    no = "neither such a file nor such a column" if argument == "trusted" else "no such column"
     raise ValueError(
-        f"{argument}={name!r}: there is no such column in {content.location}."
+        f"{argument}={name!r}: there is {no} in {content.location}."
         f"{close_matches(name, names)} Its columns are {listed(names)}."
     )

@@ -14,7 +14,7 @@ from inlier.data.sources.base import arrow, package, pick
 from inlier.data.sources.columns import Columns, in_batches
 from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import ZIP, Location
-from inlier.data.sources.text import ABOVE, SAMPLE, has_header, labels_among, titles_above
+from inlier.data.sources.text import SAMPLE, has_header, labels_among, left_out_above, titles_above
 
 # A query may select, and nothing else: not even attach another file.
 READS = (
@@ -124,7 +124,7 @@ def load_spreadsheet(location: Location, options: ReadOptions) -> Columns:
     titles = words[above] if header else [""] * len(words[0])
     label, notes = labels_among(titles) if header else (None, [])
     if above:
-        notes.insert(0, ABOVE.format(above, "rows"))
+        notes.insert(0, left_out_above(above, "row"))
     options = replace(options, table=key, header=header)
     rows = rows[above + header :]
     return of_records(titles, rows, location, options, label=label, notes=notes)
