@@ -214,7 +214,7 @@ def _means(summary: Summary) -> Table:
     names = ["mean", "std error"]
     if not summary.is_plain:
         names = ["robust mean", "std error", "plain mean", "shift", "cells"]
-    longest = max((len(_short(summary.column_name(j))) for j in order), default=0)
+    longest = max((len(_short(summary.column_name(j))) for j in order.tolist()), default=0)
     table.add_column("column", overflow="fold", min_width=min(longest, LEAST_NAME))
     for name in names:
         table.add_column(name, justify="right")

@@ -23,7 +23,7 @@ MOST_CELLS, MOST_SAMPLED = 1 << 18, 2000
 USUAL, ORDINARY = 6.0, 3.0
 # Of few far cells in a row, each may be a slip; a row with more is of another kind, unless one slip
 # explains them all.
-FAR_SHARE, ALIKE_SHARE = 0.25, 0.5
+FAR_SHARE, ALIKE_SHARE, MOST_ALIKE = 0.25, 0.5, 10
 # A value that occurs this often among the extreme cells of a column looks like a code.
 REPEATED = 3
 # And this share of them has it.
@@ -180,14 +180,13 @@ def extreme_cells(groups: Sequence[Group], table: Table) -> tuple[Cell, ...]:
         if table.missing is not None:
             extreme &= ~table.missing[rows]
         counts = extreme.sum(axis=1)
-        some, many = counts <= max(1.0, most), counts <= ALIKE_SHARE * table.shape[1]
-        for chosen, place, value in (
-            (some, places, values),
-            (many & ~some, crowded, of_crowded),
-        ):
+        some = counts <= max(1.0, most)
+        many = counts <= min(ALIKE_SHARE * table.shape[1], MOST_ALIKE)
+        kinds = ((some, places, values), (many & ~some, crowded, of_crowded))
+        for chosen, listed, with_values in kinds:
             found = np.argwhere(extreme & chosen[:, None])
-            place.append(np.stack([rows[found[:, 0]], found[:, 1]], axis=1))
-            value.append(own[tuple(found.T)])
+            listed.append(np.stack([rows[found[:, 0]], found[:, 1]], axis=1))
+            with_values.append(own[tuple(found.T)])
     place, value = np.concatenate(places), np.concatenate(values)
     partners, others, rivals = _swapped(place, value, fences, table)
     place, value = np.concatenate([place, partners]), np.concatenate([value, others])
