@@ -214,6 +214,8 @@ def robust_mean(
             return alone
     given, options = as_rows(X), options_of(l0, deprecated)
     check_choice(missing, "missing", ("auto", "error"))
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be a function of a Step, but is {callback!r}.")
     X = check_table(given, wide_later=True, missing=missing)
     n = X.shape[0]
     if sample_weight is not None:

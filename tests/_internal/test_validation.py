@@ -89,7 +89,9 @@ def test_arrays_of_objects_are_read_or_named():
     np.testing.assert_array_equal(as_array([[1, Fraction(1, 2)]], "X"), [[1.0, 0.5]])
     for wrong, said in (
         ([[10**400, 1]], "too many digits"),
-        ([[1.0, "x"], [2.0, object()]], "could not be read"),
+        ([[1.0, "x"], [2.0, object()]], "has text in it"),
+        ([[1.0, "2"]], "has text in it"),
+        ([[1.0, object()]], "could not be read"),
         ([[1.0, date(2020, 1, 1)]], "could not be read|dates or times in column 1"),
     ):
         with pytest.raises(ValueError, match=said):

@@ -156,3 +156,20 @@ ONE_COLUMN = ("one dimension", "a series", "a list")
 def test_what_is_no_table_is_refused(name):
     with pytest.raises(ValueError, match=r"\bX\b"):
         robust_mean(NO_TABLES[name], sigma=1.0, missing="error")
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        (None, r"is of type NoneType. Pass an array"),
+        ({"a": [1, 2]}, r"is of type dict. Pass pandas.DataFrame\(X\)"),
+        (iter([[1, 2]]), r"Pass list\(X\)"),
+        ([[1, 2], [3]], "row 0 has 2 cells, and row 1 has 1"),
+        ([[1, 2]], "but has 1 row and 2 columns"),
+        (pd.DataFrame({"a": ["1", "2"], "b": [3, 4]}), "columns of other types: 'a'"),
+        (pl.DataFrame({"a": ["1.234", "2"], "b": [3, 4]}), "columns of other types: 'a'"),
+    ],
+)
+def test_what_is_no_table_is_named(X, said):
+    with pytest.raises(ValueError, match=said):
+        robust_mean(X)

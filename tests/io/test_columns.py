@@ -92,7 +92,7 @@ AGES[16], AGES[500] = "n/a?", "old"
         (
             "age,b,city\n" + "\n".join(f"{age},1,Rome" for age in AGES),
             (
-                "Column 'city' was left out: it holds text.",
+                "Column 'city' was left out: it holds text such as 'Rome'.",
                 "Column 'age' was left out: 2 of 1000 cells are no numbers, the first 'n/a?' in "
                 "row 17.",
             ),
@@ -105,6 +105,10 @@ AGES[16], AGES[500] = "n/a?", "old"
             ),
         ),
         (
+            "a,b\n" + "1,-\n2,5\n3,6\n" * 4,
+            ("Column 'b' was left out: 4 of 12 cells are no numbers, the first '-' in row 1.",),
+        ),
+        (
             ",".join(f"c{j}" for j in range(30)) + ("\n" + "x," * 29 + "1") * 2,
             (
                 "29 columns were left out, because they hold text: 'c0', 'c1', 'c2', 'c3', 'c4', "
@@ -112,7 +116,7 @@ AGES[16], AGES[500] = "n/a?", "old"
             ),
         ),
     ],
-    ids=["almost numbers", "alike", "text"],
+    ids=["almost numbers", "alike", "a marker", "text"],
 )
 def test_columns_that_are_left_out_are_named(tmp_path, content, notes):
     assert read(text(tmp_path, content)).notes == notes

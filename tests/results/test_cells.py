@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import inlier
 from cases import cases
@@ -159,3 +160,26 @@ def test_cells_of_a_row_the_farthest_first():
     ]
     assert [cell.times for cell in cells_of(cells, 1)] == [5.0, 3.0]
     assert cells_of(cells, 7) == ()
+
+
+def test_one_slip_in_most_far_cells_of_removed_rows():
+    """Weights as measured and as reported, in pounds in four rows: half of the columns are far."""
+    rng = np.random.default_rng(0)
+    height = rng.normal(172.0, 8.0, 300)
+    weight = 0.9 * height - 85.0 + rng.normal(0.0, 4.0, 300)
+    truth = np.stack([weight, weight + rng.normal(0.0, 1.0, 300), height], axis=1)
+    truth = np.column_stack([truth, rng.normal(120.0, 9.0, 300)])
+    X = truth.copy()
+    X[:4, :2] *= 2.20462
+    names = ["weight_kg", "reported_kg", "height_cm", "sbp_mmhg"]
+    result = inlier.robust_mean(pd.DataFrame(X, columns=names))
+    assert result.outliers.tolist() == [0, 1, 2, 3]
+    assert {(c.row, c.column) for c in result.cells} == {(i, j) for i in range(4) for j in (0, 1)}
+    for cell in result.cells:
+        assert cell.slip.like == "pounds"
+        assert cell.slip.repair == pytest.approx(truth[cell.row, cell.column], rel=1e-4)
+    # Rows of another kind, far out in as many columns, have no cells of their own.
+    X = truth.copy()
+    X[:4, :2] += [85.0, 300.0]
+    other = inlier.robust_mean(pd.DataFrame(X, columns=names))
+    assert other.outliers.tolist() == [0, 1, 2, 3] and not other.cells

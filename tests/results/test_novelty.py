@@ -148,3 +148,11 @@ def test_explanations_of_new_rows_agree_with_the_verdict():
     assert "about 100 times the usual" in why[0].cells[0]
     assert [one.features(1)[0].name for one in why[:2]] == ["alcohol", "magnesium"]
     assert why[3].missing.tolist() == [WINE.columns.get_loc("hue")]
+
+
+def test_what_is_said_of_a_row_is_true_of_it():
+    X = np.random.default_rng(0).normal([20.0, 60.0], [5.0, 9.0], (400, 2))
+    good, bad = RobustMean().fit(X).explain([[20.0, 60.0], [99.0, 60.0]])
+    assert not good.removed and good.directions[0].name.startswith("no ")
+    assert bad.removed and bad.directions[0].name == "a cell farther out than its column reaches"
+    assert "1 other column" in str(bad) and "1 other columns" not in str(bad)

@@ -159,3 +159,13 @@ def test_where_kept_rows_are_equal_the_location_is_in_its_interval():
     low, high = result.confidence_interval()
     assert ((low <= result.location) & (result.location <= high)).all()
     np.testing.assert_allclose(result.location[1:], 0.0, atol=1e-17)
+
+
+def test_rows_of_a_clean_table_are_farthest_out_in_any_unit():
+    """Where nothing was removed, no column decides because its unit is small."""
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    X[7, 1] = 4.5
+    for scales in (np.ones(4), np.array([1e4, 1e-3, 1.0, 10.0])):
+        result = robust_mean(X * scales)
+        assert result.support.all()
+        assert result._summary.worst[0].row == 7

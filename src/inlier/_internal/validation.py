@@ -46,6 +46,11 @@ def as_array(X: Any, name: str) -> Array:
     """Convert to a numeric numpy array."""
     try:
         array = np.asarray(X)
+        if array.dtype.kind == "O" and any(isinstance(cell, str) for cell in array.flat):
+            raise ValueError(
+                f"{name} must hold real numbers, but has text in it, which may be written in "
+                "several ways. Convert it, as pandas.to_numeric does, or leave it out."
+            )
         numeric = array.astype(np.float64) if array.dtype.kind == "O" else array
     except OverflowError:
         raise ValueError(
@@ -53,6 +58,15 @@ def as_array(X: Any, name: str) -> Array:
             "precision. Measure it in other units."
         ) from None
     except (TypeError, ValueError) as error:
+        if str(error).startswith(name):
+            raise
+        widths = [np.size(row) for row in X] if isinstance(X, list | tuple) else []
+        if len(set(widths)) > 1:
+            i = int(np.argmax(np.array(widths) != widths[0]))
+            raise ValueError(
+                f"{name} must have rows of the same length, but row 0 has {widths[0]} cells, and "
+                f"row {i} has {widths[i]}. Write NaN for missing cells."
+            ) from None
         raise ValueError(
             f"{name} must be a table of numbers, but could not be read as one: {error}. Select or "
             "encode the numeric columns first, and give every row the same length."

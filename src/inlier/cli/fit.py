@@ -66,6 +66,8 @@ def fit(
 ) -> None:
     """Estimate the mean of the good rows of a table, and find the bad rows.
 
+    Example: inlier fit patients.csv --id-column name --clean clean.csv --fix changes.csv
+
     Exit codes: 0 success; 1 the fit did not converge; 2 wrong argument or unusable file; 3 see
     --exit-code; 130 interrupted. Rows are counted from 1, without the header.
     """
@@ -161,6 +163,8 @@ def explain(
     json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Explain the score of a row by directions and features, whose contributions add up to it.
+
+    Example: inlier explain patients.csv --id-column name --row P003
 
     Exit codes: 0 success; 2 wrong argument or unusable file; 130 interrupted.
     """

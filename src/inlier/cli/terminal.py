@@ -29,6 +29,8 @@ from inlier.verdict import Step
 
 # Kinds of cells, codes and rows that are listed, at most.
 MOST_LISTED = 8
+# Characters of the names of columns that are on one line, at least.
+LEAST_NAME = 14
 # Columns whose means are.
 MOST_COLUMNS = 10
 
@@ -181,7 +183,11 @@ def show_next(
         console.print("[bold]Next, to[/bold]")
     width = max(map(len, tips), default=0)
     for what, tip in tips.items():
-        console.print(printable(f"  {what:{width}}  {tip}"), soft_wrap=True)
+        line = f"  {what:{width}}  {tip}"
+        if console.is_terminal and len(line) > console.width:
+            console.print(printable(f"  {what}"))
+            line = f"    {tip}"
+        console.print(printable(line), soft_wrap=True)
 
 
 def show_explanation(console: Console, explanation: Explanation, name: str) -> None:
@@ -208,7 +214,8 @@ def _means(summary: Summary) -> Table:
     names = ["mean", "std error"]
     if not summary.is_plain:
         names = ["robust mean", "std error", "plain mean", "shift", "cells"]
-    table.add_column("column", overflow="fold")
+    longest = max((len(_short(summary.column_name(j))) for j in order.tolist()), default=0)
+    table.add_column("column", overflow="fold", min_width=min(longest, LEAST_NAME))
     for name in names:
         table.add_column(name, justify="right")
     for j in order.tolist():

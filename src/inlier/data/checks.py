@@ -1,6 +1,7 @@
 """Open any kind of data as a table, of finite real numbers within the range of its precision."""
 
 import re
+from collections.abc import Iterable, Mapping
 from numbers import Number
 from os import PathLike
 from typing import Any
@@ -137,6 +138,7 @@ def check_table(
                     f"{name} has masked entries. Fill them, or drop their rows, before the fit."
                 )
             X = without_mask(X)
+        _check_kind(X, name)
         X = as_array(X, name)
     else:
         _check_device_array(X, name)
@@ -145,13 +147,13 @@ def check_table(
     if X.ndim != 2:
         raise ValueError(
             f"{name} must be a table with rows and columns, but has shape {X.shape}."
-            + f" For a single column pass {name}.reshape(-1, 1)." * (X.ndim == 1)
+            + f" For a single column pass {name}.reshape(-1, 1)." * (X.ndim == 1 and X.size > 0)
         )
     n, d = X.shape
     if n < least_rows or d < 1:
         raise ValueError(
-            f"{name} must have at least {least_rows} rows and 1 column, but has {n} rows and {d} "
-            "columns."
+            f"{name} must have at least {least_rows} rows and 1 column, but has "
+            f"{n} {'row' if n == 1 else 'rows'} and {d} {'column' if d == 1 else 'columns'}."
         )
     if dtype_name(X) == "object":
         X = as_array(X, name).reshape(n, d)
@@ -226,7 +228,8 @@ def _of_frame(X: Any, name: str) -> Any:
     others = _other_columns(X)
     try:
         columns = X.iloc if hasattr(X, "iloc") else X
-        if not any(are_times(np.asarray(columns[:, j])) for j in others):
+        cells = [np.asarray(columns[:, j]) for j in others]
+        if not any(map(are_times, cells)) and not any(map(_has_text, cells)):
             return _frame_array(X)
     except (TypeError, ValueError):
         if not others:
@@ -237,8 +240,29 @@ def _of_frame(X: Any, name: str) -> Any:
     how = pandas if hasattr(X, "select_dtypes") else "select(polars.selectors.numeric())"
     raise ValueError(
         f"{name} must be a table of numbers, but has columns of other types: {shown}. Select "
-        f"the numeric ones with {name}.{how}, or encode the others."
+        f"the numeric ones with {name}.{how}, or convert or encode the others."
     ) from None
+
+
+def _check_kind(X: Any, name: str) -> None:
+    """Raise if an object is no table, and say how it becomes one."""
+    if isinstance(X, list | tuple | np.ndarray) or np.asarray(X, dtype=object).ndim:
+        return
+    how = "an array, a data frame, a list of rows or the path of a file"
+    if isinstance(X, Mapping):
+        how = f"pandas.DataFrame({name})"
+    elif hasattr(X, "collect"):
+        how = f"{name}.collect()"
+    elif isinstance(X, Iterable) and not isinstance(X, bytes):
+        how = f"list({name})"
+    raise ValueError(
+        f"{name} must be a table with rows and columns, but is of type {type(X).__name__}. "
+        f"Pass {how}."
+    )
+
+
+def _has_text(cells: Array) -> bool:
+    return cells.dtype.kind in "SU" or any(isinstance(cell, str) for cell in cells.flat)
 
 
 def _is_frame(X: Any) -> bool:

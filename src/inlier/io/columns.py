@@ -28,16 +28,16 @@ class ColumnChoice:
     def notes(self) -> tuple[str, ...]:
         """Sentences about columns that are not used: one for each reason."""
         notes = []
-        columns: dict[Reason, list[str]] = {}
+        columns: dict[str, list[str]] = {}
         for name, reason in self.left_out.items():
-            columns.setdefault(reason, []).append(name)
+            columns.setdefault(reason.many, []).append(name)
         # Columns that hold text as they should come first.
-        for reason, names in sorted(columns.items(), key=lambda item: item[0] is not TEXT):
+        for many, names in sorted(columns.items(), key=lambda item: item[0] != TEXT.many):
             if len(names) == 1:
-                notes.append(f"Column {names[0]!r} was left out: {reason.one}.")
+                notes.append(f"Column {names[0]!r} was left out: {self.left_out[names[0]].one}.")
             else:
                 notes.append(
-                    f"{len(names)} columns were left out, because {reason.many}: {listed(names)}."
+                    f"{len(names)} columns were left out, because {many}: {listed(names)}."
                 )
         if len(notes) > MOST_NOTES:
             notes = [*notes[:SHOWN_NOTES], f"{len(self.left_out)} columns were left out in all."]
@@ -98,6 +98,8 @@ def choose_columns(
     choice = ColumnChoice(numbers, ids, groups, weighing, checked, left_out)
     if not choice.numbers:
         said = "".join(f" {note}" for note in choice.notes)
+        if any(reason.malformed for reason in left_out.values()):
+            said += " na_values=... names markers of missing values."
         raise ValueError(f"{content.location} has no column of numbers to use.{said}")
     return choice
 
@@ -146,7 +148,8 @@ def _find(name: str | int, argument: str, content: Content) -> list[int]:
     matches = [j for j, other in enumerate(names) if fnmatchcase(other, name)]
     if _is_pattern(name, names) and matches:
         return matches
+    no = "neither such a file nor such a column" if argument == "trusted" else "no such column"
     raise ValueError(
-        f"{argument}={name!r}: there is no such column in {content.location}."
+        f"{argument}={name!r}: there is {no} in {content.location}."
         f"{close_matches(name, names)} Its columns are {listed(names)}."
     )

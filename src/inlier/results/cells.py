@@ -21,8 +21,9 @@ MOST_CELLS, MOST_SAMPLED = 1 << 18, 2000
 # A value is usual for a column within this many median absolute deviations of its median, four
 # standard deviations of a Gaussian; one at half of that is ordinary.
 USUAL, ORDINARY = 6.0, 3.0
-# Of few far cells in a row, each may be a slip; a row with more is of another kind.
-FAR_SHARE = 0.25
+# Of few far cells in a row, each may be a slip; a row with more is of another kind, unless one slip
+# explains them all.
+FAR_SHARE, ALIKE_SHARE, MOST_ALIKE = 0.25, 0.5, 10
 # A value that occurs this often among the extreme cells of a column looks like a code.
 REPEATED = 3
 # And this share of them has it.
@@ -166,6 +167,7 @@ def extreme_cells(groups: Sequence[Group], table: Table) -> tuple[Cell, ...]:
     if aside:
         places, values = [table.cells], [table.values]  # type: ignore[attr-defined]
     n_aside, separated = len(places[0]), set()
+    crowded, of_crowded = [NO_CELLS], [np.empty(0)]
     for group in groups:
         rows = np.sort(on_host(group.rows))[: max(1, MOST_CELLS // table.shape[1])]
         own = table.fetch(rows).astype(np.float64)
@@ -177,17 +179,31 @@ def extreme_cells(groups: Sequence[Group], table: Table) -> tuple[Cell, ...]:
             separated |= set(rows.tolist())
         if table.missing is not None:
             extreme &= ~table.missing[rows]
-        extreme[extreme.sum(axis=1) > max(1.0, most)] = False
-        found = np.argwhere(extreme)
-        places.append(np.stack([rows[found[:, 0]], found[:, 1]], axis=1))
-        values.append(own[extreme])
+        counts = extreme.sum(axis=1)
+        some = counts <= max(1.0, most)
+        many = counts <= min(ALIKE_SHARE * table.shape[1], MOST_ALIKE)
+        kinds = ((some, places, values), (many & ~some, crowded, of_crowded))
+        for chosen, listed, with_values in kinds:
+            found = np.argwhere(extreme & chosen[:, None])
+            listed.append(np.stack([rows[found[:, 0]], found[:, 1]], axis=1))
+            with_values.append(own[tuple(found.T)])
     place, value = np.concatenate(places), np.concatenate(values)
     partners, others, rivals = _swapped(place, value, fences, table)
     place, value = np.concatenate([place, partners]), np.concatenate([value, others])
     cells = _cells(place, value, rivals, separated, fences, table.columns)
+    more = np.concatenate(crowded), np.concatenate(of_crowded)
+    cells += _alike(_cells(*more, {}, separated, fences, table.columns))
     labels = [_label(table, cell.row) for cell in cells]
     cells = [replace(cell, set_aside=i < n_aside, label=labels[i]) for i, cell in enumerate(cells)]
     return tuple(sorted(cells[:MOST_CELLS], key=lambda cell: (cell.row, cell.column)))
+
+
+def _alike(cells: list[Cell]) -> list[Cell]:
+    """Return the cells of rows in which one slip, of unit or decimal point, explains them all."""
+    slips = defaultdict(set)
+    for cell in cells:
+        slips[cell.row].add(cell.slip.what)
+    return [cell for cell in cells if cell.slip.what and len(slips[cell.row]) == 1]
 
 
 def _label(table: Table, row: int) -> str:

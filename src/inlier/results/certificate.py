@@ -131,12 +131,14 @@ class Certificate:
     def assumed(self) -> tuple[float, ...]:
         """The fractions of bad rows for which the error radius is stated.
 
-        As many as were removed; where none was, several, because nothing suggests one.
+        As many as were removed; where none was, several, because nothing suggests one. A fraction
+        of less than a row says nothing.
         """
         bad = max(self.n_removed, self.n_suspected)
         if bad:
             return (max(1.0 / self.n, float(np.ceil(100.0 * bad / self.n)) / 100.0),)
-        return FRACTIONS
+        of_rows = tuple(alpha for alpha in FRACTIONS if alpha * self.n >= 1.0)
+        return of_rows or (1.0 / self.n,)
 
     def error_radius(self, alpha: Any, sigma: float | None = None) -> float | Array:
         """Return how far the mean of the kept rows can be from the mean of the good ones.

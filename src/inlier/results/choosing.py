@@ -130,7 +130,8 @@ def _index(value: Any, own: Sequence[Any], name: str, names: str) -> int:
         raise ValueError(f"{name} is not one of the {names} of this result.")
     if not is_index(value, len(own)):
         raise ValueError(
-            f"{name} must be one of {names}, of which there are {len(own)}, or its index, but is "
+            f"{name} must be one of result.{names}, of which there "
+            f"{'is 1' if len(own) == 1 else f'are {len(own)}'}, or its index from 0, but is "
             f"{value!r}."
         )
     return int(value)

@@ -134,7 +134,7 @@ class Explanation:
         rest = len(self.contributions) - len(shown)
         if rest:
             others = self.contributions.sum() - sum(f.contribution for f in shown)
-            lines.append(f"  {others:+10.4g}  {rest} other columns")
+            lines.append(f"  {others:+10.4g}  {rest} other {'column' if rest == 1 else 'columns'}")
         return "\n".join(lines)
 
 

@@ -41,6 +41,9 @@ LEVEL = 1e-3
 # That show how far out a row may lie as a whole: more show it no better, and take their time.
 MOST_ROWS = 4000
 ROWS_PER_COLUMN = 10
+# What decides about a row that is good, and one that is bad.
+CELL = "no cell farther out than its column reaches", "a cell farther out than its column reaches"
+WHOLE = "no farther out as a whole than the others", "farther out as a whole than the others"
 # Of a distance, relative to it.
 ROUNDING = 1e-9
 # The tail has at least this index, as strongly as if so many more values had shown it.
@@ -139,12 +142,12 @@ class NewRows:
             parts = []
             if fences is not None:
                 part = fences.parts(values)
-                parts.append(_of_level("a cell farther out than its column reaches", part, fences))
+                parts.append(_of_level(CELL, part, fences))
             parts += [parts_by(rule, values) for rule in self.rules]
             if np.isfinite(self.farthest):
                 measure, reach = self.distance.measure, self.distance.typical * self.farthest
                 part = measure.parts(values) / reach**2
-                parts.append(_of_level("farther out as a whole than the others", part, measure))
+                parts.append(_of_level(WHOLE, part, measure))
             share = [part.contributions.sum() / part.threshold for part in parts]
             beyond = [part for part, own in zip(parts, share, strict=True) if own > 1.0]
             return beyond[0] if beyond else parts[int(np.argmax(share))]
@@ -160,8 +163,10 @@ def _alone(result: RobustMeanResult) -> Multiplier:
     return Multiplier.of_budget(mean, allowed, result._rule.metric)
 
 
-def _of_level(name: str, parts: Array, measure: Measure) -> Parts:
-    return Parts((Contribution(name, float(parts.sum())),), parts, measure.center, 1.0)
+def _of_level(names: tuple[str, str], parts: Array, measure: Measure) -> Parts:
+    score = float(parts.sum())
+    why = (Contribution(names[score > 1.0], score),)
+    return Parts(why, parts, measure.center, 1.0)
 
 
 def _fences(rows: Array, center: Array | None, of_fit: Fences | None) -> Fences:

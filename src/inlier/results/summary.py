@@ -76,7 +76,8 @@ class Summary:
     kept rows, about the mean of each; every row counts once."""
     view: Projections = field(repr=False)
     worst: tuple[Explanation, ...] = field(repr=False)
-    """Of the rows with the highest scores, in descending order; some of each group."""
+    """Of the rows with the highest scores, in descending order; some of each group. Where nothing
+    was removed, of those with the largest robust distance."""
     group_of: Array = field(repr=False)
     """The group with which each row was removed; -1 for none."""
     groups: tuple[str, ...]
@@ -214,7 +215,11 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     whole, rest = _spectra(table, middle, inner, kept)
     view = _view(result, table, robust, rest)
     group_of = _membership(n, result.groups)
-    worst = explained(result, _worst(scores, group_of, n_worst))
+    farthest = scores
+    if result._outcome.searched and not result.groups and support.all():
+        # Nothing decided about rows: their scores are squares in the units of all columns at once.
+        farthest = on_host(result._outlyingness)
+    worst = explained(result, _worst(farthest, group_of, n_worst))
     error, deviation = np.full(d, np.nan), np.zeros(d)
     varies = count(result.support & (details.weights > 0.0)) > 1
     if varies:
@@ -239,7 +244,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         before=_deviations_of(whole, n),
         after=_deviations_of(rest, max(1, int(support.sum()))),
         view=view,
-        worst=tuple(sorted(worst, key=lambda why: -why.score)),
+        worst=tuple(worst),
         group_of=group_of,
         groups=tuple(str(group) for group in result.groups),
         group_descriptions=tuple(group.description for group in result.groups),

@@ -63,7 +63,7 @@ def load(location: Location, options: ReadOptions) -> Content:
         format = recognise(location)
         for name, value in asdict(options).items():
             if value is not None and name not in format.options:
-                homes = " and ".join(other.name for other in FORMATS if name in other.options)
+                homes = ", ".join(other.name for other in FORMATS if name in other.options)
                 raise ValueError(
                     f"{name}={value!r} is for {homes} files, but {location} is {format.name}. "
                     "Leave it out."

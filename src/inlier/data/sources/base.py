@@ -169,7 +169,7 @@ def pick(found: Iterable[str], key: str | None, name: str, argument: str = "key"
         path = f", or as in 'file::{names[0]}'" if argument == "key" else ""
         raise ValueError(
             f"{name} holds {len(names)} tables: {listed(names)}. Name one with "
-            f"{argument}=...{path}."
+            f"{argument}={names[0]!r}{path}."
         )
     return names[0]
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,10 @@ class Reason:
     """It holds numbers, but for a few cells."""
     doubtful: bool = False
     """It holds numbers that can be read in two ways."""
+
+    def such_as(self, cell: str) -> "Reason":
+        """Return the same with an example, which is told of one column only."""
+        return replace(self, one=f"{self.one} such as {cell!r}")
 
 
 def holds(what: str, **kind: bool) -> Reason:

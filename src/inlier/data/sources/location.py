@@ -117,7 +117,10 @@ def locate(
         return _unpacking(replace(pipe, data=pipe.read_stream(sys.stdin.buffer)), "")
     label = repr(os.fspath(path)) if label is None else label
     if "://" in str(path):
-        raise ValueError(f"{label} is an address, and only files are read. Download it first.")
+        raise ValueError(
+            f"{label} is an address, and only files are read. Download it first, "
+            "or pipe it into inlier fit -."
+        )
     found = Path(path)
     location = Location(found, label, max_bytes=max_bytes, limit=limit)
     if not found.exists():

@@ -20,7 +20,8 @@ MISSING = (
 )
 # A column is called malformed if at most one in so many cells is not a number, and is not looked
 # at any more if it is not after so many cells.
-MALFORMED_SHARE, FEW_CELLS = 10, 100
+MALFORMED_SHARE, FEW_CELLS = 2, 100
+SHOWN_CHARACTERS = 20
 # With another mark between thousands.
 GROUPED = re.compile(r"[+-]?\d{1,3}([^\w.,:/+-])\d{3}(\1\d{3})*([.,]\d+)?$")
 # Looked for in every column: integers that fit, cells without a point, and without a comma.
@@ -186,9 +187,9 @@ class NumberReader:
                 f"numbers such as {cell!r}, which thousands={mark!r} reads", malformed=True
             )
         if n_wrong * MALFORMED_SHARE > self.n - self.n_missing[j]:
-            return TEXT
+            return TEXT.such_as(shortened(cell))
         are = "is no number" if n_wrong == 1 else "are no numbers"
-        words = f"{n_wrong} of {self.n} cells {are}, the first {cell!r} in row {row + 1}"
+        words = f"{n_wrong} of {self.n} cells {are}, the first {shortened(cell)!r} in row {row + 1}"
         return Reason(words, f"in each of them {words}", malformed=True)
 
     def notes(self, names: tuple[str, ...]) -> list[str]:
@@ -216,6 +217,11 @@ class NumberReader:
             for i, k in enumerate(places):
                 out[k] = cast.slice(i * len(columns[k]), len(columns[k]))
         return out
+
+
+def shortened(cell: str) -> str:
+    """Return the first characters of a cell."""
+    return cell if len(cell) <= SHOWN_CHARACTERS else f"{cell[: SHOWN_CHARACTERS - 1]}…"
 
 
 def _unlike(columns: list[Any], pattern: str) -> Array:

@@ -14,7 +14,7 @@ from inlier.data.sources.base import arrow, package, pick
 from inlier.data.sources.columns import Columns, in_batches
 from inlier.data.sources.content import Format, ReadOptions
 from inlier.data.sources.location import ZIP, Location
-from inlier.data.sources.text import ABOVE, SAMPLE, has_header, labels_among, titles_above
+from inlier.data.sources.text import SAMPLE, has_header, labels_among, left_out_above, titles_above
 
 # A query may select, and nothing else: not even attach another file.
 READS = (
@@ -64,7 +64,10 @@ def of_records(
 
 
 def load_json(location: Location, options: ReadOptions) -> Columns:
-    """Read a list of records, a table of columns, or one record in each line."""
+    """Read a list of records, a table of columns, or one record in each line.
+
+    The records may be in a field of an object, as other programs answer, and pandas writes them.
+    """
     raw = location.read()
     try:
         found = json.loads(raw)
@@ -72,6 +75,13 @@ def load_json(location: Location, options: ReadOptions) -> Columns:
         if not error.msg.startswith("Extra data"):
             raise
         found = [json.loads(line) for line in raw.splitlines() if line.strip()]
+    if isinstance(found, dict):
+        lists = [v for v in found.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
+        if found.keys() >= {"columns", "data"} and isinstance(found["columns"], list):
+            titles = list(map(str, found["columns"]))
+            found = [dict(zip(titles, row, strict=True)) for row in found["data"]]
+        elif len(lists) == 1:
+            found = lists[0]
     if isinstance(found, dict) and found and all(isinstance(v, dict) for v in found.values()):
         labels = list(dict.fromkeys(label for cells in found.values() for label in cells))
         found = {name: [cells.get(label) for label in labels] for name, cells in found.items()}
@@ -114,7 +124,7 @@ def load_spreadsheet(location: Location, options: ReadOptions) -> Columns:
     titles = words[above] if header else [""] * len(words[0])
     label, notes = labels_among(titles) if header else (None, [])
     if above:
-        notes.insert(0, ABOVE.format(above, "rows"))
+        notes.insert(0, left_out_above(above, "row"))
     options = replace(options, table=key, header=header)
     rows = rows[above + header :]
     return of_records(titles, rows, location, options, label=label, notes=notes)

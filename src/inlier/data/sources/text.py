@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from inlier.data.sources.base import arrow, listed
@@ -32,7 +32,9 @@ csv.field_size_limit((1 << 31) - 1)
 RECORD_COPIES, COLUMN_BYTES, FEW_COLUMNS = 16, 2000, 1000
 # A block becomes a chunk of every column: of a wide table it should hold many records.
 BLOCK_BYTES, MOST_BLOCK_BYTES, BLOCK_RECORDS = 1 << 20, 1 << 30, 64
-ABOVE = "The first {} {} were left out: they are above the table. skip=0 keeps them."
+# So spreadsheets are told the delimiter.
+TOLD_DELIMITER = re.compile(r'"?sep=(.)"?\r?\n')
+THREE_DIGITS = re.compile(r"\d{3}$")
 PLAIN, NUMBER = re.compile(POINT.pattern), re.compile(f"{POINT.pattern}|{COMMA.pattern}")
 
 Record = tuple[list[str], int]
@@ -87,15 +89,40 @@ class TextFile:
                 false_values=[],
             ),
         )
+        last = None
         try:
             with self.location.open() as file:
-                yield from csv_.open_csv(file, *given)
+                for batch in csv_.open_csv(file, *given):
+                    yield batch
+                    last = batch if len(batch) else last
+            self._check_closed(last, columns)
         except pa.ArrowInvalid as error:
             if wrong:
                 where = f"record {wrong[0].number} ({wrong[0].text[:40]!r})"
                 raise ragged(self, where, wrong[0].actual_columns) from None
-            if "Empty CSV" not in str(error):  # a header, and no rows
+            if not re.search("Empty CSV|Could not skip", str(error)):  # a header, and no rows
                 raise
+
+    def _check_closed(self, last: Any, columns: list[int]) -> None:
+        """Raise if a quote is never closed: then the rows below it are in the last cell of all."""
+        end = len(self.titles) - 1
+        if last is None or end not in columns:
+            return
+        cell = last.column(columns.index(end))[-1].as_py() or ""
+        if "\n" in cell and not self._ends_in_quote():
+            lines = cell.count("\n")
+            are = "line below it is" if lines == 1 else "lines below it are"
+            raise ValueError(
+                f"{self.location}: a quote before {cell[:40]!r} is not closed, so that {lines} "
+                f"{are} in one cell. Close it or remove it."
+            )
+
+    def _ends_in_quote(self) -> bool:
+        tail = b""
+        with self.location.open() as file:
+            while chunk := file.read(CHUNK_BYTES):
+                tail = (tail + chunk)[-CHUNK_BYTES:]
+        return tail.replace(b"\0", b"").rstrip().endswith(b'"')
 
     def _spaced_batches(self, columns: list[int]) -> Iterator[Any]:
         with io.TextIOWrapper(self.location.open(), self.encoding, newline="") as file:
@@ -159,9 +186,9 @@ def too_long(location: Location, most: int) -> ValueError:
 def ragged(file: TextFile, where: str, width: int) -> ValueError:
     """Return the error that a record has more or fewer cells than the first."""
     return ValueError(
-        f"{file.location}: {where} has {width} cells, but the first record has "
-        f"{len(file.titles)}, with delimiter={file.delimiter!r}. Correct the line, or give another "
-        "delimiter; skip=... leaves out lines at the top."
+        f"{file.location}: {where} has {width} {'cell' if width == 1 else 'cells'}, but the first "
+        f"record has {len(file.titles)}, with delimiter={file.delimiter!r}. Correct the line, or "
+        "give another delimiter; skip=... leaves out lines at the top."
     )
 
 
@@ -197,6 +224,8 @@ def _layout(
 ) -> tuple[TextFile, int | None, list[str]]:
     """Find delimiter and titles in the first lines, the column of labels, and what to tell."""
     notes = []
+    if options.skip is None and (told := TOLD_DELIMITER.match(text)):
+        options = replace(options, skip=1, delimiter=options.delimiter or told[1])
     if encoding == "latin-1":
         notes.append(f"{location} is not UTF-8: it was read as Latin-1.")
     delimiter = _delimiter(text, whole, options)
@@ -205,11 +234,12 @@ def _layout(
         raise ValueError(f"{location} has no records below line skip={options.skip}.")
     above = titles_above([cells for cells, _ in sample]) if options.skip is None else 0
     if above:
-        notes.append(ABOVE.format(sample[above - 1][1], "lines"))
+        notes.append(left_out_above(sample[above - 1][1], "line"))
     rows = [cells for cells, _ in sample[above:]]
     header = has_header(rows) if options.header is None else options.header
     titles = [cell.strip() for cell in rows[0]] if header else [""] * len(rows[0])
-    if header and len(rows) > 1 and len(titles) == usual_width(rows) - 1 > 1:
+    wider = header and len(rows) > 1 and len(titles) == usual_width(rows) - 1 > 1
+    if wider and _begin_with_labels(rows[1:], delimiter):
         titles = ["", *titles]  # R writes no title for the labels of rows
     d, skip = len(titles), options.skip or 0
     if d > FEW_COLUMNS:
@@ -227,6 +257,28 @@ def _layout(
             raise ragged(file, f"line {line}", len(cells))
     label, said = labels_among(titles) if header else (None, [])
     return file, label, [*notes, *said]
+
+
+def _begin_with_labels(rows: list[list[str]], delimiter: str) -> bool:
+    """Whether rows with a cell more than there are titles begin with labels, as R writes them.
+
+    Commas inside of numbers, as in 1,234 without quotes, make a cell more too.
+    """
+    labels = [row[0].strip() for row in rows]
+    if delimiter == "," and all(map(_is_number, labels)):
+        if any(all(map(THREE_DIGITS.match, cells)) for cells in zip(*rows, strict=False)):
+            return False
+        found = [int(label) if label.isdecimal() else 0 for label in labels]
+        return all(a < b for a, b in pairwise([0, *found]))
+    return len(set(labels)) == len(labels)
+
+
+def left_out_above(count: int, what: str) -> str:
+    """Tell that lines at the top were left out."""
+    said = (
+        f"{count} {what}s were left out: they are" if count > 1 else f"{what} was left out: it is"
+    )
+    return f"The first {said} above the table. skip=0 keeps {'them' if count > 1 else 'it'}."
 
 
 def labels_among(titles: list[str]) -> tuple[int | None, list[str]]:
