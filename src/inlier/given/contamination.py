@@ -15,7 +15,7 @@ are trimmed, and t2 that as k more are. The k rows leave if
   direction, good rows have a shape that explains t1 as well,
 - the k rows lie on one side: of their squared offsets along t1, from the mean of the others, most
   is common to them. Extreme rows of a scale that varies lie on both,
-- what is left has no tail along t1: its skewness is less than 1. That of exponential rows is 2.
+- what is left has no long tail along t1: its skewness is less than that of exponential rows.
 
 Lengths are those of t1 and t2 without what chance adds to their squares. If a class of good rows
 lies outermost, it fulfils all of this: which of two classes is bad nobody can see. In one column a
@@ -54,11 +54,11 @@ TAIL = 3.0
 NOTABLE = 2.0
 # All rows that may be bad leave, or so many times half of them.
 HALVINGS = 2
-# Of the squares of the offsets of rows on one side, the part that their common offset has: a half
-# in an exponential tail that begins at the mean, three quarters for rows spread evenly from there.
-ONE_SIDE = 0.6
-# The skewness of rows without a tail.
-SKEWNESS = 1.0
+# Where a part of some rows lies far out together, and the others about the mean, the common offset
+# has that part of their squares. With less than a half, half as many rows would do.
+ONE_SIDE = 0.55
+# Of exponential rows.
+SKEWNESS = 2.0
 
 
 def check_contamination(value: Any) -> float | None:
@@ -121,9 +121,8 @@ def leaving(trimming: Trimming, allowed: Sequence[int]) -> list[int]:
         j: min(2 * j - found, middle) for js in halves.values() for j in js if first < j < middle
     }
     apart = _apart(trimming, windows) if windows else set()
-    return [
-        next((trimming.untied(j) for j in halves[k] if j in apart), min(k, found)) for k in allowed
-    ]
+    most = {k: max(apart.intersection(js), default=None) for k, js in halves.items()}
+    return [min(k, found) if (j := most[k]) is None else trimming.untied(j) for k in allowed]
 
 
 def _apart(trimming: Trimming, windows: dict[int, int]) -> set[int]:
