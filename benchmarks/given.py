@@ -25,7 +25,7 @@ MATTERS = 2.5
 # A fraction is below one half.
 MOST = 0.49
 # Of a clean table that is given as bad.
-CLEAN = (0.05, 0.1, 0.2)
+CLEAN = (0.05, 0.1, 0.15, 0.2, 0.3)
 # Drawn clean tables: rows, columns, and how many of each size.
 SIZES = tuple((n, d) for n in (60, 200, 600) for d in (1, 3, 10, 40))
 TABLES = 10

@@ -62,6 +62,39 @@ def test_a_fraction_that_is_too_large_costs_little(given):
     assert error(robust_mean(X, contamination=given * 60 / len(X))) < 0.3 * exact
 
 
+def one_cluster(n_bad=80, n=1000):
+    """Noise, and a cluster that nothing given keeps."""
+    table = np.random.default_rng(0).standard_normal((n, 10))
+    table[:n_bad, :4] += 2.5
+    return table
+
+
+@cases("times", [1.0, 1.5, 2.0, 3.0, 4.0])
+def test_of_a_fraction_that_is_too_large_no_more_leave_than_lie_apart(times):
+    table = one_cluster()
+    assert quietly(table, assume="nothing").support.all()
+    result = quietly(table, contamination=times * 0.08, assume="nothing")
+    assert result.support[:80].sum() <= 25
+    assert (~result.support[80:]).sum() <= 60
+
+
+def test_extreme_rows_on_both_sides_stay():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((2000, 6))
+    table[:140, 0] += 5.0
+    assert quietly(table, contamination=0.1, assume="nothing").support[:140].mean() < 0.05
+    table[140:200, 0] -= 5.0
+    assert quietly(table, contamination=0.1, assume="nothing").support.all()
+
+
+def test_rows_stay_if_what_is_left_has_a_tail_on_their_side():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((2000, 6))
+    table[:140, 0] += 5.0
+    table[:, 0] += 3.0 * rng.exponential(size=2000) ** 1.5
+    assert quietly(table, contamination=0.07, assume="nothing").support.all()
+
+
 @cases("d", [1, 3, 10])
 def test_symmetric_clean_rows_stay(d):
     rng, lost = np.random.default_rng(d), 0

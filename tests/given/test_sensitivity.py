@@ -58,6 +58,17 @@ def test_nothing_is_advised_where_no_fraction_matters():
     assert found[0].n_removed == 3 and found[0].shift > 5.0 and found.advice == ""
 
 
+def test_the_message_ends_with_the_advice_where_nothing_is_given():
+    assert RESULT.sensitivity.advice and RESULT.message.endswith(f". {RESULT.sensitivity.advice}")
+    for given in (RESULT.at(contamination=0.2), robust_mean(X, trusted=np.arange(30))):
+        assert "If you know" not in given.message
+    assert pickle.loads(pickle.dumps(robust_mean(X))).message == RESULT.message
+    rows = X.copy()
+    result = robust_mean(rows)
+    rows += 1.0  # it is not about these rows any more, and nothing can be computed from them
+    assert result.message == RESULT.message.removesuffix(f" {RESULT.sensitivity.advice}")
+
+
 def test_it_works_in_a_scatter_and_goes_with_the_data():
     result = robust_mean(X, scatter=np.ones(64) * 4.0)
     expected = [change.n_removed for change in RESULT.sensitivity]

@@ -1,21 +1,25 @@
 """Given that at most a fraction of the rows is bad: which of them leave.
 
 The rows that the search finds leave first. If they are half of the rows that may be bad, or more,
-they are what was meant. Otherwise the k outermost of the others leave as well, or none of them:
-good rows have tails, and a tail that is cut off moves the mean if the rows are skewed.
+they are what was meant. Otherwise the k outermost of the others leave as well, where k is all that
+may be bad, or else half, or a quarter of them; or none: good rows have tails, and a tail that is
+cut off moves the mean if the rows are skewed.
 
 How far a tail would move it shows in the rows further in. Let t1 be the shift of the mean as k rows
 are trimmed, and t2 that as k more are. The k rows leave if
 
-- t1 is more than two standard errors of the mean: less is next to nothing,
+- t1 is more than a standard error of the mean: less is next to nothing,
 - t1 is more than three times as long as t2. The outermost tenth of a Gaussian, exponential or
   log-normal tail moves the mean up to 2.5 times as far as the next tenth,
-- t2 is less than two standard errors: what is left is one population. Where the rows further in
-  move the mean, in whatever direction, good rows have a shape that explains t1 as well.
+- t2 is less than two standard errors: where the rows further in move the mean, in whatever
+  direction, good rows have a shape that explains t1 as well,
+- the k rows lie on one side: of their squared offsets along t1, from the mean of the others, most
+  is common to them. Extreme rows of a scale that varies lie on both,
+- what is left has no long tail along t1: its skewness is less than 3; exponential rows have 2.
 
-Lengths are those of t1 and t2 without what chance adds to their squares. Where a tail ends within
-the k rows this sees nothing: a fifth or more of skewed rows in few columns may pass for bad ones,
-and so may a class. In one column that is the rule, so there only the rows of the search leave.
+Lengths are those of t1 and t2 without what chance adds to their squares. If a class of good rows
+lies outermost, it fulfils all of this: which of two classes is bad nobody can see. In one column a
+tail may end within the k rows as well, so there only the rows of the search leave.
 
 Each fraction is the dual of the paper's problem: the kept rows have a sigma, and the certificate
 bounds from below how many rows have to go for it.
@@ -30,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inlier._internal.arrays import like
-from inlier._internal.typing import Mask
+from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import check_number, fit_generator
 from inlier.data import Frame, as_table
 from inlier.given.trimming import Trimming
@@ -46,8 +50,15 @@ if TYPE_CHECKING:
 
 # Of a tail, the outer rows move the mean at most this many times as far as the next ones.
 TAIL = 3.0
-# In standard errors: less is next to nothing, and the columns in which the mean moves are chance.
+# In standard errors: the columns in which the mean moves by less are chance.
 NOTABLE = 2.0
+# All rows that may be bad leave, or so many times half of them.
+HALVINGS = 2
+# Where a part of some rows lies far out together, and the others about the mean, the common offset
+# has that part of their squares. With less than a half, half as many rows would do.
+ONE_SIDE = 0.55
+# Exponential rows have 2. A few bad ones that stay raise it.
+SKEWNESS = 3.0
 
 
 def check_contamination(value: Any) -> float | None:
@@ -105,21 +116,49 @@ def leaving(trimming: Trimming, allowed: Sequence[int]) -> list[int]:
     # As many rows further in show the tail, unless they would reach into the middle.
     middle = found + 3 * len(trimming.others) // 4
     first = 2 * found if trimming.table.shape[1] > 1 else middle
-    windows = {k: min(2 * k - found, middle) for k in allowed if first < k < middle}
-    counts = {k: min(k, found) for k in allowed}
-    if windows:
-        ends = np.unique([found, *windows.keys(), *windows.values()])
-        left = dict(zip(ends.tolist(), trimming.left(ends), strict=True))
-        notable = NOTABLE**2 * left[found].squared_error
-    for k, inner in windows.items():
-        outer = left[found].shift_to(left[k])
-        further = left[k].shift_to(left[inner]).times((k - found) / (inner - k))
+    halves = {k: [found + (k - found >> i) for i in range(HALVINGS + 1)] for k in allowed}
+    windows = {
+        j: min(2 * j - found, middle) for js in halves.values() for j in js if first < j < middle
+    }
+    apart = _apart(trimming, windows) if windows else set()
+    most = {k: max(apart.intersection(js), default=None) for k, js in halves.items()}
+    return [min(k, found) if (j := most[k]) is None else trimming.untied(j) for k in allowed]
+
+
+def _apart(trimming: Trimming, windows: dict[int, int]) -> set[int]:
+    """Return those numbers of rows that are no tail, by as many rows further in; four passes."""
+    found = trimming.n_found
+    ends = np.unique([found, *windows.keys(), *windows.values()])
+    left = dict(zip(ends.tolist(), trimming.left(ends), strict=True))
+    squared_error = left[found].squared_error
+    sharp = []
+    for j, inner in windows.items():
+        outer = left[found].shift_to(left[j])
+        further = left[j].shift_to(left[inner]).times((j - found) / (inner - j))
         if (
-            outer.squared > notable > further.beyond_chance
+            outer.squared > squared_error
+            and further.beyond_chance < NOTABLE**2 * squared_error
             and outer.beyond_chance > TAIL**2 * further.beyond_chance
         ):
-            counts[k] = trimming.untied(k)
-    return [counts[k] for k in allowed]
+            sharp.append(j)
+    if not sharp:
+        return set()
+    shifts = np.stack([left[found].mean - left[j].mean for j in sharp])
+    along = trimming.along(shifts / np.linalg.norm(shifts, axis=1, keepdims=True))
+    return {
+        j for j, x in zip(sharp, along, strict=True) if _on_one_side(x, trimming.rows[:j], found)
+    }
+
+
+def _on_one_side(along: Array, trimmed: Array, found: int) -> bool:
+    """Whether rows that are trimmed after the first lie on one side of others without a tail."""
+    kept = np.delete(along, trimmed)
+    out, kept = along[trimmed[found:]] - kept.mean(), kept - kept.mean()
+    deviation = float(kept.std()) or 1.0
+    return bool(
+        out.mean() ** 2 > ONE_SIDE * np.mean(out**2)
+        and abs(np.mean((kept / deviation) ** 3)) < SKEWNESS
+    )
 
 
 def answer(trimming: Trimming, j: int, findings: Sequence[Finding]) -> RobustMeanResult:

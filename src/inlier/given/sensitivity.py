@@ -129,7 +129,10 @@ def sensitivity(result: RobustMeanResult) -> Sensitivity:
     shifts = _shifts(result, trimming, offsets)
     locations = means if metric is None else metric.restored(means)
     of_columns = locations - present
-    sigmas = [_sigma(trimming, j, mean) for j, mean in zip(ends.tolist(), means, strict=True)]
+    sigmas = [
+        result.certificate.sigma_kept if same else _sigma(trimming, j, mean)
+        for j, mean, same in zip(ends.tolist(), means, ends == trimming.n_found, strict=True)
+    ]
     place = {j: i for i, j in enumerate(ends.tolist())}
     found = []
     for fraction, j in zip(FRACTIONS, counts, strict=True):

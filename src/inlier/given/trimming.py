@@ -174,6 +174,12 @@ class Trimming:
         counts = len(squares) - ends
         return [Left(*one) for one in zip(counts.tolist(), self.means(ends), sums, strict=True)]
 
+    def along(self, directions: Array) -> Array:
+        """Return the offsets of the rows from the center along directions; one pass."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            projected = on_host(self.table.project(self.center, directions))
+        return np.nan_to_num(projected.astype(np.float64))
+
     def moves(self, directions: Array, start: int, ends: Sequence[int]) -> list[Array]:
         """Return how far the mean moves along each direction as rows are trimmed; one pass.
 
@@ -191,10 +197,7 @@ class Trimming:
         list of arrays of shape (end - start,)
             After each further row.
         """
-        n = self.table.shape[0]
-        with np.errstate(over="ignore", invalid="ignore"):
-            projected = on_host(self.table.project(self.center, directions))
-        projected = np.nan_to_num(projected.astype(np.float64))
+        n, projected = self.table.shape[0], self.along(directions)
         projected[:, self.rows[:start]] = 0.0
         found = []
         for along, end in zip(projected, ends, strict=True):

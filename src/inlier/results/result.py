@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from inlier.given.sensitivity import Sensitivity
 
+# Cells of larger tables are not gone through again for what nobody has asked for.
+SHOWN_CELLS = 1 << 24
 Plot = Literal["scores", "means", "rows", "spectrum", "sensitivity"]
 
 
@@ -198,6 +200,14 @@ class RobustMeanResult:
         from inlier.given.sensitivity import sensitivity
 
         return sensitivity(self)
+
+    @property
+    def _shows_sensitivity(self) -> bool:
+        """Whether `sensitivity` is shown without being asked for."""
+        if self._verdict.given or self._data is None or np.prod(self._data.shape) > SHOWN_CELLS:
+            return False
+        varies = count(self.support & (self._weights > 0.0)) > 1
+        return varies and self._data.fingerprint() == self._fingerprint
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -567,13 +577,14 @@ class RobustMeanResult:
         return getattr(self.details, name)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the data, which may be larger than memory, and what was derived from them."""
+        """Leave out the data, which may be larger than memory, and most of what is derived."""
         made = ("_summary", "cells", "_mean_and_error", "_data", "sensitivity")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {
             **state,
             "_data": None,
             "_scores": self._scores if self._data is None else self.scores,
+            "message": self.message,
         }
 
 

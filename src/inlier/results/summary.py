@@ -225,7 +225,6 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     if varies:
         error, deviation = result._mean_and_error[1], result._deviation
     large = n * d > MEDIAN_ELEMENTS
-    shows_fractions = varies and not large and not result._verdict.given
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(
         n=n,
@@ -253,7 +252,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
         suspect_of=_membership(n, [suspect.group for suspect in result.suspects]),
         cells=result.cells,
         searched=result._outcome.searched,
-        sensitivity=result.sensitivity if shows_fractions else None,
+        sensitivity=result.sensitivity if result._shows_sensitivity else None,
         sigma=result.sigma,
         budget=result.certificate.budget,
         certificate=result.certificate,

@@ -38,7 +38,7 @@ def message(result: RobustMeanResult) -> str:
     if outcome.searched or outcome.chosen or (outcome.given and not result._verdict.given):
         counts = "" if outcome.chosen else removed(result)
         said, doubts = (_sentences(x, PYTHON) for x in (others, outcome.having(DOUBTS)))
-        return _joined(counts, said, about, result.certificate.statement(), doubts)
+        return _joined(counts, said, about, result.certificate.statement(), doubts, _advice(result))
     certificate = result.certificate
     n, least = certificate.n, certificate.l0_lower_bound
     counts = f"Kept {n - certificate.n_removed} of {n} rows; at least {least} had to be removed."
@@ -134,6 +134,14 @@ def _weighted(result: RobustMeanResult) -> str:
         "Rows were judged with each counted once. The mean is weighted, with an effective size of "
         f"{result.details.effective_size:.4g} rows."
     )
+
+
+def _advice(result: RobustMeanResult) -> str:
+    """Return what to pass if it is known, where nothing is given and it would change much."""
+    outcome = result._outcome
+    if outcome.given or outcome.chosen or not result._shows_sensitivity:
+        return ""
+    return result.sensitivity.advice
 
 
 def _without(findings: tuple[Finding, ...], *kinds: Kind) -> tuple[Finding, ...]:
