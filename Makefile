@@ -71,6 +71,9 @@ bench-real: $(VENV)/.installed-test ## real tables with known bad rows; DATA=fol
 bench-ranking: $(VENV)/.installed-test ## rankings of rows of real tables; DATA=folder of .npz files
 	$(RUN) $(REAL) $(ARGS)
 
+bench-harm: $(VENV)/.installed-bench ## real tables as they come: what is left out, how the mean moves
+	$(RUN) $(ARGS)
+
 bench-clean: $(VENV)/.installed-test ## clean tables that lose rows, small tables; ARGS="--draws 20"
 	$(RUN) $(ARGS)
 

@@ -66,6 +66,9 @@ CLEAN: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "binary": lambda n, d, rng: (rng.random((n, d)) < rng.uniform(0.05, 0.95, d)).astype(float),
     "one-hot": one_hot,
     **{f"{k} classes": partial(mixture, k) for k in (2, 3, 4, 5)},
+    "amounts with a common size": lambda n, d, rng: np.exp(
+        1.6 * rng.standard_normal((n, 1)) + 1.2 * rng.standard_normal((n, d))
+    ),
 }
 
 

