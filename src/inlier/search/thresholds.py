@@ -47,7 +47,7 @@ EXTREME = 3.5, 1.5, 5.0  # smallest Gaussian size, ratio to the others, weight o
 # columns are correlated like those of embeddings, and long rows are a minority like others.
 LONG_SHARE = 0.04  # share of the rows from which on weaker conditions hold
 LONG = 3.0, 1.05, 10.0  # as EXTREME
-INNER_LEVELS = 0.3, 0.6  # quantiles of a side that tell its tail: up to two fifths may be bad
+INNER_LEVELS = 0.25, 0.5  # quantiles of a side that tell its tail: half of it may be bad
 LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
 EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over all cuts, ...
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
