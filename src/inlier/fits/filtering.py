@@ -13,9 +13,15 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import chdtri, ndtr, ndtri
 
+from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
+from inlier.api import robust_mean
+from inlier.data import as_table
 from inlier.fits.gradients import Gradients
+from inlier.results.novelty import NewRows
 
+# Rows that are looked at, of each class for a classifier: a sample of more.
+SAMPLE = 4096
 # Steps of subspace iteration, and the gain below which it ends: any direction of nearly the largest
 # variance will do.
 STEPS, GAIN, WIDTH = 30, 1e-2, 4
@@ -27,38 +33,64 @@ CHANCE = 0.01
 ENOUGH = 30.0
 
 
+def extreme_rows(X: Any, groups: list[Array], random: np.random.Generator) -> Mask:
+    """Return the rows that `robust_mean` removes, in each group, or of which it sets a cell aside.
+
+    Columns of which more than half of the values are equal, such as flags, have no unit in which a
+    value is far out, and do not count.
+    """
+    n = X.shape[0]
+    found = np.zeros(n, dtype=np.bool_)
+    if hasattr(X, "tocsc"):
+        X = X.tocsc()
+        X = X[:, np.flatnonzero(np.diff(X.indptr) > n // 2)].toarray()
+    X = np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "fiu":
+        return found
+    for rows in groups:
+        some = np.sort(random.permutation(len(rows))[:SAMPLE])
+        sample = X[rows[some]]
+        center = np.median(sample, axis=0)
+        unit = np.median(np.abs(sample - center), axis=0)
+        varies = unit > 0.0
+        if not varies.any():
+            continue
+        table = (X[rows][:, varies] - center[varies]) / unit[varies]
+        result = robust_mean(table[some])
+        if len(result.groups) == len(result.cells) == 0:
+            continue
+        if len(some) < len(rows):
+            found[rows] = NewRows.of(result).outlyingness(as_table(table)) > 1.0
+        else:
+            found[rows] = ~result.support
+            found[rows[[cell.row for cell in result.cells]]] = True
+    return found
+
+
 def trimmed(
-    gradients: Gradients,
-    kept: Mask,
-    fraction: float,
-    stays: Mask,
-    random: np.random.Generator,
-    floored: bool = False,
+    gradients: Gradients, kept: Mask, fraction: float, stays: Mask, random: np.random.Generator
 ) -> Mask:
     """Return the kept rows without a fraction whose gradients are longest along one direction."""
     rows = np.flatnonzero(kept)
-    length = along_largest(gradients, rows, random, floored)
+    length = along_largest(gradients, rows, random)
     length[stays[rows]] = 0.0
     left = kept.copy()
     left[rows[length > np.quantile(length, 1.0 - fraction)]] = False
     return left
 
 
-def along_largest(
-    gradients: Gradients, rows: Array, random: np.random.Generator, floored: bool = False
-) -> Array:
+def along_largest(gradients: Gradients, rows: Array, random: np.random.Generator) -> Array:
     """Return how far the gradients of rows lie out along their direction of largest variance.
 
-    Columns count from their means. If `floored`, they count from their medians in robust units, and
-    a row with a derivative below the median as one with it: what lies far out in X draws the fit
-    to itself, and then its derivative is small.
+    Columns count from their medians in robust units, and a row with a derivative below the median
+    as one with it: what lies far out in X draws the fit to itself, and then its derivative is
+    small.
     """
     X, W = gradients.X[rows], gradients.derivatives[rows]
-    center, unit = np.asarray(X.mean(axis=0)).ravel() * gradients.intercept, np.ones(X.shape[1])
-    if floored:
-        center, unit = _units(X, gradients.intercept)
-        size = np.linalg.norm(W, axis=1)
-        W = W * (np.maximum(size, np.median(size)) / np.where(size > 0.0, size, 1.0))[:, None]
+    center, unit = _units(X, gradients.intercept)
+    size = np.linalg.norm(W / max(float(np.abs(W).max()), TINY), axis=1)
+    W = W * (np.maximum(size, np.median(size)) / np.where(size > 0.0, size, 1.0))[:, None]
+    W = W / max(float(np.abs(W).max()), TINY)
     q = W.shape[1]
 
     def forward(V: Array) -> Array:
