@@ -109,19 +109,21 @@ def test_gradients_of_a_user():
         Gradients.given(np.full((3, 2), np.nan), 3)
 
 
+@cases("floored", [False, True])
 @cases("y", [LINE, THREE])
 @cases("kind", [np.asarray, sparse.csr_matrix])
-def test_the_direction_of_largest_variance(y, kind):
+def test_the_direction_of_largest_variance(floored, y, kind):
     model = linear_model.Ridge() if y is LINE else linear_model.LogisticRegression()
     found = Gradients.of(model.fit(X, y), kind(X), y)
     rows = np.arange(60)
-    ours = along_largest(found, rows, np.random.default_rng(0))
-    W = found.derivatives[rows]
-    unit = 1.4826 * np.median(np.abs(X[rows] - np.median(X[rows], axis=0)), axis=0)
-    F = (X[rows] - np.median(X[rows], axis=0)) / unit
-    size = np.linalg.norm(W, axis=1)
-    W = W * (np.maximum(size, np.median(size)) / size)[:, None]
-    W = W / np.abs(W).max()
+    ours = along_largest(found, rows, np.random.default_rng(0), floored)
+    W = found.derivatives[rows] / np.abs(found.derivatives[rows]).max()
+    F = X[rows] - X[rows].mean(axis=0)
+    if floored:
+        unit = 1.4826 * np.median(np.abs(X[rows] - np.median(X[rows], axis=0)), axis=0)
+        F = (X[rows] - np.median(X[rows], axis=0)) / unit
+        size = np.linalg.norm(W, axis=1)
+        W = W * (np.maximum(size, np.median(size)) / size)[:, None]
     F = np.column_stack([F, np.ones(60)])
     table = np.hstack([w[:, None] * F for w in W.T])
     table -= table.mean(axis=0)

@@ -68,29 +68,38 @@ def extreme_rows(X: Any, groups: list[Array], random: np.random.Generator) -> Ma
 
 
 def trimmed(
-    gradients: Gradients, kept: Mask, fraction: float, stays: Mask, random: np.random.Generator
+    gradients: Gradients,
+    kept: Mask,
+    fraction: float,
+    stays: Mask,
+    random: np.random.Generator,
+    floored: bool,
 ) -> Mask:
     """Return the kept rows without a fraction whose gradients are longest along one direction."""
     rows = np.flatnonzero(kept)
-    length = along_largest(gradients, rows, random)
+    length = along_largest(gradients, rows, random, floored)
     length[stays[rows]] = 0.0
     left = kept.copy()
     left[rows[length > np.quantile(length, 1.0 - fraction)]] = False
     return left
 
 
-def along_largest(gradients: Gradients, rows: Array, random: np.random.Generator) -> Array:
+def along_largest(
+    gradients: Gradients, rows: Array, random: np.random.Generator, floored: bool
+) -> Array:
     """Return how far the gradients of rows lie out along their direction of largest variance.
 
-    Columns count from their medians in robust units, and a row with a derivative below the median
-    as one with it: what lies far out in X draws the fit to itself, and then its derivative is
-    small.
+    Columns count from their means. If `floored`, they count from their medians in robust units, and
+    a row with a derivative below the median as one with it: what lies far out in X draws the fit
+    to itself, and then its derivative is small.
     """
     X, W = gradients.X[rows], gradients.derivatives[rows]
-    center, unit = _units(X, gradients.intercept)
-    size = np.linalg.norm(W / max(float(np.abs(W).max()), TINY), axis=1)
-    W = W * (np.maximum(size, np.median(size)) / np.where(size > 0.0, size, 1.0))[:, None]
     W = W / max(float(np.abs(W).max()), TINY)
+    center, unit = np.asarray(X.mean(axis=0)).ravel() * gradients.intercept, np.ones(X.shape[1])
+    if floored:
+        center, unit = _units(X, gradients.intercept)
+        size = np.linalg.norm(W, axis=1)
+        W = W * (np.maximum(size, np.median(size)) / np.where(size > 0.0, size, 1.0))[:, None]
     q = W.shape[1]
 
     def forward(V: Array) -> Array:

@@ -25,14 +25,12 @@ from inlier.fits.judging import GradientFunction, evidence, gradients_of, losses
 from inlier.given.contamination import check_contamination
 from inlier.results.result import RobustMeanResult
 
-# Of the rows at most this many may be bad, unless a fraction is told.
-FRACTION = 0.25
 # Of the rows that leave at most this many are good ones, if their law is true.
 LEVEL = 0.25
-# Rounds in which gradients are filtered, each by half of the fraction, as Sever was published.
-
-
-FILTERS = 4
+# Rounds in which gradients are filtered: as they are, and with small ones counted as typical ones.
+ROUNDS = (False, True, False, True)
+# Of the rows each removes at most this many, or the fraction that is told.
+STEP = 0.125
 # Rounds in which rows return, judged by a fit that saw them, and then by one that did not.
 RETURNS, CONFIRMATIONS, FOLDS = 4, 4, 3
 # Fewer rows, or rows of a class, than this are not judged.
@@ -83,7 +81,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         classifier, if `gradients` is given.
     contamination : float in (0, 0.5) or "auto", default="auto"
         The largest fraction of the rows that may be bad, if one is known. Twice as many leave at
-        most, because good rows may leave with bad ones. "auto": a quarter may be bad.
+        most, because good rows may leave with bad ones.
     gradients : callable, optional
         A function of the fitted estimator, X and y that returns the gradient of the loss of each
         row, as an array or sparse matrix of shape (n_samples, n_parameters). See
@@ -170,7 +168,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
             Passed on to the `fit` of the estimator, without the rows that leave.
         """
         told = check_contamination(self.contamination)
-        fraction = FRACTION if told is None else told
+        step = STEP if told is None else min(told, STEP)
         if not (self.gradients is None or callable(self.gradients)):
             raise TypeError(f"gradients must be a function or None, but is {self.gradients!r}.")
         random = fit_generator(self.random_state)
@@ -213,12 +211,13 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         if not take(inside, model, inside.astype(np.float64)):
             inside, model = everything, plain
         kept = _sampled(groups, inside, stays, random)
-        for _ in range(FILTERS):
+        for floored in ROUNDS:
             gradients = training.gradients(model)
             for rows in groups:
                 own = np.zeros(n, dtype=np.bool_)
                 own[rows] = kept[rows]
-                kept[rows] = trimmed(gradients, own, fraction / 2.0, stays, random)[rows]
+                left = trimmed(gradients, own, step, stays, random, floored)
+                kept[rows] = left[rows]
             model = training.fit(kept)
         kept, model, chance = self._returned(training, kept, model, groups, inside, stays, random)
         if chance is not None:
