@@ -20,7 +20,7 @@ from inlier.data import as_table
 from inlier.fits.gradients import Gradients
 from inlier.results.novelty import NewRows
 
-# Rows that are looked at, of each class for a classifier: a sample of more.
+# Rows that are looked at, of each class for a classifier: a sample of more, half as many in X.
 SAMPLE = 4096
 # Steps of subspace iteration, and the gain below which it ends: any direction of nearly the largest
 # variance will do.
@@ -48,7 +48,8 @@ def extreme_rows(X: Any, groups: list[Array], random: np.random.Generator) -> Ma
     if X.ndim != 2 or X.dtype.kind not in "fiu":
         return found
     for rows in groups:
-        some = np.sort(random.permutation(len(rows))[:SAMPLE])
+        size = len(rows) if len(rows) <= SAMPLE else SAMPLE // 2
+        some = np.sort(random.permutation(len(rows))[:size])
         sample = X[rows[some]]
         center = np.median(sample, axis=0)
         unit = np.median(np.abs(sample - center), axis=0)
