@@ -29,8 +29,6 @@ STEPS, GAIN, WIDTH = 30, 1e-2, 4
 STEEPEST = 4.0
 # That labels of good rows are taken for those of bad ones.
 CHANCE = 0.01
-# Rows that tell how many more there are beyond them as well as the law does.
-ENOUGH = 30.0
 
 
 def extreme_rows(X: Any, groups: list[Array], random: np.random.Generator) -> Mask:
@@ -247,9 +245,8 @@ def _softmax(f: Array) -> Array:
 def false_discoveries(p_values: Array, level: float, exact: bool) -> Mask:
     """Return the rows with the smallest p-values, with this false discovery rate at most.
 
-    Benjamini and Hochberg 1995. If the law of the p-values is not `exact`, the rows between t and
-    4 t tell how many good ones have a p-value of at most t, because a smooth tail goes on, as far
-    as there are enough of them.
+    Benjamini and Hochberg 1995. If the law of the p-values is not `exact`, as many good rows as lie
+    between t and 4 t, and one more, may have a p-value of at most t: a heavy tail goes on.
     """
     n = len(p_values)
     order = np.argsort(p_values, kind="stable")
@@ -258,7 +255,7 @@ def false_discoveries(p_values: Array, level: float, exact: bool) -> Mask:
     if not exact:
         further = np.minimum(4.0 * p, 1.0)
         seen = np.searchsorted(p, further, side="right") - np.searchsorted(p, p, side="right")
-        expected *= (seen + ENOUGH) / (n * (further - p) + ENOUGH)
+        expected *= (seen + 1.0) / (n * (further - p) / 3.0 + 1.0)
     below = np.flatnonzero(expected <= level * np.arange(1, n + 1))
     found = np.zeros(n, dtype=np.bool_)
     if len(below):

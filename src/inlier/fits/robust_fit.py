@@ -205,7 +205,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
                 return False
             own = training.losses(model, training.evidence(model))
             loss = _robust(own, plain_losses, groups, inside)
-            if loss > self.robust_loss_:
+            if not loss <= self.robust_loss_:
                 return False
             self.estimator_, self.support_, self.p_values_ = model, kept, chance
             self.robust_loss_ = loss
@@ -426,7 +426,7 @@ class _Training:
         return chance
 
     def losses(self, model: Any, found: Array) -> Array:
-        return losses(model, self.X, self.y, found, self.labels)
+        return np.asarray(losses(model, self.X, self.y, found, self.labels), dtype=np.float64)
 
     def unseen(self, kept: Mask, found: Array, random: np.random.Generator) -> Array:
         """Return the evidence, that of kept rows by fits that have not seen them."""
@@ -508,7 +508,7 @@ def _robust(losses: Array, plain: Array, groups: list[Array], inside: Mask) -> f
     found = []
     for group in groups or [np.arange(len(losses))]:
         rows = group[inside[group]]
-        unit = UNIT * (np.median(plain[rows]) or plain[rows].mean()) or 1.0
+        unit = UNIT * float(np.median(plain[rows]) or plain[rows].mean()) or 1.0
         found.append(np.log1p(losses[rows] / unit))
     return float(np.concatenate(found).mean())
 
