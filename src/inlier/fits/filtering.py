@@ -35,13 +35,17 @@ def extreme_rows(X: Any, groups: list[Array], random: np.random.Generator) -> Ma
     """Return the rows that `robust_mean` removes, in each group, or of which it sets a cell aside.
 
     Columns of which more than half of the values are equal, such as flags, have no unit in which a
-    value is far out, and do not count.
+    value is far out, and do not count. Nor do sparse tables that mostly have such columns: the
+    others are counts of common words, with long tails.
     """
     n = X.shape[0]
     found = np.zeros(n, dtype=np.bool_)
     if hasattr(X, "tocsc"):
         X = X.tocsc()
-        X = X[:, np.flatnonzero(np.diff(X.indptr) > n // 2)].toarray()
+        dense = np.flatnonzero(np.diff(X.indptr) > n // 2)
+        if 2 * len(dense) < X.shape[1]:
+            return found
+        X = X[:, dense].toarray()
     X = np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiu":
         return found
