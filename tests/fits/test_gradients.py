@@ -117,7 +117,8 @@ def test_the_direction_of_largest_variance(floored, y, kind):
     found = Gradients.of(model.fit(X, y), kind(X), y)
     rows = np.arange(60)
     ours = along_largest(found, rows, np.random.default_rng(0), floored)
-    W, F = found.derivatives[rows], X[rows] - X[rows].mean(axis=0)
+    W = found.derivatives[rows] / np.abs(found.derivatives[rows]).max()
+    F = X[rows] - X[rows].mean(axis=0)
     if floored:
         unit = 1.4826 * np.median(np.abs(X[rows] - np.median(X[rows], axis=0)), axis=0)
         F = (X[rows] - np.median(X[rows], axis=0)) / unit

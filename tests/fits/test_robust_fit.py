@@ -15,6 +15,7 @@ from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
     Ridge,
+    RidgeClassifier,
 )
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -133,9 +134,21 @@ def test_the_robust_loss_is_never_larger():
         model, plain = RobustFit(Ridge()).fit(rows, y), Ridge().fit(rows, y)
         assert model.robust_loss_ <= model.plain_loss_
         ours, theirs = (0.5 * (m.predict(rows) - y) ** 2 for m in (model, plain))
-        half = np.argsort(np.maximum(ours, theirs))[:100]
-        assert ours[half].mean() == pytest.approx(model.robust_loss_)
-        assert theirs[half].mean() == pytest.approx(model.plain_loss_)
+        inside = model.p_values_ > 0.0
+        unit = 0.25 * np.median(theirs[inside])
+        assert np.log1p(ours / unit)[inside].mean() == pytest.approx(model.robust_loss_)
+        assert np.log1p(theirs / unit)[inside].mean() == pytest.approx(model.plain_loss_)
+
+
+@cases("share", [0.24, 0.3, 0.39])
+def test_a_relation_that_most_rows_fit_exactly_does_not_make_the_others_bad(share):
+    """The last column is 0 in most rows; a fit of these alone knows nothing of its effect."""
+    rng = np.random.default_rng(5)
+    off = rng.random(700) < share
+    rows = np.column_stack([rng.standard_normal((700, 4)), np.where(off, rng.random(700), 0.0)])
+    y = rows.sum(axis=1) + np.where(off, 0.05 * rng.standard_normal(700), 0.0)
+    coefficients = RobustFit(LinearRegression()).fit(rows, y).estimator_.coef_
+    np.testing.assert_allclose(coefficients, 1.0, atol=0.05)
 
 
 def test_a_told_fraction_bounds_what_leaves():
@@ -265,8 +278,46 @@ def test_other_losses(model):
     assert (~found.support_ & ~bad).sum() <= 20
 
 
+@cases("labels", [False, True])
+@cases("kind", [np.asarray, sparse.csr_matrix])
+def test_slips_in_X_leave_even_where_they_cost_little(labels, kind):
+    """Column 3 has no effect, so its slips have small residuals; trusted rows stay."""
+    rows = X.copy()
+    rows[:30, 3] = 1000.0
+    estimator, y = (LogisticRegression(C=1e4), GOOD > 0.0) if labels else (Ridge(), GOOD)
+    model = RobustFit(estimator).fit(kind(rows), y)
+    assert not model.support_[:30].any() and model.support_[30:].mean() >= 0.99
+    assert (model.p_values_[:30] == 0.0).all()
+    assert "30 are extreme in the columns of X" in model.message_
+    kept = RobustFit(estimator).fit(kind(rows), y, trusted=[0]).support_
+    assert kept[0] and not kept[1:30].any()
+
+
+def test_rare_flags_are_not_extreme_in_X():
+    flag = (np.arange(300) % 30 == 0).astype(float)
+    model = RobustFit(LinearRegression()).fit(np.column_stack([X, flag]), GOOD + 5.0 * flag)
+    assert model.support_[flag > 0.0].all()
+
+
+@cases("unit", [1e-200, 1e140])
+def test_targets_of_any_size(unit):
+    model = RobustFit(LinearRegression()).fit(X, GOOD * unit)
+    assert model.support_.mean() >= 0.99
+    assert RobustFit(Ridge()).fit(X * 1e-200, Y).support_.shape == (300,)
+
+
+def test_a_new_fit_has_a_new_certificate():
+    model = RobustFit(Ridge()).fit(X, Y)
+    assert len(model.result_.support) == 300
+    assert len(model.fit(X[:100], Y[:100]).result_.support) == 100
+
+
 def test_few_rows_and_refusals():
     model = RobustFit(Ridge()).fit(X[:10], Y[:10])
     assert model.support_.all() and model.message_.startswith("Fewer than 20 rows")
     with pytest.raises(TypeError, match="gradients of GaussianNB are not known here"):
         RobustFit(GaussianNB()).fit(X, BAD)
+    with pytest.raises(TypeError, match="gradients must be a function or None, but is 'squared'"):
+        RobustFit(Ridge(), gradients="squared").fit(X, Y)
+    with pytest.raises(ValueError, match=r"one label for each row, but has shape \(300, 2\)"):
+        RobustFit(RidgeClassifier()).fit(X, np.column_stack([BAD, ~BAD]))

@@ -134,7 +134,7 @@ def loss_of(model: Any) -> Loss:
     if isinstance(model, linear_model.LogisticRegression):
         binary = len(model.classes_) == 2 or model.solver == "liblinear"
         return MARGIN["log_loss"] if binary else MULTINOMIAL
-    if isinstance(model, linear_model.RidgeClassifier):
+    if isinstance(model, linear_model.RidgeClassifier | linear_model.RidgeClassifierCV):
         return _squared()
     if isinstance(model, svm.LinearSVC) and model.multi_class == "ovr":
         return MARGIN[model.loss]

@@ -19,23 +19,23 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import fit_generator
 from inlier.api import Contamination, robust_mean
-from inlier.fits.filtering import false_discoveries, trimmed
+from inlier.fits.filtering import SAMPLE, extreme_rows, false_discoveries, trimmed
+from inlier.fits.gradients import final
 from inlier.fits.judging import GradientFunction, evidence, gradients_of, losses, p_values
 from inlier.given.contamination import check_contamination
 from inlier.results.result import RobustMeanResult
 
-# Of the rows at most this many may be bad, unless a fraction is told.
-FRACTION = 0.25
 # Of the rows that leave at most this many are good ones, if their law is true.
 LEVEL = 0.25
-# Rounds in which gradients are filtered, each by half of the fraction, as Sever was published.
-FILTERS = 4
+# Of the median loss of the plain fit: smaller losses count little in the robust loss.
+UNIT = 0.25
+# Rounds in which gradients are filtered, and how many of the rows each removes: at most this many,
+# or the fraction that is told.
+FILTERS, STEP = 4, 0.125
 # Rounds in which rows return, judged by a fit that saw them, and then by one that did not.
 RETURNS, CONFIRMATIONS, FOLDS = 4, 4, 3
 # Fewer rows, or rows of a class, than this are not judged.
 FEWEST = 20
-# Rows whose gradients are filtered, of each class for a classifier: a sample of more.
-SAMPLE = 4096
 
 
 def _passed(name: str, does: str) -> Any:
@@ -65,14 +65,14 @@ def _passed(name: str, does: str) -> Any:
 class RobustFit(MetaEstimatorMixin, BaseEstimator):
     """Fit an estimator to the good rows of a contaminated training set.
 
-    Rows are removed by their gradients, as Sever (Diakonikolas et al. 2019) does: those that lie
-    farthest out along the direction in which gradients vary most leave, the estimator is fitted
-    again, and so on. What is left is where the fit starts from. Rows then return unless their
-    losses, at a fit that has not seen them, are too large to be those of good rows. In a classifier
-    each class is judged on its own, so that no class leaves as a group.
+    Rows that `robust_mean` of the columns of X removes, or of which it sets a cell aside, leave
+    first. Others leave by their gradients, as in Sever (Diakonikolas et al. 2019): those that lie
+    farthest out along the direction in which gradients vary most are removed, the estimator is
+    fitted again, and so on. What is left is where the fit starts from. These rows then return
+    unless their losses, at a fit that has not seen them, are too large to be those of good rows. In
+    a classifier each class is judged on its own, so that no class leaves as a group.
 
-    If no row is removed, or if the plain fit describes the middle half of the rows better, the
-    answer is the plain fit.
+    If no row is removed, or if the robust loss of the plain fit is smaller, the answer is that fit.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         classifier, if `gradients` is given.
     contamination : float in (0, 0.5) or "auto", default="auto"
         The largest fraction of the rows that may be bad, if one is known. Twice as many leave at
-        most, because good rows may leave with bad ones. "auto": a quarter may be bad.
+        most, because good rows may leave with bad ones.
     gradients : callable, optional
         A function of the fitted estimator, X and y that returns the gradient of the loss of each
         row, as an array or sparse matrix of shape (n_samples, n_parameters). See
@@ -96,10 +96,11 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
     support_ : ndarray of bool, shape (n_samples,)
         The kept rows.
     p_values_ : ndarray of shape (n_samples,)
-        For each row the chance that a good one is described as badly or worse; one if none left.
+        For each row the chance that a good one is described as badly or worse; 0 for rows that are
+        extreme in X, and 1 for all if none left.
     plain_loss_ : float
-        The robust loss of the plain fit: the mean over the half of the rows, of each class for a
-        classifier, whose larger loss under the two fits is smallest.
+        The robust loss of the plain fit: the mean of log(1 + loss / unit) over the rows that are
+        not extreme in X. The unit is a quarter of the median loss of the plain fit, in each class.
     robust_loss_ : float
         That of `estimator_` over the same rows; never larger.
     n_iter_ : int
@@ -168,7 +169,9 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
             Passed on to the `fit` of the estimator, without the rows that leave.
         """
         told = check_contamination(self.contamination)
-        fraction = FRACTION if told is None else told
+        step = STEP if told is None else min(told, STEP)
+        if not (self.gradients is None or callable(self.gradients)):
+            raise TypeError(f"gradients must be a function or None, but is {self.gradients!r}.")
         random = fit_generator(self.random_state)
         if _routing_enabled():
             given = process_routing(self, "fit", sample_weight=sample_weight, **params)
@@ -178,47 +181,59 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         self.estimator_ = plain = clone(self.estimator).fit(X, y, **params)
         n = _num_samples(X)
         self.n_iter_ = 1
-        training = _Training(self, plain, X, y, params, n)
+        self._training = training = _Training(self, plain, X, y, params, n)
+        self._result: RobustMeanResult | None = None
         stays = _trusted(trusted, n)
         groups = training.groups()
         everything = np.ones(n, dtype=np.bool_)
         self.support_, self.p_values_ = everything, np.ones(n)
-        found = training.evidence(plain)
-        half = _middle(training.losses(plain, found), training.losses(plain, found), groups)
-        self.plain_loss_ = self.robust_loss_ = half[0]
+        plain_losses = training.losses(plain, training.evidence(plain))
+
+        def compare_within(inside: Mask) -> None:
+            self.plain_loss_ = _robust(plain_losses, plain_losses, groups, inside)
+            self.robust_loss_ = self.plain_loss_
+
+        compare_within(everything)
         if not groups:
             self.message_ = f"Fewer than {FEWEST} rows, in every class: none were judged."
             return self
         most = n if told is None else int(2.0 * told * n * (1.0 + 1e-12))
-        before, judged = found, list[Mask]()
+
+        def take(kept: Mask, model: Any, chance: Array) -> bool:
+            """Take a fit, unless the plain one or the best so far has a smaller robust loss."""
+            if not 0 < int((~kept).sum()) <= most:
+                return False
+            own = training.losses(model, training.evidence(model))
+            loss = _robust(own, plain_losses, groups, inside)
+            if not loss <= self.robust_loss_:
+                return False
+            self.estimator_, self.support_, self.p_values_ = model, kept, chance
+            self.robust_loss_ = loss
+            return True
+
+        inside = ~training.extreme(groups, random) | stays
+        compare_within(inside)
+        start = training.fit(inside)
+        if not take(inside, start, inside.astype(np.float64)):
+            inside, start = everything, plain
+            compare_within(inside)
+        judged: list[Mask] = []
         for floored in (False, True):
-            kept, model = _sampled(groups, everything, stays, random), plain
+            kept, model = _sampled(groups, inside, stays, random), start
             for _ in range(FILTERS):
                 gradients = training.gradients(model)
                 for rows in groups:
-                    inside = np.zeros(n, dtype=np.bool_)
-                    inside[rows] = kept[rows]
-                    left = trimmed(gradients, inside, fraction / 2.0, stays, random, floored)
+                    own = np.zeros(n, dtype=np.bool_)
+                    own[rows] = kept[rows]
+                    left = trimmed(gradients, own, step, stays, random, floored)
                     kept[rows] = left[rows]
                 model = training.fit(kept)
             kept, model, chance = self._returned(
-                training, kept, model, groups, stays, judged, random
+                training, kept, model, groups, inside, stays, judged, random
             )
-            if chance is None or not 0 < int((~kept).sum()) <= most:
-                continue
-            found = training.evidence(model)
-            pair = _middle(
-                training.losses(self.estimator_, before), training.losses(model, found), groups
-            )
-            if pair[1] <= pair[0]:
-                self.estimator_, self.support_, self.p_values_, before = model, kept, chance, found
-        self.plain_loss_, self.robust_loss_ = _middle(
-            training.losses(plain, training.evidence(plain)),
-            training.losses(self.estimator_, before),
-            groups,
-        )
-        self.message_ = _message(self.support_)
-        self._training = training
+            if chance is not None:
+                take(kept, model, chance)
+        self.message_ = _message(self.support_, inside)
         return self
 
     def _returned(
@@ -227,6 +242,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         kept: Mask,
         model: Any,
         groups: list[Array],
+        inside: Mask,
         stays: Mask,
         judged: list[Mask],
         random: np.random.Generator,
@@ -242,10 +258,9 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
             found = training.evidence(model)
             if unseen:
                 found = training.unseen(kept, found, random)
-            known = stays.sum() >= FEWEST and training.has_all(stays)
-            chance = p_values(found, training.labels, stays if known else None)
+            chance = training.p_values(found, inside, stays)
             before = kept
-            kept, agree = _judged(chance, groups, stays, training.labels is not None)
+            kept, agree = _judged(chance, groups, inside, stays, training.labels is not None)
             same = bool((kept == before).all())
             if not same:
                 model = training.fit(kept)
@@ -267,9 +282,9 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         Computed on first use from the data of the fit, which are not pickled.
         """
         check_is_fitted(self)
-        if getattr(self, "_result", None) is None:
-            if getattr(self, "_training", None) is None:
-                raise AttributeError("result_ needs the data of the fit: fit again.")
+        if not hasattr(self, "_training"):
+            raise AttributeError("result_ needs the data of the fit: fit again.")
+        if self._result is None:
             self._result = _certified(self._training.gradients(self.estimator_), self.support_)
         return self._result
 
@@ -359,6 +374,11 @@ class _Training:
         self.plain, self.owner, self.X, self.y, self.params, self.n = plain, owner, X, y, params, n
         self.labels = None
         if is_classifier(owner.estimator):
+            if np.asarray(y).size != n:
+                raise ValueError(
+                    f"y must have one label for each row, but has shape {np.asarray(y).shape}: fit "
+                    "one classifier for each column of y."
+                )
             self.labels = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
         if hasattr(X, "tocsr"):
             self.X = X.tocsr()
@@ -393,8 +413,20 @@ class _Training:
     def evidence(self, model: Any) -> Array:
         return evidence(model, self.X, self.y, self.owner.gradients)
 
+    def extreme(self, groups: list[Array], random: np.random.Generator) -> Mask:
+        return extreme_rows(final(self.plain, self.X)[1], groups, random)
+
+    def p_values(self, found: Array, inside: Mask, stays: Mask) -> Array:
+        """Return the p-values of the rows inside, and 0 for the others."""
+        rows = np.flatnonzero(inside)
+        known = stays.sum() >= FEWEST and self.has_all(stays)
+        labels = None if self.labels is None else self.labels[rows]
+        chance = np.zeros(self.n)
+        chance[rows] = p_values(found[rows], labels, stays[rows] if known else None)
+        return chance
+
     def losses(self, model: Any, found: Array) -> Array:
-        return losses(model, self.X, self.y, found, self.labels)
+        return np.asarray(losses(model, self.X, self.y, found, self.labels), dtype=np.float64)
 
     def unseen(self, kept: Mask, found: Array, random: np.random.Generator) -> Array:
         """Return the evidence, that of kept rows by fits that have not seen them."""
@@ -452,34 +484,46 @@ def _sampled(groups: list[Array], rows: Mask, stays: Mask, random: np.random.Gen
     return rows | stays
 
 
-def _judged(chance: Array, groups: list[Array], stays: Mask, exact: bool) -> tuple[Mask, bool]:
+def _judged(
+    chance: Array, groups: list[Array], inside: Mask, stays: Mask, exact: bool
+) -> tuple[Mask, bool]:
     """Return the rows that are kept, at least half of each group, and whether those agree."""
-    kept, agree = np.ones(len(chance), dtype=np.bool_), True
-    for rows in groups:
+    kept, agree = inside.copy(), True
+    for group in groups:
+        rows = group[inside[group]]
         leave = false_discoveries(chance[rows], LEVEL, exact) & ~stays[rows]
-        if 2 * leave.sum() >= len(rows):
+        if 2 * (len(group) - len(rows) + leave.sum()) >= len(group):
             agree = False
             leave &= chance[rows] < np.median(chance[rows])
         kept[rows[leave]] = False
     return kept, agree
 
 
-def _middle(plain: Array, robust: Array, groups: list[Array]) -> tuple[float, float]:
-    """Return the mean losses over the half of each group that both fits describe best."""
-    larger = np.maximum(plain, robust)
-    halves = [rows[np.argsort(larger[rows], kind="stable")[: len(rows) // 2]] for rows in groups]
-    rows = np.concatenate(halves) if halves else np.arange(len(plain))
-    return float(plain[rows].mean()), float(robust[rows].mean())
+def _robust(losses: Array, plain: Array, groups: list[Array], inside: Mask) -> float:
+    """Return the mean of log(1 + loss / unit) over the rows inside.
+
+    It bounds what one bad row counts, and sees all rows: if many that the plain fit describes well
+    are described far worse, this outweighs that most are described better.
+    """
+    found = []
+    for group in groups or [np.arange(len(losses))]:
+        rows = group[inside[group]]
+        unit = UNIT * float(np.median(plain[rows]) or plain[rows].mean()) or 1.0
+        found.append(np.log1p(losses[rows] / unit))
+    return float(np.concatenate(found).mean())
 
 
-def _message(support: Mask) -> str:
-    gone = int((~support).sum())
+def _message(support: Mask, inside: Mask) -> str:
+    gone, extreme = int((~support).sum()), int((~inside).sum())
     if not gone:
         return "No row removed: this is the plain fit."
-    return (
-        f"{gone} of {len(support)} rows removed: their losses are too large for a fit of the "
-        f"others, at a false discovery rate of {100 * LEVEL:g}%."
-    )
+    why = [
+        f"{extreme} are extreme in the columns of X",
+        f"the losses of {gone - extreme} are too large for a fit of the others, at a false "
+        f"discovery rate of {100 * LEVEL:g}%",
+    ]
+    given = [text for text, k in zip(why, (extreme, gone - extreme), strict=True) if k]
+    return f"{gone} of {len(support)} rows removed: {', and '.join(given)}."
 
 
 def _certified(gradients: Any, support: Mask) -> RobustMeanResult:
