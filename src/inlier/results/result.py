@@ -199,15 +199,19 @@ class RobustMeanResult:
         """
         from inlier.given.sensitivity import sensitivity
 
-        return sensitivity(self)
+        with np.errstate(all="ignore"):  # removed rows may be too far away to square
+            return sensitivity(self)
 
     @property
     def _shows_sensitivity(self) -> bool:
         """Whether `sensitivity` is shown without being asked for."""
-        if self._verdict.given or self._data is None or np.prod(self._data.shape) > SHOWN_CELLS:
+        data = self._data
+        if self._verdict.given or not isinstance(data, DenseTable):  # files and clusters are slow
+            return False
+        if np.prod(data.shape) > SHOWN_CELLS:
             return False
         varies = count(self.support & (self._weights > 0.0)) > 1
-        return varies and self._data.fingerprint() == self._fingerprint
+        return varies and data.fingerprint() == self._fingerprint
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
