@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from cases import cases
 from inlier import robust_mean
 from inlier.data import as_table
 from inlier.datasets import SettingA
 from inlier.search import thresholds
+from inlier.search.cells import average_ranks
 from inlier.search.sample import RowSample
 from ordinary_tables import fitted, iris_with_typos
 
@@ -150,3 +152,8 @@ def test_rows_too_long_to_sample_are_tested_in_their_span(n, monkeypatch):
         assert fitted(X).support.all()
         X[: n // 5] += 0.5
         np.testing.assert_array_equal(fitted(X).outliers, np.arange(n // 5))
+
+
+@pytest.mark.parametrize("values", [[0.5, -2.0, 7.0, 1.0], [1.0, 1.0, 0.0, 1.0, 3.0], [2.0] * 7])
+def test_ranks_are_those_of_scipy(values):
+    np.testing.assert_array_equal(average_ranks(np.array(values)), rankdata(values) - 1.0)

@@ -39,8 +39,8 @@ from inlier.data.passes import (
 # A table with at most this many rows, and more columns, is read in blocks of columns. With more
 # rows the eigenvectors of an n x n matrix cost more than the passes they save.
 WIDE_ROWS = 512
-# A table of at most so many cells is multiplied in double precision: what single precision rounds,
-# in another order of the rows, could decide about a row at the edge.
+# Tables up to this number of cells are multiplied in double precision: what single precision
+# rounds, in another order of the rows, could decide about a row at the edge.
 DOUBLED_CELLS = 1 << 16
 
 

@@ -30,7 +30,7 @@ LEVEL = 0.25
 # Of the median loss of the plain fit: smaller losses count little in the robust loss.
 UNIT = 0.25
 # Rounds in which gradients are filtered, and how many of the rows each removes: at most this many,
-# or the fraction that is told.
+# or the fraction that is given.
 FILTERS, STEP = 4, 0.125
 # Rounds in which rows return, judged by a fit that saw them, and then by one that did not.
 RETURNS, CONFIRMATIONS, FOLDS = 4, 4, 3

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 TAIL = 3.0
 # In standard errors: the columns in which the mean moves by less are chance.
 NOTABLE = 2.0
-# All rows that may be bad leave, or so many times half of them.
+# All rows that may be bad leave, or a number that is halved at most this often.
 HALVINGS = 2
 # Where a part of some rows lies far out together, and the others about the mean, the common offset
 # has that part of their squares. With less than a half, half as many rows would do.

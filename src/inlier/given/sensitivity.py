@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4)
 # Columns that are named.
 COLUMNS = 3
-# In standard errors: from so many on, a fraction is worth knowing.
+# In standard errors: from this shift on, a fraction is worth knowing.
 MATTERS = 5.0
 
 

@@ -158,7 +158,10 @@ class _Others:
 
 
 def average_ranks(values: Array) -> Array:
-    """Return the ranks of values; equal ones have their mean rank."""
+    """Return the ranks of values, from 0 on; equal ones have their mean rank.
+
+    As `scipy.stats.rankdata`, whose import takes as long as that of all else together.
+    """
     order = np.argsort(values)
     ascending = values[order]
     starts = np.flatnonzero(np.concatenate([[True], ascending[1:] > ascending[:-1]]))

@@ -71,7 +71,7 @@ class Reason:
     """It holds numbers that can be read in two ways."""
 
     def such_as(self, cell: str) -> "Reason":
-        """Return the same with an example, which is told of one column only."""
+        """Return the same with an example, which is shown of one column only."""
         return replace(self, one=f"{self.one} such as {cell!r}")
 
 
