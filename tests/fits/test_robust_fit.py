@@ -134,21 +134,8 @@ def test_the_robust_loss_is_never_larger():
         model, plain = RobustFit(Ridge()).fit(rows, y), Ridge().fit(rows, y)
         assert model.robust_loss_ <= model.plain_loss_
         ours, theirs = (0.5 * (m.predict(rows) - y) ** 2 for m in (model, plain))
-        inside = model.p_values_ > 0.0
-        unit = 0.25 * np.median(theirs[inside])
-        assert np.log1p(ours / unit)[inside].mean() == pytest.approx(model.robust_loss_)
-        assert np.log1p(theirs / unit)[inside].mean() == pytest.approx(model.plain_loss_)
-
-
-@cases("share", [0.24, 0.3, 0.39])
-def test_a_relation_that_most_rows_fit_exactly_does_not_make_the_others_bad(share):
-    """The last column is 0 in most rows; a fit of these alone knows nothing of its effect."""
-    rng = np.random.default_rng(5)
-    off = rng.random(700) < share
-    rows = np.column_stack([rng.standard_normal((700, 4)), np.where(off, rng.random(700), 0.0)])
-    y = rows.sum(axis=1) + np.where(off, 0.05 * rng.standard_normal(700), 0.0)
-    coefficients = RobustFit(LinearRegression()).fit(rows, y).estimator_.coef_
-    np.testing.assert_allclose(coefficients, 1.0, atol=0.05)
+        assert ours[model.support_].mean() == pytest.approx(model.robust_loss_)
+        assert theirs[model.support_].mean() == pytest.approx(model.plain_loss_)
 
 
 def test_a_told_fraction_bounds_what_leaves():

@@ -20,7 +20,7 @@ from inlier.data import as_table
 from inlier.fits.gradients import Gradients
 from inlier.results.novelty import NewRows
 
-# Rows that are looked at, of each class for a classifier: a sample of more, half as many in X.
+# Rows that are looked at, of each class for a classifier: a sample of more.
 SAMPLE = 4096
 # Steps of subspace iteration, and the gain below which it ends: any direction of nearly the largest
 # variance will do.
@@ -29,29 +29,26 @@ STEPS, GAIN, WIDTH = 30, 1e-2, 4
 STEEPEST = 4.0
 # That labels of good rows are taken for those of bad ones.
 CHANCE = 0.01
+# Rows that tell how many more there are beyond them as well as the law does.
+ENOUGH = 30.0
 
 
 def extreme_rows(X: Any, groups: list[Array], random: np.random.Generator) -> Mask:
     """Return the rows that `robust_mean` removes, in each group, or of which it sets a cell aside.
 
     Columns of which more than half of the values are equal, such as flags, have no unit in which a
-    value is far out, and do not count. Nor do sparse tables that mostly have such columns: the
-    others are counts of common words, with long tails.
+    value is far out, and do not count.
     """
     n = X.shape[0]
     found = np.zeros(n, dtype=np.bool_)
     if hasattr(X, "tocsc"):
         X = X.tocsc()
-        dense = np.flatnonzero(np.diff(X.indptr) > n // 2)
-        if 2 * len(dense) < X.shape[1]:
-            return found
-        X = X[:, dense].toarray()
+        X = X[:, np.flatnonzero(np.diff(X.indptr) > n // 2)].toarray()
     X = np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiu":
         return found
     for rows in groups:
-        size = len(rows) if len(rows) <= SAMPLE else SAMPLE // 2
-        some = np.sort(random.permutation(len(rows))[:size])
+        some = np.sort(random.permutation(len(rows))[:SAMPLE])
         sample = X[rows[some]]
         center = np.median(sample, axis=0)
         unit = np.median(np.abs(sample - center), axis=0)
@@ -249,8 +246,9 @@ def _softmax(f: Array) -> Array:
 def false_discoveries(p_values: Array, level: float, exact: bool) -> Mask:
     """Return the rows with the smallest p-values, with this false discovery rate at most.
 
-    Benjamini and Hochberg 1995. If the law of the p-values is not `exact`, as many good rows as lie
-    between t and 4 t, and one more, may have a p-value of at most t: a heavy tail goes on.
+    Benjamini and Hochberg 1995. If the law of the p-values is not `exact`, the rows between t and
+    4 t tell how many good ones have a p-value of at most t, because a smooth tail goes on, as far
+    as there are enough of them.
     """
     n = len(p_values)
     order = np.argsort(p_values, kind="stable")
@@ -259,7 +257,7 @@ def false_discoveries(p_values: Array, level: float, exact: bool) -> Mask:
     if not exact:
         further = np.minimum(4.0 * p, 1.0)
         seen = np.searchsorted(p, further, side="right") - np.searchsorted(p, p, side="right")
-        expected *= (seen + 1.0) / (n * (further - p) / 3.0 + 1.0)
+        expected *= (seen + ENOUGH) / (n * (further - p) + ENOUGH)
     below = np.flatnonzero(expected <= level * np.arange(1, n + 1))
     found = np.zeros(n, dtype=np.bool_)
     if len(below):

@@ -27,11 +27,10 @@ from inlier.results.result import RobustMeanResult
 
 # Of the rows that leave at most this many are good ones, if their law is true.
 LEVEL = 0.25
-# Of the median loss of the plain fit: smaller losses count little in the robust loss.
-UNIT = 0.25
-# Rounds in which gradients are filtered, and how many of the rows each removes: at most this many,
-# or the fraction that is given.
-FILTERS, STEP = 4, 0.125
+# Rounds in which gradients are filtered: as they are, and with small ones counted as typical ones.
+ROUNDS = (False, True, False, True)
+# Of the rows each removes at most this many, or the fraction that is told.
+STEP = 0.125
 # Rounds in which rows return, judged by a fit that saw them, and then by one that did not.
 RETURNS, CONFIRMATIONS, FOLDS = 4, 4, 3
 # Fewer rows, or rows of a class, than this are not judged.
@@ -72,7 +71,8 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
     unless their losses, at a fit that has not seen them, are too large to be those of good rows. In
     a classifier each class is judged on its own, so that no class leaves as a group.
 
-    If no row is removed, or if the robust loss of the plain fit is smaller, the answer is that fit.
+    If no row is removed, or if the plain fit describes the kept rows better, the answer is the
+    plain fit.
 
     Parameters
     ----------
@@ -99,8 +99,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         For each row the chance that a good one is described as badly or worse; 0 for rows that are
         extreme in X, and 1 for all if none left.
     plain_loss_ : float
-        The robust loss of the plain fit: the mean of log(1 + loss / unit) over the rows that are
-        not extreme in X. The unit is a quarter of the median loss of the plain fit, in each class.
+        The robust loss of the plain fit: its mean loss over the rows of `support_`.
     robust_loss_ : float
         That of `estimator_` over the same rows; never larger.
     n_iter_ : int
@@ -187,52 +186,42 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         groups = training.groups()
         everything = np.ones(n, dtype=np.bool_)
         self.support_, self.p_values_ = everything, np.ones(n)
-        plain_losses = training.losses(plain, training.evidence(plain))
-
-        def compare_within(inside: Mask) -> None:
-            self.plain_loss_ = _robust(plain_losses, plain_losses, groups, inside)
-            self.robust_loss_ = self.plain_loss_
-
-        compare_within(everything)
+        found = training.evidence(plain)
+        losses = training.losses(plain, found)
+        self.plain_loss_ = self.robust_loss_ = float(losses.mean())
         if not groups:
             self.message_ = f"Fewer than {FEWEST} rows, in every class: none were judged."
             return self
         most = n if told is None else int(2.0 * told * n * (1.0 + 1e-12))
 
         def take(kept: Mask, model: Any, chance: Array) -> bool:
-            """Take a fit, unless the plain one or the best so far has a smaller robust loss."""
+            """Take a fit, unless the plain one describes the kept rows better."""
             if not 0 < int((~kept).sum()) <= most:
                 return False
             own = training.losses(model, training.evidence(model))
-            loss = _robust(own, plain_losses, groups, inside)
-            if not loss <= self.robust_loss_:
+            before, after = float(losses[kept].mean()), float(own[kept].mean())
+            if after > before:
                 return False
             self.estimator_, self.support_, self.p_values_ = model, kept, chance
-            self.robust_loss_ = loss
+            self.plain_loss_, self.robust_loss_ = before, after
             return True
 
         inside = ~training.extreme(groups, random) | stays
-        compare_within(inside)
-        start = training.fit(inside)
-        if not take(inside, start, inside.astype(np.float64)):
-            inside, start = everything, plain
-            compare_within(inside)
-        judged: list[Mask] = []
-        for floored in (False, True):
-            kept, model = _sampled(groups, inside, stays, random), start
-            for _ in range(FILTERS):
-                gradients = training.gradients(model)
-                for rows in groups:
-                    own = np.zeros(n, dtype=np.bool_)
-                    own[rows] = kept[rows]
-                    left = trimmed(gradients, own, step, stays, random, floored)
-                    kept[rows] = left[rows]
-                model = training.fit(kept)
-            kept, model, chance = self._returned(
-                training, kept, model, groups, inside, stays, judged, random
-            )
-            if chance is not None:
-                take(kept, model, chance)
+        model = training.fit(inside)
+        if not take(inside, model, inside.astype(np.float64)):
+            inside, model = everything, plain
+        kept = _sampled(groups, inside, stays, random)
+        for floored in ROUNDS:
+            gradients = training.gradients(model)
+            for rows in groups:
+                own = np.zeros(n, dtype=np.bool_)
+                own[rows] = kept[rows]
+                left = trimmed(gradients, own, step, stays, random, floored)
+                kept[rows] = left[rows]
+            model = training.fit(kept)
+        kept, model, chance = self._returned(training, kept, model, groups, inside, stays, random)
+        if chance is not None:
+            take(kept, model, chance)
         self.message_ = _message(self.support_, inside)
         return self
 
@@ -244,13 +233,11 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         groups: list[Array],
         inside: Mask,
         stays: Mask,
-        judged: list[Mask],
         random: np.random.Generator,
     ) -> tuple[Mask, Any, Array | None]:
         """Return the rows that belong to a fit, that fit, and the p-values of all rows.
 
-        There are no p-values if the fit describes fewer than half of the rows, or if the rows were
-        judged before, by fits that have not seen them.
+        There are no p-values if the fit describes fewer than half of the rows.
         """
         unseen, rounds = False, {False: RETURNS, True: CONFIRMATIONS}
         while rounds[unseen]:
@@ -266,11 +253,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
                 model = training.fit(kept)
             if same and unseen:
                 break
-            if not unseen and (same or not rounds[False]):
-                if any((kept == other).all() for other in judged):
-                    return kept, model, None
-                judged.append(kept)
-                unseen = True
+            unseen = unseen or same or not rounds[False]
         return kept, model, chance if agree else None
 
     @property
@@ -426,7 +409,7 @@ class _Training:
         return chance
 
     def losses(self, model: Any, found: Array) -> Array:
-        return np.asarray(losses(model, self.X, self.y, found, self.labels), dtype=np.float64)
+        return losses(model, self.X, self.y, found, self.labels)
 
     def unseen(self, kept: Mask, found: Array, random: np.random.Generator) -> Array:
         """Return the evidence, that of kept rows by fits that have not seen them."""
@@ -497,20 +480,6 @@ def _judged(
             leave &= chance[rows] < np.median(chance[rows])
         kept[rows[leave]] = False
     return kept, agree
-
-
-def _robust(losses: Array, plain: Array, groups: list[Array], inside: Mask) -> float:
-    """Return the mean of log(1 + loss / unit) over the rows inside.
-
-    It bounds what one bad row counts, and sees all rows: if many that the plain fit describes well
-    are described far worse, this outweighs that most are described better.
-    """
-    found = []
-    for group in groups or [np.arange(len(losses))]:
-        rows = group[inside[group]]
-        unit = UNIT * float(np.median(plain[rows]) or plain[rows].mean()) or 1.0
-        found.append(np.log1p(losses[rows] / unit))
-    return float(np.concatenate(found).mean())
 
 
 def _message(support: Mask, inside: Mask) -> str:
