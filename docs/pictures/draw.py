@@ -188,7 +188,7 @@ def cells(folder: Path) -> None:
         at = np.geomspace(1.0, 200.0, 200)
         start = ndtri(np.mean(off > unit))
         expected = n * ndtr(start - np.log(at) / thresholds.LOG_DEVIATION)
-        most = 1.0 + np.nan_to_num(pdtrik(1.0 - thresholds.CELL_LEVEL / 2, expected))
+        most = 1.0 + np.nan_to_num(pdtrik(1.0 - thresholds.LEVEL / 2, expected))
         ax.loglog(at, most, color="black", lw=1, label="most by the law")
         for units, style in ((thresholds.INFLATED, "--"), (thresholds.NARROW_CAP, ":")):
             label = f"N b² = n ({units:.0f}u)²"

@@ -241,18 +241,14 @@ def robust_mean(
         checked = Trusted.of(trusted, table)
     if checked is not None and sigma is not None:
         checked.check_sigma(sigma)
-    random, whole, more = fit_generator(random_state), table, False
+    random = fit_generator(random_state)
     if sigma is None:
-        table, more = without_extreme_cells(table)
-    while True:  # more than once only where cells are missing or extreme
+        table = without_extreme_cells(table)
+    while True:  # more than once only where cells are missing
         frame, verdict = _fit(table, sigma, assume, scatter, options, random, callback)
-        further, more = without_extreme_cells(whole, many=True)[0] if more else None, False
-        if further is not None and _keeps_cells(further, frame, verdict):
-            table = further
-        elif table.gaps is not None and len(few := _columns_to_ignore(table, frame, verdict)):
-            table = table.ignoring(few)
-        else:
+        if table.gaps is None or not len(few := _columns_to_ignore(table, frame, verdict)):
             break
+        table = table.ignoring(few)
     table.ascending = None
     result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
     result = result._with_labels(Labels.of(given))
@@ -402,18 +398,6 @@ def _center(
         center = table.median(random if start == "auto" and searching else None)
     check_center(center, table.dtype, "X")
     return center, central
-
-
-def _keeps_cells(table: Table, frame: Frame, verdict: Verdict) -> bool:
-    """Return whether a fit keeps most of the rows of which cells are set aside in another table.
-
-    Then these are not the cells of a group of rows.
-    """
-    if table.gaps is None:
-        return False
-    rows = np.unique(table.gaps.cells[:, 0])
-    kept = on_host(frame.of_all_rows(verdict.kept, False))[rows]
-    return 2 * int(kept.sum()) > len(rows)
 
 
 def _columns_to_ignore(table: Any, frame: Frame, verdict: Verdict) -> Array:

@@ -1,4 +1,4 @@
-"""Some 400 tables whose answers are on record in answers.json: drawn here, or from scikit-learn.
+"""Some 580 tables whose answers are on record in answers.json: drawn here, or from scikit-learn.
 
     python tests/golden/tables.py --write
 

@@ -1,8 +1,8 @@
 """Extreme cells: values that no law which is admitted for their column explains.
 
 A column is described by its median and its unit, the distance from it that two thirds of the
-values keep. The heaviest law that is admitted beyond it is log-normal, and heavier still on one
-side if the values end abruptly on the other, as amounts do at 0. Of values that are equal, as the
+values keep. The heaviest law that is admitted beyond it is log-normal, and heavier still on a side
+on which more of the column lies, as amounts do above 0. Of values that are equal, as the
 zeros of a column of flags, no more count than leave a unit to the others. Cells are extreme if
 more of them lie beyond a distance than this law explains, and if they alone would inflate the
 second moment of the column: the bound of the paper, in one dimension. Where their rows differ
@@ -51,15 +51,12 @@ def find_fences(
     values: Array,
     ascending: Array,
     missing: Mask | None,
-    many: bool,
-) -> tuple[Fences | None, bool]:
+) -> Fences | None:
     """Find the fences of the columns; None if no cell is extreme.
 
-    `ascending` are the sorted columns, d x n. Where more cells of a column are extreme than would
-    be slips, it has a fence only if `many` are wanted; return also whether there is such a column.
+    `ascending` are the sorted columns, d x n.
     """
     d = values.shape[1]
-    more = False
     others = _Others(values)
     center = middles(ascending)
     above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
@@ -67,11 +64,8 @@ def find_fences(
         present = slice(None) if missing is None else ~missing[:, j]
         off = values[:, j] - center[j]
         foreign = partial(others.foreign, present, j)
-        law, cap = cuts_of(off[present], thresholds.CELL_LEVEL / d, foreign=foreign)
-        beyond = law.beyond(off)
-        cut = law if others.typical(beyond, j) else cap
-        if not many and cut is law and _are_many(values[beyond, j], len(off)):
-            cut, more = cap, True
+        law, cap = cuts_of(off[present], thresholds.LEVEL / d, foreign=foreign)
+        cut = law if others.typical(law.beyond(off), j) else cap
         above[j], below[j] = min(cut.above, cap.above), min(cut.below, cap.below)
         least = min(least, cut.log_p)
     rest, tested = values, np.arange(d)
@@ -94,26 +88,16 @@ def find_fences(
         for i in np.flatnonzero(np.isfinite(top) | np.isfinite(bottom)):
             j = tested[i]
             gap = _Cut(top[i], bottom[i])
-            beyond = gap.beyond(rest[:, j] - center[j])
-            if not many and _are_many(rest[beyond, j], len(rest)):
-                more = True
-            elif others.typical(beyond, j):
+            if others.typical(gap.beyond(rest[:, j] - center[j]), j):
                 above[j], below[j] = min(above[j], gap.above), min(below[j], gap.below)
                 found.append(j)
         if not found:
             break
         least, tested = min(least, log_p), np.array(found)
     if not (np.isfinite(above).any() or np.isfinite(below).any()):
-        return None, more
+        return None
     unit = np.array([median(np.abs(rest[:, j] - center[j])) for j in range(d)])
-    return Fences(center, unit, above, below, least), more
-
-
-def _are_many(cells: Array, n: int) -> bool:
-    """Return whether cells are more than slips in n rows, and not a code such as 9999."""
-    if len(cells) <= thresholds.FEW_CELLS * n:
-        return False
-    return int(np.unique(cells, return_counts=True)[1].max()) < len(cells) / 2
+    return Fences(center, unit, above, below, least)
 
 
 class _Others:
@@ -148,7 +132,7 @@ class _Others:
             z = (z - ranks.mean(axis=1)) / np.maximum(ranks.std(axis=1), TINY)
         z *= np.sqrt(k * (n - 1.0) / (n - k))
         z[np.repeat(self._columns == column, 2)] = 0.0
-        return bool(np.abs(z).max() < -ndtri(thresholds.CONFINED_LEVEL / (2 * len(z))))
+        return bool(np.abs(z).max() < -ndtri(thresholds.LEVEL / (2 * len(z))))
 
     def foreign(self, present: Mask | slice, column: int, rows: Mask, others: Mask) -> bool:
         """Return whether some rows with a value in a column differ from others in other columns."""
@@ -250,11 +234,7 @@ def cuts_of(
         if foreign(nearest, size <= least):
             # The others without the cells of these rows.
             return cuts_of(np.where(nearest, 0.0, off), level, inflated, power, foreign)
-    # A length is bounded below, and the others lie beside the equal values.
-    shortness = 1.0 if power < 1.0 or tied else _shortness(off)
-    skew = _skew_of_tied(other) if tied and power == 1.0 else thresholds.LOG_SKEW
-    wide = 0.0 if tied else shortness  # most of the others may be bad
-    cap = thresholds.NARROW_CAP * (thresholds.CAP / thresholds.NARROW_CAP) ** wide
+    cap = thresholds.NARROW_CAP if tied else thresholds.CAP
     shares = [float(np.sum(side * off > unit)) / n for side in (1, -1)]
     cuts, caps, log_p = [], [], 0.0
     for side, share, opposite in ((1, *shares), (-1, *shares[::-1])):
@@ -262,7 +242,7 @@ def cuts_of(
         number = np.arange(len(b), 0, -1)
         # The side of a skewed column on which more of it lies may be heavier.
         surplus = min(1.0, max(0.0, share - opposite) / tail)
-        spread = power * (thresholds.LOG_DEVIATION + skew * shortness * surplus)
+        spread = power * thresholds.LOG_DEVIATION * (1.0 + surplus)
         start = -ndtri(min(tail, max(share, tail / 2.0)))
         inflating = number * b**2
         far = inflating > n * inflated**2
@@ -273,33 +253,9 @@ def cuts_of(
         caps.append(unit * _cut_before(b, inflating > n * cap**2))
         if by_law.any():
             # Over all columns, and all cuts.
-            chance = float(p[by_law].min()) * len(b) * thresholds.CELL_LEVEL / level
+            chance = float(p[by_law].min()) * len(b) * thresholds.LEVEL / level
             log_p = min(log_p, float(np.log(max(chance, np.exp(FARTHEST_LOG_P)))))
     return _Cut(cuts[0], cuts[1], log_p), _Cut(caps[0], caps[1])
-
-
-def _skew_of_tied(other: Array) -> float:
-    """Return what is added to the log-deviation beside ties, by that of the nearer half."""
-    low, middle = (float(other[rank(share, len(other))]) for share in (0.1, 0.5))
-    deviation = np.log(middle / low) / -ndtri(0.1)
-    most = thresholds.LOG_SKEW
-    return float(np.clip(1.5 * deviation - thresholds.LOG_DEVIATION, most / 2.0, most))
-
-
-def _shortness(off: Array) -> float:
-    """Return 0 if both sides of a column have tails, and up to 1 if one of them ends abruptly.
-
-    Values that are bounded on one side, such as sizes and amounts, may be heavy on the other. A
-    tail is longer than that of a uniform law.
-    """
-    ratios, (inner, outer) = [], (0.5, 0.9)
-    for side in (off, -off):
-        a = np.sort(side[side > 0.0])
-        if len(a) < 0.3 * len(off):
-            return 1.0
-        ratios.append(float(a[rank(outer, len(a))] / a[rank(inner, len(a))]))
-    ratio, uniform = min(ratios) * (1.0 - 2.0 / np.sqrt(len(off))), outer / inner
-    return float(np.clip((uniform - ratio) / (uniform - 1.0), 0.0, 1.0))
 
 
 def _cut_before(b: Array, extreme: Mask) -> float:

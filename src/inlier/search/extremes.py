@@ -48,40 +48,38 @@ def extreme_rules(table: Table, sample: RowSample) -> list[Rule]:
         ]
 
 
-def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool]:
+def without_extreme_cells(table: Table) -> Table:
     """Return an array in memory with its extreme cells set aside, any other table as it is.
 
-    The cells of a row that has many stay: it is removed as a row. Many cells of a column may be
-    those of a group of rows: they stay too, unless `many` are wanted. Return also whether there
-    are such cells.
+    The cells of a row that has many stay: it is removed as a row.
     """
     X = table.array if isinstance(table, DenseTable) else None
     n = table.shape[0]
     if X is None or n * table.shape[1] > thresholds.COPIED_CELLS:
-        return table, False
+        return table
     m, ascending = size_of_sample(table.shape), None
     if m == 0:
-        return table, False
+        return table
     with np.errstate(all="ignore"):
         if m == n:  # as they are: a copy of all rows in another order is not needed
             values = on_host(X).astype(np.float64, copy=False)
             if not np.isfinite(values).all():
-                return table, False
+                return table
             ascending = ascending_columns(values)
-            fences, more = find_fences(values, ascending, table.missing, many)
+            fences = find_fences(values, ascending, table.missing)
         else:
             sample = RowSample.of(copy(table))  # the order of the rows is left to the fit
             if sample is None or not np.isfinite(sample.values).all():
-                return table, False
+                return table
             values, widened = _with_rows_beyond(table, sample)
-            fences, more = find_fences(values, ascending_columns(values), None, many)
+            fences = find_fences(values, ascending_columns(values), None)
             if fences is not None:
                 kept = values[fences(values) <= 1.0]
                 fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
     table.screened = True
     if fences is None:
         table.ascending = ascending
-        return table, more
+        return table
     found = cells_beyond(table, fences)
     screened = cast(DenseTable, table)
     if len(found):
@@ -90,7 +88,7 @@ def without_extreme_cells(table: Table, many: bool = False) -> tuple[Table, bool
             changed = on_host(of_columns(screened._Y, columns)).astype(np.float64)
             ascending[columns] = ascending_columns(changed)
     screened.fences, screened.ascending = fences, ascending
-    return screened, more
+    return screened
 
 
 def cells_beyond(table: Table, fences: Fences) -> Array:
@@ -174,7 +172,7 @@ def find_extremes(
     kept = np.ones(n, dtype=np.bool_)
     rules: list[Rule] = []
     most = int(thresholds.FEW_SHARE * n) + 1
-    if not screened and (found := find_fences(X, ascending, missing, True)[0]) is not None:
+    if not screened and (found := find_fences(X, ascending, missing)) is not None:
         outside = found(X) > 1.0
         if outside.sum() <= (1.0 - thresholds.KEPT_SHARE) * n:
             rules, kept = [Rule(found, 1.0, found.log_p)], ~outside

@@ -282,7 +282,7 @@ def _weak_signs(found: SearchState, left: bool) -> list[Finding]:
     log_p, unclear = found.doubtful.log_p, bool(found.unclear)
     if found.tail:
         return [Finding(Kind.TAIL_KEPT, found.tail)]
-    if thresholds.LOG_LEVEL <= log_p < np.log(thresholds.DOUBTFUL_LEVEL):
+    if thresholds.LOG_LEVEL <= log_p < np.log(thresholds.LEVEL):
         return [Finding(Kind.WEAK_SIGNS, value=float(np.exp(log_p)))]
     if log_p < thresholds.LOG_LEVEL and found.refused is None and not unclear:
         return [Finding(Kind.NO_CUT)]

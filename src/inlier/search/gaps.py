@@ -145,7 +145,7 @@ def _evidence(a: Array, number: Array) -> Array:
     """
     found = np.zeros((len(a), len(_laws()[0])))
     for size in np.unique(number):
-        first = int(np.ceil(thresholds.FEW_CELLS * size))
+        first = int(np.ceil(0.05 * size))  # the farther ones may be extreme
         last = min(int(size) // 2, first + thresholds.MOST_SPACINGS)
         if last > first:
             these = number == size

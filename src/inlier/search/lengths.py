@@ -45,26 +45,20 @@ def extreme_lengths(
     table.
     """
     m, d = R.shape
-    if d < 2:
+    if d < 2 or m < thresholds.FEWEST_LENGTHS:
         return []
-    few = m < thresholds.FEWEST_LENGTHS
-    least_size, least_ratio, prior = thresholds.EXTREME
-    if few:
-        plain = _length(R, ascending, 1.0)
-        measured, few_codes = [(plain, _measured(plain, R))], False
+    plain, tied = _gaussian_length(ascending)
+    # In columns of codes a length takes few values, and tests of it would find gaps.
+    few_codes = 2 * int((tied > thresholds.TIED_SHARE).sum()) < d
+    if d < min(m, thresholds.WIDE_COLUMNS):
+        sizes = np.empty(R.shape, np.float32)
+        for part in blocks_in_cache(*R.shape):
+            sizes[part] = plain.cells(R[part])
+        white = replace(plain, whitener=_whitener(sizes))
+        measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
     else:
-        plain, tied = _gaussian_length(ascending)
-        # In columns of codes a length takes few values, and tests of it would find gaps.
-        few_codes = 2 * int((tied > thresholds.TIED_SHARE).sum()) < d
-        if d < min(m, thresholds.WIDE_COLUMNS):
-            sizes = np.empty(R.shape, np.float32)
-            for part in blocks_in_cache(*R.shape):
-                sizes[part] = plain.cells(R[part])
-            white = replace(plain, whitener=_whitener(sizes))
-            measured = [(plain, plain.lengths(sizes)), (white, white.lengths(sizes))]
-        else:
-            measured = [(plain, _measured(plain, R))]
-    extreme = [] if few else _long_by_law(R, ascending, columns)
+        measured = [(plain, _measured(plain, R))]
+    extreme = _long_by_law(R, ascending, columns)
     for measure, lengths in measured:
         a = np.sort(lengths)
         off = np.maximum(a - np.median(a), 0.0)
@@ -74,7 +68,7 @@ def extreme_lengths(
         scale, power = (x.item() for x in _unit_and_power(off[:, None], np.array([number])))
         log_tests = np.log(2 * d + 4)
         size = MEDIAN_SIZE * (off / scale) ** power
-        found = _gap(a, size, log_tests, most, least_size, least_ratio, prior)
+        found = _gap(a, size, log_tests, most, *thresholds.EXTREME)
         if found is None and few_codes and d < thresholds.WIDE_COLUMNS:
             found = _gap(a, MEDIAN_SIZE * off / scale, log_tests, most, *thresholds.LONG)
             if found is not None and np.sum(a > found[0]) < thresholds.LONG_SHARE * m:
@@ -122,7 +116,7 @@ def _gap(
         - (inside + prior) * np.log1p(k * np.log(np.maximum(r, 1.0)) / total)
     )
     extreme = enough & (size[edge] >= least_size) & (r >= least_ratio)
-    extreme &= log_p < np.log(thresholds.EXTREME_LEVEL)
+    extreme &= log_p < np.log(thresholds.LEVEL)
     if not extreme.any():
         return None
     i = int(np.argmin(np.where(extreme, log_p, np.inf)))
@@ -198,7 +192,7 @@ def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, 
     if _few_values(lengths):
         return []
     middle = float(np.median(lengths))
-    law, cap = cuts_of(lengths - middle, thresholds.CELL_LEVEL, thresholds.LONG_INFLATED, 0.5)
+    law, cap = cuts_of(lengths - middle, thresholds.LEVEL, thresholds.LONG_INFLATED, 0.5)
     cut = middle + min(law.above, cap.above)
     if not np.isfinite(cut):
         return []

@@ -180,7 +180,7 @@ def _charge(white: Rows, best: float, random: np.random.Generator) -> float:
         signs = random.choice([-1.0, 1.0], int(twin.max()) + 1)[twin]
         least = min(found.cut.log_p for found in _tested(white * like(signs, white)))
         charge = max(charge, -1.25 * least)  # more trials would find a bit more
-        if best + charge > np.log(thresholds.DOUBTFUL_LEVEL):
+        if best + charge > np.log(thresholds.LEVEL):
             break
         if best + 2.0 * charge < 2.0 * thresholds.LOG_LEVEL:
             return 2.0 * charge

@@ -18,7 +18,6 @@ from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import bdtr
 
 from inlier._internal.arrays import (
     ascending_columns,
@@ -38,7 +37,6 @@ from inlier._internal.typing import Array, Mask, Rows
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
 from inlier.search.gaps import rounding_steps
-from inlier.search.pursuit import climb, windows
 from inlier.search.state import Candidate, SearchState, Task, remove
 from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
 from inlier.verdict import Group, Suspect
@@ -157,17 +155,18 @@ def separated_groups(
         if not found:
             return [], [], several
         n_found = sum(int(group.members.sum()) for group, _ in found)
-        projected = project_on_axes(to_gpu(values[:, np.ptp(values, axis=0) > 0.0]))
+        varies = np.ptp(values, axis=0) > 0.0
+        if not varies.any():  # equal rows have no unit to judge others by
+            return [], [], several
+        projected = project_on_axes(to_gpu(values[:, varies]))
         if n_found > thresholds.FEW_SHARE * n:
-            several |= bimodality_ratio(projected, thresholds.REST_LEVEL) > 1.0
+            several |= bimodality_ratio(projected, thresholds.STRICT_LEVEL) > 1.0
         if not several and skewness_ratio(projected, strict=False) <= 1.0:
             return found, [], several
 
     def is_obvious(pair: tuple[Separated, Array]) -> bool:
         group = pair[0]
-        few = group.members.sum() <= thresholds.FEW_SHARE * n
-        ratio = thresholds.CLEAR_RATIO if few else thresholds.OBVIOUS_RATIO
-        return bool(group.ratio >= ratio and group.log_p <= thresholds.CLEAR_LOG_P)
+        return group.ratio >= thresholds.OBVIOUS_RATIO and group.log_p <= thresholds.LARGE_LOG_P
 
     def is_suspect(pair: tuple[Separated, Array]) -> bool:
         return pair[0].ratio >= thresholds.LARGE_RATIO and pair[0].log_p <= thresholds.LARGE_LOG_P
@@ -211,8 +210,8 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
     best, merit, blocked = None, 0.0, False
     if d < 2:  # the cells of one column are judged by its law
         return None, False
-    for space, n_tested, white in coordinate_systems(X):
-        for members, ratio, spread, way in _candidates(space, n_tested, white):
+    for space, n_tested in coordinate_systems(X):
+        for members, ratio, spread, way in _candidates(space, n_tested):
             k = int(members.sum())
             few = k <= thresholds.FEW_SHARE * n
             if ratio < (thresholds.FEW_RATIO if few else thresholds.LARGE_RATIO):
@@ -223,10 +222,8 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
             lenient = obvious or (few and spread <= ratio)
             if log_p > (thresholds.FEW_LOG_P if lenient else thresholds.LARGE_LOG_P):
                 continue
-            natural = k > thresholds.MINORITY_SHARE * n and d < thresholds.MINORITY_COLUMNS
-            small = m - k >= thresholds.KEPT_SHARE * n
-            small = small and bdtr(k, m, 0.5) <= thresholds.EQUAL_LEVEL
-            if not small or (natural and not obvious):
+            natural = k > thresholds.FEW_SHARE * n and d < thresholds.MINORITY_COLUMNS
+            if m - k < thresholds.KEPT_SHARE * n or (natural and not obvious):
                 blocked = True
             elif k * np.log(ratio) ** 2 > merit:
                 merit = k * np.log(ratio) ** 2
@@ -234,12 +231,16 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
     return best, blocked
 
 
-def _extent(along: Array, members: Mask) -> tuple[float, float]:
-    """Return the separation ratio, and the distance of the farthest member over the nearest."""
+def _extent(along: Array, members: Mask, rounding: float = 0.0) -> tuple[float, float]:
+    """Return the separation ratio, and the distance of the farthest member over the nearest.
+
+    Both edges of the gap may be off by the rounding.
+    """
     others = along[~members]
     middle = np.median(others)
-    nearest, farthest = along[members].min() - middle, along[members].max() - middle
-    reach = max(np.abs(others - middle).max(), TINY)
+    nearest = along[members].min() - middle - rounding
+    farthest = along[members].max() - middle
+    reach = max(np.abs(others - middle).max() + rounding, TINY)
     return float(nearest / reach), float(farthest / max(nearest, TINY))
 
 
@@ -296,10 +297,10 @@ class _Space(NamedTuple):
         return np.asarray(np.array(noise) / np.sqrt(12.0))
 
 
-def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
+def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int]]:
     """Yield the rows in the units of the columns, and whitened.
 
-    Also the number of axes that are tested, and whether the rows are whitened.
+    Also the number of axes that are tested.
     """
     xp, (n, d) = namespace(X), X.shape
     ascending = ascending_columns(X)
@@ -322,7 +323,7 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
     space = _Space.of(Y, np.ones(d, dtype=np.bool_), unit, rounding)
     held = np.flatnonzero(space.lengths > 1e-7 * space.lengths[0])
     space = space.scaled(held, np.ones(len(held)))
-    yield space, min(thresholds.UNIT_AXES, len(held)), False
+    yield space, min(thresholds.UNIT_AXES, len(held))
     usable = ~rough & np.isfinite(unit)
     if usable.sum() < 2:
         return
@@ -338,12 +339,12 @@ def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int, bool]]:
     chosen = np.flatnonzero(good)[:most]
     if len(chosen) >= 2:
         white = space.scaled(chosen, deviations[chosen])
-        yield white, min(int(usable.sum()), thresholds.WHITE_AXES), True
+        yield white, min(int(usable.sum()), thresholds.WHITE_AXES)
 
 
 def project_on_axes(X: Rows) -> Array:
     """Project the rows on the principal axes along which groups are searched for."""
-    return np.concatenate([space.rows[:, :k] for space, k, _ in coordinate_systems(X)], axis=1)
+    return np.concatenate([space.rows[:, :k] for space, k in coordinate_systems(X)], axis=1)
 
 
 def project_and_divide(X: Rows) -> tuple[Array, Array]:
@@ -351,7 +352,7 @@ def project_and_divide(X: Rows) -> tuple[Array, Array]:
 
     No row contributes to its own direction: noise that was divided in two still has one mode.
     """
-    first = [space.rows[:, :k] for space, k, _ in coordinate_systems(X)]
+    first = [space.rows[:, :k] for space, k in coordinate_systems(X)]
     # In the units of the columns, along few axes: along many, noise falls apart into two parts.
     T = first[0].T
     least = np.full(len(T), max(4, int(0.1 * X.shape[0])))
@@ -360,44 +361,18 @@ def project_and_divide(X: Rows) -> tuple[Array, Array]:
     return np.concatenate(first, axis=1), T.T
 
 
-def _skewed(white: Array) -> Array:
-    """Project the rows on the most skewed and the flattest direction of each window of axes."""
-    found = []
-    for window in windows(white.shape[1]):
-        # Only starts of a search for groups: fewer steps than those of the pursuit are enough.
-        V, skewness, kurtosis = climb(white.T, window, 8)
-        for i, axes in enumerate(window):
-            projected = white[:, axes] @ V[i].T
-            projected -= projected.mean(axis=0)
-            projected /= np.maximum(projected.std(axis=0), TINY)
-            best = {int(skewness[i].argmax()), int(kurtosis[i].argmin())}
-            found += [projected[:, j] for j in sorted(best)]
-    return np.array(found)
-
-
 # -- groups along directions ----------------------------------------------------------------------
 
 
-def _candidates(
-    space: _Space, n_tested: int, white: bool
-) -> list[tuple[Mask, float, float, Array]]:
+def _candidates(space: _Space, n_tested: int) -> list[tuple[Mask, float, float, Array]]:
     """Find the groups that some direction shows, each with its extent and direction."""
     rows = space.rows
     m = len(rows)
     least = sorted({3, max(4, int(0.04 * m))})
-    starts = np.concatenate([_skewed(rows), rows.T]) if white else rows[:, :n_tested].T
+    starts = rows[:, :n_tested].T
     fewest = [np.full(len(starts), k) for k in least]
     split, found = _split(starts, *fewest)
-    groups, sizes = [split[found]], [np.concatenate(fewest)[found]]
-    if not white:
-        order = np.argsort(starts, axis=1, kind="stable")
-        for k in (m // 10, m // 4):
-            for end in (order[:, :k], order[:, m - k :]) if k >= 3 else ():
-                ends = np.zeros((len(order), m), dtype=np.bool_)
-                np.put_along_axis(ends, end, True, axis=1)
-                groups.append(ends)
-                sizes.append(np.full(len(order), least[-1]))
-    G, k_least = _distinct(np.concatenate(groups), np.concatenate(sizes))
+    G, k_least = _distinct(split[found], np.concatenate(fewest)[found])
     if not len(G):
         return []
     for turn in range(thresholds.TURNS):
@@ -420,9 +395,10 @@ def _candidates(
     lengths = np.maximum(np.linalg.norm(ways, axis=1), TINY)
     candidates = []
     for t, members, way, rounding in zip(along, G, ways, space.noise(ways) / lengths, strict=True):
-        k = int(members.sum())
-        if 2 < k < m / 2 and t[~members].std() >= thresholds.ROUNDINGS * rounding:
-            candidates.append((members, *_extent(t, members), way))
+        if 2 < int(members.sum()) < m / 2:
+            blur = thresholds.ROUNDINGS * rounding
+            coarse = t[~members].std() < blur
+            candidates.append((members, *_extent(t, members, blur if coarse else 0.0), way))
     return candidates
 
 

@@ -181,7 +181,7 @@ def remove(task: Task, found: SearchState, group: Candidate) -> Group | None:
         ratio=group.ratio,
     )
     # Of all rows: extreme ones have been removed before.
-    if left < thresholds.MAJORITY * task.frame.whole.shape[0] - 1e-9:
+    if left < thresholds.KEPT_SHARE * task.frame.whole.shape[0] - 1e-9:
         found.refused = record
         return None
     found.groups.append(record)

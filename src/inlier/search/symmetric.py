@@ -24,7 +24,6 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
-from scipy.special import bdtr
 
 from inlier._internal.arrays import (
     among,
@@ -419,7 +418,7 @@ def _may_be_skewed(counts: Array, n: int) -> Mask:
     mirrored = np.concatenate([beyond[:, ::-1, shift:], nothing], axis=-1)
     pure = 1.0 + mirrored <= thresholds.GOOD_SHARE * beyond
     log_p = np.where(pure, tests.log_binomial(beyond, mirrored), 0.0) + tests.log_cuts(n)
-    return np.asarray(log_p.min(axis=(1, 2)) < np.log(thresholds.DOUBTFUL_LEVEL))
+    return np.asarray(log_p.min(axis=(1, 2)) < np.log(thresholds.LEVEL))
 
 
 def _may_have_a_gap(counts: Array) -> Mask:
@@ -453,10 +452,8 @@ def is_noise(
     d = int(varies.sum())
     if not d or n_kept < max(60, 1000 / d):
         return False
-    natural = n - n_kept > thresholds.MINORITY_SHARE * n
+    natural = n - n_kept > thresholds.FEW_SHARE * n
     if natural and d < thresholds.MINORITY_COLUMNS:
-        return False
-    if any(bdtr(k, k + n_kept, 0.5) > thresholds.EQUAL_LEVEL for k, _ in groups):
         return False
     if any(k > thresholds.CLASS_SHARE * n and is_class(rows, values) for k, rows in groups):
         return False
@@ -471,10 +468,10 @@ def is_noise(
         on_axes, divided = project_and_divide(tested)
         return (
             _is_symmetric_with_one_mode(on_axes)
-            and bimodality_ratio(divided, thresholds.DIVIDED_LEVEL) <= 1.0
+            and bimodality_ratio(divided, thresholds.CAREFUL_LEVEL) <= 1.0
         )
 
 
 def _is_symmetric_with_one_mode(T: Rows) -> bool:
-    flatness = bimodality_ratio(T, thresholds.BIMODALITY_LEVEL)
+    flatness = bimodality_ratio(T, thresholds.CAREFUL_LEVEL)
     return max(skewness_ratio(T), flatness) <= 1.0

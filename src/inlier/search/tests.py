@@ -18,6 +18,7 @@ minority is evidence only beside rows that pass `skewness_ratio` and `bimodality
 All probabilities are logarithms. Nothing here reads the data.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -171,8 +172,8 @@ def _redescended(values: Rows, middle: Rows, center: Rows, reach: Rows, moves: R
 
 def coincides(ascending: Rows, share: float = 0.25) -> Mask:
     """Return whether this share of the values of each row (k x n) is one value."""
-    part = max(1, int(share * ascending.shape[1]))
-    width = namespace(ascending).min(ascending[:, part:] - ascending[:, :-part], axis=1)
+    more = max(2, math.ceil(share * ascending.shape[1])) - 1
+    width = namespace(ascending).min(ascending[:, more:] - ascending[:, :-more], axis=1)
     same: Mask = on_host(width <= 1e-9 * (ascending[:, -1] - ascending[:, 0]))
     return same
 
@@ -356,7 +357,7 @@ def _has_mode(sizes: Rows, cut: float) -> bool:
     at = on_host(xp.searchsorted(ascending, like(edges.ravel(), ascending))).reshape(edges.shape)
     inner, outer = at[1] - at[0], at[2] - at[1]
     log_p = lowest(log_binomial(outer.astype(float), inner.astype(float)))
-    return log_p < float(np.log(thresholds.MODE_LEVEL))
+    return log_p < float(np.log(thresholds.STRICT_LEVEL))
 
 
 def _spread_out(ascending: Rows) -> Rows:
@@ -450,7 +451,7 @@ def skewness_ratio(T: Rows, strict: bool = True) -> float:
         shift = np.abs(mean - middle) / positive(deviation) / MEAN_ERROR
         outer = np.maximum(outer, shift)
     skewness = np.maximum(skewness, outer)
-    level = thresholds.SKEWNESS_LEVEL if strict else thresholds.REST_LEVEL
+    level = thresholds.CAREFUL_LEVEL if strict else thresholds.STRICT_LEVEL
     return float(np.sqrt(n) * skewness.max() / -ndtri(level / 2.0 / k))
 
 
@@ -499,7 +500,7 @@ def is_nearer_elsewhere(R: Array, along: Array, cut: float) -> bool:
     ranks = (1.0 + np.searchsorted(others, lengths[~inner])) / (1.0 + len(others))
     # Of equally distributed ranks, the logarithms add up to a gamma variable (Fisher's method).
     chance = gammaincc(len(ranks), -np.log(ranks).sum())
-    return bool(chance < thresholds.CONFINED_LEVEL)
+    return bool(chance < thresholds.STRICT_LEVEL)
 
 
 def _is_gaussian(Z: Array, inner: Array) -> bool:
@@ -510,7 +511,7 @@ def _is_gaussian(Z: Array, inner: Array) -> bool:
     n, p = len(inner), Z.shape[1]
     product = p * (p + 2.0)
     kurtosis = ((_sphered(inner) ** 2).sum(axis=1) ** 2).mean() - product * (n - 1.0) / (n + 1.0)
-    if abs(kurtosis) >= -ndtri(thresholds.GAUSSIAN_LEVEL / 2.0) * np.sqrt(8.0 * product / n):
+    if abs(kurtosis) >= -ndtri(thresholds.LEVEL / 2.0) * np.sqrt(8.0 * product / n):
         return False
     n, S = len(Z), _sphered(Z)
     cubes = 0.0
@@ -520,7 +521,7 @@ def _is_gaussian(Z: Array, inner: Array) -> bool:
     # Mardia's correction for few rows.
     factor = (p + 1.0) * (n + 1.0) * (n + 3.0) / (n * ((n + 1.0) * (p + 1.0) - 6.0))
     degrees = product * (p + 1.0) / 6.0
-    return bool(chdtrc(degrees, factor * cubes / n / 6.0) > thresholds.GAUSSIAN_LEVEL)
+    return bool(chdtrc(degrees, factor * cubes / n / 6.0) > thresholds.LEVEL)
 
 
 def _sphered(R: Array) -> Array:

@@ -18,26 +18,26 @@ SEPARATED_ROWS = 1000  # rows in which separated groups are searched for
 # -- extreme and separated rows
 
 TAIL_INDEX = 3.0  # expected of good values: their variance is finite, and a bit more
+LEVEL = 0.01  # chance for a clean table that a test finds something in it
+STRICT_LEVEL = 1e-3  # of a test of many, or of one of several conditions
+CAREFUL_LEVEL = 1e-4  # of tests that are approximate, or on which whole groups depend
 FEW_SHARE = 0.12  # share of the rows that counts as few; more may be a natural minority
-KEPT_SHARE = 0.58  # share of the rows that must be kept: a clear majority
+KEPT_SHARE = 0.55  # share of the rows that must be kept: a clear majority
 ROUNDS = 8  # rounds in which such rows are removed
 
 # -- extreme cells
 
 INNER_SHARE = 0.65  # of the values of a column, which give its unit: a third may be bad
-LOG_DEVIATION = 1.5  # of the log-normal law that is admitted beyond it: heavier than Student's t_2
-LOG_SKEW = 2.0  # added where the values end abruptly on the other side, as amounts do at 0
+LOG_DEVIATION = 1.5  # of the log-normal law that is admitted beyond it: heavier than Student's
+# t_2; up to twice as much on a side on which more of a column lies, as amounts do above 0
 INFLATED = 4.0  # units by which extreme cells alone make a column vary
 CAP = 100.0  # the same, whatever the law, ...
-NARROW_CAP = 20.0  # and where both sides of a column have tails, or many values are equal
-CELL_LEVEL = 0.01  # chance for a clean table, over all columns
-CONFINED_LEVEL = 0.001  # at which rows with extreme cells are like others in all other columns
+NARROW_CAP = 20.0  # and where many values are equal: most of the others may be bad
 TIED_SHARE = 0.46  # most equal values that count: then the nearest third of the others is the unit
 GAP_LEVEL = 0.03  # chance for a clean table that a gap separates a cell: it costs less than a row
 INVERSE_DEGREES = np.linspace(0.0, 1.0, 11)  # of freedom, of the admitted laws: Gaussian to Cauchy
 UNLIKE = 0.25  # sides that are unlike all others, in the weights of the laws
 COPIED_CELLS = 1 << 25  # of larger tables no copy is made: a row with an extreme cell is removed
-FEW_CELLS = 0.05  # share of the cells of a column; more may be those of a group of rows
 MANY_CELLS = 0.25  # share of the cells of a row; if more are extreme, the row is removed
 
 # -- extreme rows
@@ -49,51 +49,37 @@ LONG_SHARE = 0.04  # share of the rows from which on weaker conditions hold
 LONG = 3.0, 1.05, 10.0  # as EXTREME
 INNER_LEVELS = 0.25, 0.5  # quantiles of a side that tell its tail: half of it may be bad
 LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
-EXTREME_LEVEL = 0.01  # chance for a clean table that a length is extreme, over all cuts, ...
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
-FEWEST_LENGTHS = 30  # of fewer rows, the tails of columns are not transformed
+FEWEST_LENGTHS = 30  # fewer rows do not tell what lengths are usual
 WIDE_COLUMNS = 256  # from which on a table is wide; in others lengths are also decorrelated
 
 # -- separated groups
 
 FEW_LOG_P = float(np.log(1e-3))  # largest log of the chance for few rows in a compact cluster
-LARGE_LOG_P = float(np.log(1e-12))  # for all other groups
+LARGE_LOG_P = float(np.log(1e-20))  # for all other groups
 FEW_RATIO = 1.35  # smallest separation ratio of few rows
 LARGE_RATIO = 1.5  # and of more
-OBVIOUS_RATIO = 6.0  # from which on a group is obvious
-CLEAR_RATIO = 3.0  # the same for few rows: natural groups of real tables reach 2.7
+OBVIOUS_RATIO = 6.0  # from which on a group is removed whatever the other rows are
 ONE_COLUMN = 0.9  # share of what sets rows apart; if one column has more, they have a level of it
-CLEAR_LOG_P = float(np.log(1e-20))  # of groups that do not depend on the other rows
-MINORITY_SHARE = 0.15  # a larger group is a natural minority, unless obvious, ...
-MINORITY_COLUMNS = 4  # in fewer columns than these
-EQUAL_LEVEL = 0.01  # at which a group must be smaller than one of two equal ones, or is a class
+MINORITY_COLUMNS = 4  # in fewer columns, more than a few rows are a natural minority
 ROUNDINGS = 3.0  # directions in which rows vary by fewer rounding steps are not tested
 UNIT_AXES = 8  # tested principal axes in the units of the columns
 WHITE_AXES = 40  # most tested principal axes of whitened rows
 
 # -- whether the kept rows are noise about one center
 
-SKEWNESS_LEVEL = 2e-4  # over all columns
-BIMODALITY_LEVEL = 3e-5  # smaller: the kurtosis of few Gaussian rows is small more often than ...
-DIVIDED_LEVEL = 1e-6  # its approximation, and more so along directions that divide them best
-REST_LEVEL = 1e-3  # of both tests, for the rows beside separated groups
 CLASS_SHARE = 0.3  # a larger group is a class if it varies as the rest does
 
 # -- groups among symmetric rows
 
-LEVEL = 1e-4  # chance that a clean table shows a group that is removed
-LOG_LEVEL = float(np.log(LEVEL))
-LEVEL_QUANTILE = -float(ndtri(LEVEL))
-DOUBTFUL_LEVEL = 1e-2  # weaker evidence is not reported
+LOG_LEVEL = float(np.log(CAREFUL_LEVEL))  # largest chance of a group that is removed
+LEVEL_QUANTILE = -float(ndtri(CAREFUL_LEVEL))
 GOOD_SHARE = 0.25  # largest share of good rows beyond a cut, by their mirror image
 CENTER_ERRORS = 2.0  # standard errors by which the mirror image is moved, to be safe
 CENTER_REACH = 2.0  # standard deviations beyond which rows do not move the center
 SHORT_TAIL = 0.75  # deviation over mean beyond a cut; an exponential tail has 1
-MODE_LEVEL = 1e-3  # of each window for a second mode; windows overlap
-GAUSSIAN_LEVEL = 0.01  # at which rows are Gaussian in all directions but that of a tail
 UNPOPULATED = 0.125  # largest part of a group half way between it and the center
 MOST_GROUPS = 12  # rounds of the search; each but the last removes a group
-MAJORITY = 0.55  # share of the rows that must be kept
 LARGE = 1.0 / 3.0  # if a larger share is removed, a group must be well separated
 TURNS = 3  # directions that are turned to the group that they show, and how often
 NOISE_ROUNDINGS = 8.0  # directions in which rows vary by fewer roundings are not tested
