@@ -36,6 +36,18 @@ def test_cells_of_small_tables_leave_as_cells_and_rows_as_rows(kind, seed):
         np.testing.assert_array_equal(result._gaps.cells, [[i, bad[1]] for i in bad[0]])
 
 
+@cases("seed", (0, 1, 4))
+def test_rows_of_another_kind_are_removed_if_many_of_their_cells_are_extreme(seed):
+    # A chain without a gap, beside flags: no column alone tells it from a natural minority.
+    rng = np.random.default_rng(seed)
+    X = (rng.random((400, 6)) < rng.uniform(0.05, 0.3, 6)).astype(float)
+    chain = np.outer(np.geomspace(2.5, 60.0, 48), np.linspace(0.3, 0.9, 6))
+    X[:48] = chain + 0.1 * rng.standard_normal((48, 6))
+    support = robust_mean(X).support
+    assert not support[40:48].any()
+    assert support[48:].all()
+
+
 def test_typos_are_set_aside_and_described():
     result = fitted(iris_with_typos())
     assert result.support.all()

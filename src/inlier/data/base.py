@@ -211,6 +211,8 @@ class Table(Passes):
     """Whether extreme cells have been looked for, and set aside but in rows that have many."""
     fences: Any = None
     """The fences beyond which they lie, if there are any."""
+    many: Any = None
+    """The measure of rows with many such cells, if there are any."""
     ascending: Array | None = None
     """The sorted columns, d x n on the host, between the search for cells and the one for rows."""
     columns: tuple[str, ...] | None = None

@@ -51,15 +51,18 @@ def find_fences(
     values: Array,
     ascending: Array,
     missing: Mask | None,
-) -> Fences | None:
-    """Find the fences of the columns; None if no cell is extreme.
+) -> tuple[Fences | None, Fences | None]:
+    """Find fences beyond which cells are set aside, and fences by which rows are judged.
 
-    `ascending` are the sorted columns, d x n.
+    The second are also those of cells whose rows differ from others in other columns: one such cell
+    may belong to a natural class, but not many. None if no cell is extreme. `ascending` are the
+    sorted columns, d x n.
     """
     d = values.shape[1]
     others = _Others(values)
     center = middles(ascending)
     above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
+    all_above, all_below = above.copy(), below.copy()
     for j in _candidates(ascending, center, missing):
         present = slice(None) if missing is None else ~missing[:, j]
         off = values[:, j] - center[j]
@@ -67,6 +70,7 @@ def find_fences(
         law, cap = cuts_of(off[present], thresholds.LEVEL / d, foreign=foreign)
         cut = law if others.typical(law.beyond(off), j) else cap
         above[j], below[j] = min(cut.above, cap.above), min(cut.below, cap.below)
+        all_above[j], all_below[j] = min(law.above, cap.above), min(law.below, cap.below)
         least = min(least, cut.log_p)
     rest, tested = values, np.arange(d)
     tails: Tails | None = None
@@ -94,10 +98,14 @@ def find_fences(
         if not found:
             break
         least, tested = min(least, log_p), np.array(found)
-    if not (np.isfinite(above).any() or np.isfinite(below).any()):
-        return None
+    all_above, all_below = np.minimum(all_above, above), np.minimum(all_below, below)
+    if not np.isfinite([all_above, all_below]).any():
+        return None, None
     unit = np.array([median(np.abs(rest[:, j] - center[j])) for j in range(d)])
-    return Fences(center, unit, above, below, least)
+    of_rows = Fences(center, unit, all_above, all_below, least)
+    if not np.isfinite([above, below]).any():
+        return None, of_rows
+    return Fences(center, unit, above, below, least), of_rows
 
 
 class _Others:

@@ -34,14 +34,14 @@ def extreme_rules(table: Table, sample: RowSample) -> list[Rule]:
 
     Where extreme cells were set aside, a row is removed if it has many; elsewhere if it has one.
     """
-    fences, ascending = table.fences, table.ascending
+    many, ascending = table.many, table.ascending
     table.ascending = None  # as large as the sample, and needed no more
     with np.errstate(all="ignore"):
         if len(sample.rows) == table.shape[0]:
             values, missing = sample.values, sample.missing
-            return find_extremes(values, ascending, missing, fences, table.screened)[0]
+            return find_extremes(values, ascending, missing, many, table.screened)[0]
         values, widened = _with_rows_beyond(table, sample)
-        rules, kept = find_extremes(values, None, None, fences, table.screened)
+        rules, kept = find_extremes(values, None, None, many, table.screened)
         return [
             rule if isinstance(rule.measure, ManyCells) else widened(rule, values[kept])
             for rule in rules
@@ -66,32 +66,30 @@ def without_extreme_cells(table: Table) -> Table:
             if not np.isfinite(values).all():
                 return table
             ascending = ascending_columns(values)
-            fences = find_fences(values, ascending, table.missing)
+            fences, of_rows = find_fences(values, ascending, table.missing)
         else:
             sample = RowSample.of(copy(table))  # the order of the rows is left to the fit
             if sample is None or not np.isfinite(sample.values).all():
                 return table
             values, widened = _with_rows_beyond(table, sample)
-            fences = find_fences(values, ascending_columns(values), None)
-            if fences is not None:
-                kept = values[fences(values) <= 1.0]
-                fences = cast(Fences, widened(Rule(fences, 1.0, 0.0), kept).measure)
+            fences, of_rows = (
+                one
+                and cast(Fences, widened(Rule(one, 1.0, 0.0), values[one(values) <= 1.0]).measure)
+                for one in find_fences(values, ascending_columns(values), None)
+            )
     table.screened = True
-    if fences is None:
-        table.ascending = ascending
-        return table
-    found = cells_beyond(table, fences)
+    many = None if of_rows is None else many_cells(of_rows)
     screened = cast(DenseTable, table)
-    if len(found):
+    if fences is not None and len(found := cells_beyond(table, fences, many)):
         screened, columns = set_aside(screened, found, fences), np.unique(found[:, 1])
         if ascending is not None:
             changed = on_host(of_columns(screened._Y, columns)).astype(np.float64)
             ascending[columns] = ascending_columns(changed)
-    screened.fences, screened.ascending = fences, ascending
+    screened.many, screened.ascending = many, ascending
     return screened
 
 
-def cells_beyond(table: Table, fences: Fences) -> Array:
+def cells_beyond(table: Table, fences: Fences, many: ManyCells | None = None) -> Array:
     """Return row and column of the cells to be set aside, k x 2: not those of rows with many."""
     with np.errstate(all="ignore"):
         sizes = table.measured(fences)
@@ -99,7 +97,7 @@ def cells_beyond(table: Table, fences: Fences) -> Array:
         values = table.fetch(rows).astype(np.float64)
         off = values - fences.center
         extreme = (off > fences.above) | (-off > fences.below)
-        extreme[many_cells(fences)(values) > 1.0] = False
+        extreme[(many or many_cells(fences))(values) > 1.0] = False
     if table.missing is not None:
         extreme &= ~table.missing[rows]
     found = np.argwhere(extreme)
@@ -157,22 +155,22 @@ def find_extremes(
     X: Array,
     ascending: Array | None,
     missing: Mask | None,
-    fences: Fences | None,
+    many: ManyCells | None,
     screened: bool,
 ) -> tuple[list[Rule], Mask]:
     """Find rules that separate extreme rows from the others, and the mask of the rows to keep.
 
     X holds all rows, or a sample with all rows that may be extreme, and `ascending` its sorted
     columns, if they are known. The rules are in the order in which they apply: one for cells, if
-    any, and some for lengths. If the table was `screened`, the cells beyond the `fences` were set
-    aside, but for those of rows that have many.
+    any, and some for lengths. If the table was `screened`, extreme cells were set aside, but for
+    those of rows that have `many`.
     """
     ascending = ascending_columns(X) if ascending is None else ascending
     n = X.shape[0]
     kept = np.ones(n, dtype=np.bool_)
     rules: list[Rule] = []
     most = int(thresholds.FEW_SHARE * n) + 1
-    if not screened and (found := find_fences(X, ascending, missing)) is not None:
+    if not screened and (found := find_fences(X, ascending, missing)[0]) is not None:
         outside = found(X) > 1.0
         if outside.sum() <= (1.0 - thresholds.KEPT_SHARE) * n:
             rules, kept = [Rule(found, 1.0, found.log_p)], ~outside
@@ -195,9 +193,9 @@ def find_extremes(
             break
         rules += [rule for rule, _ in lengths]
         kept[kept] = ~removed
-    if fences is not None:
+    if many is not None:
         # The lengths of all rows were looked at: they show rows of another kind best together.
-        rule = Rule(many_cells(fences), 1.0, fences.log_p)
+        rule = Rule(many, 1.0, many.log_p)
         within = kept & (rule.measure(X) <= 1.0)
         if within.sum() >= thresholds.KEPT_SHARE * n:
             rules, kept = [rule, *rules], within

@@ -32,7 +32,7 @@ LOG_DEVIATION = 1.5  # of the log-normal law that is admitted beyond it: heavier
 # t_2; up to twice as much on a side on which more of a column lies, as amounts do above 0
 INFLATED = 4.0  # units by which extreme cells alone make a column vary
 CAP = 100.0  # the same, whatever the law, ...
-NARROW_CAP = 20.0  # and where many values are equal: most of the others may be bad
+NARROW_CAP = 12.0  # and where many values are equal: most of the others may be bad
 TIED_SHARE = 0.46  # most equal values that count: then the nearest third of the others is the unit
 GAP_LEVEL = 0.03  # chance for a clean table that a gap separates a cell: it costs less than a row
 INVERSE_DEGREES = np.linspace(0.0, 1.0, 11)  # of freedom, of the admitted laws: Gaussian to Cauchy
