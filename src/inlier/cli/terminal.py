@@ -16,9 +16,7 @@ from rich.table import Table
 
 from inlier._internal.progress import bar, watching
 from inlier._internal.typing import Array
-from inlier.cli import interruptible
 from inlier.cli.fitting import Fitted
-from inlier.cli.options import with_options_spelled
 from inlier.data.base import RowNumbers
 from inlier.report.numbers import MINUS, counted, decimals_for, fixed, signed
 from inlier.results.cells import CODE, Cell, reasons
@@ -61,12 +59,16 @@ def printable(text: str) -> str:
 
 @contextmanager
 def reporting_errors(
-    console: Console, interrupted: str = "No file was left half written."
+    console: Console,
+    spelled: Callable[[str], str] = str,
+    interrupted: str = "No file was left half written.",
 ) -> Iterator[None]:
-    """Print an error in one line, and exit with 130 if interrupted, with 2 otherwise."""
+    """Print an error in one line, `spelled` as on the command line.
+
+    Exit with 130 if interrupted, with 2 otherwise.
+    """
     try:
-        with interruptible():
-            yield
+        yield
     except KeyboardInterrupt:
         console.print(f"Interrupted. {interrupted}")
         raise typer.Exit(130) from None
@@ -75,7 +77,7 @@ def reporting_errors(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except (ValueError, ImportError, OSError, MemoryError) as error:
-        text = with_options_spelled(str(error)) or type(error).__name__
+        text = spelled(str(error)) or type(error).__name__
         console.print(f"Error: {text}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(2) from None
 
@@ -136,6 +138,8 @@ def show(console: Output, fit: Fitted) -> None:
         console.item(
             f"{counted(len(others), 'row')} beyond the cut: {_listed_rows(summary, others)}"
         )
+    if summary.suspects:
+        console.print("[bold]Seen, and kept[/bold]")
     for i, suspect in enumerate(summary.suspects):
         console.item(f"suspect {i + 1}: {suspect} (--drop {i + 1} removes it)")
     if summary.is_plain and summary.worst:
@@ -151,13 +155,10 @@ def show_next(
     console: Console,
     fits: Sequence[Fitted],
     repairs: int,
-    command: str,
     written: Collection[str],
+    can_explain: bool,
 ) -> None:
-    """Print what to do next, but for what was `written`.
-
-    There are so many `repairs`; the command is the one that explains a row, without its name.
-    """
+    """Print the options for what to do next, but for what was `written`; of `repairs`, how many."""
     summaries = [fit.result._summary for fit in fits]
     cells = [cell for summary in summaries for cell in summary.cells]
     codes = sorted({cell.value for cell in cells if cell.slip.like == CODE})
@@ -173,21 +174,17 @@ def show_next(
     if all(summary.groups for summary in summaries):  # of --group-by, it is put back in each
         tips["put group 1 back"] = "--keep 1"
     worst = [summary for summary in summaries if summary.worst]
-    if worst and command:
+    if worst and can_explain:
         summary = max(worst, key=lambda one: one.worst[0].score)
         name = summary.row_name(summary.worst[0].row)
         if isinstance(summary.names, RowNumbers):
             name = name.removeprefix("row ")
-        tips["explain a row"] = f"{command} --row {shlex.quote(name)}"
+        tips["explain a row"] = f"--explain={shlex.quote(name)}"
     if tips:
-        console.print("[bold]Next, to[/bold]")
-    width = max(map(len, tips), default=0)
+        console.print("[bold]Next, the same command with[/bold]")
+    width = max(map(len, tips.values()), default=0)
     for what, tip in tips.items():
-        line = f"  {what:{width}}  {tip}"
-        if console.is_terminal and len(line) > console.width:
-            console.print(printable(f"  {what}"))
-            line = f"    {tip}"
-        console.print(printable(line), soft_wrap=True)
+        console.print(printable(f"  {tip:{width}}  to {what}"), soft_wrap=True)
 
 
 def show_explanation(console: Console, explanation: Explanation, name: str) -> None:
