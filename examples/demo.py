@@ -87,7 +87,7 @@ def main() -> None:
         f"in {result.details.n_passes} passes over the data"
     )
     draw(X, is_one, result, OUTPUT)
-    result.to_html(REPORT, title="Zeros, and some ones", image=(8, 8))
+    result.to_html(REPORT, title="Zeros, and some ones")
     print(f"drawn into {OUTPUT}, and a report in {REPORT}")
 
 

@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from inlier._internal.atomic import replacing
 from inlier._internal.optional import optional
 from inlier.report import numbers, tables
 from inlier.report.card import printable
-from inlier.report.pictures import check_image, picture
 from inlier.report.rows import RowClass, row_classes, sample_rows, sampling_note
 from inlier.results.cells import reasons
 from inlier.results.explanation import Explanation, shortened
@@ -22,7 +21,7 @@ from inlier.results.summary import Summary
 
 # Limits that keep a page small: rows that are drawn, table rows, and rows of a group that are
 # listed. Of more groups than MOST_SECTIONS, the others are in the table of contents only.
-MOST_KEPT, MOST_REMOVED = 2000, 1500
+MOST_KEPT, MOST_REMOVED = 1500, 1000
 MOST_COLUMNS, MOST_CELLS, MOST_LISTED = 500, 300, 1500
 MOST_SECTIONS = 20
 MOST_REASONS = 12
@@ -39,8 +38,6 @@ def page(summary: Summary, **about: Any) -> str:
     summary : Summary
     title : str
         The name of the data.
-    image : (int, int), optional
-        Height and width, if each row is a grey image.
     path : str or path, optional
         The file to write the page to.
     notes : sequence of str
@@ -87,7 +84,6 @@ def _render(
     description: str,
     *,
     title: str = "",
-    image: tuple[int, int] | None = None,
     path: str | os.PathLike[str] | None = None,
     notes: Sequence[str] = (),
     source: str = "",
@@ -115,7 +111,7 @@ def _render(
             script=script,
             script_hash=base64.b64encode(digest).decode(),
             answers=[
-                {"name": name, "anchor": anchor} | _content(summary, image, 1.0 / len(answers))
+                {"name": name, "anchor": anchor} | _content(summary, anchor, 1.0 / len(answers))
                 for anchor, (name, summary) in answers.items()
             ],
         )
@@ -150,21 +146,19 @@ def _environment() -> Any:
     return environment
 
 
-def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> dict[str, Any]:
+def _content(summary: Summary, anchor: str, share: float) -> dict[str, Any]:
     """Collect what the sections about one answer show, with a share of all marks and table rows."""
-    from inlier.report import figures
-    from inlier.report.svg import chart
+    from inlier.report import figures, svg
+
+    chart = partial(svg.chart, anchor)
 
     def most(number: int, least: int) -> int:
         return max(least, int(number * share))
 
-    image = check_image(image, summary.d)
     known = summary.certificate
     classes = sample_rows(row_classes(summary), most(MOST_KEPT, 50), most(MOST_REMOVED, 50))
     pairs = figures.view_pairs(summary) if len(summary.view.rows) else []
     changes = summary.sensitivity
-    means = (summary.robust, summary.plain, summary.median)
-    limits = numbers.finite_range(summary.robust, summary.median)
     n_worst = max(3, int(np.ceil(len(summary.worst) * min(1.0, 2.0 * share))))
     return {
         "summary": summary,
@@ -176,20 +170,14 @@ def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> d
         "most_listed": most(MOST_LISTED, 100),
         "tooltips": [_tooltips(summary, one) for one in classes],
         "scores": chart(figures.draw_scores, summary, classes),
-        "histogram": chart(figures.draw_histogram, summary),
         "spectrum": chart(figures.draw_spectrum, summary),
         "sensitivity": chart(figures.draw_sensitivity, summary) if changes else None,
         "sensitivity_table": tables.sensitivity_table(changes) if changes else None,
         "projections": [chart(figures.draw_rows, summary, classes, pair) for pair in pairs],
-        "radius": chart(figures.draw_radius, known)
-        if np.isfinite(known.relative_radius(0))
-        else None,
         "radius_table": tables.radius_table(known),
         "means_table": tables.means_table(summary, most(MOST_COLUMNS, 20)),
         "cells_table": tables.cells_table(summary, most(MOST_CELLS, 20)),
-        "limits": limits,
-        "pictures": [picture(values, image, limits) for values in means if image],
-        "worst": [_worst_row(summary, why, classes, image) for why in summary.worst[:n_worst]],
+        "worst": [_worst_row(summary, why, classes) for why in summary.worst[:n_worst]],
     }
 
 
@@ -203,12 +191,7 @@ def _tooltips(summary: Summary, one: RowClass) -> dict[str, Any]:
     return {"key": one.key, "label": one.label, "rows": rows, "scores": scores, "names": names}
 
 
-def _worst_row(
-    summary: Summary,
-    why: Explanation,
-    classes: Sequence[RowClass],
-    image: tuple[int, int] | None,
-) -> dict[str, Any]:
+def _worst_row(summary: Summary, why: Explanation, classes: Sequence[RowClass]) -> dict[str, Any]:
     """Collect what the card of one of the worst rows shows."""
     return {
         "why": why,
@@ -217,6 +200,5 @@ def _worst_row(
         "row_class": next(one for one in classes if why.row in one.rows),
         "group": int(summary.group_of[why.row]),
         "cells": summary.cells_of(why.row),
-        "picture": picture(why.values, image) if image else "",
         "table": tables.explanation_table(why, numbers.decimals_for(summary.deviation)),
     }

@@ -17,10 +17,8 @@ from inlier._internal.typing import Array
 from inlier.report.numbers import LARGEST, counted, number
 from inlier.report.rows import RowClass, row_classes
 from inlier.report.scales import Scale, set_scales
-from inlier.results.certificate import Certificate
 from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
-from inlier.results.wording import certified_mean
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; marks differ as well. The page
 # replaces them by its own.
@@ -58,11 +56,16 @@ def look(role: str, index: int = 0) -> dict[str, Any]:
 
 def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None = None) -> Words:
     """Draw the score of every row, and the cut."""
-    scores, cut, y = summary.scores, summary.threshold, score_scale(summary)
+    scores, cut = summary.scores, summary.threshold
+    level = cut if 0.0 < cut < np.inf else 0.0
+    # The cut and most of the kept rows are visible.
+    kept, shown = scores[summary.support], np.append(scores, level)
+    y = Scale.positive(shown, kept, "score", reference=level / 4.0)
     _set_up(ax, _row_scale(summary), y)
     # The lowest scores are no surprise: they lie on the edge without an arrow.
     _draw_rows(ax, None, np.maximum(scores, y.low), classes or row_classes(summary))
-    _draw_cut(ax, summary, y)
+    if y.low < cut < y.high:
+        _draw_level(ax, cut, f"cut {number(cut)}")
     finite = scores[np.isfinite(scores)]
     highest = f"; the highest finite one is {number(finite.max())}" if len(finite) else ""
     remarks = ""
@@ -83,32 +86,6 @@ def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None =
         f"{number(cut)}{highest}.",
         remarks,
     )
-
-
-def score_scale(summary: Summary) -> Scale:
-    """Return the scale of the scores, on which the cut and most of the kept rows are visible."""
-    scores, cut = summary.scores, summary.threshold
-    cut = cut if 0.0 < cut < np.inf else 0.0
-    kept = scores[summary.support]
-    return Scale.positive(np.append(scores, cut), kept, "score", reference=cut / 4.0)
-
-
-def draw_histogram(ax: Axes, summary: Summary, bins: int = 28) -> Words:
-    """Draw how many rows have which score, beside the scores."""
-    y = score_scale(summary)
-    edges = (np.geomspace if y.kind == "log" else np.linspace)(y.low, y.high, bins + 1)
-    scores = np.clip(np.nan_to_num(summary.scores, nan=0.0), edges[0], edges[-1])
-    kept, all_rows = (np.histogram(s, edges)[0] for s in (scores[summary.support], scores))
-    most = int(all_rows.max())
-    _set_up(ax, Scale(0.0, most * 1.04, "rows", whole=True), y)
-    # A single row among thousands is visible too.
-    thin = np.where(all_rows > kept, np.maximum(all_rows, kept + 0.012 * most), all_rows)
-    for start, end, color in ((np.zeros(bins), kept, KEPT), (kept, thin, REMOVED)):
-        heights = np.diff(edges)
-        ax.barh(edges[:-1], end - start, heights, start, align="edge", color=color, ec="white")
-    _draw_cut(ax, summary, y)
-    description = f"A histogram of all {counted(summary.n, 'score')}; at most {most:,} in one bar."
-    return "Histogram of the scores", description, ""
 
 
 def draw_means(ax: Axes, summary: Summary, most: int = 20) -> Words:
@@ -256,26 +233,6 @@ def draw_sensitivity(ax: Axes, summary: Summary) -> Words:
     )
 
 
-def draw_radius(ax: Axes, certificate: Certificate) -> Words:
-    """Draw how far the mean can be off over the fraction of bad rows, as far as it is finite."""
-    stated = certificate.assumed
-    fractions = np.unique(np.append(np.linspace(0.0, 0.5, 101), stated))
-    radii = np.atleast_1d(certificate.relative_radius(fractions))
-    known = np.isfinite(radii)
-    percent, radii, here = 100.0 * fractions[known], radii[known], np.isin(fractions[known], stated)
-    x = Scale(0.0, 50.0, "bad rows, at most (%)")
-    _set_up(ax, x, Scale.linear(radii, "standard deviations", zero=True))
-    ax.plot(percent, radii, color=KEPT, lw=1.2)
-    for at, radius in zip(percent[here, None], radii[here, None], strict=True):
-        _draw_chosen(ax, at, radius, number(radius[0]))
-    return (
-        "Error over the fraction of bad rows",
-        f"How far {certified_mean(certificate)} of each column can be off, by how many rows are "
-        "bad.",
-        "",
-    )
-
-
 def _set_up(ax: Axes, x: Scale, y: Scale) -> None:
     """Set axes up with a line below, and a grid to read heights from."""
     set_scales(ax, x, y)
@@ -312,7 +269,10 @@ def _draw_points(
     Return where they are drawn.
     """
     (left, right), (low, high) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
-    at_x, at_y = np.clip(x, left, right), np.clip(y, low, high)
+    at_x, at_y = (
+        np.nan_to_num(np.clip(values, least, most), nan=least)
+        for values, least, most in ((x, left, right), (y, low, high))
+    )
     sides = (x > right, y > high, x < left, y < low)
     ax.plot(at_x, at_y, label=label, clip_on=not any(side.any() for side in sides), **style)
     for quarter, beyond in enumerate(sides):
@@ -323,21 +283,6 @@ def _draw_points(
                 color=REMOVED, clip_on=False, gid="arrow", label="_",
             )  # fmt: skip
     return at_x, at_y
-
-
-def _draw_chosen(ax: Axes, x: Array, y: Array, words: str) -> None:
-    """Draw the point that is the answer, with words beside it."""
-    (x,), (y,) = _draw_points(ax, x, y, marker="D", ms=8.0, mew=0.0, color=REMOVED, ls="none")
-    to_left = x > 0.8 * ax.get_xlim()[1]
-    ax.annotate(
-        words, (float(x), float(y)), (-9.0 if to_left else 9.0, 8.0), textcoords="offset points",
-        ha="right" if to_left else "left", fontsize="small", annotation_clip=False, gid="note",
-    )  # fmt: skip
-
-
-def _draw_cut(ax: Axes, summary: Summary, y: Scale) -> None:
-    if y.low < (cut := summary.threshold) < y.high:
-        _draw_level(ax, cut, f"cut {number(cut)}")
 
 
 def _draw_level(ax: Axes, value: float, words: str) -> None:
