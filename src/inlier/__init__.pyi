@@ -5,7 +5,6 @@ from .estimators import (
     RobustCenterer,
     RobustCovariance,
     RobustMean,
-    RobustMeanSampler,
     RobustPCA,
 )
 from .fits import RobustFit
@@ -27,7 +26,6 @@ __all__ = [
     "RobustFit",
     "RobustMean",
     "RobustMeanResult",
-    "RobustMeanSampler",
     "RobustPCA",
     "WeakEvidenceWarning",
     "federated",
