@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from inlier.report import page, pages
+from inlier.report import page
 from inlier.report.numbers import number
 from reading import HOSTILE, parsed
 
@@ -208,7 +208,7 @@ def test_dark_and_light(opened, html):
 
 
 def test_narrow(opened, html, result):
-    several = pages([("north", result._summary), ("south", result._summary)])
+    several = page([("north", result._summary), ("south", result._summary)])
     for one, width in ((html, 360), (several, 400)):
         tab = opened(one, viewport={"width": width, "height": 800})
         assert tab.evaluate("document.documentElement.scrollWidth") == width

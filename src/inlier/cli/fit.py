@@ -204,7 +204,11 @@ def fit(
             if clean is not None:
                 write(frame, kept, clean, changes.cells, changes.values)
             if report is not None:
-                _write_report(frame, fits, report, source=source, notes=notes)
+                from inlier.report import page
+
+                groups = [(str(one.group), one.result._summary) for one in fits]
+                answer = groups[0][1] if frame.groups is None else groups
+                page(answer, title=Path(source).name, path=report, notes=notes, source=source)
             if "json" in targets:
                 with replacing(targets["json"]) as unfinished:
                     unfinished.write_text(text, encoding="utf-8")
@@ -277,16 +281,6 @@ def _check_targets(targets: dict[str, Path], file: str) -> None:
         if path in taken:
             raise ValueError(f"--{name} {path} is also the file of another option. Choose another.")
         taken.add(path)
-
-
-def _write_report(frame: LoadedTable, fits: list[Fitted], path: Path, **about: Any) -> None:
-    from inlier.report import page, pages
-
-    about |= {"title": Path(about["source"]).name, "path": path}
-    if frame.groups is None:
-        page(fits[0].result._summary, **about)
-    else:
-        pages([(str(fit.group), fit.result._summary) for fit in fits], **about)
 
 
 def _position(frame: LoadedTable, row: str) -> int:

@@ -9,13 +9,13 @@ import numpy as np
 from inlier._internal.optional import optional
 from inlier._internal.validation import check_choice
 from inlier.report.card import card
-from inlier.report.document import page, pages
+from inlier.report.document import page
 from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["card", "page", "pages", "plot"]
+__all__ = ["card", "page", "plot"]
 
 KINDS = ("scores", "means", "rows", "spectrum", "sensitivity")
 

@@ -26,16 +26,25 @@ MOST_COLUMNS, MOST_CELLS, MOST_LISTED = 500, 300, 1500
 MOST_SECTIONS = 20
 MOST_REASONS = 12
 
-# Numbers are shown as they are, infinite or not: there is nothing to warn of.
-_any_numbers = np.errstate(all="ignore")
 
+@np.errstate(all="ignore")  # numbers are shown as they are, infinite or not
+def page(
+    answer: Summary | Sequence[tuple[str, Summary]],
+    *,
+    title: str = "",
+    path: str | os.PathLike[str] | None = None,
+    notes: Sequence[str] = (),
+    source: str = "",
+) -> str:
+    """Write a page that explains an answer, or those of groups of rows.
 
-def page(summary: Summary, **about: Any) -> str:
-    """Write a page that explains an answer.
+    With groups, there is a table of contents and a section for each; the more groups, the fewer
+    marks and table rows each of them has.
 
     Parameters
     ----------
-    summary : Summary
+    answer : Summary, or sequence of (str, Summary)
+        What to explain; of groups their names and answers.
     title : str
         The name of the data.
     path : str or path, optional
@@ -45,50 +54,25 @@ def page(summary: Summary, **about: Any) -> str:
     source : str
         Where the data are from.
     """
-    size = f"{numbers.counted(summary.n, 'row')}, {numbers.counted(summary.d, 'column')}"
-    return _render({"": ("", summary)}, None, size, summary.message, **about)
-
-
-@_any_numbers
-def pages(
-    sections: Sequence[tuple[str, Summary]], *, notes: Sequence[str] = (), **about: Any
-) -> str:
-    """Write a page with a section for each group of rows, and a table of contents.
-
-    A section is the name of a group and its answer. The more groups, the fewer marks and table rows
-    each of them has. The other parameters are those of `page`.
-    """
-    if not sections:
-        raise ValueError("sections must have at least one (name, summary).")
-    offsets = np.array([tables.largest(summary) for _, summary in sections])
-    # The groups in which the plain mean is off most, in the order of the sections.
-    shown = sorted(np.argsort(-offsets, kind="stable")[:MOST_SECTIONS].tolist())
-    n = sum(summary.n for _, summary in sections)
-    size = f"{numbers.counted(len(sections), 'group')}, {numbers.counted(n, 'row')}"
-    if len(shown) < len(sections):
-        notes = [
-            *notes,
-            f"The {len(shown)} groups in which the plain mean is off most have a section of their "
-            "own. Fit one of the others alone to see more of it.",
-        ]
-    contents = tables.contents_table(sections, set(shown))
-    answers = {f"s{i}": sections[i] for i in shown}
-    return _render(answers, contents, size, size, notes=notes, **about)
-
-
-@_any_numbers
-def _render(
-    answers: dict[str, tuple[str, Summary]],
-    contents: tables.PageTable | None,
-    size: str,
-    description: str,
-    *,
-    title: str = "",
-    path: str | os.PathLike[str] | None = None,
-    notes: Sequence[str] = (),
-    source: str = "",
-) -> str:
-    """Fill in the template, and write the page to a file if there is a path."""
+    contents = None
+    if isinstance(answer, Summary):
+        answers, description = {"": ("", answer)}, answer.message
+        size = f"{numbers.counted(answer.n, 'row')}, {numbers.counted(answer.d, 'column')}"
+    else:
+        # The groups in which the plain mean is off most, in the order of the sections.
+        order = np.argsort([-tables.largest(summary) for _, summary in answer], kind="stable")
+        shown = sorted(order[:MOST_SECTIONS].tolist())
+        answers = {f"s{i}": answer[i] for i in shown}
+        contents = tables.contents_table(answer, set(shown))
+        n = sum(summary.n for _, summary in answer)
+        size = f"{numbers.counted(len(answer), 'group')}, {numbers.counted(n, 'row')}"
+        description = size
+        if len(shown) < len(answer):
+            notes = [
+                *notes,
+                f"The {len(shown)} groups in which the plain mean is off most have a section of "
+                "their own. Fit one of the others alone to see more of it.",
+            ]
     environment = _environment()
     template = environment.get_template("page.html")
     # Its hash in the policy of the page: a browser runs no other script.

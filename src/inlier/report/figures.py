@@ -261,13 +261,8 @@ def _draw_rows(ax: Axes, x: Array | None, y: Array, classes: Sequence[RowClass])
         _draw_points(ax, x[one.drawn], y[one.drawn], ls="none", label=one.legend, **style)
 
 
-def _draw_points(
-    ax: Axes, x: Array, y: Array, label: str = "_", **style: Any
-) -> tuple[Array, Array]:
-    """Draw points; those beyond the limits at the edge, with arrows that point outwards.
-
-    Return where they are drawn.
-    """
+def _draw_points(ax: Axes, x: Array, y: Array, label: str = "_", **style: Any) -> None:
+    """Draw points; those beyond the limits at the edge, with arrows that point outwards."""
     (left, right), (low, high) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
     at_x, at_y = (
         np.nan_to_num(np.clip(values, least, most), nan=least)
@@ -282,7 +277,6 @@ def _draw_points(
                 at_x[beyond], at_y[beyond], marker=arrow, ms=24.0, mfc="none", mew=1.0, ls="none",
                 color=REMOVED, clip_on=False, gid="arrow", label="_",
             )  # fmt: skip
-    return at_x, at_y
 
 
 def _draw_level(ax: Axes, value: float, words: str) -> None:
@@ -302,26 +296,14 @@ def _short_name(name: str) -> str:
 
 
 def add_legend(ax: Axes) -> None:
-    """Add a legend at the top, and make room for it: it hides neither points nor a title."""
+    """Add a legend where it hides least."""
     if any(line.get_gid() == "arrow" for line in ax.lines):
         ax.plot([], [], ">", color=LINE, ms=5.0, label="far beyond the edge")
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
-    size = 0.85 * float(ax.xaxis.label.get_fontsize())
-    ax.apply_aspect()
-    box = ax.get_window_extent()
-    letters, lines = np.array([box.width, box.height]) * 72.0 / ax.figure.dpi / size
-    columns = int(np.clip(letters / (0.52 * max(map(len, labels)) + 3.5), 1, len(labels)))
-    legend = ax.legend(
-        handles, [label.replace("$", r"\$") for label in labels], loc="upper left", ncols=columns,
-        fontsize=size, borderaxespad=0.2, handletextpad=0.3, columnspacing=1.5, handlelength=1.4,
-        facecolor="inherit", edgecolor="none", framealpha=1.0,
-    )  # fmt: skip
+    labels = [label.replace("$", r"\$") for label in labels]
+    many = sum(len(line.get_xdata()) for line in ax.lines) > MOST_VECTORS  # to look at them all
+    legend = ax.legend(handles, labels, loc="upper right" if many else "best", fontsize="small")
     for handle in legend.get_lines():
         handle.set(markersize=5.0, markeredgewidth=1.0, alpha=1.0)
-    share = min(0.5, (1.35 * -(-len(labels) // columns) + 0.6) / lines)
-    transform = ax.yaxis.get_transform()
-    low, high = transform.transform(ax.get_ylim())
-    top = transform.inverted().transform(low + (high - low) / (1.0 - share))
-    ax.set_ylim(top=float(top))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from inlier.report.figures import GRID, GROUPS, KEPT, LINE, Words, look
 
 # A chart is as wide as a phone, so that its letters are never scaled down by much.
 WIDTH, HEIGHT = 360.0, 264.0
+# Left end, lower end, width and height of the axes, as parts of the chart.
+INSIDE = (0.15, 0.17, 0.81, 0.7)
 # As matplotlib draws by default, in any style that is set for notebooks; letters are left to the
 # browser.
 PAGE_STYLE: list[Any] = ["default", {"font.size": 11.0, "svg.fonttype": "none"}]
@@ -39,8 +42,8 @@ def chart(anchor: str, draw: Callable[..., Words], *arguments: Any) -> Chart:
 
     Its marks have ids, which no other chart of the page has by its title and the anchor.
     """
-    figure = Figure(figsize=(WIDTH / 72.0, HEIGHT / 72.0), frameon=False, layout="constrained")
-    ax = figure.add_subplot(facecolor="none")
+    figure = Figure(figsize=(WIDTH / 72.0, HEIGHT / 72.0), frameon=False)
+    ax = figure.add_axes(INSIDE, facecolor="none")
     words = draw(ax, *arguments)
     ax.set_aspect("auto")
     ax.set_title(ax.get_ylabel(), loc="left", fontsize="medium", pad=16.0, gid="axis-label")
@@ -51,6 +54,7 @@ def chart(anchor: str, draw: Callable[..., Words], *arguments: Any) -> Chart:
     return Chart(*words, _inline(figure, anchor + words[0]), legend)
 
 
+@cache
 def glyph(role: str, index: int = 0) -> str:
     """Draw the mark of a class of rows, 12 pixels wide and high."""
     return _glyph(Line2D([], [], **look(role, index)))
