@@ -16,7 +16,7 @@ matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-KINDS = ["scores", "means", "rows", "spectrum", "sensitivity"]
+KINDS = ["scores", "rows", "spectrum", "sensitivity"]
 
 
 def drawn(kind, summary, ax=None):
@@ -134,17 +134,6 @@ def test_scores_stand_at_their_rows_beside_the_cut(given):
     assert kept.get_color() != removed.get_color() and kept.get_marker() != removed.get_marker()
     cuts = [line.get_ydata() for line in ax.lines if line.get_linestyle() == "--"]
     assert [tuple(cut) for cut in cuts] == [(given.threshold, given.threshold)]
-
-
-def test_means_are_the_columns_that_are_off_most(found):
-    ax = drawn("means", found)
-    order = np.argsort(-np.abs(found.shift), kind="stable")[:20]
-    assert labels(ax.yaxis) == [f"x{i}" for i in order]
-    np.testing.assert_allclose(named(ax, "plain mean").get_xdata(), found.shift[order])
-    expected = (found.median - found.robust) / found.deviation
-    np.testing.assert_allclose(named(ax, "median").get_xdata(), expected[order])
-    assert "20 of 30 columns" in ax.get_ylabel()
-    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the largest on top
 
 
 def test_rows_stand_where_the_view_sees_them(found):

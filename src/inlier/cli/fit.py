@@ -18,7 +18,6 @@ from inlier.cli.fitting import Fitted, fit_frame, hints, row_names, trusted_rows
 from inlier.cli.record import as_json, changes_of, write_changes, write_means, write_rows
 from inlier.cli.terminal import (
     Output,
-    progress,
     reporting_errors,
     show,
     show_explanation,
@@ -144,7 +143,7 @@ def fit(
     Exit codes: 0 success; 1 the fit did not converge; 2 wrong argument or unusable file; 3 see
     --exit-code; 130 interrupted. Rows are counted from 1, without the header.
     """
-    errors = Console(stderr=True)
+    errors, watched = Console(stderr=True), Console(stderr=True, quiet=quiet)
     source = "standard input" if file == "-" else file
     given = {"mean": mean, "rows": rows, "clean": clean, "fix": fix, "report": report, "json": json}
     # One of them may go to standard output, in place of the verdict.
@@ -153,19 +152,19 @@ def fit(
         name: path for name, path in given.items() if path is not None and name not in printed
     }
     with reporting_errors(errors, with_options_spelled):
-        with progress(errors, quiet) as tell:
-            if drop_rows and clean is None:
-                raise ValueError("--drop-rows is about the file of --clean. Give --clean too.")
-            if drop_rows and fix is not None:
-                raise ValueError("--fix keeps rows that --drop-rows leaves out. Give one of them.")
-            if len(printed) > 1:
-                raise ValueError("--mean - and --json - cannot both be printed. Name a file.")
-            _check_targets(targets, file)
-            if header_row is not None:
-                if skip is not None or header is not None:
-                    raise ValueError("--header-row is enough: leave out --skip and --header.")
-                skip, header = header_row - 1, True
-            from_file = trusted is not None and Path(trusted).exists()
+        if drop_rows and clean is None:
+            raise ValueError("--drop-rows is about the file of --clean. Give --clean too.")
+        if drop_rows and fix is not None:
+            raise ValueError("--fix keeps rows that --drop-rows leaves out. Give one of them.")
+        if len(printed) > 1:
+            raise ValueError("--mean - and --json - cannot both be printed. Name a file.")
+        _check_targets(targets, file)
+        if header_row is not None:
+            if skip is not None or header is not None:
+                raise ValueError("--header-row is enough: leave out --skip and --header.")
+            skip, header = header_row - 1, True
+        from_file = trusted is not None and Path(trusted).exists()
+        with watched.status("reading"):
             frame = read(
                 file, columns=_separated(columns), exclude=_separated(exclude),
                 id_column=id_column, group_by=group_by, weights=weights,
@@ -174,20 +173,19 @@ def fit(
                 thousands=thousands, header=header, skip=skip, key=key, table=table, query=query,
                 max_bytes=_size(max_bytes),
             )  # fmt: skip
-            if clean is not None:
-                check_target(frame, clean)
-            position = None if explain is None else _position(frame, explain)
-            notes = [*map(with_options_spelled, frame.notes), *hints(frame, sigma, scatter)]
-            tell("fitting", None)
-            fits, alone = fit_frame(
-                frame, (keep, drop, threshold),
-                trusted=trusted_rows(str(trusted), frame) if from_file else frame.trusted,
-                contamination="auto" if contamination is None else contamination, sigma=sigma,
-                assume=assume, scatter=scatter, callback=lambda step: tell("fitting", step),
-            )  # fmt: skip
-            notes += alone
-            explained = None if position is None else _explained(frame, fits, position)
-            tell("writing", None)
+        if clean is not None:
+            check_target(frame, clean)
+        position = None if explain is None else _position(frame, explain)
+        notes = [*map(with_options_spelled, frame.notes), *hints(frame, sigma, scatter)]
+        fits, alone = fit_frame(
+            frame, (keep, drop, threshold),
+            trusted=trusted_rows(str(trusted), frame) if from_file else frame.trusted,
+            contamination="auto" if contamination is None else contamination, sigma=sigma,
+            assume=assume, scatter=scatter, progress=watched.is_terminal and not quiet,
+        )  # fmt: skip
+        notes += alone
+        explained = None if position is None else _explained(frame, fits, position)
+        with watched.status("writing"):
             text = as_json(frame, fits, notes, source, explained) if json else ""
             if "mean" in targets:
                 with replacing(targets["mean"]) as unfinished, open(

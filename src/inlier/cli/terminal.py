@@ -14,7 +14,6 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-from inlier._internal.progress import bar, watching
 from inlier._internal.typing import Array
 from inlier.cli.fitting import Fitted
 from inlier.data.base import RowNumbers
@@ -23,14 +22,14 @@ from inlier.results.cells import CODE, Cell, reasons
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 from inlier.results.wording import COMMAND_LINE, remarks
-from inlier.verdict import Step
 
 # Kinds of cells, codes and rows that are listed, at most.
 MOST_LISTED = 8
 # Characters of the names of columns that are on one line, at least.
 LEAST_NAME = 14
-# Columns whose means are.
+# Columns whose means are, and the heads of their table.
 MOST_COLUMNS = 10
+MEANS = ("robust mean", "std error", "plain mean", "shift", "cells")
 
 
 class Output(Console):
@@ -82,23 +81,6 @@ def reporting_errors(
         raise typer.Exit(2) from None
 
 
-@contextmanager
-def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | None], None]]:
-    """Show the progress on a terminal."""
-    with bar(console.is_terminal and not quiet, "reading") as update:
-
-        def tell(what: str, step: Step | None = None) -> None:
-            if step is not None:
-                what = (
-                    f"{what}: {step.stage}, {step.n_removed:,.0f} rows removed, "
-                    f"{step.n_passes} passes over the data"
-                )
-            update(what, None)
-
-        with watching(lambda n_passes, part: update(None, part)):
-            yield tell
-
-
 def show(console: Output, fit: Fitted) -> None:
     """Print the mean, then what was left out, by reason."""
     result, summary = fit.result, fit.result._summary
@@ -127,12 +109,12 @@ def show(console: Output, fit: Fitted) -> None:
         _show_reasons(console, summary, partners, done=" (kept)")
     if removed:
         console.print("[bold]Removed[/bold]")
-    of_groups = _by_group(summary)
     for i, group in enumerate(summary.groups):
         rows = _listed_rows(summary, np.flatnonzero(summary.group_of == i))
         far = summary.group_shift(i)
         console.item(f"group {i + 1}: {group}; farthest out in {far}: {rows}")
-        _show_reasons(console, summary, of_groups[i], 4)
+        cells = [c for c in summary.cells if not c.set_aside and summary.group_of[c.row] == i]
+        _show_reasons(console, summary, cells, 4)
     others = np.flatnonzero(~summary.support & (summary.group_of < 0))
     if len(others):
         console.item(
@@ -198,40 +180,24 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
 
 def _means(summary: Summary) -> Table:
     """List the means of the columns; of many, those that are shifted most."""
-    table = Table(box=None, pad_edge=False)
-    shift, error = summary.shift_in_errors, summary.standard_error
-    order, digits, finer = (
-        np.arange(summary.d),
-        decimals_for(summary.deviation),
-        decimals_for(error),
-    )
+    order, shift, plain = np.arange(summary.d), summary.shift_in_errors, summary.is_plain
     if summary.d > MOST_COLUMNS:
-        size = np.where(np.isnan(shift), np.inf, np.abs(shift)) * (not summary.is_plain)
+        size = np.where(np.isnan(shift), np.inf, np.abs(shift)) * (not plain)
         order = np.argsort(-size, kind="stable")[:MOST_COLUMNS]
-    names = ["mean", "std error"]
-    if not summary.is_plain:
-        names = ["robust mean", "std error", "plain mean", "shift", "cells"]
-    longest = max((len(_short(summary.column_name(j))) for j in order.tolist()), default=0)
+    digits, finer = decimals_for(summary.deviation), decimals_for(summary.standard_error)
+    names = [printable(_short(summary.column_name(j))) for j in order.tolist()]
+    table = Table(box=None, pad_edge=False)
+    longest = max(map(len, names), default=0)
     table.add_column("column", overflow="fold", min_width=min(longest, LEAST_NAME))
-    for name in names:
-        table.add_column(name, justify="right")
-    for j in order.tolist():
-        shown = [fixed(summary.robust[j], digits[j]), fixed(error[j], finer[j])]
-        if not summary.is_plain:
+    for head in ["mean", "std error"] if plain else MEANS:
+        table.add_column(head, justify="right")
+    for name, j in zip(names, order.tolist(), strict=True):
+        shown = [fixed(summary.robust[j], digits[j]), fixed(summary.standard_error[j], finer[j])]
+        if not plain:
             shown += [fixed(summary.plain[j], digits[j]), signed(shift[j], 1)]
             shown.append(f"{summary.n_set_aside[j]:,}")
-        ascii_minus = [text.replace(MINUS, "-") for text in shown]
-        table.add_row(printable(_short(summary.column_name(j))), *ascii_minus)
+        table.add_row(name, *(text.replace(MINUS, "-") for text in shown))
     return table
-
-
-def _by_group(summary: Summary) -> list[list[Cell]]:
-    """Return the extreme cells of the rows of each group."""
-    found: list[list[Cell]] = [[] for _ in summary.groups]
-    for cell in summary.cells:
-        if not cell.set_aside and summary.group_of[cell.row] >= 0:
-            found[summary.group_of[cell.row]].append(cell)
-    return found
 
 
 def _show_reasons(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["card", "page", "plot"]
 
-KINDS = ("scores", "means", "rows", "spectrum", "sensitivity")
+KINDS = ("scores", "rows", "spectrum", "sensitivity")
 
 
 def plot(summary: Summary, kind: str, ax: Axes | None = None) -> Axes:
@@ -26,10 +26,10 @@ def plot(summary: Summary, kind: str, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     summary : Summary
-    kind : {"scores", "means", "rows", "spectrum", "sensitivity"}
-        The score of every row and the cut; the columns in which the plain mean and the median are
-        off most; the rows in the two directions that matter most; the largest standard deviations
-        of all rows and of the kept rows; or how far the mean would move, were a fraction known.
+    kind : {"scores", "rows", "spectrum", "sensitivity"}
+        The score of every row and the cut; the rows in the two directions that matter most; the
+        largest standard deviations of all rows and of the kept rows; or how far the mean would
+        move, were a fraction known.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new ones, if not given.
     """

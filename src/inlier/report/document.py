@@ -14,7 +14,7 @@ from inlier._internal.atomic import replacing
 from inlier._internal.optional import optional
 from inlier.report import numbers, tables
 from inlier.report.card import printable
-from inlier.report.rows import RowClass, row_classes, sample_rows, sampling_note
+from inlier.report.rows import RowClass, row_classes, sampling_note
 from inlier.results.cells import reasons
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
@@ -140,7 +140,7 @@ def _content(summary: Summary, anchor: str, share: float) -> dict[str, Any]:
         return max(least, int(number * share))
 
     known = summary.certificate
-    classes = sample_rows(row_classes(summary), most(MOST_KEPT, 50), most(MOST_REMOVED, 50))
+    classes = row_classes(summary, most(MOST_KEPT, 50), most(MOST_REMOVED, 50))
     pairs = figures.view_pairs(summary) if len(summary.view.rows) else []
     changes = summary.sensitivity
     n_worst = max(3, int(np.ceil(len(summary.worst) * min(1.0, 2.0 * share))))

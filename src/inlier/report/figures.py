@@ -17,7 +17,6 @@ from inlier._internal.typing import Array
 from inlier.report.numbers import LARGEST, counted, number
 from inlier.report.rows import RowClass, row_classes
 from inlier.report.scales import Scale, set_scales
-from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; marks differ as well. The page
@@ -31,9 +30,6 @@ LINE, GRID = "#737373", "#7f7f7f"
 ARROW = Path([(6, 0), (12, 0), (9.5, 2.5), (12, 0), (9.5, -2.5)], [1, 2, 1, 2, 2])
 # A vector file of more rows than these would be too large to open.
 MOST_VECTORS = 20_000
-# Letters of a column's name beside an axis.
-LONGEST_NAME = 28
-
 
 # A figure in words: title, description, and what its reader must know, in sentences.
 Words = tuple[str, str, str]
@@ -62,17 +58,14 @@ def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None =
     kept, shown = scores[summary.support], np.append(scores, level)
     y = Scale.positive(shown, kept, "score", reference=level / 4.0)
     _set_up(ax, _row_scale(summary), y)
-    # The lowest scores are no surprise: they lie on the edge without an arrow.
-    _draw_rows(ax, None, np.maximum(scores, y.low), classes or row_classes(summary))
+    _draw_rows(ax, None, scores, classes or row_classes(summary))
     if y.low < cut < y.high:
         _draw_level(ax, cut, f"cut {number(cut)}")
     finite = scores[np.isfinite(scores)]
     highest = f"; the highest finite one is {number(finite.max())}" if len(finite) else ""
     remarks = ""
-    if y.kind == "log":
-        remarks += " The scale is logarithmic."
-        if below := int((scores < y.low).sum()):
-            remarks += f" The {counted(below, 'row')} with the lowest scores lie on its lower edge."
+    if y.kind == "asinh":
+        remarks += " Far above the kept rows, the scale is logarithmic."
     if infinite := int(np.isinf(scores).sum()):
         remarks += (
             f" {counted(infinite, 'row').capitalize()} with an infinite score, too far away to be "
@@ -86,40 +79,6 @@ def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None =
         f"{number(cut)}{highest}.",
         remarks,
     )
-
-
-def draw_means(ax: Axes, summary: Summary, most: int = 20) -> Words:
-    """Draw the offsets of plain mean and median from the robust mean, where they are largest.
-
-    Columns in which only removed rows vary have no unit: their offset is infinite.
-    """
-    shift = np.nan_to_num(summary.shift, nan=np.inf, posinf=np.inf, neginf=-np.inf)
-    shown = np.argsort(-np.abs(shift), kind="stable")[:most]
-    unit, plain, at = summary.deviation[shown], shift[shown], np.arange(float(len(shown)))
-    median: Array = np.zeros(len(shown))
-    np.divide((summary.median - summary.robust)[shown], unit, out=median, where=unit > 0.0)
-    label = "offset from the robust mean,\nin standard deviations of the kept rows"
-    columns = ""
-    if len(shown) < summary.d:
-        columns = f"{len(shown)} of {summary.d} columns, those with the largest offset"
-    # Offsets by rounding alone are drawn as none.
-    values = np.concatenate([plain, median, [0.0]])
-    x = Scale.centered(values if np.abs(values).max() > 1e-9 else np.zeros(1), 1.0, label)
-    _set_up(ax, x, Scale(-0.7, len(shown) - 0.3, columns))
-    ax.set_yticks(at, [_short_name(summary.column_name(int(j))) for j in shown])
-    ax.grid(visible=False, axis="y")
-    ax.grid(axis="x", color=GRID, alpha=0.2, lw=1.0)
-    ax.tick_params(axis="x", length=0)
-    ax.invert_yaxis()
-    ax.axvline(0.0, color=LINE, lw=1.2, label="robust mean")
-    ax.barh(at, np.clip(plain, x.low, x.high), 0.1, color=REMOVED, alpha=0.4)
-    for offset, name, style in (
-        (plain, "plain mean", {"marker": "s", "color": REMOVED}),
-        (median, "median", {"marker": "o", "color": KEPT, "mfc": "none", "mew": 1.3}),
-    ):
-        _draw_points(ax, offset, at, ls="none", ms=5.0, label=name, **style)
-    title = "Plain mean and median beside the robust mean"
-    return title, "The largest offset comes first.", ""
 
 
 def view_pairs(summary: Summary) -> list[tuple[int, int]]:
@@ -288,22 +247,13 @@ def _draw_level(ax: Axes, value: float, words: str) -> None:
     )  # fmt: skip
 
 
-def _short_name(name: str) -> str:
-    """Return a name on one line, without control characters, shortened in the middle."""
-    printable = "".join(c if c.isprintable() else " " for c in name)
-    # A dollar begins a formula in matplotlib.
-    return shortened(" ".join(printable.split()), LONGEST_NAME).replace("$", r"\$")
-
-
 def add_legend(ax: Axes) -> None:
     """Add a legend where it hides least."""
     if any(line.get_gid() == "arrow" for line in ax.lines):
         ax.plot([], [], ">", color=LINE, ms=5.0, label="far beyond the edge")
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels:
+    if not ax.get_legend_handles_labels()[0]:
         return
-    labels = [label.replace("$", r"\$") for label in labels]
     many = sum(len(line.get_xdata()) for line in ax.lines) > MOST_VECTORS  # to look at them all
-    legend = ax.legend(handles, labels, loc="upper right" if many else "best", fontsize="small")
+    legend = ax.legend(loc="upper right" if many else "best", fontsize="small")
     for handle in legend.get_lines():
         handle.set(markersize=5.0, markeredgewidth=1.0, alpha=1.0)

@@ -18,7 +18,7 @@ class Scale:
     low: float
     high: float
     label: str = ""
-    kind: str = "linear"  # or "log", or "asinh": linear near 0 and logarithmic far from it
+    kind: str = "linear"  # or "asinh": linear near 0 and logarithmic far from it
     unit: float = 1.0  # width of the linear part of "asinh"
     whole: bool = False  # whether only whole numbers get a tick
 
@@ -34,7 +34,7 @@ class Scale:
     def positive(
         cls, values: Array, usual: Array, label: str = "", *, reference: float = 0.0
     ) -> Self:
-        """Return a scale from 0, or a logarithmic one if some values are far above the usual ones.
+        """Return a linear scale from 0, or an asinh one if some values are far above the usual.
 
         The usual values stay readable, and the reference, which is not far above them, is visible.
         Infinite values have room of their own at the upper limit.
@@ -44,13 +44,10 @@ class Scale:
         highest = float(positive.max(initial=0.0))
         pad = 0.14 if np.isinf(values).any() else 0.04
         # Below a twentieth of the height, differences between the usual values are lost.
-        if highest < 20.0 * max(typical, reference):
+        if highest < 20.0 * (unit := max(typical, reference)):
             return cls.linear(np.append(positive, reference), label, zero=True, pad=pad)
-        # A few tiny values do not stretch the axis: they lie on its lower edge.
-        low = max(float(positive.min()), 0.01 * typical)
-        low = max(min(low, reference) if reference > 0.0 else low, 1e-300)
-        margin = max(1.3, highest**pad / low**pad)  # the ratio itself may overflow
-        return cls(low / margin, highest * margin, label, "log")
+        unit = max(unit, 1e-12 * highest)
+        return cls(0.0, highest * max(1.3, (highest / unit) ** pad), label, "asinh", unit)
 
     @classmethod
     def centered(cls, values: Array, unit: float, label: str = "") -> Self:
@@ -67,9 +64,6 @@ class Scale:
 
     def locator(self) -> ticker.Locator:
         """Return what chooses a few round numbers between the limits."""
-        if self.kind == "log":
-            wide = self.high >= 100.0 * self.low
-            return ticker.LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0), numticks=5)
         if self.kind == "asinh":
             return ticker.AsinhLocator(self.unit, numticks=7)
         return ticker.MaxNLocator(6, steps=[1, 2, 5, 10], integer=self.whole)

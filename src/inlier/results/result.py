@@ -522,11 +522,11 @@ class RobustMeanResult:
 
         Parameters
         ----------
-        kind : {"scores", "means", "rows", "spectrum", "sensitivity"}
-            "scores": the score of every row, and the threshold. "means": the columns in which the
-            plain mean and the median are off most. "rows": the rows in the two directions that
-            matter most. "spectrum": the largest standard deviations of all rows and of the kept
-            ones. "sensitivity": how far the mean would move if a fraction of bad rows were known.
+        kind : {"scores", "rows", "spectrum", "sensitivity"}
+            "scores": the score of every row, and the threshold. "rows": the rows in the two
+            directions that matter most. "spectrum": the largest standard deviations of all rows
+            and of the kept ones. "sensitivity": how far the mean would move if a fraction of bad
+            rows were known.
         ax : matplotlib.axes.Axes, optional
             Where to draw; new ones, if not given.
         """
