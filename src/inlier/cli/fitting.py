@@ -116,20 +116,10 @@ def hints(frame: LoadedTable, sigma: float | None, scatter: str) -> list[str]:
         found.append(f"Row 1 is line {line} of the file.")
     if frame.has_malformed:
         found.append("Markers of missing values can be named with --na-values.")
-    if len(frame.columns) > 5000:  # for the memory
+    if sigma is None or scatter != "auto" or len(frame.columns) > 5000:  # for the memory
         return found
-    some = frame.head(2000).astype(np.float64)
-    two = [
-        name
-        for name, column in zip(frame.columns, some.T, strict=True)
-        if len(some) > 2 and len(np.unique(column[~np.isnan(column)])) == 2
-    ]
-    if two:
-        found.append(
-            f"Columns with two values only: {listed(two)}. Rows with the rarer one may look like "
-            "a group; --exclude leaves such columns out."
-        )
-    if sigma is not None and scatter == "auto" and (ratio := unevenness(some)) >= UNEVEN:
+    ratio = unevenness(frame.head(2000).astype(np.float64))
+    if ratio >= UNEVEN:
         found.append(
             f"Some columns vary {ratio:.0e} times as much as others, and --sigma is one bound for "
             "all. If they are in different units, --scatter diagonal compares each in its own."

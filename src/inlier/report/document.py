@@ -16,7 +16,7 @@ from inlier.report import numbers, tables
 from inlier.report.card import printable
 from inlier.report.rows import RowClass, row_classes, sampling_note
 from inlier.results.cells import reasons
-from inlier.results.explanation import Explanation, shortened
+from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
 
 # Limits that keep a page small: rows that are drawn, table rows, and rows of a group that are
@@ -155,13 +155,19 @@ def _content(summary: Summary, anchor: str, share: float) -> dict[str, Any]:
         "tooltips": [_tooltips(summary, one) for one in classes],
         "scores": chart(figures.draw_scores, summary, classes),
         "spectrum": chart(figures.draw_spectrum, summary),
-        "sensitivity": chart(figures.draw_sensitivity, summary) if changes else None,
         "sensitivity_table": tables.sensitivity_table(changes) if changes else None,
         "projections": [chart(figures.draw_rows, summary, classes, pair) for pair in pairs],
         "radius_table": tables.radius_table(known),
         "means_table": tables.means_table(summary, most(MOST_COLUMNS, 20)),
         "cells_table": tables.cells_table(summary, most(MOST_CELLS, 20)),
-        "worst": [_worst_row(summary, why, classes) for why in summary.worst[:n_worst]],
+        "worst": [
+            {
+                "why": why,
+                "row_class": next(one for one in classes if why.row in one.rows),
+                "table": tables.explanation_table(why, numbers.decimals_for(summary.deviation)),
+            }
+            for why in summary.worst[:n_worst]
+        ],
     }
 
 
@@ -173,16 +179,3 @@ def _tooltips(summary: Summary, one: RowClass) -> dict[str, Any]:
         names = [shortened(summary.row_name(i), 60) for i in rows]
     scores = [numbers.number(score) for score in summary.scores[one.drawn]]
     return {"key": one.key, "label": one.label, "rows": rows, "scores": scores, "names": names}
-
-
-def _worst_row(summary: Summary, why: Explanation, classes: Sequence[RowClass]) -> dict[str, Any]:
-    """Collect what the card of one of the worst rows shows."""
-    return {
-        "why": why,
-        "name": summary.row_name(why.row),
-        "score": float(summary.scores[why.row]),
-        "row_class": next(one for one in classes if why.row in one.rows),
-        "group": int(summary.group_of[why.row]),
-        "cells": summary.cells_of(why.row),
-        "table": tables.explanation_table(why, numbers.decimals_for(summary.deviation)),
-    }

@@ -173,25 +173,6 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
     )
 
 
-def draw_sensitivity(ax: Axes, summary: Summary) -> Words:
-    """Draw how far the mean would move if a fraction of the rows were known to be bad."""
-    assert summary.sensitivity is not None
-    percent = np.array([100.0 * change.fraction for change in summary.sensitivity])
-    shifts = np.array([change.shift for change in summary.sensitivity])
-    _set_up(
-        ax,
-        Scale(0.0, 1.06 * percent[-1], "bad rows, at most (%)"),
-        Scale.linear(shifts, "standard errors", zero=True),
-    )
-    _draw_points(ax, percent, shifts, marker="o", ms=7.0, mew=0.0, color=KEPT, lw=1.2)
-    return (
-        "What a fraction would change",
-        f"How far the mean would move if a fraction of the rows were known to be bad: up to "
-        f"{number(float(shifts.max()), 2)} standard errors.",
-        "",
-    )
-
-
 def _set_up(ax: Axes, x: Scale, y: Scale) -> None:
     """Set axes up with a line below, and a grid to read heights from."""
     set_scales(ax, x, y)

@@ -62,25 +62,23 @@ class Scale:
             return cls.linear(values, label)
         return cls(min(low, -unit) * 1.2, max(high, unit) * 1.2, label, "asinh", unit)
 
-    def locator(self) -> ticker.Locator:
-        """Return what chooses a few round numbers between the limits."""
-        if self.kind == "asinh":
-            return ticker.AsinhLocator(self.unit, numticks=7)
-        return ticker.MaxNLocator(6, steps=[1, 2, 5, 10], integer=self.whole)
-
 
 def set_scales(ax: Axes, x: Scale, y: Scale) -> None:
     """Set limits, scales, ticks and labels of axes."""
     # Limits come first: the margins of matplotlib overflow where numbers are huge.
     ax.set(xlim=(x.low, x.high), ylim=(y.low, y.high))
     for scale, axis, set_scale in ((x, ax.xaxis, ax.set_xscale), (y, ax.yaxis, ax.set_yscale)):
-        set_scale(scale.kind, **({"linear_width": scale.unit} if scale.kind == "asinh" else {}))
-        axis.set_major_locator(scale.locator())
-        axis.set_major_formatter(ticker.FuncFormatter(tick_label))
+        if scale.kind == "asinh":
+            set_scale("asinh", linear_width=scale.unit)
+            axis.set_major_locator(ticker.AsinhLocator(scale.unit, numticks=7))
+        else:
+            round_numbers = ticker.MaxNLocator(6, steps=[1, 2, 5, 10], integer=scale.whole)
+            axis.set_major_locator(round_numbers)
+        axis.set_major_formatter(ticker.FuncFormatter(_tick_label))
         axis.set_minor_locator(ticker.NullLocator())
         axis.set_label_text(scale.label)
 
 
-def tick_label(value: float, position: int | None = None) -> str:
+def _tick_label(value: float, position: int) -> str:
     """Return the label of a tick: more digits than round numbers have are not shown."""
     return number(value, 6)

@@ -522,11 +522,10 @@ class RobustMeanResult:
 
         Parameters
         ----------
-        kind : {"scores", "rows", "spectrum", "sensitivity"}
+        kind : {"scores", "rows", "spectrum"}
             "scores": the score of every row, and the threshold. "rows": the rows in the two
             directions that matter most. "spectrum": the largest standard deviations of all rows
-            and of the kept ones. "sensitivity": how far the mean would move if a fraction of bad
-            rows were known.
+            and of the kept ones.
         ax : matplotlib.axes.Axes, optional
             Where to draw; new ones, if not given.
         """
