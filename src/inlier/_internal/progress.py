@@ -46,13 +46,11 @@ def bar(shown: bool, text: str = "") -> Iterator[Callable[[str | None, float | N
         yield lambda text, part: None
         return
     rich = optional("rich.progress", "To show progress", "cli")
-    console = optional("rich.console", "To show progress", "cli").Console(stderr=True)
-    columns = (
-        rich.TextColumn("{task.description}", markup=False),
-        rich.BarColumn(),
-        rich.TaskProgressColumn(),
-        rich.TimeElapsedColumn(),
-    )
-    with rich.Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task(text, total=1.0)
-        yield lambda text, part: display.update(task, description=text, completed=part)
+    from rich.console import Console
+    from rich.markup import escape
+
+    with rich.Progress(console=Console(stderr=True), transient=True) as display:
+        task = display.add_task(escape(text), total=1.0)
+        yield lambda text, part: display.update(
+            task, description=None if text is None else escape(text), completed=part
+        )

@@ -13,9 +13,17 @@ import typer
 from rich.console import Console
 
 from inlier._internal.atomic import check_place, replacing
+from inlier._internal.typing import Mask
 from inlier.api import Assumption
 from inlier.cli.fitting import Fitted, fit_frame, hints, row_names, trusted_rows
-from inlier.cli.record import as_json, changes_of, write_changes, write_means, write_rows
+from inlier.cli.record import (
+    Changes,
+    as_json,
+    changes_of,
+    means_as_csv,
+    write_changes,
+    write_rows,
+)
 from inlier.cli.terminal import (
     Output,
     reporting_errors,
@@ -186,12 +194,9 @@ def fit(
         notes += alone
         explained = None if position is None else _explained(frame, fits, position)
         with watched.status("writing"):
-            text = as_json(frame, fits, notes, source, explained) if json else ""
-            if "mean" in targets:
-                with replacing(targets["mean"]) as unfinished, open(
-                    unfinished, "w", newline="", encoding="utf-8"
-                ) as out:  # fmt: skip
-                    write_means(frame, fits, out)
+            texts = {"mean": means_as_csv(frame, fits)}
+            if json is not None:
+                texts["json"] = as_json(frame, fits, notes, source, explained)
             if rows is not None:
                 write_rows(frame, fits, rows)
             kept, changes = changes_of(frame, fits, fix is not None)
@@ -207,40 +212,48 @@ def fit(
                 groups = [(str(one.group), one.result._summary) for one in fits]
                 answer = groups[0][1] if frame.groups is None else groups
                 page(answer, title=Path(source).name, path=report, notes=notes, source=source)
-            if "json" in targets:
-                with replacing(targets["json"]) as unfinished:
-                    unfinished.write_text(text, encoding="utf-8")
-        if "json" in printed:
-            sys.stdout.write(text)
-        elif printed:
-            write_means(frame, fits, sys.stdout)
+            for name in texts.keys() & targets.keys():
+                with replacing(targets[name]) as unfinished:
+                    unfinished.write_text(texts[name], encoding="utf-8", newline="")
+        if printed:
+            sys.stdout.write(texts[printed[0]])
         elif explained is not None:
             show_explanation(Output(), explained[1], str(row_names(frame)[position]))
         elif not quiet:
-            console = Output()
-            for one in fits:
-                show(console, one)
-            for note in notes:
-                console.print(note, markup=False, style="dim")
-            repairs = int(np.isfinite(changes_of(frame, fits, True)[1].values).sum())
-            # Standard input cannot be read again.
-            show_next(console, fits, repairs, targets, can_explain=file != "-")
-            # Repairs bring rows back, so that what was written is not what the verdict counts.
-            n_repaired = int(np.isfinite(changes.values).sum())
-            n_emptied, n_left_out = len(changes.values) - n_repaired, int((~kept).sum())
-            held = {
-                "clean": f": {counted(int(kept.sum()), 'row')}",
-                "fix": f": {counted(n_repaired, 'cell')} repaired, {n_emptied:,} emptied, "
-                f"{counted(n_left_out, 'row')} left out",
-            }
-            for name, path in targets.items():
-                console.print(f"Wrote {path}{held.get(name, '') if fix else ''}", markup=False)
+            _print(frame, fits, notes, targets, kept, changes)
         if sys.stdout is not None:
             sys.stdout.flush()
     if not all(one.result.converged for one in fits):
         raise typer.Exit(1)
     if exit_code and not all(one.result._summary.is_plain for one in fits):
         raise typer.Exit(3)
+
+
+def _print(
+    frame: LoadedTable,
+    fits: list[Fitted],
+    notes: list[str],
+    targets: dict[str, Path],
+    kept: Mask,
+    changes: Changes,
+) -> None:
+    """Print the answer, what to do next, and which files were written."""
+    console = Output()
+    for one in fits:
+        show(console, one)
+    for note in notes:
+        console.print(note, markup=False, style="dim")
+    show_next(console, fits, changes_of(frame, fits, True)[1].n_repaired, targets)
+    held = {}
+    if "fix" in targets:  # repairs bring rows back: the files have other counts than the verdict
+        n_emptied, n_left_out = len(changes.values) - changes.n_repaired, int((~kept).sum())
+        held["clean"] = f": {counted(int(kept.sum()), 'row')}"
+        held["fix"] = (
+            f": {counted(changes.n_repaired, 'cell')} repaired, {n_emptied:,} emptied, "
+            f"{counted(n_left_out, 'row')} left out"
+        )
+    for name, path in targets.items():
+        console.print(f"Wrote {path}{held.get(name, '')}", markup=False)
 
 
 def with_options_spelled(message: str) -> str:

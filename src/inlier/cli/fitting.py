@@ -100,11 +100,6 @@ def row_names(frame: LoadedTable) -> Array | RowNumbers:
 
 def trusted_rows(file: str, frame: LoadedTable) -> Array:
     """Read a file of rows that somebody has checked."""
-    if frame.groups is not None:
-        raise ValueError(
-            f"--trusted {file} is a file, whose rows belong to no group of --group-by. Mark "
-            "trusted rows in a column."
-        )
     X = read(file, columns=list(frame.columns), missing="error").X
     return np.asarray(X.fetch(np.arange(X.shape[0])) if isinstance(X, Table) else X)
 

@@ -3,8 +3,9 @@
 import json
 from dataclasses import fields
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,10 +88,6 @@ def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
             "statement": certificate.statement(),
             "fewest_removed": certificate.l0_lower_bound,
             **{name: getattr(certificate, name) for name in known},
-            "error_radius": [
-                {"alpha": alpha, "radius": certificate.error_radius(alpha)}
-                for alpha in (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
-            ],
         },
     }
 
@@ -119,9 +116,10 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def write_means(frame: LoadedTable, fits: list[Fitted], file: TextIO) -> None:
-    """Write a CSV line for each column, or for each group and column."""
-    out, by_group = Writer(file, lineterminator="\n"), frame.groups is not None
+def means_as_csv(frame: LoadedTable, fits: list[Fitted]) -> str:
+    """Return a CSV line for each column, or for each group and column."""
+    text, by_group = StringIO(), frame.groups is not None
+    out = Writer(text, lineterminator="\n")
     heads = ["column", "mean", "plain_mean", "median", "deviation", "standard_error"]
     out.writerow(["group"] * by_group + heads)
     for fit in fits:
@@ -130,6 +128,7 @@ def write_means(frame: LoadedTable, fits: list[Fitted], file: TextIO) -> None:
         for name, *values in zip(frame.columns, *own, strict=True):
             line = [name, *(repr(float(value)) for value in values)]
             out.writerow([fit.group] * by_group + line)
+    return text.getvalue()
 
 
 class Changes(NamedTuple):
@@ -139,6 +138,11 @@ class Changes(NamedTuple):
     before: Array
     values: Array
     why: list[str]
+
+    @property
+    def n_repaired(self) -> int:
+        """How many of them get a number."""
+        return int(np.isfinite(self.values).sum())
 
 
 def changes_of(frame: LoadedTable, fits: list[Fitted], repaired: bool) -> tuple[Mask, Changes]:

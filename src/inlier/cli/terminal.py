@@ -134,11 +134,7 @@ def show(console: Output, fit: Fitted) -> None:
 
 
 def show_next(
-    console: Console,
-    fits: Sequence[Fitted],
-    repairs: int,
-    written: Collection[str],
-    can_explain: bool,
+    console: Console, fits: Sequence[Fitted], repairs: int, written: Collection[str]
 ) -> None:
     """Print the options for what to do next, but for what was `written`; of `repairs`, how many."""
     summaries = [fit.result._summary for fit in fits]
@@ -156,7 +152,7 @@ def show_next(
     if all(summary.groups for summary in summaries):  # of --group-by, it is put back in each
         tips["put group 1 back"] = "--keep 1"
     worst = [summary for summary in summaries if summary.worst]
-    if worst and can_explain:
+    if worst:
         summary = max(worst, key=lambda one: one.worst[0].score)
         name = summary.row_name(summary.worst[0].row)
         if isinstance(summary.names, RowNumbers):

@@ -69,9 +69,9 @@ def row_classes(
 def sampling_note(classes: Sequence[RowClass]) -> str:
     """State how many rows are drawn, if not all of them are."""
     parts = []
-    for what, removed in (("kept", False), ("removed", True)):
-        drawn = sum(len(one.drawn) for one in classes if one.removed == removed)
-        rows = sum(len(one.rows) for one in classes if one.removed == removed)
+    for what in ("kept", "removed"):
+        own = [one for one in classes if one.removed == (what == "removed")]
+        drawn, rows = sum(len(one.drawn) for one in own), sum(len(one.rows) for one in own)
         if drawn < rows:
             parts.append(f"{drawn:,} of the {rows:,} {what} rows")
     if not parts:
