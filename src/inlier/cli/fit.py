@@ -45,11 +45,13 @@ reading = partial(_option, "Reading")
 fitting = partial(_option, "Fitting")
 writing = partial(_option, "Writing")
 
+FORMATS_LISTED = ", ".join(format.name for format in FORMATS)
+
 
 def fit(
     file: str = typer.Argument(
-        help=f"Table to read: {', '.join(format.name for format in FORMATS)}. The suffix decides, "
-        "or the first bytes; - for standard input.",
+        help=f"Table to read: {FORMATS_LISTED}. The suffix decides, or the first bytes; - for "
+        "standard input.",
         metavar="FILE",
     ),
     columns: list[str] | None = reading(

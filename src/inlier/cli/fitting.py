@@ -43,12 +43,12 @@ def fit_frame(
             raise ValueError(
                 "--group-by: no group has more than one row. Choose a column with fewer values."
             )
-        for label in labels[sizes > 1].tolist() if isinstance(frame.X, np.ndarray) else []:
-            nothing = np.isnan(frame.X[frame.groups == label]).all(axis=0)
-            if nothing.any():
+        for label in labels[sizes > 1].tolist():
+            rows = frame.take(frame.groups == label)
+            if isinstance(rows, np.ndarray) and (empty := np.isnan(rows).all(axis=0)).any():
                 raise ValueError(
                     f"--group-by: group {label!r} has no value at all in "
-                    f"{listed([frame.columns[j] for j in np.flatnonzero(nothing)])}. Leave such "
+                    f"{listed([frame.columns[j] for j in np.flatnonzero(empty)])}. Leave such "
                     "columns out with --exclude, or use --missing impute-robust."
                 )
         for label in labels[sizes == 1].tolist():

@@ -234,7 +234,8 @@ def add_legend(ax: Axes) -> None:
         ax.plot([], [], ">", color=LINE, ms=5.0, label="far beyond the edge")
     if not ax.get_legend_handles_labels()[0]:
         return
-    many = sum(len(line.get_xdata()) for line in ax.lines) > MOST_VECTORS  # to look at them all
+    # To look for a place among very many points takes long.
+    many = sum(np.size(line.get_xdata()) for line in ax.lines) > MOST_VECTORS
     legend = ax.legend(loc="upper right" if many else "best", fontsize="small")
     for handle in legend.get_lines():
         handle.set(markersize=5.0, markeredgewidth=1.0, alpha=1.0)

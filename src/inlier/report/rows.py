@@ -54,15 +54,15 @@ def row_classes(
     role, label = ("others", "removed, in no group") if n_groups else ("group", "removed")
     found.append((role, 0, label, "", removed & (summary.group_of < 0)))
     random, classes = np.random.default_rng(0), []
-    for *about, mask in found:
+    for role, index, label, description, mask in found:
         rows = drawn = np.flatnonzero(mask)
         most = most_kept
-        if about[0] in ("group", "others"):
+        if role in ("group", "others"):
             most = max(1, int(len(rows) * min(1.0, most_removed / max(1, summary.n_removed))))
         if len(rows) > most:
             drawn = np.sort(random.choice(rows, int(most), replace=False))
-        if len(rows) or about[0] == "kept":
-            classes.append(RowClass(*about, rows, drawn))
+        if len(rows) or role == "kept":
+            classes.append(RowClass(role, index, label, description, rows, drawn))
     return classes
 
 
