@@ -54,9 +54,9 @@ def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None =
     """Draw the score of every row, and the cut."""
     scores, cut = summary.scores, summary.threshold
     level = cut if 0.0 < cut < np.inf else 0.0
-    # The cut and most of the kept rows are visible.
-    kept, shown = scores[summary.support], np.append(scores, level)
-    y = Scale.positive(shown, kept, "score", reference=level / 4.0)
+    # Differences between usual scores of kept rows are visible, and so is the cut.
+    unit = max(_typical(scores[summary.support]), level / 4.0) / 3.0
+    y = Scale.of(np.append(scores, level), unit, "score")
     _set_up(ax, _row_scale(summary), y)
     _draw_rows(ax, None, scores, classes or row_classes(summary))
     if y.low < cut < y.high:
@@ -66,11 +66,8 @@ def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None =
     remarks = ""
     if y.kind == "asinh":
         remarks += " Far above the kept rows, the scale is logarithmic."
-    if infinite := int(np.isinf(scores).sum()):
-        remarks += (
-            f" {counted(infinite, 'row').capitalize()} with an infinite score, too far away to be "
-            "compared with the others, lie on its upper edge, below an arrow."
-        )
+    if beyond := int((scores > y.high).sum()):
+        remarks += f" {counted(beyond, 'row').capitalize()} too far away to draw are at the edge."
     if cut <= 0.0:
         remarks += " The cut lies below every score: no row is kept."
     return (
@@ -104,9 +101,8 @@ def draw_rows(
     rows, offset = rows / units[:, None], offset / units
     scales = []
     for values, plain, name in zip(rows, offset, names, strict=True):
-        kept = values[summary.support & (np.abs(values) <= LARGEST)]
-        unit = 3.0 * float(np.median(np.abs(kept))) if len(kept) else 0.0
-        scales.append(Scale.centered(np.append(values, [plain, 0.0]), unit, name))
+        unit = 3.0 * _typical(np.abs(values[summary.support]))
+        scales.append(Scale.of(np.append(values, plain), unit, name))
     i, j = pair or view_pairs(summary)[0]
     classes = classes or row_classes(summary)
     if i == j:
@@ -156,7 +152,7 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
     before, after = summary.before / unit, summary.after / unit
     x = Scale(0.5, max(len(before), len(after), 2) + 0.5, "direction, by rank", whole=True)
     label = "standard deviation / largest of the kept rows"
-    _set_up(ax, x, Scale.positive(np.append(before, after), after, label))
+    _set_up(ax, x, Scale.of(np.append(before, after), _typical(after) / 3.0, label))
     for values, label, color, marker in (
         (before, "all rows", REMOVED, "D"),
         (after, "kept rows", KEPT, "o"),
@@ -171,6 +167,12 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
         "directions.",
         "",
     )
+
+
+def _typical(values: Array) -> float:
+    """Return the median of the positive values; 0 if there is none."""
+    positive = values[(values > 0.0) & (values <= LARGEST)]
+    return float(np.median(positive)) if len(positive) else 0.0
 
 
 def _set_up(ax: Axes, x: Scale, y: Scale) -> None:

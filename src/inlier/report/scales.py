@@ -8,7 +8,7 @@ from matplotlib import ticker
 from matplotlib.axes import Axes
 
 from inlier._internal.typing import Array
-from inlier.report.numbers import LARGEST, finite_range, number
+from inlier.report.numbers import finite_range, number
 
 
 @dataclass(frozen=True)
@@ -23,44 +23,20 @@ class Scale:
     whole: bool = False  # whether only whole numbers get a tick
 
     @classmethod
-    def linear(cls, values: Array, label: str = "", zero: bool = False, pad: float = 0.04) -> Self:
-        """Return a linear scale that contains all finite values, and 0 if requested."""
-        low, high = finite_range(np.append(values, 0.0) if zero else values)
-        # A single value has a tenth of itself on each side.
-        margin = pad * (high - low) or max(0.1 * abs(high), 1e-307 if high else 1.0)
-        return cls(low if zero and low == 0.0 else low - margin, high + margin, label)
+    def of(cls, values: Array, unit: float, label: str) -> Self:
+        """Return a linear scale, or an asinh one if some values are many units away from 0.
 
-    @classmethod
-    def positive(
-        cls, values: Array, usual: Array, label: str = "", *, reference: float = 0.0
-    ) -> Self:
-        """Return a linear scale from 0, or an asinh one if some values are far above the usual.
-
-        The usual values stay readable, and the reference, which is not far above them, is visible.
-        Infinite values have room of their own at the upper limit.
-        """
-        positive, usual = (x[(x > 0.0) & (x <= LARGEST)] for x in (values, usual))
-        typical = float(np.median(usual)) if len(usual) else float(positive.min(initial=LARGEST))
-        highest = float(positive.max(initial=0.0))
-        pad = 0.14 if np.isinf(values).any() else 0.04
-        # Below a twentieth of the height, differences between the usual values are lost.
-        if highest < 20.0 * (unit := max(typical, reference)):
-            return cls.linear(np.append(positive, reference), label, zero=True, pad=pad)
-        unit = max(unit, 1e-12 * highest)
-        return cls(0.0, highest * max(1.3, (highest / unit) ** pad), label, "asinh", unit)
-
-    @classmethod
-    def centered(cls, values: Array, unit: float, label: str = "") -> Self:
-        """Return a linear scale about 0, or an asinh one if some values are many units away.
-
-        The limits ignore values that are too far away to be shown beside the others.
+        It begins at 0 if no value is negative. The limits ignore values that are too far away to
+        be shown beside the others.
         """
         if unit > 0.0:
-            values = np.append(values[np.abs(values) <= 1e6 * unit], 0.0)
-        low, high = finite_range(values)
-        if not unit > 0.0 or max(abs(low), abs(high)) < 60.0 * unit:
-            return cls.linear(values, label)
-        return cls(min(low, -unit) * 1.2, max(high, unit) * 1.2, label, "asinh", unit)
+            values = values[np.abs(values) <= 1e9 * unit]
+        low, high = finite_range(np.append(values, 0.0))
+        if unit > 0.0 and max(-low, high) > 60.0 * unit:
+            low = 1.2 * min(low, -unit) if low < 0.0 else 0.0
+            return cls(low, 1.2 * max(high, unit), label, "asinh", unit)
+        margin = 0.04 * (high - low) or 1.0
+        return cls(low - margin if low < 0.0 else 0.0, high + margin, label)
 
 
 def set_scales(ax: Axes, x: Scale, y: Scale) -> None:
