@@ -18,7 +18,7 @@ names = ["inlier", "mean", "coordinate-median", "geometric-median", "trimmed-mea
 names += ["iterative-filtering", "que", "lrv", "cdg"]
 methods = {name: name for name in names}
 methods["inlier, symmetric"] = inlier.RobustMean(assume="symmetric")
-data = inlier.datasets.digits(good=0, bad=1)
+data = inlier.research.datasets.digits(good=0, bad=1)
 comparison = inlier.research.compare(data, methods, trials=1, timeout=None)
 print(comparison)
 

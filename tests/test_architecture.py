@@ -24,13 +24,13 @@ LAYERS: list[set[str]] = [
     {"search"},
     {"l0", "federated"},
     {"verdict"},
-    {"linalg", "theory", "datasets"},
+    {"linalg", "theory"},
     {"data"},
     {"_internal"},
 ]
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
-# The command line offers `inlier reproduce`; old names lead to where things are now.
-USES_RESEARCH = {"cli/app.py", "datasets.py"}
+# The command line offers `inlier reproduce`.
+USES_RESEARCH = {"cli/app.py"}
 
 # What holds data. Optional, so the data layer loads them by name.
 HOMES = {"torch", "cupy", "jax", "dask", "distributed", "zarr", "h5py", "pyarrow"}

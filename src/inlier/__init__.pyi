@@ -1,11 +1,10 @@
-from . import datasets, federated, fits, l0, research, theory
+from . import federated, fits, l0, research, theory
 from .api import robust_mean
 from .data import open_table
 from .estimators import (
     RobustCenterer,
     RobustCovariance,
     RobustMean,
-    RobustMeanSampler,
     RobustPCA,
 )
 from .fits import RobustFit
@@ -27,10 +26,8 @@ __all__ = [
     "RobustFit",
     "RobustMean",
     "RobustMeanResult",
-    "RobustMeanSampler",
     "RobustPCA",
     "WeakEvidenceWarning",
-    "datasets",
     "federated",
     "fits",
     "l0",

@@ -1,79 +1,20 @@
-"""Bounds that are proved about the l0 estimator, as functions of numbers.
+"""The bound behind a certificate, as a function of numbers.
 
-`resilience_radius` and `error_radius` are facts about finite sets of points: nothing is random.
-They sharpen lemmas of Liu, Deshmukh and Veeravalli, "Robust Mean Estimation in High Dimensions via
-l0 Minimization" (called the paper below). `far_radius` is about samples from a distribution. The
-theorems of the paper and their sample sizes are in docs/mathematics.md.
-
-A fraction is a number or an array, and the result has its shape.
+It sharpens lemmas of Liu, Deshmukh and Veeravalli, "Robust Mean Estimation in High Dimensions via
+l0 Minimization". What is proved there, and the sample sizes, are in docs/mathematics.md.
 """
 
 import math
-from typing import TypeVar, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from inlier._internal.removed import removed
 from inlier._internal.validation import check_number, check_whole
 
-__all__ = ["error_radius", "far_radius", "resilience_radius"]
-
-# A number in gives a number out, an array gives an array.
-Number = TypeVar("Number", float, NDArray[np.float64])
-_Number = TypeVar("_Number", bound=float | NDArray[np.float64])
-
-_OF_THE_PAPER = "its formula is in docs/mathematics.md, under What is proved"
-__getattr__ = removed(
-    __name__,
-    {
-        "theorem1_bound": _OF_THE_PAPER,
-        "theorem1_sample_size": _OF_THE_PAPER,
-        "corollary_bound": _OF_THE_PAPER,
-        "corollary_sample_size": _OF_THE_PAPER,
-        "lemma1_radius": "use resilience_radius, which is smaller",
-        "lemma2_bound": _OF_THE_PAPER,
-        "lemma2_sample_size": _OF_THE_PAPER,
-        "far_away": "compare distances with far_radius",
-    },
-)
+__all__ = ["error_radius"]
 
 
-def resilience_radius(sigma: float, beta: Number) -> Number:
-    r"""Bound how far the mean of a set moves when a fraction of it is dropped; sharp.
-
-    Proved, for every finite set S of m points and ``0 <= beta < 1``: if the covariance of S about
-    its own mean (normalised by m) is at most `sigma**2` times the identity, then every subset T
-    with at least `(1 - beta) m` points satisfies
-
-    .. math:: \|\mathrm{mean}(T) - \mathrm{mean}(S)\|_2 \le \sigma \sqrt{\beta / (1 - \beta)} .
-
-    Nothing is random. No smaller function of `sigma` and `beta` has this property: with
-    `(1 - beta) m` points at 0 and `beta m` points at 1 it is attained. It implies Lemma 1 of the
-    paper, which is larger by a factor between sqrt(2) and 2.
-
-    Parameters
-    ----------
-    sigma : float
-        Square root of the bound on the covariance, in its largest eigenvalue.
-    beta : float or ndarray
-        Largest fraction of the set that is dropped.
-
-    Notes
-    -----
-    Proof. Put mean(S) = 0 and project on a unit vector. Let T hold the fraction tau < 1 of S (for
-    tau = 1 nothing moves), and let a and b be the means of T and of the rest, so that
-    tau a + (1 - tau) b = 0. The variance is at least that between the two groups:
-    sigma^2 >= tau a^2 + (1 - tau) b^2 = a^2 tau / (1 - tau). So a is at most
-    sigma sqrt((1 - tau) / tau), which decreases in tau, and tau >= 1 - beta.
-    """
-    beta = _fraction(beta, "beta", "[0, 1)")
-    sigma = check_number(sigma, "sigma", at_least=0.0)
-    bound: Number = sigma * np.sqrt(beta / (1 - beta))
-    return bound
-
-
-def error_radius(kept_sigma: float, n_kept: int, n: int, alpha: Number, sigma: float) -> Number:
+def error_radius(kept_sigma: float, n_kept: int, n: int, alpha: Any, sigma: float) -> Any:
     r"""Bound the distance of the mean of the kept rows from that of the inliers; sharp.
 
     Proved, for every pair of subsets S (the m rows kept) and S* (the inliers) of the same n rows:
@@ -112,10 +53,14 @@ def error_radius(kept_sigma: float, n_kept: int, n: int, alpha: Number, sigma: f
 
     Notes
     -----
+    Resilience: a subset T that holds the fraction tau of S has its mean within
+    s sqrt((1 - tau) / tau) of that of S. For put mean(S) = 0, project on a unit vector, and let a
+    and b be the means of T and of the rest, so that tau a + (1 - tau) b = 0. The variance is at
+    least that between the two: s^2 >= tau a^2 + (1 - tau) b^2 = a^2 tau / (1 - tau).
+
     Proof. Let m' be the size of S* and t that of T, the intersection of S and S*; suppose t > 0.
-    T is S less the fraction beta = 1 - t/m, for which beta / (1 - beta) = (m - t) / t, and the
-    same holds of S* with m'. By `resilience_radius`, twice, and the triangle inequality the
-    distance of the two means is at most ::
+    T holds the fraction t/m of S and t/m' of S*. By resilience, twice, and the triangle inequality
+    the distance of the two means is at most ::
 
         s sqrt((m - t) / t) + sigma sqrt((m' - t) / t).
 
@@ -136,7 +81,13 @@ def error_radius(kept_sigma: float, n_kept: int, n: int, alpha: Number, sigma: f
     >>> print(error_radius(kept_sigma=1.0, n_kept=900, n=1000, alpha=0.1, sigma=1.0).round(4))
     0.7071
     """
-    alpha = _fraction(alpha, "alpha", "[0, 1]")
+    try:
+        alpha = np.asarray(alpha, dtype=np.float64)[()]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"alpha must be a number or an array, but is {alpha!r}.") from error
+    if (outside := ~((alpha >= 0) & (alpha <= 1))).any():
+        found = np.asarray(alpha)[outside].flat[0]
+        raise ValueError(f"alpha must be within [0, 1], but is {found}.")
     n, n_kept = check_whole(n, "n"), check_whole(n_kept, "n_kept", 0)
     if n_kept > n:
         raise ValueError(f"n_kept must be at most n={n}, but is {n_kept}.")
@@ -148,47 +99,4 @@ def error_radius(kept_sigma: float, n_kept: int, n: int, alpha: Number, sigma: f
     overlap = n_kept - outliers
     spread = kept_sigma * np.sqrt(outliers) + sigma * math.sqrt(n - n_kept)
     radius = np.where(overlap > 0, spread / np.sqrt(np.maximum(overlap, 1)), np.inf)
-    return cast(Number, radius[()])
-
-
-def far_radius(sigma: float, d: int, epsilon: Number) -> Number:
-    r"""Return the radius of the ball G, outside of which a good row counts as far away.
-
-    .. math:: G = \{ y_i : \|y_i - x^*\|_2 \le \sigma \sqrt{40 d / \epsilon} \}
-
-    Proved: with probability at least 39/40, at most `epsilon n` of the rows lie outside of G,
-    ``0 < epsilon < 1`` (equation (1) of the paper).
-
-    Assumed: n rows drawn independently from a distribution with mean :math:`x^*` and covariance
-    at most `sigma**2` times the identity. The paper states it for the n of Theorem 1; it is
-    Markov's inequality, used twice, and holds for every n. Equation (4) does need that n: with
-    probability at least 39/40 the rows in G have a second moment about :math:`x^*` of at most
-    ``1.5 * n * sigma**2``.
-
-    Parameters
-    ----------
-    sigma : float
-        Square root of the bound on the covariance, in its largest eigenvalue.
-    d : int
-        Dimension, at least 1.
-    epsilon : float or ndarray
-        Tolerance: the fraction spent on good rows that lie far away.
-    """
-    epsilon = _fraction(epsilon, "epsilon", "(0, 1)")
-    sigma = check_number(sigma, "sigma", at_least=0.0)
-    d = check_whole(d, "d")
-    bound: Number = sigma * np.sqrt(40 * d / epsilon)
-    return bound
-
-
-def _fraction(value: _Number, name: str, within: str) -> _Number:
-    """Return a fraction, or an array of them, in double precision; raise unless all are within."""
-    try:
-        number = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be a number or an array, but is {value!r}.") from error
-    low = number > 0 if within[0] == "(" else number >= 0
-    valid = low & (number < 1 if within[-1] == ")" else number <= 1)
-    if not valid.all():
-        raise ValueError(f"{name} must be within {within}, but is {number[~valid].flat[0]}.")
-    return cast(_Number, number[()])
+    return radius[()]  # a number for a number, an array for an array

@@ -86,7 +86,7 @@ def test_sizes_agree_with_double_precision(shift):
 @on_cuda
 def test_a_shift_changes_nothing():
     from inlier import robust_mean
-    from inlier.datasets import SettingA
+    from inlier.research.datasets import SettingA
 
     sample = SettingA(n=5000, d=300, alpha=0.2).sample(random_state=0)
     near = torch.tensor(sample.X, dtype=torch.float32, device="cuda")

@@ -11,7 +11,7 @@ from cases import cases
 from dense_cases import Case, assert_near, real_numbers
 from inlier import RobustMean, robust_mean
 from inlier.data import Rotation, as_table
-from inlier.datasets import SettingB
+from inlier.research.datasets import SettingB
 
 WIDE: dict[str, Callable[[np.ndarray], Any]] = {
     "float64": lambda X: X,

@@ -13,7 +13,7 @@ from dense_cases import Case, real_numbers, whole_numbers
 from inlier import robust_mean
 from inlier.data import Ellipsoid, Fences, TailLength, as_table, passes
 from inlier.data.arrays import DenseTable
-from inlier.datasets import SettingB
+from inlier.research.datasets import SettingB
 from inlier.search import thresholds
 from libraries import PRECISIONS, WHOLE, Verbs, quietly
 

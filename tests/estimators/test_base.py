@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import inlier.estimators
 from cases import cases
 from inlier.data import as_table
 from inlier.estimators.base import MeanEstimator
@@ -48,13 +47,3 @@ def test_missing_cells_are_refused_unless_they_are_taken():
     assert np.isnan(taken._validated(X, fitting=True)[3, 1])
     assert taken.__sklearn_tags__().input_tags.allow_nan
     assert not Kept().__sklearn_tags__().input_tags.allow_nan
-
-
-@cases(
-    ("name", "page"),
-    [("RobustKMeans", "plot_14_kmeans"), ("RobustNearestCentroid", "plot_13_nearest_centroid")],
-)
-def test_estimators_that_are_gone_name_their_example(name, page):
-    for module in (inlier, inlier.estimators):
-        with pytest.raises(ImportError, match=f"{name} was removed: copy it from .*{page}"):
-            getattr(module, name)

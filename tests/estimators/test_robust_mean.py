@@ -22,8 +22,8 @@ import inlier
 from cases import cases
 from inlier import RobustMean, RobustMeanResult, robust_mean
 from inlier.data import as_table
-from inlier.datasets import SettingA, SettingB
 from inlier.l0.fit import Options
+from inlier.research.datasets import SettingA, SettingB
 from scikit_learn import documents_everything
 
 SAMPLE = SettingA(n=400, d=40, alpha=0.1).sample(random_state=0)

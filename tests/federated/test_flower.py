@@ -118,11 +118,6 @@ def test_doubt_ends_the_training():
         RobustFedAvg(on_doubt="raise").aggregate_train(1, replies(3))
 
 
-def test_the_legacy_strategy_is_gone():
-    with pytest.raises(ImportError, match="RobustFedAvgLegacy was removed: use RobustFedAvg"):
-        from inlier.federated.flower import RobustFedAvgLegacy  # noqa: F401
-
-
 @pytest.mark.slow
 def test_simulation():
     pytest.importorskip("ray", reason='needs pip install "flwr[simulation]"')

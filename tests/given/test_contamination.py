@@ -12,8 +12,8 @@ from sklearn.datasets import load_digits
 import inlier
 from cases import cases
 from inlier import RobustCovariance, RobustMean, RobustPCA, WeakEvidenceWarning, robust_mean
-from inlier.datasets import SettingA, SettingB
 from inlier.given.trimming import Trimming
+from inlier.research.datasets import SettingA, SettingB
 
 
 def digits(good=0, bad=1, n_bad=60):

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from cases import cases
 from inlier import RobustCovariance, RobustMean, RobustPCA, WeakEvidenceWarning, robust_mean
-from inlier.datasets import SettingA, SettingB
+from inlier.research.datasets import SettingA, SettingB
 
 
 def digits():

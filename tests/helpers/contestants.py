@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from inlier.datasets import SettingB
+from inlier.research.datasets import SettingB
 
 MODEL = SettingB(n=60, d=5, alpha=0.2)
 CHEAP = ["mean", "norm-trimmed-mean", "inlier-sigma"]

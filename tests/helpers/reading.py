@@ -40,7 +40,7 @@ def summary_of(X, **options):
 
 
 def sample(n=400, d=30, alpha=0.2):
-    return inlier.datasets.SettingA(n=n, d=d, alpha=alpha).sample(random_state=0).X
+    return inlier.research.datasets.SettingA(n=n, d=d, alpha=alpha).sample(random_state=0).X
 
 
 class Stack(HTMLParser):

@@ -8,12 +8,12 @@ import reference
 from cases import cases
 from fits import robust_mean
 from inlier.data import as_table
-from inlier.datasets import SettingA, SettingB
 from inlier.l0 import Options
 from inlier.l0.algorithm import ExactStep
 from inlier.l0.surrogates import L1, SMOOTHING
 from inlier.l0.surrogates import surrogate as named_surrogate
 from inlier.linalg.eigenpairs import Oracle
+from inlier.research.datasets import SettingA, SettingB
 
 SURROGATES = ["l1", "reweighted-l1", "reweighted-l2"]
 POWERS = [0.3, 0.5, 0.9]

@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cases import cases
 from fits import robust_mean
-from inlier.datasets import SettingA, SettingB
 from inlier.l0 import Options, continuation, interior_point
+from inlier.research.datasets import SettingA, SettingB
 
 
 def error(result, sample):

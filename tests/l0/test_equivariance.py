@@ -17,8 +17,8 @@ from inlier import (
     RobustMeanResult,
     WeakEvidenceWarning,
 )
-from inlier.datasets import SettingA, SettingB
 from inlier.l0 import Options, project, solve_l1, solve_least_squares
+from inlier.research.datasets import SettingA, SettingB
 
 ALGORITHMS = ["continuation", "paper"]
 SURROGATES = ["reweighted-l2", "reweighted-l1", "l1"]

@@ -15,11 +15,10 @@ import inlier
 from cases import cases
 from clear_samples import ALGORITHMS, SURROGATES, check_answer, clear_sample, fitted, spectral_sigma
 from fits import robust_mean
-from inlier import theory
 from inlier.data import as_table
-from inlier.datasets import SettingA, SettingB
 from inlier.l0 import Options
 from inlier.linalg.centers import geometric_median
+from inlier.research.datasets import SettingA, SettingB
 
 # -- Starts ---------------------------------------------------------------------------------------
 
@@ -87,10 +86,6 @@ def test_prune_is_removing_the_far_rows_by_hand(algorithm):
     np.testing.assert_allclose(pruned.location, by_hand.location, atol=1e-12)
     assert pruned.details.budget == pytest.approx(by_hand.details.budget)
     assert pruned.certificate.n_removed == by_hand.certificate.n_removed + (~near).sum()
-
-
-def test_prune_radius_is_that_of_the_paper():
-    assert theory.far_radius(2.0, 10, 0.2) == pytest.approx(2.0 * np.sqrt(40 * 10 / 0.2))
 
 
 def test_prune_that_leaves_no_table_is_refused():

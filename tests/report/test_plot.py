@@ -16,7 +16,7 @@ matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-KINDS = ["scores", "means", "rows", "spectrum", "sensitivity"]
+KINDS = ["scores", "rows", "spectrum"]
 
 
 def drawn(kind, summary, ax=None):
@@ -136,17 +136,6 @@ def test_scores_stand_at_their_rows_beside_the_cut(given):
     assert [tuple(cut) for cut in cuts] == [(given.threshold, given.threshold)]
 
 
-def test_means_are_the_columns_that_are_off_most(found):
-    ax = drawn("means", found)
-    order = np.argsort(-np.abs(found.shift), kind="stable")[:20]
-    assert labels(ax.yaxis) == [f"x{i}" for i in order]
-    np.testing.assert_allclose(named(ax, "plain mean").get_xdata(), found.shift[order])
-    expected = (found.median - found.robust) / found.deviation
-    np.testing.assert_allclose(named(ax, "median").get_xdata(), expected[order])
-    assert "20 of 30 columns" in ax.get_ylabel()
-    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the largest on top
-
-
 def test_rows_stand_where_the_view_sees_them(found):
     ax = drawn("rows", found)
     assert (ax.get_xlabel(), ax.get_ylabel()) == found.view.names[:2]
@@ -180,18 +169,8 @@ def test_what_lies_beyond_the_limits_is_at_the_edge_with_an_arrow(far):
     assert np.isfinite(heights).all() and (heights == arrow.get_ydata()[0]).sum() == 5
 
 
-def test_sensitivity_is_the_shift_of_each_fraction(found):
-    (line,) = drawn("sensitivity", found).lines
-    changes = found.sensitivity
-    np.testing.assert_allclose(
-        points(line), [[100 * c.fraction for c in changes], [c.shift for c in changes]]
-    )
-
-
-def test_what_cannot_be_drawn(given, found, monkeypatch):
+def test_what_cannot_be_drawn(found, monkeypatch):
     figures = pyplot.get_fignums()
-    with pytest.raises(ValueError, match="not computed where sigma was given"):
-        plot(given, "sensitivity")
     with pytest.raises(ValueError, match=r"one of 'scores', .*, but is 'histogram'"):
         plot(found, "histogram")
     assert pyplot.get_fignums() == figures

@@ -8,8 +8,8 @@ import pytest
 
 from cases import cases
 from inlier import robust_mean
-from inlier.datasets import SettingA, SettingB
 from inlier.l0 import Options
+from inlier.research.datasets import SettingA, SettingB
 from symmetric_fits import radius_by_hand
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import inlier
 from fits import robust_mean
-from inlier.datasets import SettingA, SettingB
+from inlier.research.datasets import SettingA, SettingB
 from statements import Dense, Told, lies
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 
 from cases import cases
 from inlier import RobustMean
-from inlier.datasets import SettingA
+from inlier.research.datasets import SettingA
 from inlier.results.novelty import LEVEL, PRIOR, _reach
 
 WINE = load_wine(as_frame=True).data

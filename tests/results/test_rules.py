@@ -6,7 +6,7 @@ import pytest
 import inlier
 import reference
 from inlier.data import as_table
-from inlier.datasets import SettingA
+from inlier.research.datasets import SettingA
 from inlier.results.certificate import most_rows
 from symmetric_fits import fitted, set_aside
 

@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 from cases import cases
 from inlier import robust_mean
 from inlier.data import as_table
-from inlier.datasets import SettingA
+from inlier.research.datasets import SettingA
 from inlier.search import thresholds
 from inlier.search.cells import average_ranks
 from inlier.search.sample import RowSample

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from inlier.datasets import SettingB
-from inlier.research.datasets import Cluster
+from inlier.research.datasets import Cluster, SettingB
 from ordinary_tables import fitted, iris_with_typos
 
 # -- what is kept ---------------------------------------------------------------------------------

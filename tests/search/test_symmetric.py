@@ -7,8 +7,7 @@ import pytest
 
 import inlier
 from inlier import RobustMean, robust_mean
-from inlier.datasets import SettingA, SettingB
-from inlier.research.datasets import Cluster, HeavyTails
+from inlier.research.datasets import Cluster, HeavyTails, SettingA, SettingB
 from inlier.search import tests as search_tests
 from ordinary_tables import fitted, iris_with_typos
 

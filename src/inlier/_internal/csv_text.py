@@ -1,8 +1,7 @@
 """CSV output that is safe against formula injection.
 
-Spreadsheets evaluate a cell that begins with =, +, - or @, also after spaces. Many split cells at a
-semicolon or a tab whatever delimiter was written, so what follows one counts as a cell too. An
-apostrophe before a formula makes it text. Numbers are unchanged.
+Spreadsheets evaluate a cell that begins with =, +, - or @, also after spaces, and may strip a
+leading tab or line break. An apostrophe before a formula makes it text. Numbers are unchanged.
 """
 
 import csv
@@ -16,21 +15,13 @@ from inlier._internal.atomic import replacing
 
 # With a sign, a point or comma, an exponent; or a sign alone.
 _NUMBER = r"[+-](?:(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf|infinity))?\s*"
-# Where a cell may begin, and its sign; full-width signs count too. Spaces are part of the match, so
-# that none is looked at twice.
-_BEGIN = re.compile(rf'(^|[;,\t\r\n])([\s"]*+)((?!{_NUMBER}\Z)[=+\-@＝＋－＠])?')
+# Full-width signs count too.
+_FORMULA = re.compile(rf'[\t\r\n]|[\s"]*(?!{_NUMBER}\Z)[=+\-@＝＋－＠]')
 
 
 def harmless(cell: Any) -> Any:
-    """Escape what a spreadsheet would evaluate in a cell; return other values unchanged."""
-    return _BEGIN.sub(_escaped, cell) if isinstance(cell, str) else cell
-
-
-def _escaped(begin: re.Match[str]) -> str:
-    delimiter, space, sign = begin.groups(default="")
-    # Spreadsheets may strip a leading tab or line break.
-    stripped = not delimiter and space.startswith(("\t", "\r", "\n"))
-    return f"{delimiter}'{space}{sign}" if sign or stripped else begin[0]
+    """Escape a cell that a spreadsheet would evaluate; return other values unchanged."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 class Writer:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from time import monotonic
 from typing import Any
 
 from inlier._internal.optional import optional
@@ -14,22 +13,12 @@ Tell = Callable[[int, float], object]
 """Takes the number of passes over the data, and the part of the last one that is done."""
 
 _watcher: ContextVar[Tell | None] = ContextVar("watcher", default=None)
-# Seconds between two looks.
-INTERVAL = 0.1
 
 
 @contextmanager
 def watching(tell: Tell) -> Iterator[None]:
-    """Have `tell` called during passes, in this thread, but not more often than can be seen."""
-    last = 0.0
-
-    def seldom(n_passes: int, part: float) -> None:
-        nonlocal last
-        if (now := monotonic()) - last >= INTERVAL:
-            last = now
-            tell(n_passes, part)
-
-    token = _watcher.set(seldom)
+    """Have `tell` called during passes, in this thread."""
+    token = _watcher.set(tell)
     try:
         yield
     finally:
@@ -57,13 +46,11 @@ def bar(shown: bool, text: str = "") -> Iterator[Callable[[str | None, float | N
         yield lambda text, part: None
         return
     rich = optional("rich.progress", "To show progress", "cli")
-    console = optional("rich.console", "To show progress", "cli").Console(stderr=True)
-    columns = (
-        rich.TextColumn("{task.description}", markup=False),
-        rich.BarColumn(),
-        rich.TaskProgressColumn(),
-        rich.TimeElapsedColumn(),
-    )
-    with rich.Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task(text, total=1.0)
-        yield lambda text, part: display.update(task, description=text, completed=part)
+    from rich.console import Console
+    from rich.markup import escape
+
+    with rich.Progress(console=Console(stderr=True), transient=True) as display:
+        task = display.add_task(escape(text), total=1.0)
+        yield lambda text, part: display.update(
+            task, description=None if text is None else escape(text), completed=part
+        )

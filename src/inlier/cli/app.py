@@ -1,11 +1,11 @@
 """The commands."""
 
-from importlib.metadata import version as installed
 from typing import Annotated
 
 import typer
 
-from inlier.cli.fit import explain, fit
+import inlier
+from inlier.cli.fit import fit
 from inlier.research.reproduce.command import reproduce
 
 app = typer.Typer(
@@ -14,13 +14,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(fit)
-app.command()(explain)
 app.command()(reproduce)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"inlier {installed('inlier')}")
+        typer.echo(f"inlier {inlier.__version__}")
         raise typer.Exit
 
 

@@ -1,20 +1,20 @@
 """Fit all rows of a table, or each of its groups."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.cli.options import Options
+from inlier.api import robust_mean
 from inlier.data import Table
 from inlier.data.base import RowNumbers
 from inlier.data.sources.base import listed
-from inlier.io import LoadedTable
+from inlier.io import LoadedTable, read
 from inlier.linalg.metrics import UNEVEN, unevenness
 from inlier.results.result import RobustMeanResult
-from inlier.verdict import Step
 
 
 @dataclass(frozen=True)
@@ -27,48 +27,70 @@ class Fitted:
 
 
 def fit_frame(
-    frame: LoadedTable, tell: Callable[[str, Step | None], None], options: Options
+    frame: LoadedTable,
+    choices: tuple[Sequence[int] | None, Sequence[int] | None, float | None],
+    **options: Any,
 ) -> tuple[list[Fitted], list[str]]:
-    """Fit all rows of a table, or each of its groups; return the fits, and notes on them."""
-    notes = _hints(frame, options)
-    names = row_names(frame)
+    """Fit all rows of a table, or each of its groups; return the fits, and a note on single rows.
 
-    def fitted(group: str | None, rows: Array) -> Fitted:
-        what = "fitting" if group is None else f"fitting group {group}"
-        tell(what, None)
-        X = frame.X if group is None else frame.take(rows)
-        if group is not None and not isinstance(X, Table):  # streamed data have no missing cells
-            empty = [frame.columns[j] for j in np.flatnonzero(np.isnan(X).all(axis=0))]
-            if empty:
+    Choices are the groups to put back and the suspects to remove, counted from 1, and a threshold;
+    options are those of `robust_mean`.
+    """
+    notes = []
+    if frame.groups is not None:
+        labels, sizes = np.unique(frame.groups, return_counts=True)
+        if sizes.max() == 1:
+            raise ValueError(
+                "--group-by: no group has more than one row. Choose a column with fewer values."
+            )
+        for label in labels[sizes > 1].tolist():
+            rows = frame.take(frame.groups == label)
+            if isinstance(rows, np.ndarray) and (empty := np.isnan(rows).all(axis=0)).any():
                 raise ValueError(
-                    f"--group-by: group {group!r} has no value at all in {listed(empty)}. Leave "
-                    "such columns out with --exclude, or use --missing impute-robust."
+                    f"--group-by: group {label!r} has no value at all in "
+                    f"{listed([frame.columns[j] for j in np.flatnonzero(empty)])}. Leave such "
+                    "columns out with --exclude, or use --missing impute-robust."
                 )
-        weights = None if frame.weights is None else frame.weights[rows]
-        with warnings.catch_warnings():  # the verdict reports them
-            warnings.simplefilter("ignore")
-            trusted = options.trusted_rows(frame, rows)
-            result = options.fit(X, weights, trusted, lambda step: tell(what, step))
-        # The table of the fit: if cells are missing it is a copy, which is not made again.
-        table = result._known_data()
-        own = names if group is None else names[rows]
-        result = result.with_data(table, columns=frame.columns, names=own)
-        return Fitted(group, rows, result)
-
-    if frame.groups is None:
-        return [fitted(None, np.arange(len(names)))], notes
-    fits = []
-    for group in sorted(set(frame.groups.tolist())):
-        rows = np.flatnonzero(frame.groups == group)
-        if len(rows) > 1:
-            fits.append(fitted(group, rows))
-        else:
-            notes.append(f"Group {group!r} has only one row: it was kept without a test.")
-    if not fits:
-        raise ValueError(
-            "--group-by: no group has more than one row. Choose a column with fewer values."
+        for label in labels[sizes == 1].tolist():
+            notes.append(f"Group {label!r} has only one row: it was kept without a test.")
+    with warnings.catch_warnings():  # the verdict reports them
+        warnings.simplefilter("ignore")
+        found: Any = robust_mean(
+            frame.X, groups=frame.groups, sample_weight=frame.weights, **options
         )
+    names, fits = row_names(frame), []
+    for group, result in {None: found}.items() if frame.groups is None else found.items():
+        rows = np.arange(len(names)) if group is None else np.flatnonzero(frame.groups == group)
+        # The table of the fit: if cells are missing it is a copy, which is not made again.
+        data = {"columns": frame.columns, "names": names if group is None else names[rows]}
+        result = _chosen(result, *choices).with_data(result._known_data(), **data)
+        fits.append(Fitted(group, rows, result))
     return fits, notes
+
+
+def _chosen(
+    result: RobustMeanResult,
+    keep: Sequence[int] | None,
+    drop: Sequence[int] | None,
+    threshold: float | None,
+) -> RobustMeanResult:
+    """Apply the choices of a user to a result."""
+    if threshold is not None:
+        result = result.at(threshold=threshold)
+    # From the last to the first, because removal renumbers a list; groups before suspects, which
+    # become groups.
+    for option, numbers, count, what in (
+        ("keep", keep, len(result.groups), "group"),
+        ("drop", drop, len(result.suspects), "suspect"),
+    ):
+        for number in sorted(set(numbers or ()), reverse=True):
+            if not 1 <= number <= count:
+                raise ValueError(
+                    f"--{option} {number}: there is no such {what}. The verdict has {count}, "
+                    "counted from 1."
+                )
+            result = getattr(result, option)(number - 1)
+    return result
 
 
 def row_names(frame: LoadedTable) -> Array | RowNumbers:
@@ -76,32 +98,25 @@ def row_names(frame: LoadedTable) -> Array | RowNumbers:
     return RowNumbers(frame.rows) if frame.names is None else frame.names
 
 
-def _hints(frame: LoadedTable, options: Options) -> list[str]:
+def trusted_rows(file: str, frame: LoadedTable) -> Array:
+    """Read a file of rows that somebody has checked."""
+    X = read(file, columns=list(frame.columns), missing="error").X
+    return np.asarray(X.fetch(np.arange(X.shape[0])) if isinstance(X, Table) else X)
+
+
+def hints(frame: LoadedTable, sigma: float | None, scatter: str) -> list[str]:
     """Return hints about columns that may mislead a fit, from the first rows."""
-    hints = []
+    found = []
     if frame.names is None and (line := frame.content.first_line):
-        hints.append(f"Row 1 is line {line} of the file.")
+        found.append(f"Row 1 is line {line} of the file.")
     if frame.has_malformed:
-        hints.append("Markers of missing values can be named with --na-values.")
-    if len(frame.columns) > 5000:  # for the memory
-        return hints
-    some = frame.head(2000).astype(np.float64)
-    two = [
-        name
-        for name, column in zip(frame.columns, some.T, strict=True)
-        if len(some) > 2 and len(np.unique(column[~np.isnan(column)])) == 2
-    ]
-    if two:
-        hints.append(
-            f"Columns with two values only: {listed(two)}. Rows with the rarer one may look like "
-            "a group; --exclude leaves such columns out."
+        found.append("Markers of missing values can be named with --na-values.")
+    if sigma is None or scatter != "auto" or len(frame.columns) > 5000:  # for the memory
+        return found
+    ratio = unevenness(frame.head(2000).astype(np.float64))
+    if ratio >= UNEVEN:
+        found.append(
+            f"Some columns vary {ratio:.0e} times as much as others, and --sigma is one bound for "
+            "all. If they are in different units, --scatter diagonal compares each in its own."
         )
-    if options.sigma is not None and options.scatter == "auto":
-        ratio = unevenness(some)
-        if ratio >= UNEVEN:
-            hints.append(
-                f"Some columns vary {ratio:.0e} times as much as others, and --sigma is one bound "
-                "for all. If they are in different units, --scatter diagonal compares each in its "
-                "own."
-            )
-    return hints
+    return found

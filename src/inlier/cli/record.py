@@ -1,14 +1,14 @@
 """Write a fit as JSON and CSV; docs/json.md describes the fields."""
 
 import json
+from dataclasses import fields
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import on_host
-from inlier._internal.atomic import replacing
 from inlier._internal.csv_text import Writer, writing
 from inlier._internal.typing import Array, Mask
 from inlier.cli.fitting import Fitted
@@ -17,12 +17,30 @@ from inlier.results.cells import Cell
 from inlier.results.explanation import Explanation
 from inlier.results.result import RobustMeanResult
 
+# Fields of a summary that have another name here, and those that another field tells.
+RENAMED = {
+    "n": "rows",
+    "robust": "mean",
+    "plain": "plain_mean",
+    "shift_in_errors": "shift",
+    "n_missing": "missing",
+    "n_set_aside": "set_aside",
+    "support": "is_kept",
+    "scores": "score",
+}
+ELSEWHERE = {"d", "columns", "names", "view", "group_of", "group_descriptions", "group_shifts"}
+ELSEWHERE |= {"suspect_of", "remarks", "certificate", "sensitivity"}
+
 
 def as_json(
-    frame: LoadedTable, fits: list[Fitted], notes: list[str], source: str
-) -> dict[str, Any]:
-    """Return fits as JSON fields."""
-    return {
+    frame: LoadedTable,
+    fits: list[Fitted],
+    notes: list[str],
+    source: str,
+    explained: tuple[Fitted, Explanation] | None,
+) -> str:
+    """Return fits as JSON; rows are counted from 1."""
+    record = {
         "schema": "inlier/fit-1",
         "version": version("inlier"),
         "source": source,
@@ -30,101 +48,67 @@ def as_json(
         "rows_dropped": frame.n_dropped,
         "entries_imputed": frame.n_imputed,
         "columns": frame.columns,
-        "notes": [*frame.notes, *notes],
+        "notes": notes,
         "fits": [_fit(frame, fit) for fit in fits],
+        "explained": explained and _of_row(explained[1], frame, explained[0]),
     }
+    return json.dumps(_plain(record), allow_nan=False, indent=1) + "\n"
 
 
 def _fit(frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
     result, summary = fit.result, fit.result._summary
-    certificate = summary.certificate
-    numbers = frame.rows[fit.rows] + 1
-    columns = ("median", "deviation", "standard_error")
-    scalars = ("sigma", "budget", "threshold")
+    certificate, numbers = summary.certificate, frame.rows[fit.rows] + 1
+    told = [field.name for field in fields(summary) if field.name not in ELSEWHERE]
+    known = ("weighted", "feasible", "sigma_kept", "lambda_max", "bound", "failure")
     return {
         "group": fit.group,
-        "rows": summary.n,
-        "kept": summary.n - summary.n_removed,
+        "row": numbers,
+        "name": None if frame.names is None else frame.names[fit.rows],
         "removed": summary.n_removed,
         "weak_evidence": result._outcome.weak,
-        "mean": summary.robust,
-        "plain_mean": summary.plain,
-        "shift": summary.shift_in_errors,
-        "missing": summary.n_missing,
-        "set_aside": summary.n_set_aside,
-        "weighted": certificate.weighted,
-        **_fields(summary, "converged", "message", "effective_size", *columns, *scalars),
-        "certificate": {
-            "statement": certificate.statement(),
-            **_fields(certificate, "feasible", "sigma_kept", "lambda_max", "failure"),
-            "lambda_bound": certificate.bound,
-            "fewest_removed": certificate.l0_lower_bound,
-            "error_radius": [
-                {"alpha": alpha, "radius": float(certificate.error_radius(alpha))}
-                for alpha in (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
-            ],
-        },
-        "spectrum": _fields(summary, "before", "after"),
+        **{RENAMED.get(name, name): getattr(summary, name) for name in (*told, "shift_in_errors")},
+        # As in `--rows` and for `--keep`, counted from 1.
+        "left_with": [i + 1 if i >= 0 else None for i in summary.group_of.tolist()],
         "groups": [
             {
                 "description": str(group),
-                "rows": _sorted(numbers, group.rows),
-                "log10_p": None if np.isnan(group.p_value) else group.log_p / np.log(10.0),
+                "kind": group.kind,
+                "log_p": group.log_p,
+                "share": group.share,
                 "shift": shift,
-                **_fields(group, "kind", "share"),
             }
             for group, shift in zip(result.groups, summary.group_shifts, strict=True)
         ],
-        "suspects": [
-            {
-                "description": str(suspect),
-                "rows": _sorted(numbers, suspect.rows),
-                **_fields(suspect, "shift", "why"),
-            }
-            for suspect in result.suspects
-        ],
         "cells": [
-            {
-                "description": cell.name + cell.words,
-                "row": numbers[cell.row],
-                "column": cell.name,
-                "slip": str(cell.slip),
-                "repair": "missing" if _is_missing(cell.slip.repair) else cell.slip.repair,
-                **_fields(cell, "value", "median", "times", "set_aside"),
-            }
+            _of_row(cell, frame, fit) | {"description": cell.name + cell.words}
             for cell in summary.cells
         ],
-        "row": numbers,
-        "name": None if frame.names is None else frame.names[fit.rows],
-        "is_kept": summary.support,
-        "score": summary.scores,
-        "worst": [explanation_as_json(why, frame, fit) for why in summary.worst],
+        "worst": [_of_row(why, frame, fit) for why in summary.worst],
+        "certificate": {
+            "statement": certificate.statement(),
+            "fewest_removed": certificate.l0_lower_bound,
+            **{name: getattr(certificate, name) for name in known},
+        },
     }
 
 
-def explanation_as_json(why: Explanation, frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
-    """Return the explanation of a row as JSON fields."""
-    position = fit.rows[why.row]
-    parts = ("value", "missing", "set_aside", "expected", "contribution")
-    return {
+def _of_row(about: Any, frame: LoadedTable, fit: Fitted) -> dict[str, Any]:
+    """Return the fields of a cell or an explanation, with the number of its row in the file."""
+    own = {field.name: getattr(about, field.name) for field in fields(about)}
+    own.pop("columns", None)
+    position = fit.rows[own["row"]]
+    return own | {
         "row": frame.rows[position] + 1,
-        "name": None if frame.names is None else frame.names[position],
-        **_fields(why, "score", "threshold", "removed", "pruned", "cells"),
-        "suspected": why.suspected or None,
-        "directions": [part._asdict() for part in why.directions],
-        "features": [{"column": f.name, **_fields(f, *parts)} for f in why.features()],
+        "label": "" if frame.names is None else frame.names[position],
     }
-
-
-def as_text(record: dict[str, Any]) -> str:
-    """Format as JSON."""
-    return json.dumps(_plain(record), allow_nan=False, indent=1) + "\n"
 
 
 def _plain(value: Any) -> Any:
-    """Convert arrays and numbers for JSON, which has neither infinity nor NaN: they are null."""
+    """Convert for JSON, which has neither infinity nor NaN: they are null."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -132,27 +116,10 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _is_missing(repair: float | None) -> bool:
-    return repair is not None and bool(np.isnan(repair))
-
-
-def _fields(of: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(of, name) for name in names}
-
-
-def _sorted(numbers: Array, rows: Any) -> Array:
-    return np.asarray(numbers[np.sort(on_host(rows))])
-
-
-def write_means(frame: LoadedTable, fits: list[Fitted], path: Path) -> None:
-    """Write a CSV line for each column, or for each group and column."""
-    with replacing(path) as unfinished, open(unfinished, "w", newline="", encoding="utf-8") as file:
-        print_means(frame, fits, file)
-
-
-def print_means(frame: LoadedTable, fits: list[Fitted], file: TextIO) -> None:
-    """Write the same to an open file."""
-    out, by_group = Writer(file, lineterminator="\n"), frame.groups is not None
+def means_as_csv(frame: LoadedTable, fits: list[Fitted]) -> str:
+    """Return a CSV line for each column, or for each group and column."""
+    text, by_group = StringIO(), frame.groups is not None
+    out = Writer(text, lineterminator="\n")
     heads = ["column", "mean", "plain_mean", "median", "deviation", "standard_error"]
     out.writerow(["group"] * by_group + heads)
     for fit in fits:
@@ -161,6 +128,7 @@ def print_means(frame: LoadedTable, fits: list[Fitted], file: TextIO) -> None:
         for name, *values in zip(frame.columns, *own, strict=True):
             line = [name, *(repr(float(value)) for value in values)]
             out.writerow([fit.group] * by_group + line)
+    return text.getvalue()
 
 
 class Changes(NamedTuple):
@@ -170,6 +138,11 @@ class Changes(NamedTuple):
     before: Array
     values: Array
     why: list[str]
+
+    @property
+    def n_repaired(self) -> int:
+        """How many of them get a number."""
+        return int(np.isfinite(self.values).sum())
 
 
 def changes_of(frame: LoadedTable, fits: list[Fitted], repaired: bool) -> tuple[Mask, Changes]:

@@ -14,25 +14,22 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-from inlier._internal.progress import bar, watching
 from inlier._internal.typing import Array
-from inlier.cli import interruptible
 from inlier.cli.fitting import Fitted
-from inlier.cli.options import with_options_spelled
 from inlier.data.base import RowNumbers
 from inlier.report.numbers import MINUS, counted, decimals_for, fixed, signed
 from inlier.results.cells import CODE, Cell, reasons
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 from inlier.results.wording import COMMAND_LINE, remarks
-from inlier.verdict import Step
 
 # Kinds of cells, codes and rows that are listed, at most.
 MOST_LISTED = 8
 # Characters of the names of columns that are on one line, at least.
 LEAST_NAME = 14
-# Columns whose means are.
+# Columns whose means are, and the heads of their table.
 MOST_COLUMNS = 10
+MEANS = ("robust mean", "std error", "plain mean", "shift", "cells")
 
 
 class Output(Console):
@@ -61,12 +58,16 @@ def printable(text: str) -> str:
 
 @contextmanager
 def reporting_errors(
-    console: Console, interrupted: str = "No file was left half written."
+    console: Console,
+    spelled: Callable[[str], str] = str,
+    interrupted: str = "No file was left half written.",
 ) -> Iterator[None]:
-    """Print an error in one line, and exit with 130 if interrupted, with 2 otherwise."""
+    """Print an error in one line, `spelled` as on the command line.
+
+    Exit with 130 if interrupted, with 2 otherwise.
+    """
     try:
-        with interruptible():
-            yield
+        yield
     except KeyboardInterrupt:
         console.print(f"Interrupted. {interrupted}")
         raise typer.Exit(130) from None
@@ -75,26 +76,9 @@ def reporting_errors(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except (ValueError, ImportError, OSError, MemoryError) as error:
-        text = with_options_spelled(str(error)) or type(error).__name__
+        text = spelled(str(error)) or type(error).__name__
         console.print(f"Error: {text}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(2) from None
-
-
-@contextmanager
-def progress(console: Console, quiet: bool) -> Iterator[Callable[[str, Step | None], None]]:
-    """Show the progress on a terminal."""
-    with bar(console.is_terminal and not quiet, "reading") as update:
-
-        def tell(what: str, step: Step | None = None) -> None:
-            if step is not None:
-                what = (
-                    f"{what}: {step.stage}, {step.n_removed:,.0f} rows removed, "
-                    f"{step.n_passes} passes over the data"
-                )
-            update(what, None)
-
-        with watching(lambda n_passes, part: update(None, part)):
-            yield tell
 
 
 def show(console: Output, fit: Fitted) -> None:
@@ -125,17 +109,19 @@ def show(console: Output, fit: Fitted) -> None:
         _show_reasons(console, summary, partners, done=" (kept)")
     if removed:
         console.print("[bold]Removed[/bold]")
-    of_groups = _by_group(summary)
     for i, group in enumerate(summary.groups):
         rows = _listed_rows(summary, np.flatnonzero(summary.group_of == i))
         far = summary.group_shift(i)
         console.item(f"group {i + 1}: {group}; farthest out in {far}: {rows}")
-        _show_reasons(console, summary, of_groups[i], 4)
+        cells = [c for c in summary.cells if not c.set_aside and summary.group_of[c.row] == i]
+        _show_reasons(console, summary, cells, 4)
     others = np.flatnonzero(~summary.support & (summary.group_of < 0))
     if len(others):
         console.item(
             f"{counted(len(others), 'row')} beyond the cut: {_listed_rows(summary, others)}"
         )
+    if summary.suspects:
+        console.print("[bold]Seen, and kept[/bold]")
     for i, suspect in enumerate(summary.suspects):
         console.item(f"suspect {i + 1}: {suspect} (--drop {i + 1} removes it)")
     if summary.is_plain and summary.worst:
@@ -148,16 +134,9 @@ def show(console: Output, fit: Fitted) -> None:
 
 
 def show_next(
-    console: Console,
-    fits: Sequence[Fitted],
-    repairs: int,
-    command: str,
-    written: Collection[str],
+    console: Console, fits: Sequence[Fitted], repairs: int, written: Collection[str]
 ) -> None:
-    """Print what to do next, but for what was `written`.
-
-    There are so many `repairs`; the command is the one that explains a row, without its name.
-    """
+    """Print the options for what to do next, but for what was `written`; of `repairs`, how many."""
     summaries = [fit.result._summary for fit in fits]
     cells = [cell for summary in summaries for cell in summary.cells]
     codes = sorted({cell.value for cell in cells if cell.slip.like == CODE})
@@ -173,21 +152,17 @@ def show_next(
     if all(summary.groups for summary in summaries):  # of --group-by, it is put back in each
         tips["put group 1 back"] = "--keep 1"
     worst = [summary for summary in summaries if summary.worst]
-    if worst and command:
+    if worst:
         summary = max(worst, key=lambda one: one.worst[0].score)
         name = summary.row_name(summary.worst[0].row)
         if isinstance(summary.names, RowNumbers):
             name = name.removeprefix("row ")
-        tips["explain a row"] = f"{command} --row {shlex.quote(name)}"
+        tips["explain a row"] = f"--explain={shlex.quote(name)}"
     if tips:
-        console.print("[bold]Next, to[/bold]")
-    width = max(map(len, tips), default=0)
+        console.print("[bold]Next, the same command with[/bold]")
+    width = max(map(len, tips.values()), default=0)
     for what, tip in tips.items():
-        line = f"  {what:{width}}  {tip}"
-        if console.is_terminal and len(line) > console.width:
-            console.print(printable(f"  {what}"))
-            line = f"    {tip}"
-        console.print(printable(line), soft_wrap=True)
+        console.print(printable(f"  {tip:{width}}  to {what}"), soft_wrap=True)
 
 
 def show_explanation(console: Console, explanation: Explanation, name: str) -> None:
@@ -201,40 +176,24 @@ def show_explanation(console: Console, explanation: Explanation, name: str) -> N
 
 def _means(summary: Summary) -> Table:
     """List the means of the columns; of many, those that are shifted most."""
-    table = Table(box=None, pad_edge=False)
-    shift, error = summary.shift_in_errors, summary.standard_error
-    order, digits, finer = (
-        np.arange(summary.d),
-        decimals_for(summary.deviation),
-        decimals_for(error),
-    )
+    order, shift, plain = np.arange(summary.d), summary.shift_in_errors, summary.is_plain
     if summary.d > MOST_COLUMNS:
-        size = np.where(np.isnan(shift), np.inf, np.abs(shift)) * (not summary.is_plain)
+        size = np.where(np.isnan(shift), np.inf, np.abs(shift)) * (not plain)
         order = np.argsort(-size, kind="stable")[:MOST_COLUMNS]
-    names = ["mean", "std error"]
-    if not summary.is_plain:
-        names = ["robust mean", "std error", "plain mean", "shift", "cells"]
-    longest = max((len(_short(summary.column_name(j))) for j in order.tolist()), default=0)
+    digits, finer = decimals_for(summary.deviation), decimals_for(summary.standard_error)
+    names = [printable(_short(summary.column_name(j))) for j in order.tolist()]
+    table = Table(box=None, pad_edge=False)
+    longest = max(map(len, names), default=0)
     table.add_column("column", overflow="fold", min_width=min(longest, LEAST_NAME))
-    for name in names:
-        table.add_column(name, justify="right")
-    for j in order.tolist():
-        shown = [fixed(summary.robust[j], digits[j]), fixed(error[j], finer[j])]
-        if not summary.is_plain:
+    for head in ["mean", "std error"] if plain else MEANS:
+        table.add_column(head, justify="right")
+    for name, j in zip(names, order.tolist(), strict=True):
+        shown = [fixed(summary.robust[j], digits[j]), fixed(summary.standard_error[j], finer[j])]
+        if not plain:
             shown += [fixed(summary.plain[j], digits[j]), signed(shift[j], 1)]
             shown.append(f"{summary.n_set_aside[j]:,}")
-        ascii_minus = [text.replace(MINUS, "-") for text in shown]
-        table.add_row(printable(_short(summary.column_name(j))), *ascii_minus)
+        table.add_row(name, *(text.replace(MINUS, "-") for text in shown))
     return table
-
-
-def _by_group(summary: Summary) -> list[list[Cell]]:
-    """Return the extreme cells of the rows of each group."""
-    found: list[list[Cell]] = [[] for _ in summary.groups]
-    for cell in summary.cells:
-        if not cell.set_aside and summary.group_of[cell.row] >= 0:
-            found[summary.group_of[cell.row]].append(cell)
-    return found
 
 
 def _show_reasons(

@@ -3,16 +3,16 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inlier._internal.typing import Array
 from inlier.api import Assumption, robust_mean
-from inlier.estimators.base import validated
+from inlier.estimators.base import RowTransformer, validated
 from inlier.results.result import RobustMeanResult
 
 
-class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class RobustCenterer(OneToOneFeatureMixin, RowTransformer):
     """Subtract the mean of the good rows, and optionally divide by their standard deviation.
 
     All rows are transformed, including the bad ones and cells that were set aside. Missing cells
@@ -114,9 +114,3 @@ class RobustCenterer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = validated(self, X, missing=True)
         original: Array = (X if self.scale_ is None else X * self.scale_) + self.location_
         return original
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -3,19 +3,19 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from inlier._internal.typing import Array, Seed
 from inlier.api import Contamination
 from inlier.covariance import MomentAssumption, Moments, good_rows
-from inlier.estimators.base import validated
+from inlier.estimators.base import RowTransformer, validated
 from inlier.given.trusted import check_names
 from inlier.results.result import RobustMeanResult
 
 
-class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RobustPCA(ClassNamePrefixFeaturesOutMixin, RowTransformer):
     """The principal components of the good rows of a contaminated table.
 
     They are those of `sklearn.decomposition.PCA` for the rows that `RobustCovariance` would keep,
@@ -152,12 +152,6 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         X = check_array(X, dtype=(np.float64, np.float32))
         return np.asarray(X @ self.components_ + self.mean_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _with_moments(rows: Array, moments: Moments) -> Array:

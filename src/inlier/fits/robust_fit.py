@@ -109,7 +109,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    RobustMeanSampler : Remove rows that are outliers of X before a fit.
+    robust_mean : With ``groups=y``, its `support` are the rows that are no outliers of X.
     sklearn.linear_model.HuberRegressor : Limits the influence of residuals, not that of rows of X.
 
     Notes

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from inlier import theory
 from inlier._internal.arrays import (
     any_true,
     count,
@@ -61,7 +60,7 @@ class Options:
         randomly chosen rows or, of at most 512 rows with more columns, their geometric median.
     prune : float, optional
         Before the fit, remove the rows farther than sigma sqrt(40 d / prune) from the start, which
-        keeps at least a fraction 1 - prune of the good rows (see `inlier.theory.far_radius`).
+        keeps at least a fraction 1 - prune of the good rows (docs/mathematics.md).
     max_iter : int
         Maximum number of iterations of Algorithm 1.
     tol : float
@@ -139,7 +138,8 @@ def fit_with_sigma(
     # Rows beyond both are set aside before the fit: they would only cost precision.
     far = float(np.sqrt(max(1e6 * budget, 100.0 * typical**2)))
     if options.prune is not None:
-        far = min(far, float(theory.far_radius(sigma, d, options.prune)))
+        # The radius of the paper's G, outside of which a good row counts as far away.
+        far = min(far, sigma * float(np.sqrt(40.0 * d / options.prune)))
     near = _near(whole, distances, far, sigma, options.prune)
     steps: list[Step] = []
 

@@ -9,36 +9,20 @@ import numpy as np
 from inlier._internal.optional import optional
 from inlier._internal.validation import check_choice
 from inlier.report.card import card
-from inlier.report.document import page, pages
+from inlier.report.document import page
 from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["card", "page", "pages", "plot"]
+__all__ = ["card", "page", "plot"]
 
-KINDS = ("scores", "means", "rows", "spectrum", "sensitivity")
+KINDS = ("scores", "rows", "spectrum")
 
 
 def plot(summary: Summary, kind: str, ax: Axes | None = None) -> Axes:
-    """Draw a figure of a result on the given axes, or on those of a new figure.
-
-    Parameters
-    ----------
-    summary : Summary
-    kind : {"scores", "means", "rows", "spectrum", "sensitivity"}
-        The score of every row and the cut; the columns in which the plain mean and the median are
-        off most; the rows in the two directions that matter most; the largest standard deviations
-        of all rows and of the kept rows; or how far the mean would move, were a fraction known.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new ones, if not given.
-    """
+    """Draw a figure of a result, see `RobustMeanResult.plot`, on axes or on those of a new one."""
     check_choice(kind, "kind", KINDS)
-    if kind == "sensitivity" and summary.sensitivity is None:
-        raise ValueError(
-            "What a fraction would change is not computed where sigma was given, for more than 16 "
-            "million cells and for fewer than two kept rows."
-        )
     optional("matplotlib", "To draw", "plot")
     from inlier.report import figures
 

@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,33 +14,39 @@ from inlier._internal.atomic import replacing
 from inlier._internal.optional import optional
 from inlier.report import numbers, tables
 from inlier.report.card import printable
-from inlier.report.pictures import check_image, picture
-from inlier.report.rows import RowClass, row_classes, sample_rows, sampling_note
+from inlier.report.rows import RowClass, row_classes, sampling_note
 from inlier.results.cells import reasons
-from inlier.results.explanation import Explanation, shortened
+from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
 
 # Limits that keep a page small: rows that are drawn, table rows, and rows of a group that are
 # listed. Of more groups than MOST_SECTIONS, the others are in the table of contents only.
-MOST_KEPT, MOST_REMOVED = 2000, 1500
+MOST_KEPT, MOST_REMOVED = 1500, 1000
 MOST_COLUMNS, MOST_CELLS, MOST_LISTED = 500, 300, 1500
 MOST_SECTIONS = 20
 MOST_REASONS = 12
 
-# Numbers are shown as they are, infinite or not: there is nothing to warn of.
-_any_numbers = np.errstate(all="ignore")
 
+@np.errstate(all="ignore")  # numbers are shown as they are, infinite or not
+def page(
+    answer: Summary | Sequence[tuple[str, Summary]],
+    *,
+    title: str = "",
+    path: str | os.PathLike[str] | None = None,
+    notes: Sequence[str] = (),
+    source: str = "",
+) -> str:
+    """Write a page that explains an answer, or those of groups of rows.
 
-def page(summary: Summary, **about: Any) -> str:
-    """Write a page that explains an answer.
+    With groups, there is a table of contents and a section for each; the more groups, the fewer
+    marks and table rows each of them has.
 
     Parameters
     ----------
-    summary : Summary
+    answer : Summary, or sequence of (str, Summary)
+        What to explain; of groups their names and answers.
     title : str
         The name of the data.
-    image : (int, int), optional
-        Height and width, if each row is a grey image.
     path : str or path, optional
         The file to write the page to.
     notes : sequence of str
@@ -48,51 +54,25 @@ def page(summary: Summary, **about: Any) -> str:
     source : str
         Where the data are from.
     """
-    size = f"{numbers.counted(summary.n, 'row')}, {numbers.counted(summary.d, 'column')}"
-    return _render({"": ("", summary)}, None, size, summary.message, **about)
-
-
-@_any_numbers
-def pages(
-    sections: Sequence[tuple[str, Summary]], *, notes: Sequence[str] = (), **about: Any
-) -> str:
-    """Write a page with a section for each group of rows, and a table of contents.
-
-    A section is the name of a group and its answer. The more groups, the fewer marks and table rows
-    each of them has. The other parameters are those of `page`.
-    """
-    if not sections:
-        raise ValueError("sections must have at least one (name, summary).")
-    offsets = np.array([tables.largest(summary) for _, summary in sections])
-    # The groups in which the plain mean is off most, in the order of the sections.
-    shown = sorted(np.argsort(-offsets, kind="stable")[:MOST_SECTIONS].tolist())
-    n = sum(summary.n for _, summary in sections)
-    size = f"{numbers.counted(len(sections), 'group')}, {numbers.counted(n, 'row')}"
-    if len(shown) < len(sections):
-        notes = [
-            *notes,
-            f"The {len(shown)} groups in which the plain mean is off most have a section of their "
-            "own. Fit one of the others alone to see more of it.",
-        ]
-    contents = tables.contents_table(sections, set(shown))
-    answers = {f"s{i}": sections[i] for i in shown}
-    return _render(answers, contents, size, size, notes=notes, **about)
-
-
-@_any_numbers
-def _render(
-    answers: dict[str, tuple[str, Summary]],
-    contents: tables.PageTable | None,
-    size: str,
-    description: str,
-    *,
-    title: str = "",
-    image: tuple[int, int] | None = None,
-    path: str | os.PathLike[str] | None = None,
-    notes: Sequence[str] = (),
-    source: str = "",
-) -> str:
-    """Fill in the template, and write the page to a file if there is a path."""
+    contents = None
+    if isinstance(answer, Summary):
+        answers, description = {"": ("", answer)}, answer.message
+        size = f"{numbers.counted(answer.n, 'row')}, {numbers.counted(answer.d, 'column')}"
+    else:
+        # The groups in which the plain mean is off most, in the order of the sections.
+        order = np.argsort([-tables.largest(summary) for _, summary in answer], kind="stable")
+        shown = sorted(order[:MOST_SECTIONS].tolist())
+        answers = {f"s{i}": answer[i] for i in shown}
+        contents = tables.contents_table(answer, set(shown))
+        n = sum(summary.n for _, summary in answer)
+        size = f"{numbers.counted(len(answer), 'group')}, {numbers.counted(n, 'row')}"
+        description = size
+        if len(shown) < len(answer):
+            notes = [
+                *notes,
+                f"The {len(shown)} groups in which the plain mean is off most have a section of "
+                "their own. Fit one of the others alone to see more of it.",
+            ]
     environment = _environment()
     template = environment.get_template("page.html")
     # Its hash in the policy of the page: a browser runs no other script.
@@ -115,7 +95,7 @@ def _render(
             script=script,
             script_hash=base64.b64encode(digest).decode(),
             answers=[
-                {"name": name, "anchor": anchor} | _content(summary, image, 1.0 / len(answers))
+                {"name": name, "anchor": anchor} | _content(summary, anchor, 1.0 / len(answers))
                 for anchor, (name, summary) in answers.items()
             ],
         )
@@ -150,21 +130,19 @@ def _environment() -> Any:
     return environment
 
 
-def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> dict[str, Any]:
+def _content(summary: Summary, anchor: str, share: float) -> dict[str, Any]:
     """Collect what the sections about one answer show, with a share of all marks and table rows."""
-    from inlier.report import figures
-    from inlier.report.svg import chart
+    from inlier.report import figures, svg
+
+    chart = partial(svg.chart, anchor)
 
     def most(number: int, least: int) -> int:
         return max(least, int(number * share))
 
-    image = check_image(image, summary.d)
     known = summary.certificate
-    classes = sample_rows(row_classes(summary), most(MOST_KEPT, 50), most(MOST_REMOVED, 50))
+    classes = row_classes(summary, most(MOST_KEPT, 50), most(MOST_REMOVED, 50))
     pairs = figures.view_pairs(summary) if len(summary.view.rows) else []
     changes = summary.sensitivity
-    means = (summary.robust, summary.plain, summary.median)
-    limits = numbers.finite_range(summary.robust, summary.median)
     n_worst = max(3, int(np.ceil(len(summary.worst) * min(1.0, 2.0 * share))))
     return {
         "summary": summary,
@@ -176,20 +154,20 @@ def _content(summary: Summary, image: tuple[int, int] | None, share: float) -> d
         "most_listed": most(MOST_LISTED, 100),
         "tooltips": [_tooltips(summary, one) for one in classes],
         "scores": chart(figures.draw_scores, summary, classes),
-        "histogram": chart(figures.draw_histogram, summary),
         "spectrum": chart(figures.draw_spectrum, summary),
-        "sensitivity": chart(figures.draw_sensitivity, summary) if changes else None,
         "sensitivity_table": tables.sensitivity_table(changes) if changes else None,
         "projections": [chart(figures.draw_rows, summary, classes, pair) for pair in pairs],
-        "radius": chart(figures.draw_radius, known)
-        if np.isfinite(known.relative_radius(0))
-        else None,
         "radius_table": tables.radius_table(known),
         "means_table": tables.means_table(summary, most(MOST_COLUMNS, 20)),
         "cells_table": tables.cells_table(summary, most(MOST_CELLS, 20)),
-        "limits": limits,
-        "pictures": [picture(values, image, limits) for values in means if image],
-        "worst": [_worst_row(summary, why, classes, image) for why in summary.worst[:n_worst]],
+        "worst": [
+            {
+                "why": why,
+                "row_class": next(one for one in classes if why.row in one.rows),
+                "table": tables.explanation_table(why, numbers.decimals_for(summary.deviation)),
+            }
+            for why in summary.worst[:n_worst]
+        ],
     }
 
 
@@ -201,22 +179,3 @@ def _tooltips(summary: Summary, one: RowClass) -> dict[str, Any]:
         names = [shortened(summary.row_name(i), 60) for i in rows]
     scores = [numbers.number(score) for score in summary.scores[one.drawn]]
     return {"key": one.key, "label": one.label, "rows": rows, "scores": scores, "names": names}
-
-
-def _worst_row(
-    summary: Summary,
-    why: Explanation,
-    classes: Sequence[RowClass],
-    image: tuple[int, int] | None,
-) -> dict[str, Any]:
-    """Collect what the card of one of the worst rows shows."""
-    return {
-        "why": why,
-        "name": summary.row_name(why.row),
-        "score": float(summary.scores[why.row]),
-        "row_class": next(one for one in classes if why.row in one.rows),
-        "group": int(summary.group_of[why.row]),
-        "cells": summary.cells_of(why.row),
-        "picture": picture(why.values, image) if image else "",
-        "table": tables.explanation_table(why, numbers.decimals_for(summary.deviation)),
-    }

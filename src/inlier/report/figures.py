@@ -17,10 +17,7 @@ from inlier._internal.typing import Array
 from inlier.report.numbers import LARGEST, counted, number
 from inlier.report.rows import RowClass, row_classes
 from inlier.report.scales import Scale, set_scales
-from inlier.results.certificate import Certificate
-from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
-from inlier.results.wording import certified_mean
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; marks differ as well. The page
 # replaces them by its own.
@@ -33,9 +30,6 @@ LINE, GRID = "#737373", "#7f7f7f"
 ARROW = Path([(6, 0), (12, 0), (9.5, 2.5), (12, 0), (9.5, -2.5)], [1, 2, 1, 2, 2])
 # A vector file of more rows than these would be too large to open.
 MOST_VECTORS = 20_000
-# Letters of a column's name beside an axis.
-LONGEST_NAME = 28
-
 
 # A figure in words: title, description, and what its reader must know, in sentences.
 Words = tuple[str, str, str]
@@ -58,23 +52,22 @@ def look(role: str, index: int = 0) -> dict[str, Any]:
 
 def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None = None) -> Words:
     """Draw the score of every row, and the cut."""
-    scores, cut, y = summary.scores, summary.threshold, score_scale(summary)
+    scores, cut = summary.scores, summary.threshold
+    level = cut if 0.0 < cut < np.inf else 0.0
+    # Differences between usual scores of kept rows are visible, and so is the cut.
+    unit = max(_typical(scores[summary.support]), level / 4.0) / 3.0
+    y = Scale.of(np.append(scores, level), unit, "score")
     _set_up(ax, _row_scale(summary), y)
-    # The lowest scores are no surprise: they lie on the edge without an arrow.
-    _draw_rows(ax, None, np.maximum(scores, y.low), classes or row_classes(summary))
-    _draw_cut(ax, summary, y)
+    _draw_rows(ax, None, scores, classes or row_classes(summary))
+    if y.low < cut < y.high:
+        _draw_level(ax, cut, f"cut {number(cut)}")
     finite = scores[np.isfinite(scores)]
     highest = f"; the highest finite one is {number(finite.max())}" if len(finite) else ""
     remarks = ""
-    if y.kind == "log":
-        remarks += " The scale is logarithmic."
-        if below := int((scores < y.low).sum()):
-            remarks += f" The {counted(below, 'row')} with the lowest scores lie on its lower edge."
-    if infinite := int(np.isinf(scores).sum()):
-        remarks += (
-            f" {counted(infinite, 'row').capitalize()} with an infinite score, too far away to be "
-            "compared with the others, lie on its upper edge, below an arrow."
-        )
+    if y.kind == "asinh":
+        remarks += " Far above the kept rows, the scale is logarithmic."
+    if beyond := int((scores > y.high).sum()):
+        remarks += f" {counted(beyond, 'row').capitalize()} too far away to draw are at the edge."
     if cut <= 0.0:
         remarks += " The cut lies below every score: no row is kept."
     return (
@@ -83,66 +76,6 @@ def draw_scores(ax: Axes, summary: Summary, classes: Sequence[RowClass] | None =
         f"{number(cut)}{highest}.",
         remarks,
     )
-
-
-def score_scale(summary: Summary) -> Scale:
-    """Return the scale of the scores, on which the cut and most of the kept rows are visible."""
-    scores, cut = summary.scores, summary.threshold
-    cut = cut if 0.0 < cut < np.inf else 0.0
-    kept = scores[summary.support]
-    return Scale.positive(np.append(scores, cut), kept, "score", reference=cut / 4.0)
-
-
-def draw_histogram(ax: Axes, summary: Summary, bins: int = 28) -> Words:
-    """Draw how many rows have which score, beside the scores."""
-    y = score_scale(summary)
-    edges = (np.geomspace if y.kind == "log" else np.linspace)(y.low, y.high, bins + 1)
-    scores = np.clip(np.nan_to_num(summary.scores, nan=0.0), edges[0], edges[-1])
-    kept, all_rows = (np.histogram(s, edges)[0] for s in (scores[summary.support], scores))
-    most = int(all_rows.max())
-    _set_up(ax, Scale(0.0, most * 1.04, "rows", whole=True), y)
-    # A single row among thousands is visible too.
-    thin = np.where(all_rows > kept, np.maximum(all_rows, kept + 0.012 * most), all_rows)
-    for start, end, color in ((np.zeros(bins), kept, KEPT), (kept, thin, REMOVED)):
-        heights = np.diff(edges)
-        ax.barh(edges[:-1], end - start, heights, start, align="edge", color=color, ec="white")
-    _draw_cut(ax, summary, y)
-    description = f"A histogram of all {counted(summary.n, 'score')}; at most {most:,} in one bar."
-    return "Histogram of the scores", description, ""
-
-
-def draw_means(ax: Axes, summary: Summary, most: int = 20) -> Words:
-    """Draw the offsets of plain mean and median from the robust mean, where they are largest.
-
-    Columns in which only removed rows vary have no unit: their offset is infinite.
-    """
-    shift = np.nan_to_num(summary.shift, nan=np.inf, posinf=np.inf, neginf=-np.inf)
-    shown = np.argsort(-np.abs(shift), kind="stable")[:most]
-    unit, plain, at = summary.deviation[shown], shift[shown], np.arange(float(len(shown)))
-    median: Array = np.zeros(len(shown))
-    np.divide((summary.median - summary.robust)[shown], unit, out=median, where=unit > 0.0)
-    label = "offset from the robust mean,\nin standard deviations of the kept rows"
-    columns = ""
-    if len(shown) < summary.d:
-        columns = f"{len(shown)} of {summary.d} columns, those with the largest offset"
-    # Offsets by rounding alone are drawn as none.
-    values = np.concatenate([plain, median, [0.0]])
-    x = Scale.centered(values if np.abs(values).max() > 1e-9 else np.zeros(1), 1.0, label)
-    _set_up(ax, x, Scale(-0.7, len(shown) - 0.3, columns))
-    ax.set_yticks(at, [_short_name(summary.column_name(int(j))) for j in shown])
-    ax.grid(visible=False, axis="y")
-    ax.grid(axis="x", color=GRID, alpha=0.2, lw=1.0)
-    ax.tick_params(axis="x", length=0)
-    ax.invert_yaxis()
-    ax.axvline(0.0, color=LINE, lw=1.2, label="robust mean")
-    ax.barh(at, np.clip(plain, x.low, x.high), 0.1, color=REMOVED, alpha=0.4)
-    for offset, name, style in (
-        (plain, "plain mean", {"marker": "s", "color": REMOVED}),
-        (median, "median", {"marker": "o", "color": KEPT, "mfc": "none", "mew": 1.3}),
-    ):
-        _draw_points(ax, offset, at, ls="none", ms=5.0, label=name, **style)
-    title = "Plain mean and median beside the robust mean"
-    return title, "The largest offset comes first.", ""
 
 
 def view_pairs(summary: Summary) -> list[tuple[int, int]]:
@@ -168,9 +101,8 @@ def draw_rows(
     rows, offset = rows / units[:, None], offset / units
     scales = []
     for values, plain, name in zip(rows, offset, names, strict=True):
-        kept = values[summary.support & (np.abs(values) <= LARGEST)]
-        unit = 3.0 * float(np.median(np.abs(kept))) if len(kept) else 0.0
-        scales.append(Scale.centered(np.append(values, [plain, 0.0]), unit, name))
+        unit = 3.0 * _typical(np.abs(values[summary.support]))
+        scales.append(Scale.of(np.append(values, plain), unit, name))
     i, j = pair or view_pairs(summary)[0]
     classes = classes or row_classes(summary)
     if i == j:
@@ -220,7 +152,7 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
     before, after = summary.before / unit, summary.after / unit
     x = Scale(0.5, max(len(before), len(after), 2) + 0.5, "direction, by rank", whole=True)
     label = "standard deviation / largest of the kept rows"
-    _set_up(ax, x, Scale.positive(np.append(before, after), after, label))
+    _set_up(ax, x, Scale.of(np.append(before, after), _typical(after) / 3.0, label))
     for values, label, color, marker in (
         (before, "all rows", REMOVED, "D"),
         (after, "kept rows", KEPT, "o"),
@@ -237,43 +169,10 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
     )
 
 
-def draw_sensitivity(ax: Axes, summary: Summary) -> Words:
-    """Draw how far the mean would move if a fraction of the rows were known to be bad."""
-    assert summary.sensitivity is not None
-    percent = np.array([100.0 * change.fraction for change in summary.sensitivity])
-    shifts = np.array([change.shift for change in summary.sensitivity])
-    _set_up(
-        ax,
-        Scale(0.0, 1.06 * percent[-1], "bad rows, at most (%)"),
-        Scale.linear(shifts, "standard errors", zero=True),
-    )
-    _draw_points(ax, percent, shifts, marker="o", ms=7.0, mew=0.0, color=KEPT, lw=1.2)
-    return (
-        "What a fraction would change",
-        f"How far the mean would move if a fraction of the rows were known to be bad: up to "
-        f"{number(float(shifts.max()), 2)} standard errors.",
-        "",
-    )
-
-
-def draw_radius(ax: Axes, certificate: Certificate) -> Words:
-    """Draw how far the mean can be off over the fraction of bad rows, as far as it is finite."""
-    stated = certificate.assumed
-    fractions = np.unique(np.append(np.linspace(0.0, 0.5, 101), stated))
-    radii = np.atleast_1d(certificate.relative_radius(fractions))
-    known = np.isfinite(radii)
-    percent, radii, here = 100.0 * fractions[known], radii[known], np.isin(fractions[known], stated)
-    x = Scale(0.0, 50.0, "bad rows, at most (%)")
-    _set_up(ax, x, Scale.linear(radii, "standard deviations", zero=True))
-    ax.plot(percent, radii, color=KEPT, lw=1.2)
-    for at, radius in zip(percent[here, None], radii[here, None], strict=True):
-        _draw_chosen(ax, at, radius, number(radius[0]))
-    return (
-        "Error over the fraction of bad rows",
-        f"How far {certified_mean(certificate)} of each column can be off, by how many rows are "
-        "bad.",
-        "",
-    )
+def _typical(values: Array) -> float:
+    """Return the median of the positive values; 0 if there is none."""
+    positive = values[(values > 0.0) & (values <= LARGEST)]
+    return float(np.median(positive)) if len(positive) else 0.0
 
 
 def _set_up(ax: Axes, x: Scale, y: Scale) -> None:
@@ -304,15 +203,13 @@ def _draw_rows(ax: Axes, x: Array | None, y: Array, classes: Sequence[RowClass])
         _draw_points(ax, x[one.drawn], y[one.drawn], ls="none", label=one.legend, **style)
 
 
-def _draw_points(
-    ax: Axes, x: Array, y: Array, label: str = "_", **style: Any
-) -> tuple[Array, Array]:
-    """Draw points; those beyond the limits at the edge, with arrows that point outwards.
-
-    Return where they are drawn.
-    """
+def _draw_points(ax: Axes, x: Array, y: Array, label: str = "_", **style: Any) -> None:
+    """Draw points; those beyond the limits at the edge, with arrows that point outwards."""
     (left, right), (low, high) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
-    at_x, at_y = np.clip(x, left, right), np.clip(y, low, high)
+    at_x, at_y = (
+        np.nan_to_num(np.clip(values, least, most), nan=least)
+        for values, least, most in ((x, left, right), (y, low, high))
+    )
     sides = (x > right, y > high, x < left, y < low)
     ax.plot(at_x, at_y, label=label, clip_on=not any(side.any() for side in sides), **style)
     for quarter, beyond in enumerate(sides):
@@ -322,22 +219,6 @@ def _draw_points(
                 at_x[beyond], at_y[beyond], marker=arrow, ms=24.0, mfc="none", mew=1.0, ls="none",
                 color=REMOVED, clip_on=False, gid="arrow", label="_",
             )  # fmt: skip
-    return at_x, at_y
-
-
-def _draw_chosen(ax: Axes, x: Array, y: Array, words: str) -> None:
-    """Draw the point that is the answer, with words beside it."""
-    (x,), (y,) = _draw_points(ax, x, y, marker="D", ms=8.0, mew=0.0, color=REMOVED, ls="none")
-    to_left = x > 0.8 * ax.get_xlim()[1]
-    ax.annotate(
-        words, (float(x), float(y)), (-9.0 if to_left else 9.0, 8.0), textcoords="offset points",
-        ha="right" if to_left else "left", fontsize="small", annotation_clip=False, gid="note",
-    )  # fmt: skip
-
-
-def _draw_cut(ax: Axes, summary: Summary, y: Scale) -> None:
-    if y.low < (cut := summary.threshold) < y.high:
-        _draw_level(ax, cut, f"cut {number(cut)}")
 
 
 def _draw_level(ax: Axes, value: float, words: str) -> None:
@@ -349,34 +230,14 @@ def _draw_level(ax: Axes, value: float, words: str) -> None:
     )  # fmt: skip
 
 
-def _short_name(name: str) -> str:
-    """Return a name on one line, without control characters, shortened in the middle."""
-    printable = "".join(c if c.isprintable() else " " for c in name)
-    # A dollar begins a formula in matplotlib.
-    return shortened(" ".join(printable.split()), LONGEST_NAME).replace("$", r"\$")
-
-
 def add_legend(ax: Axes) -> None:
-    """Add a legend at the top, and make room for it: it hides neither points nor a title."""
+    """Add a legend where it hides least."""
     if any(line.get_gid() == "arrow" for line in ax.lines):
         ax.plot([], [], ">", color=LINE, ms=5.0, label="far beyond the edge")
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels:
+    if not ax.get_legend_handles_labels()[0]:
         return
-    size = 0.85 * float(ax.xaxis.label.get_fontsize())
-    ax.apply_aspect()
-    box = ax.get_window_extent()
-    letters, lines = np.array([box.width, box.height]) * 72.0 / ax.figure.dpi / size
-    columns = int(np.clip(letters / (0.52 * max(map(len, labels)) + 3.5), 1, len(labels)))
-    legend = ax.legend(
-        handles, [label.replace("$", r"\$") for label in labels], loc="upper left", ncols=columns,
-        fontsize=size, borderaxespad=0.2, handletextpad=0.3, columnspacing=1.5, handlelength=1.4,
-        facecolor="inherit", edgecolor="none", framealpha=1.0,
-    )  # fmt: skip
+    # To look for a place among very many points takes long.
+    many = sum(np.size(line.get_xdata()) for line in ax.lines) > MOST_VECTORS
+    legend = ax.legend(loc="upper right" if many else "best", fontsize="small")
     for handle in legend.get_lines():
         handle.set(markersize=5.0, markeredgewidth=1.0, alpha=1.0)
-    share = min(0.5, (1.35 * -(-len(labels) // columns) + 0.6) / lines)
-    transform = ax.yaxis.get_transform()
-    low, high = transform.transform(ax.get_ylim())
-    top = transform.inverted().transform(low + (high - low) / (1.0 - share))
-    ax.set_ylim(top=float(top))

@@ -62,9 +62,8 @@ def decimals_for(sizes: Array) -> Array:
     return found
 
 
-def finite_range(*rows: Array) -> tuple[float, float]:
+def finite_range(values: Array) -> tuple[float, float]:
     """Return the lowest and the highest of all values that are finite and not huge; else 0, 0."""
-    values = np.concatenate([np.ravel(np.asarray(row, dtype=float)) for row in rows])
     finite = values[np.abs(values) <= LARGEST]
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 

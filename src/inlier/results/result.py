@@ -522,11 +522,10 @@ class RobustMeanResult:
 
         Parameters
         ----------
-        kind : {"scores", "means", "rows", "spectrum", "sensitivity"}
-            "scores": the score of every row, and the threshold. "means": the columns in which the
-            plain mean and the median are off most. "rows": the rows in the two directions that
-            matter most. "spectrum": the largest standard deviations of all rows and of the kept
-            ones. "sensitivity": how far the mean would move if a fraction of bad rows were known.
+        kind : {"scores", "rows", "spectrum"}
+            "scores": the score of every row, and the threshold. "rows": the rows in the two
+            directions that matter most. "spectrum": the largest standard deviations of all rows
+            and of the kept ones.
         ax : matplotlib.axes.Axes, optional
             Where to draw; new ones, if not given.
         """
@@ -534,9 +533,7 @@ class RobustMeanResult:
 
         return plot(self._summary, kind, ax)
 
-    def to_html(
-        self, path: Any = None, *, title: str | None = None, image: tuple[int, int] | None = None
-    ) -> str:
+    def to_html(self, path: Any = None, *, title: str | None = None) -> str:
         """Write a page that explains the answer: one file that needs no network.
 
         Parameters
@@ -545,14 +542,12 @@ class RobustMeanResult:
             Where to write it.
         title : str, optional
             What the data are called.
-        image : tuple of int, optional
-            Height and width, if each row is a grey image.
         """
         if title is not None and not isinstance(title, str):
             raise ValueError(f"title must be a text, but is {title!r}.")
         from inlier.report import page
 
-        html: str = page(self._summary, title=title or "", image=image, path=path)
+        html: str = page(self._summary, title=title or "", path=path)
         return html
 
     def __str__(self) -> str:

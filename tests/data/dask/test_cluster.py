@@ -17,7 +17,7 @@ def test_a_cluster_gives_the_same_answers(client, kind):
 
 
 def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):
-    sample = inlier.datasets.SettingB(n=1200, d=20, alpha=0.2).sample(random_state=0)
+    sample = inlier.research.datasets.SettingB(n=1200, d=20, alpha=0.2).sample(random_state=0)
     data = da.from_array(sample.X, chunks=(300, 20))
     killed = []
 
@@ -40,7 +40,7 @@ def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):
 
 
 def test_a_fit_by_the_address_of_a_scheduler(cluster):
-    sample = inlier.datasets.SettingA(n=3000, d=40, alpha=0.1).sample(random_state=0)
+    sample = inlier.research.datasets.SettingA(n=3000, d=40, alpha=0.1).sample(random_state=0)
     data = da.from_array(sample.X, chunks=(800, 40))
     table = inlier.open_table(data, client=cluster.scheduler_address)
     with table._workers.client:

@@ -34,7 +34,7 @@ def test_data_are_read_once():
 
 
 def test_a_rule_from_a_part_of_the_rows_judges_all_of_them():
-    sample = inlier.datasets.SettingB(n=8000, d=60, alpha=0.2).sample(random_state=0)
+    sample = inlier.research.datasets.SettingB(n=8000, d=60, alpha=0.2).sample(random_state=0)
     X = da.from_array(sample.X, chunks=(1000, 60))
     model = inlier.RobustMean().fit(X[np.arange(0, 8000, 4)])
     good = X.map_blocks(model.predict, drop_axis=1, dtype=int) > 0

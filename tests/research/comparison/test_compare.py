@@ -26,12 +26,12 @@ from contestants import (
     Wrong,
     without_seconds,
 )
-from inlier.datasets import Sample, SettingB
 from inlier.l0 import Options
 from inlier.research import baselines, compare
 from inlier.research.baselines import BASELINES
 from inlier.research.comparison import registry
 from inlier.research.comparison.run import carry_out, plan
+from inlier.research.datasets import Sample, SettingB
 
 
 def test_errors_are_those_of_the_estimators():

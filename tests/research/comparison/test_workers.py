@@ -51,7 +51,7 @@ class Spin:
         with open("pid", "w") as file: file.write(str(os.getpid()))
         while True: pass
 print("once", flush=True)
-model = inlier.datasets.SettingB(n=60, d=5, alpha=0.2)
+model = inlier.research.datasets.SettingB(n=60, d=5, alpha=0.2)
 inlier.research.compare(model, [Quick(), Spin()], trials=1, timeout=1000.0, store="fits")
 """
 

@@ -192,12 +192,3 @@ def test_wrong_sizes_are_named(model, arguments, message):
 def test_wrong_arguments_are_named_with_what_to_do(make, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         make()
-
-
-def test_old_names_lead_to_the_new_place():
-    import inlier.datasets
-
-    with pytest.warns(FutureWarning, match="Cluster has moved: import it from inlier.research"):
-        assert inlier.datasets.Cluster is Cluster
-    with pytest.raises(AttributeError, match="no attribute 'Circle'"):
-        inlier.datasets.Circle

@@ -4,9 +4,8 @@ import math
 from dataclasses import replace
 
 from cases import cases
-from inlier.datasets import SettingA, SettingB, digits
 from inlier.research.comparison import Comparison, Trial
-from inlier.research.datasets import printed_tables
+from inlier.research.datasets import SettingA, SettingB, digits, printed_tables
 from inlier.research.reproduce import tables
 from inlier.research.reproduce.chapter import RESULT_COLUMNS, tidy
 from inlier.research.reproduce.methods import COLUMNS, IN_TABLES

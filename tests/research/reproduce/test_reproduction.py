@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from cases import cases
-from inlier.datasets import SettingA, SettingB, digits
-from inlier.research.datasets import printed_tables
+from inlier.research.datasets import SettingA, SettingB, digits, printed_tables
 from inlier.research.reproduce import chapter, pictures, tables
 from inlier.research.reproduce.chapter import number
 from inlier.research.reproduce.methods import COLUMNS

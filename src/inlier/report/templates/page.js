@@ -86,20 +86,21 @@
   tip.hidden = true;
   document.body.append(tip);
   const REACH = 14; // pixels
-  const points = (path) =>
-    Array.from(path.getAttribute("d").matchAll(/M(-?[\d.]+) (-?[\d.]+)/g), (m) => [+m[1], +m[2]]);
+  const points = (marks) =>
+    Array.from(marks.querySelectorAll("use"), (mark) =>
+      [+mark.getAttribute("x"), +mark.getAttribute("y")]);
   for (const script of document.querySelectorAll("script.rows")) {
     const kinds = new Map(JSON.parse(script.textContent).map((kind) => [kind.key, kind]));
     const scope = script.closest("article.group") || document;
     for (const chart of scope.querySelectorAll("svg.chart")) {
-      const paths = Array.from(chart.querySelectorAll("path[data-rows]"));
-      if (!paths.length) continue;
+      const kinds_drawn = Array.from(chart.querySelectorAll("[data-rows]"));
+      if (!kinds_drawn.length) continue;
       let all = null; // read when it is first needed
       const leave = () => { tip.hidden = true; };
       chart.addEventListener("pointerleave", leave);
       chart.addEventListener("pointermove", (event) => {
-        all ||= paths.flatMap((path) =>
-          points(path).map(([x, y], i) => [x, y, i, kinds.get(path.dataset.rows)]));
+        all ||= kinds_drawn.flatMap((marks) =>
+          points(marks).map(([x, y], i) => [x, y, i, kinds.get(marks.dataset.rows)]));
         const box = chart.getBoundingClientRect();
         const scale = box.width / chart.viewBox.baseVal.width;
         const x = (event.clientX - box.left) / scale;

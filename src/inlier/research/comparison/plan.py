@@ -15,9 +15,9 @@ from sklearn.base import clone
 from inlier._internal.validation import check_number, check_random_state, check_whole
 from inlier.api import robust_mean
 from inlier.data.checks import check_table
-from inlier.datasets import Sample
 from inlier.research.comparison.registry import Method
 from inlier.research.comparison.registry import methods as registered
+from inlier.research.datasets.base import Sample
 
 # Methods require alpha < 1/2.
 MAX_ALPHA = 0.49

@@ -45,8 +45,8 @@ def compare(
     Parameters
     ----------
     data : table, Sample or model
-        Rows, as for `robust_mean`; a `Sample` of `inlier.datasets`, whose true mean is known; or a
-        model with ``sample(seed)``, from which each trial draws new rows.
+        Rows, as for `robust_mean`; a `Sample` of `inlier.research.datasets`, whose true mean is
+        known; or a model with ``sample(seed)``, from which each trial draws new rows.
     methods : iterable, mapping or str, optional
         Names in `inlier.research.methods()`, their `Method` objects, or estimators with `fit` and
         `location_`; a mapping gives them other names. By default all registered methods.
@@ -86,7 +86,7 @@ def compare(
     Examples
     --------
     >>> import inlier
-    >>> model = inlier.datasets.SettingB(n=500, d=100, alpha=0.2)
+    >>> model = inlier.research.datasets.SettingB(n=500, d=100, alpha=0.2)
     >>> comparison = inlier.research.compare(model, ["mean", "inlier"], trials=3, timeout=None)
     >>> [row.method for row in comparison.summary()]
     ['inlier', 'mean']

@@ -1,14 +1,22 @@
 """Contaminated data with known inliers, and the figures printed in the paper.
 
-Beside the models of `inlier.datasets`: oblivious ones and distributions of good rows in `models`,
+Beside the models of `base`: oblivious ones and distributions of good rows in `models`,
 adaptive ones in `adversaries`, pictures in `images`.
 """
 
-from inlier.datasets import Contamination, Images, Sample, SettingA, SettingB, Shuffled, digits
 from inlier.research.datasets.adversaries import (
     AlphaCorruption,
     Attack,
     BelowThreshold,
+)
+from inlier.research.datasets.base import (
+    Contamination,
+    Images,
+    Sample,
+    SettingA,
+    SettingB,
+    Shuffled,
+    digits,
 )
 from inlier.research.datasets.images import faces, read_images
 from inlier.research.datasets.models import (

@@ -11,7 +11,13 @@ from scipy.linalg import eigh
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_choice, check_random_state
-from inlier.datasets import Contamination, Sample, largest_eigenvalue, parameter, set_fields
+from inlier.research.datasets.base import (
+    Contamination,
+    Sample,
+    largest_eigenvalue,
+    parameter,
+    set_fields,
+)
 from inlier.research.datasets.models import INLIERS, Gaussian, Inliers, random_direction
 
 DIRECTIONS = ("random", "top", "bottom")

@@ -12,7 +12,7 @@ import numpy as np
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number
-from inlier.datasets import Images
+from inlier.research.datasets.base import Images
 
 # The size of the paper's pictures.
 HEIGHT, WIDTH = 36, 30

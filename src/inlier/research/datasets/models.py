@@ -10,7 +10,7 @@ import numpy as np
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_choice, check_number, check_random_state
-from inlier.datasets import (
+from inlier.research.datasets.base import (
     Contamination,
     Sample,
     SettingA,
@@ -128,7 +128,7 @@ def check_inliers(value: Any, name: str, kind: type[Any] = Inliers) -> Any:
     return value
 
 
-# Metadata of fields, for `inlier.datasets.checked_parameters`.
+# Metadata of fields, for `checked_parameters` in `base`.
 INLIERS = {"check": check_inliers}
 UNEVEN = {"check": partial(check_inliers, kind=Uneven)}
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inlier.datasets import Images
 from inlier.research.comparison import Comparison
 from inlier.research.comparison.plan import plan
 from inlier.research.comparison.run import carry_out
 from inlier.research.comparison.table import COLUMNS, markdown
+from inlier.research.datasets.base import Images
 from inlier.research.reproduce.methods import COLUMNS as METHODS
 
 if TYPE_CHECKING:

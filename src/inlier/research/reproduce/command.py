@@ -39,7 +39,8 @@ def reproduce(
     command resumes. The exit code is 1 if a cell of ours is worse than the printed one.
     """
     console = Console(stderr=True)
-    with reporting_errors(console, "The same command, without --fresh, goes on from here."):
+    goes_on = "The same command, without --fresh, goes on from here."
+    with reporting_errors(console, interrupted=goes_on):
         from inlier.research.reproduce.reproduction import reproduce as run
 
         begun: set[str] = set()

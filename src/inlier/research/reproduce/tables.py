@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.research.comparison import Comparison, ComparisonRow
 from inlier.research.datasets import printed_tables
+from inlier.research.datasets.base import Contamination, SettingA, SettingB
 from inlier.research.reproduce.chapter import Chapter, Setup, draws, number, table, tidy
 from inlier.research.reproduce.methods import COLUMNS, IN_TABLES, MethodColumn
 

@@ -1,13 +1,11 @@
 """Contaminated data with known inliers: Settings A and B of the paper, and handwritten digits.
 
 Each model is a dataclass of its parameters; ``model.sample(seed)`` draws rows and their labels.
-`inlier.research.datasets` has more models, distributions of good rows, and pictures.
 """
 
 from __future__ import annotations
 
 import numbers
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -23,19 +21,6 @@ from scipy.sparse import issparse
 from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import check_number, check_random_state, check_whole
 from inlier.data.checks import check_table
-
-__all__ = ["Contamination", "Images", "Sample", "SettingA", "SettingB", "Shuffled", "digits"]
-
-
-def __getattr__(name: str) -> Any:
-    """Return a name that moved to `inlier.research.datasets`; for one release."""
-    from inlier.research import datasets
-
-    if name not in datasets.__all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    message = f"inlier.datasets.{name} has moved: import it from inlier.research.datasets."
-    warnings.warn(message, FutureWarning, stacklevel=2)
-    return getattr(datasets, name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
