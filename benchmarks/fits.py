@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from inlier import RobustFit, robust_mean
+from inlier import RobustFit, RobustMeanSampler
 
 # Setting: scale of the attack; published test errors of Sever and without defence.
 DRUG = {1: 3.0, 2: 1.0, 3: 8.0}
@@ -143,9 +143,8 @@ def by_forest(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return IsolationForest(random_state=0).fit_predict(np.column_stack([X, y])) > 0
 
 
-def by_class(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    classes = y if len(np.unique(y)) < len(y) // 2 else np.zeros(len(y))
-    return robust_mean(X, groups=classes).support
+def by_sampler(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return RobustMeanSampler().fit(X, y).support_
 
 
 def methods(make: Any, regression: bool) -> dict[str, Any]:
@@ -153,7 +152,7 @@ def methods(make: Any, regression: bool) -> dict[str, Any]:
         "plain": lambda X, y: make().fit(X, y),
         "RobustFit": lambda X, y: RobustFit(make()).fit(X, y).estimator_,
         "after IsolationForest": after(by_forest, make),
-        "after robust_mean": after(by_class, make),
+        "after RobustMeanSampler": after(by_sampler, make),
     }
     if regression:
         found["HuberRegressor"] = lambda X, y: HuberRegressor(max_iter=5000).fit(X, y)

@@ -5,6 +5,7 @@ from .estimators import (
     RobustCenterer,
     RobustCovariance,
     RobustMean,
+    RobustMeanSampler,
     RobustPCA,
 )
 from .fits import RobustFit
@@ -26,6 +27,7 @@ __all__ = [
     "RobustFit",
     "RobustMean",
     "RobustMeanResult",
+    "RobustMeanSampler",
     "RobustPCA",
     "WeakEvidenceWarning",
     "federated",

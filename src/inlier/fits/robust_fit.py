@@ -109,7 +109,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    robust_mean : With ``groups=y``, its `support` are the rows that are no outliers of X.
+    RobustMeanSampler : Remove rows that are outliers of X before a fit.
     sklearn.linear_model.HuberRegressor : Limits the influence of residuals, not that of rows of X.
 
     Notes
