@@ -24,6 +24,9 @@ from threadpoolctl import threadpool_limits
 import inlier
 from inlier._internal.atomic import replacing
 from inlier.research.datasets import Sample, Shuffled, digits, faces
+from inlier.research.reproduce.chapter import markdown, save
+
+__all__ = ["markdown", "save"]  # beside what is written here
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 # An option of the benchmarks on real tables.
@@ -274,34 +277,12 @@ def wrong_rows(kept: np.ndarray, good: np.ndarray, exact: str = "exact") -> str:
     return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or exact
 
 
-def markdown(records: Iterable[Mapping[str, object]], text: Sequence[str] = ()) -> str:
-    """A table of records with the same keys: figures, but for the first column and `text`."""
-    records = list(records)
-    if not records:
-        return ""
-    left = (next(iter(records[0])), *text)
-    rule = "|" + "".join("---|" if key in left else "---:|" for key in records[0])
-    head, *lines = (
-        "| " + " | ".join(map(str, cells)) + " |"
-        for cells in (records[0].keys(), *(record.values() for record in records))
-    )
-    return "\n".join([head, rule, *lines])
-
-
 def save_records(name: str, records: Any) -> None:
     """The figures behind a page, as out/NAME.csv."""
     import pandas as pd
 
     Path("out").mkdir(exist_ok=True)
     pd.DataFrame(records).to_csv(Path("out") / f"{name}.csv", index=False)
-
-
-def save_figure(drawn: Any, path: Path) -> None:
-    """The same file from the same figures."""
-    from matplotlib import rc_context
-
-    with replacing(path) as unfinished, rc_context({"svg.hashsalt": path.name}):
-        drawn.savefig(unfinished, format=path.suffix[1:], metadata={"Date": None})
 
 
 def about(doc: str | None, paragraphs: slice = slice(1, 2)) -> str:

@@ -233,7 +233,7 @@ def draw(done: pd.DataFrame, path: Path) -> None:
         axis.grid(axis="x", lw=0.3)
         axis.spines[["top", "right"]].set_visible(False)
     chart.supxlabel("accuracy in percent: mean (dot) and worst (bar) over 13 attacks", fontsize=9)
-    common.save_figure(chart, path)
+    common.save(chart, path)
 
 
 def page(done: pd.DataFrame, seeds: int, figure: str) -> str:

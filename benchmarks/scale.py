@@ -231,7 +231,7 @@ def draw_growth(seconds: Series, side: str, path: Path) -> None:
         axes.grid(color="0.9", lw=0.6)
         axes.set_axisbelow(True)
         axes.legend(frameon=False, loc="upper left")
-    common.save_figure(figure, path)
+    common.save(figure, path)
 
 
 def duration(seconds: float) -> str:

@@ -61,14 +61,12 @@ class Warns(Mean):
 
 
 def without_seconds(comparison):
-    fields = ("method", "trial", "seed", "status", "error", "exact", "removed", "passes", "message")
-    return [
-        (
-            *(repr(getattr(r, name)) for name in fields),
-            None if r.location is None else r.location.tobytes(),
-        )
-        for r in comparison.records
+    """The records as tuples that compare equal."""
+    located = [
+        None if location is None else tuple(location) for location in comparison.records["location"]
     ]
+    records = comparison.records.drop(columns="seconds").assign(location=located)
+    return [tuple(map(repr, record)) for record in records.itertuples(index=False)]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def made(folder, worse=(), **arguments):
 def test_options_reach_the_experiments(fake, tmp_path):
     calls = fake(made)
     assert invoke("reproduce").exit_code == 0
-    words = ["--quick", "--trials", 3, "--only", "sigma", "--only", "alpha", "--fresh", "--jobs", 2]
+    words = ["--quick", "--trials", 3, "--only", "sigma", "--only", "alpha", "--jobs", 2]
     answer = invoke("reproduce", "--out", tmp_path, "--faces", tmp_path / "f", *words)
     assert answer.exit_code == 0, answer.output
     plain, full = ({k: v for k, v in call.items() if k != "watch"} for call in calls)
@@ -44,7 +44,6 @@ def test_options_reach_the_experiments(fake, tmp_path):
         "quick": False,
         "only": None,
         "faces": None,
-        "fresh": False,
         "n_jobs": -1,
     }
     assert full == {
@@ -53,7 +52,6 @@ def test_options_reach_the_experiments(fake, tmp_path):
         "quick": True,
         "only": ["sigma", "alpha"],
         "faces": tmp_path / "f",
-        "fresh": True,
         "n_jobs": 2,
     }
 
@@ -86,7 +84,7 @@ def test_a_real_run(tmp_path):
     out = tmp_path / "new" / "folder"
     done = shell("reproduce", "--only", "figures", "--quick", "--out", out)
     assert (done.returncode, done.stderr) == (0, "Figure 2: 1 steps\n")
-    assert done.stdout.startswith(f"{out / 'README.md'}: 3 files in ")
+    assert done.stdout.startswith(f"{out / 'README.md'}: 2 files in ")
     assert done.stdout.count("\n") == 1 and (out / "README.md").is_file()
 
 
@@ -116,7 +114,7 @@ def test_what_the_experiments_need_is_named(tmp_path, monkeypatch):
     done = shell(*words, code=WITHOUT.format(name="matplotlib"))
     assert done.returncode == 2 and done.stdout == ""
     said = {"matplotlib": done.stderr}
-    for name in ("skimage", "tabulate"):
+    for name in ("skimage", "pandas"):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, name, None)
             answer = invoke(*words)

@@ -201,17 +201,11 @@ class Clean(Contamination):
 class Huber(Contamination):
     """Huber's epsilon model: each row is bad with probability alpha, independently of all others.
 
-    Bad rows are Gaussian, shifted in a random direction. The number of outliers
-    varies about alpha n, which misleads methods that assume a known number. Labels without a
-    majority of good rows are drawn again.
-
-    Parameters
-    ----------
-    inliers : Inliers
-        Distribution of the good rows.
+    Good rows are drawn from N(0, I); bad rows too, shifted in a random direction. The number of
+    outliers varies about alpha n, which misleads methods that assume a known number. Labels without
+    a majority of good rows are drawn again.
     """
 
-    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
     distance = 10.0  # length of the shift
 
     def _draw(self, random_state: Seed) -> Sample:
@@ -219,7 +213,7 @@ class Huber(Contamination):
         is_outlier = rng.random(self.n) < self.alpha
         while 2 * is_outlier.sum() >= self.n:
             is_outlier = rng.random(self.n) < self.alpha
-        X = self.inliers.draw(self.n, self.d, rng)
+        X = rng.standard_normal((self.n, self.d))
         bad = rng.standard_normal((int(is_outlier.sum()), self.d))
         X[is_outlier] = bad + self.distance * random_direction(self.d, rng)
         return Sample(X, is_outlier)

@@ -1,27 +1,31 @@
-"""The setup of an experiment, and its result: text, tables, figures and tidy records."""
+"""The setup of an experiment, and its result: text, tables and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inlier._internal.atomic import replacing
 from inlier.datasets import Images
 from inlier.research.comparison import Comparison
-from inlier.research.comparison.plan import plan
-from inlier.research.comparison.run import carry_out
-from inlier.research.comparison.table import COLUMNS, markdown
-from inlier.research.reproduce.methods import COLUMNS as METHODS
+from inlier.research.comparison.run import carry_out, plan
+from inlier.research.reproduce.methods import COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Called with the name of a stage, the number of steps done, and their total number.
 Watch = Callable[[str, int, int], object]
 
-# Seconds for one fit.
 TIMEOUT = 120.0
+
+STYLE: dict[Any, Any] = {
+    "font.size": 9.0, "axes.titlesize": 9.0, "legend.fontsize": 8.0, "legend.frameon": False,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+    "axes.grid": True, "grid.color": "0.9", "grid.linewidth": 0.6,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,6 @@ class Chapter:
     text: str
     tables: Sequence[str] = ()
     drawings: Sequence[Drawing] = ()
-    lines: Sequence[dict[str, Any]] = ()  # tidy records, one for each fit
     worse: Sequence[str] = ()  # cells of our own methods that are worse than printed
 
     def markdown(self) -> str:
@@ -65,7 +68,7 @@ class Setup:
         self, stage: str, models: Sequence[Any], names: tuple[str, ...], trials: int
     ) -> list[Comparison]:
         """Compare methods on models, each with the true alpha or sigma if it needs it."""
-        methods = {name: METHODS[name].method for name in names}
+        methods = {name: COLUMNS[name].method for name in names}
         return carry_out(
             [plan(model, methods, trials=trials) for model in models],
             n_jobs=self.n_jobs,
@@ -75,42 +78,40 @@ class Setup:
         )
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table with its caption, in Markdown."""
-    return f"**{caption}**\n\n{markdown(head, rows)}"
+def markdown(records: Iterable[Mapping[str, object]], text: Sequence[str] = ()) -> str:
+    """Return a table of records with the same keys: figures, but for the first one and `text`."""
+    records = list(records)
+    if not records:
+        return ""
+    left = (next(iter(records[0])), *text)
+    rule = "|" + "".join("---|" if key in left else "---:|" for key in records[0])
+    cells: list[list[object]] = [list(records[0])]
+    cells += [list(record.values()) for record in records]
+    head, *lines = ("| " + " | ".join(map(str, line)) + " |" for line in cells)
+    return "\n".join([head, rule, *lines])
 
 
-def table_by_method(caption: str, head: Sequence[str], cells: Mapping[str, Iterable[str]]) -> str:
-    """Return a table with a row for each method, in Markdown."""
-    return table(caption, head, ([METHODS[name].label, *row] for name, row in cells.items()))
-
-
-# Columns of the tidy records: the experiment, and all fields of a fit except messages.
-FIT_COLUMNS = COLUMNS[1:-1]
-RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", *FIT_COLUMNS)
-
-
-def tidy(
-    experiment: str, models: Sequence[Any], comparisons: Sequence[Comparison]
-) -> list[dict[str, Any]]:
-    """Return a record for each fit of comparisons on models."""
-    found = []
-    for model, comparison in zip(models, comparisons, strict=True):
-        data = getattr(model, "name", type(model).__name__)
-        values = (experiment, data, model.n, model.d, model.alpha)
-        for record in comparison.records:
-            fit = (getattr(record, name) for name in FIT_COLUMNS)
-            found.append(dict(zip(RESULT_COLUMNS, (*values, *fit), strict=True)))
-    return found
-
-
-def draws(trials: int) -> str:
-    """Return the number of draws in words."""
-    return "one draw" if trials == 1 else f"{trials} draws"
-
-
-def number(value: float | None) -> str:
-    """Format with three digits; "-" for a missing value."""
-    if value is None or value != value:
+def number(value: float) -> str:
+    """Format with three digits; "-" for nan."""
+    if value != value:
         return "-"
     return f"{value:.0f}" if value >= 1000.0 else f"{value:.3g}"
+
+
+@contextmanager
+def styled(width: float, height: float) -> Iterator[Figure]:
+    """Yield a new figure in this style; pyplot does not manage it, and nobody has to close it."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Save as SVG, the same bytes each time."""
+    from matplotlib import rc_context
+
+    with rc_context(STYLE | {"svg.hashsalt": "inlier"}), replacing(path) as unfinished:
+        figure.savefig(unfinished, format="svg", metadata={"Date": None})
+    return path

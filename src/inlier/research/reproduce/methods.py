@@ -1,20 +1,11 @@
-"""The methods of the experiments: labels, columns of the paper's tables, style of figures."""
+"""The methods of the experiments: labels, and columns of the paper's tables."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from inlier._internal.atomic import replacing
 from inlier.estimators import RobustMean
 from inlier.l0.fit import Options
 from inlier.research.comparison.registry import PAPER, Method, methods
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -67,31 +58,3 @@ COLUMNS = {column.name: column for column in _ALL}
 
 # The paper has the mean and the median for pictures only.
 IN_TABLES = tuple(name for name in COLUMNS if name not in ("mean", "coordinate-median"))
-
-STYLE: dict[Any, Any] = {
-    "font.size": 9.0, "axes.titlesize": 9.0, "legend.fontsize": 8.0, "legend.frameon": False,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-    "axes.grid": True, "grid.color": "0.9", "grid.linewidth": 0.6,
-    "svg.hashsalt": "inlier",  # reproducible files
-}  # fmt: skip
-# Of Paul Tol, safe for colour-blind readers.
-ROW, BAD = "#332288", "#CC3311"
-
-
-@contextmanager
-def styled(width: float, height: float) -> Iterator[Figure]:
-    """Yield a new figure in this style; pyplot does not manage it, and nobody has to close it."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(STYLE):
-        yield Figure(figsize=(width, height), layout="constrained")
-
-
-def save(figure: Figure, path: Path) -> Path:
-    """Save as SVG, the same bytes each time."""
-    from matplotlib import rc_context
-
-    with rc_context(STYLE), replacing(path) as unfinished:
-        figure.savefig(unfinished, format="svg", metadata={"Date": None})
-    return path
