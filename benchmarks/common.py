@@ -7,7 +7,6 @@ import importlib
 import os
 import platform
 import sys
-import tracemalloc
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg  # noqa: F401  # loads libraries whose threads are limited below
 from joblib import Memory
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import inlier
 from inlier._internal.atomic import replacing
-from inlier.research.datasets import Sample, Shuffled, digits, faces
+from inlier.research.datasets import Sample, Shuffled
 from inlier.research.reproduce.chapter import markdown, save
 
 __all__ = ["markdown", "save"]  # beside what is written here
@@ -154,19 +153,6 @@ def rule_named(text: str | None) -> Rule:
     return lambda X: Answer.of_rows(X, function(X))
 
 
-def of_others(module: str) -> Any:
-    """A module of another package, which must not find our scripts under the names of its own.
-
-    Parts of PyOD import a package with the name of coverage.py.
-    """
-    here, before = Path(__file__).parent.resolve(), sys.path[:]
-    sys.path[:] = [entry for entry in before if Path(entry).resolve() != here]
-    try:
-        return importlib.import_module(module)
-    finally:
-        sys.path[:] = before
-
-
 def folder_data(folder: str | Path, only: str | None = None) -> Iterator[tuple[str, Sample]]:
     """The .npz files (`X`, `y`) of a folder, their rows in random order."""
     paths = {path.stem: path for path in sorted(Path(folder).glob("*.npz"))}
@@ -178,17 +164,28 @@ def folder_data(folder: str | Path, only: str | None = None) -> Iterator[tuple[s
             yield name, Shuffled(content["X"], content["y"]).sample(0)
 
 
-def real_data(folder: str | None) -> Iterator[tuple[str, Sample]]:
-    """Scikit-image's faces, the .npz files (`X`, `y`) of a folder, scikit-learn's digits."""
-    try:
-        yield "lfw_subset", faces().sample(0)
-    except ImportError as error:
-        print(error, file=sys.stderr)
-    if folder:
-        yield from folder_data(folder)
-    for good, bad in ((0, 1), (3, 7), (6, 4), (8, 1)):
-        model = digits(good, bad)
-        yield model.name, model.sample(0)
+class Truth:
+    """What answers on a set are judged by: the good rows, their mean and its standard error."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.mean = sample.mean
+        self.standard_error = float(np.sqrt(sample.inliers.var(axis=0).sum() / len(sample.inliers)))
+        self.plain_error = self.error(sample.X.mean(axis=0))
+
+    def error(self, location: np.ndarray) -> Any:
+        """The distance of a location, or of each of several."""
+        return np.linalg.norm(location - self.mean, axis=-1)
+
+    def risk(self, location: np.ndarray, plain_error: float | None = None) -> Any:
+        """Over that of the plain mean, or of another answer with this error."""
+        over = self.plain_error if plain_error is None else plain_error
+        error = self.error(location)
+        return np.hypot(self.standard_error, error) / np.hypot(self.standard_error, over)
+
+    def ratio(self, location: np.ndarray) -> Any:
+        """The error over that of the plain mean."""
+        error = self.error(location)
+        return error / self.plain_error if self.plain_error > ROUNDING else np.ones_like(error)
 
 
 def robust_units(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -239,16 +236,6 @@ def fastest(
     return runs
 
 
-def extra_memory(call: Callable[[], Any]) -> int:
-    """Bytes of arrays that a call has at most, beside its data."""
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def figure(error: float) -> str:
     """Three digits; 0 for what is rounding."""
     return "-" if np.isnan(error) else "0" if error < ROUNDING else f"{error:.3g}"
@@ -261,20 +248,15 @@ def percent(share: float) -> str:
     return "0" if share == 0 else f"{100 * share:.1f}%" if share >= 5e-4 else "<0.1%"
 
 
-def verdict(holds: bool) -> str:
-    """In one word."""
-    return "yes" if holds else "NO"
-
-
 def bold(text: str, condition: bool) -> str:
     """Mark a cell of a table."""
     return f"**{text}**" if condition else text
 
 
-def wrong_rows(kept: np.ndarray, good: np.ndarray, exact: str = "exact") -> str:
+def wrong_rows(kept: np.ndarray, good: np.ndarray) -> str:
     """What is wrong with a set of kept rows, in words."""
     counts = {"bad kept": (kept & ~good).sum(), "good lost": (~kept & good).sum()}
-    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or exact
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or "exact"
 
 
 def save_records(name: str, records: Any) -> None:
@@ -297,13 +279,17 @@ def versions(*packages: str) -> str:
     return ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", *present))
 
 
-def processor() -> str:
-    """As the system calls it."""
-    if (info := Path("/proc/cpuinfo")).exists():
-        for line in info.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+def machine() -> str:
+    """What times depend on, without anything that names the machine."""
+    info, blas = Path("/proc/cpuinfo"), np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    kernels = {found.get("architecture", "") for found in threadpool_info()} - {""}
+    return (
+        f"{[*models, platform.processor() or platform.machine()][0]}, {os.cpu_count()} cores; load "
+        f"average before the run {LOAD_BEFORE}; {versions()}, {blas['name']} {blas['version']} "
+        f"({', '.join(sorted(kernels))})"
+    )
 
 
 def publish(

@@ -10,6 +10,7 @@ Finished runs of the rivals are kept in out/joblib.
 """
 
 import sys
+import tracemalloc
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -204,7 +205,10 @@ def cost(d: int = 2_000_000) -> str:
     """Time and memory beside one Gram product."""
     X = np.random.default_rng(0).standard_normal((30, d), dtype=np.float32)
     product, ours = common.fastest(lambda: X @ X.T, partial(aggregate, X), repeats=7)
-    peak = common.extra_memory(partial(aggregate, X)) / X.nbytes
+    tracemalloc.start()
+    aggregate(X)
+    peak = tracemalloc.get_traced_memory()[1] / X.nbytes
+    tracemalloc.stop()
     return (
         f"30 x {d:,} in single precision, on one thread: {ours.seconds:.3f} s of processor time, "
         f"{ours.seconds / product.seconds:.1f} times one product X X^T ({product.seconds:.3f} s); "

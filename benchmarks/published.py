@@ -8,7 +8,6 @@ is left out. The data stay where they are: only names and figures are printed, o
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import common
 import numpy as np
@@ -61,12 +60,6 @@ def sets(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, Sample]]:
                 yield name, Shuffled(X, content["y"]).sample(0)
 
 
-def ratio(sample: Sample, location: Any) -> float:
-    """The error over that of the plain mean."""
-    off = np.linalg.norm(location - sample.mean)
-    return float(off / np.linalg.norm(sample.X.mean(axis=0) - sample.mean))
-
-
 def embeddings(folder: Path) -> str:
     """Errors over the plain mean's, by method and set."""
     found: dict[str, dict[str, float]] = {}
@@ -81,7 +74,7 @@ def embeddings(folder: Path) -> str:
             estimator = method.make(alpha=sample.alpha, sigma=sample.sigma)
             answers[given] = estimator.fit(sample.X).location_
         for told, location in answers.items():
-            found.setdefault(told, {})[title] = ratio(sample, location)
+            found.setdefault(told, {})[title] = common.Truth(sample).ratio(location)
     if not found:
         return ""
     table = pd.DataFrame(found).T

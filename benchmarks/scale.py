@@ -9,7 +9,6 @@ all methods on the same data.
 
 from __future__ import annotations
 
-import os
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -23,7 +22,6 @@ import common
 import numpy as np
 from common import print_progress
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_info
 
 import inlier
 from inlier.research import methods
@@ -161,7 +159,7 @@ def grown(growth: Growth, figure: str, arguments: Namespace, bandwidth: float) -
             errors[name][size] = data.error(run.answer.location)
             line = {side: f"{size:,}", "told": told, "seconds": duration(run.seconds)}
             line |= moved(run.answer.details.n_passes, data.X.nbytes, run.seconds, bandwidth)
-            line["exact set"] = common.wrong_rows(run.answer.support, data.good, "yes")
+            line["set"] = common.wrong_rows(run.answer.support, data.good)
             lines.append(line | {"error": errors[name][size]})
         for name in RIVALS:
             if max(seconds[name].values(), default=0.0) > LIMIT:
@@ -258,13 +256,9 @@ def moved(n_passes: int, size: int, seconds: float, bandwidth: float) -> dict[st
 
 def note(arguments: Namespace, bandwidth: float) -> str:
     """The machine, and how it is measured."""
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-    kernels = ", ".join(sorted({pool.get("architecture", "") for pool in pools} - {""}))
     threads = f"{arguments.threads} {'thread' if arguments.threads == 1 else 'threads'}"
     return (
-        f"{common.processor()}, {os.cpu_count()} cores, {threads}; load average before the run "
-        f"{common.LOAD_BEFORE}; {common.versions()}, {blas['name']} {blas['version']} ({kernels}). "
+        f"{common.machine()}; {threads}. "
         f"Copy bandwidth {bandwidth / 1e9:.1f} GB/s, read and written, of {COPIED_BYTES // 10**6} "
         "MB.\n\n"
         f"Single precision, Setting B with {ALPHA:.0%} of the rows bad "

@@ -17,8 +17,10 @@ from inlier.research.reproduce.methods import COLUMNS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Called with the name of a stage, the number of steps done, and their total number.
 Watch = Callable[[str, int, int], object]
 
+# Seconds for one fit.
 TIMEOUT = 120.0
 
 STYLE: dict[Any, Any] = {
