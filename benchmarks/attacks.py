@@ -51,7 +51,6 @@ def module_at(path: Path) -> dict[str, Any]:
 def geometric_median(X: np.ndarray) -> np.ndarray:
     """In robust units of the columns: in their own ones a wide column alone would decide."""
     center, unit = common.robust_units(X)
-    unit = np.where(unit > 0, unit, 1.0)
     return center + unit * GeometricMedian().fit((X - center) / unit).location_
 
 

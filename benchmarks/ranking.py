@@ -47,7 +47,7 @@ RIVALS: dict[str, dict[str, Any]] = {
 def in_robust_units(X: np.ndarray) -> np.ndarray:
     """Medians are 0, and median absolute deviations those of a standard Gaussian."""
     median, unit = common.robust_units(X)
-    return (X - median) / np.where(unit > 0.0, unit, 1.0)
+    return (X - median) / unit
 
 
 def outlyingness(method: str, X: np.ndarray) -> np.ndarray:

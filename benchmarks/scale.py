@@ -157,7 +157,7 @@ def grown(growth: Growth, figure: str, arguments: Namespace, bandwidth: float) -
             run = best(partial(inlier.robust_mean, data.X, sigma=sigma), arguments.repeats)
             seconds[name][size] = run.seconds
             errors[name][size] = data.error(run.answer.location)
-            line = {side: f"{size:,}", "told": told, "seconds": duration(run.seconds)}
+            line = {side: f"{size:,}", "told": told, "seconds": common.figure(run.seconds)}
             line |= moved(run.answer.details.n_passes, data.X.nbytes, run.seconds, bandwidth)
             line["set"] = common.wrong_rows(run.answer.support, data.good)
             lines.append(line | {"error": errors[name][size]})
@@ -178,7 +178,7 @@ def grown(growth: Growth, figure: str, arguments: Namespace, bandwidth: float) -
         common.markdown(lines),
         f"Seconds, and the slope of log seconds against log {side} over the {SLOPE_SIZES} largest "
         "sizes of each method:",
-        compared(seconds, sizes, side, duration, with_slope=True),
+        compared(seconds, sizes, side, common.figure, with_slope=True),
         "Distance to the mean of the good rows:",
         compared(errors, sizes, side, str),
     ]
@@ -207,13 +207,9 @@ def compared(
 
 def draw_growth(seconds: Series, side: str, path: Path) -> None:
     """Seconds with sigma and without, beside lines of slope 1 through the last points."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     # Blue and vermilion of Okabe and Ito, told apart by the marker too.
     looks = {"sigma": ("#0072B2", "o", "sigma given"), "nothing": ("#D55E00", "s", "nothing given")}
-    with rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(5.4, 3.6), layout="constrained")
+    with common.styled(5.4, 3.6) as figure:
         axes = figure.subplots()
         lowest = np.inf
         for told, (color, marker, label) in looks.items():
@@ -226,21 +222,8 @@ def draw_growth(seconds: Series, side: str, path: Path) -> None:
         # The lines run below the fixed costs of small tables: do not let them set the scale.
         axes.set_ylim(bottom=0.5 * lowest)
         axes.set(xlabel={"n": "rows n", "d": "columns d"}[side], ylabel="seconds of a fit")
-        axes.grid(color="0.9", lw=0.6)
-        axes.set_axisbelow(True)
-        axes.legend(frameon=False, loc="upper left")
+        axes.legend(loc="upper left")
     common.save(figure, path)
-
-
-def duration(seconds: float) -> str:
-    """Three digits."""
-    return f"{seconds:.3g}" if seconds < 100.0 else f"{seconds:.0f}"
-
-
-def amount(size: float) -> str:
-    """Bytes, in a unit that suits."""
-    unit, scale = ("GB", 1e9) if size >= 1e9 else ("MB", 1e6) if size >= 1e6 else ("kB", 1e3)
-    return f"{size / scale:.3g} {unit}"
 
 
 def moved(n_passes: int, size: int, seconds: float, bandwidth: float) -> dict[str, object]:
@@ -248,7 +231,7 @@ def moved(n_passes: int, size: int, seconds: float, bandwidth: float) -> dict[st
     speed = n_passes * size / seconds
     return {
         "passes": n_passes,
-        "moved": amount(n_passes * size),
+        "GB": f"{n_passes * size / 1e9:.3g}",
         "GB/s": f"{speed / 1e9:.2f}",
         "of copy": f"{speed / bandwidth:.0%}",
     }
@@ -264,7 +247,7 @@ def note(arguments: Namespace, bandwidth: float) -> str:
         f"Single precision, Setting B with {ALPHA:.0%} of the rows bad "
         f"and {SHIFT:g} added to every cell; methods that need alpha or sigma are given the true "
         f"ones. Seconds on the wall, best of {arguments.repeats}, fewer where the runs take more "
-        f"than {ENOUGH:g} s. Moved: what the passes read, each the whole table once; not the test "
+        f"than {ENOUGH:g} s. GB: what the passes read, each the whole table once; not the test "
         "for NaN before the fit, nor copies that stay in the cache. GB/s: of the whole fit. Of "
         "copy: as a part of the copy bandwidth; tables that fit into the cache may exceed it. "
         "Errors of about 1e-7 of a row's length are rounding. '-': left out, after more than "

@@ -10,7 +10,7 @@ from inlier.datasets import SettingA, SettingB
 from inlier.research.comparison import Comparison
 from inlier.research.datasets import printed_tables
 from inlier.research.reproduce import tables
-from inlier.research.reproduce.methods import COLUMNS, IN_TABLES
+from inlier.research.reproduce.chapter import COLUMNS, IN_TABLES
 from inlier.research.reproduce.tables import judge
 
 NAN = math.nan

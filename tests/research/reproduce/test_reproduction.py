@@ -10,7 +10,7 @@ from cases import cases
 from inlier.datasets import SettingA, SettingB, digits
 from inlier.research.datasets import printed_tables
 from inlier.research.reproduce import chapter, pictures, tables
-from inlier.research.reproduce.methods import COLUMNS
+from inlier.research.reproduce.chapter import COLUMNS
 from inlier.research.reproduce.reproduction import EXPERIMENTS, reproduce
 
 FEW = ("iterative-filtering", "paper-lp", "inlier-sigma", "inlier")

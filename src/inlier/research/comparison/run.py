@@ -14,13 +14,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import joblib  # type: ignore[import-untyped]
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
 from inlier._internal.optional import optional
 from inlier._internal.progress import bar
-from inlier._internal.validation import check_number, check_random_state, check_whole
+from inlier._internal.validation import check_number, check_whole
 from inlier.api import robust_mean
 from inlier.data.checks import check_table
 from inlier.datasets import Sample
@@ -45,7 +44,7 @@ def compare(
     n_jobs: int = 1,
     timeout: float | None = 60.0,
     store: str | os.PathLike[str] | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: int = 0,
     progress: bool | None = None,
 ) -> Comparison:
     """Compare the errors and running times of methods on the same data.
@@ -79,9 +78,8 @@ def compare(
         fits are run: new rows, parameters or versions of inlier, failures and timeouts. It does not
         detect changes in the code of your own estimators: use another store then. Stored seconds
         are those of the original run.
-    random_state : int, Generator or None, default=0
-        Trial i is drawn with the seed ``random_state + i``. A generator or None draws the first
-        seed at random. Methods have their own seeds.
+    random_state : int, default=0
+        Trial i is drawn with the seed ``random_state + i``. Methods have their own seeds.
     progress : bool, optional
         Whether to show progress on the standard error; by default on a terminal only.
 
@@ -164,7 +162,7 @@ def plan(
     trials: int | None = None,
     alpha: float | None = None,
     sigma: float | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: int = 0,
 ) -> Plan:
     """Plan a comparison; see `compare` for the parameters."""
     source, named = _source(data), _named(methods)
@@ -174,10 +172,7 @@ def plan(
         alpha = check_number(alpha, "alpha", at_least=0.0, below=0.5)
     if sigma is not None:
         sigma = check_number(sigma, "sigma")
-    if isinstance(random_state, int | np.integer):
-        first = check_whole(random_state, "random_state", 0)
-    else:
-        first = int(check_random_state(random_state).integers(2**31))
+    first = check_whole(random_state, "random_state", 0)
     seeds = tuple(first + i if is_model else None for i in range(trials))
     known, note = _known_parameters(source, named, alpha, sigma)
     if trials > 1 and not is_model:

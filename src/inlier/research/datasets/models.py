@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import partial
 from math import cos, radians, sin, sqrt
 from typing import Any, ClassVar
 
@@ -128,11 +127,6 @@ def check_inliers(value: Any, name: str, kind: type[Any] = Inliers) -> Any:
     return value
 
 
-# Metadata of fields, for `inlier.datasets.checked_parameters`.
-INLIERS = {"check": check_inliers}
-UNEVEN = {"check": partial(check_inliers, kind=Uneven)}
-
-
 def second_generator(random_state: Seed, key: int) -> np.random.Generator:
     """Return a second stream of the same seed, beside that of a model that is changed."""
     seed = seed_of(random_state)
@@ -190,7 +184,7 @@ class Clean(Contamination):
     """
 
     alpha: float = field(default=0.0, init=False, repr=False)
-    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    inliers: Inliers = parameter(Gaussian(), check_inliers)
 
     def _draw(self, random_state: Seed) -> Sample:
         X = self.inliers.draw(self.n, self.d, check_random_state(random_state))
@@ -260,7 +254,7 @@ class HeavyTails(Contamination):
         Distribution of the good rows, for example ``StudentT(5, joint=True)`` or ``Laplace()``.
     """
 
-    inliers: Inliers = field(default=StudentT(3), metadata=INLIERS)
+    inliers: Inliers = parameter(StudentT(3), check_inliers)
 
     def _draw(self, random_state: Seed) -> Sample:
         bad = SettingA(self.n, self.d, self.alpha).sample(random_state)
@@ -309,7 +303,7 @@ class QuietDirections(Contamination):
         Whether an outlier is shifted in both directions, or half of the outliers in each.
     """
 
-    inliers: Uneven = field(default_factory=Spiked, metadata=UNEVEN)
+    inliers: Uneven = parameter(Spiked(), check_inliers, kind=Uneven)
     where: str = parameter("both", check_choice, choices=("both", "one each"))
     distance = 6.0  # length of the shift, in standard deviations of good rows in that direction
     min_d: ClassVar[int] = 2

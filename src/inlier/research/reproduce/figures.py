@@ -10,8 +10,7 @@ from inlier.l0.full_space import FullSpaceSolver
 from inlier.l0.surrogates import L1, ReweightedL2, Surrogate
 from inlier.linalg.eigenpairs import Oracle
 from inlier.research.datasets import Sample, SettingB
-from inlier.research.reproduce.chapter import Chapter, Drawing, Setup, styled
-from inlier.research.reproduce.methods import COLUMNS
+from inlier.research.reproduce.chapter import COLUMNS, Chapter, Drawing, Setup, styled
 
 D, N, ALPHA = 100, 200, 0.1
 SURROGATES: dict[str, Surrogate] = {"paper-l1": L1(), "paper-lp": ReweightedL2(0.5)}

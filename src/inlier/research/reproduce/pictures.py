@@ -6,8 +6,15 @@ import numpy as np
 
 from inlier.research.comparison import Comparison
 from inlier.research.datasets import Images, digits, faces, printed_tables
-from inlier.research.reproduce.chapter import Chapter, Drawing, Setup, markdown, number, styled
-from inlier.research.reproduce.methods import COLUMNS
+from inlier.research.reproduce.chapter import (
+    COLUMNS,
+    Chapter,
+    Drawing,
+    Setup,
+    markdown,
+    number,
+    styled,
+)
 
 ALL = tuple(COLUMNS)
 PER_ROW = 7

@@ -8,8 +8,15 @@ from typing import Any
 from inlier.datasets import Contamination, SettingA, SettingB
 from inlier.research.comparison import Comparison
 from inlier.research.datasets import printed_tables
-from inlier.research.reproduce.chapter import Chapter, Setup, markdown, number
-from inlier.research.reproduce.methods import COLUMNS, IN_TABLES, MethodColumn
+from inlier.research.reproduce.chapter import (
+    COLUMNS,
+    IN_TABLES,
+    Chapter,
+    MethodColumn,
+    Setup,
+    markdown,
+    number,
+)
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 NUMBERS = (1, 2, 3, 4, 6)
