@@ -179,15 +179,19 @@ class Truth:
         self.standard_error = float(np.sqrt(sample.inliers.var(axis=0).sum() / len(sample.inliers)))
         self.plain_error = self.error(sample.X.mean(axis=0))
 
+    @classmethod
+    def of_clean(cls, rows: np.ndarray) -> Truth:
+        """Of rows that are all good, whose plain mean is right."""
+        return cls(Sample(rows, np.zeros(len(rows), dtype=bool)))
+
     def error(self, location: np.ndarray) -> Any:
         """The distance of a location, or of each of several."""
         return np.linalg.norm(location - self.mean, axis=-1)
 
-    def risk(self, location: np.ndarray, plain_error: float | None = None) -> Any:
-        """Over that of the plain mean, or of another answer with this error."""
-        over = self.plain_error if plain_error is None else plain_error
-        error = self.error(location)
-        return np.hypot(self.standard_error, error) / np.hypot(self.standard_error, over)
+    def risk(self, location: np.ndarray) -> Any:
+        """The risk over that of the plain mean, with the standard error in both."""
+        error = np.hypot(self.standard_error, self.error(location))
+        return error / np.hypot(self.standard_error, self.plain_error)
 
     def ratio(self, location: np.ndarray) -> Any:
         """The error over that of the plain mean."""

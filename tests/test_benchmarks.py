@@ -88,7 +88,8 @@ def real_set(folder, name, seed=0):
     return X, y
 
 
-def test_real_sets_are_scored_as_numpy_does(bench, tmp_path):
+def test_real_sets_are_scored_as_numpy_does(bench, load, tmp_path):
+    load("real").TABLES = 1
     X, bad = real_set(tmp_path, "first")
     real_set(tmp_path, "second", 1)
     text = bench("real", "--data", tmp_path, "--rule", "rules:below_ten")
