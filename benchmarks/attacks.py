@@ -73,7 +73,7 @@ def measure(module: dict[str, Any], seed: int) -> pd.DataFrame:
         truth = rows.mean(axis=0)
         sigma = np.linalg.norm((rows - truth) / unit, 2) / np.sqrt(len(rows))
         errors = {name: np.linalg.norm((of(X) - truth) / unit) for name, of in METHODS.items()}
-        harm = 1.05 * errors["mean"] + 0.1 * np.sqrt(d / len(rows))
+        harm = common.HARM * errors["mean"] + 0.1 * np.sqrt(d / len(rows))
         equal = mode(X, axis=0).count.max() / n
         table = {"good": good, "attack": attack, "n": n, "d": d, "alpha": alpha, "equal": equal}
         for name, error in errors.items():

@@ -20,8 +20,6 @@ from inlier.research.datasets import Gaussian, StudentT
 
 SIZES = (20, 50, 200, 2000)
 COLUMNS = (1, 3, 10, 40)
-# A larger risk is harm.
-HARM = 1.05
 # From this many rows on, a tenth of the draws.
 MANY = 2000
 # False alarms in more than this share of the draws are bold.
@@ -84,7 +82,7 @@ def measure(rule: common.Rule, kind: str, n: int, d: int, draws: int) -> dict[st
         aside += bool(np.any(answer.aside))
         truth = common.Truth.of_clean(X)
         off = np.hypot(truth.standard_error, truth.error(answer.location))
-        harmed += off > HARM * truth.standard_error
+        harmed += off > common.HARM * truth.standard_error
         suspected += len(answer.suspects) > 0
         fenced += not tukey_3(X).kept.all()
     return {

@@ -23,15 +23,16 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import inlier
 from inlier._internal.atomic import replacing
 from inlier.research.datasets import Sample, Shuffled
-from inlier.research.reproduce.chapter import markdown, save, styled
+from inlier.research.reproduce.chapter import ROUNDING, markdown, save, styled
+from inlier.research.reproduce.chapter import number as figure
 
-__all__ = ["markdown", "save", "styled"]  # beside what is written here
+__all__ = ["ROUNDING", "figure", "markdown", "save", "styled"]  # beside what is written here
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 # An option of the benchmarks on real tables.
 DATA = (Path("..") / "shared" / "data" / "real", "folder of .npz files with X and y")
-# Errors below it are what summing the rows in another order leaves.
-ROUNDING = 1e-9
+# More than this many times the error or the risk of the plain mean is harm.
+HARM = 1.05
 # Of the other processes: above the spare cores, times are not to be trusted.
 LOAD_BEFORE = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else "unknown"
 
@@ -243,11 +244,6 @@ def fastest(
         if (perf_counter() - begin) * (repeat + 1) / repeat > most_seconds:
             break
     return runs
-
-
-def figure(error: float) -> str:
-    """Three digits; 0 for what is rounding."""
-    return "-" if np.isnan(error) else "0" if error < ROUNDING else f"{error:.3g}"
 
 
 def percent(share: float) -> str:

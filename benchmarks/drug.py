@@ -17,8 +17,6 @@ from inlier.research.datasets import Sample
 
 SCALES = (1, 3, 8)
 FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.1)
-# More than this many times the mean's error is harm.
-HARM = 1.05
 
 
 def attacked(
@@ -75,8 +73,8 @@ def main(given: Sequence[str] | None = None) -> None:
     totals = (
         f"Error over the mean's: median {cells.ratio.median():.3f}, largest "
         f"{cells.ratio.max():.3f}; above 1 in "
-        f"{(cells.ratio > 1 + common.ROUNDING).sum()} and above {HARM} in "
-        f"{(cells.ratio > HARM).sum()} of {len(cells)} cells. Bad rows stay in "
+        f"{(cells.ratio > 1 + common.ROUNDING).sum()} and above {common.HARM} in "
+        f"{(cells.ratio > common.HARM).sum()} of {len(cells)} cells. Bad rows stay in "
         f"{(cells.bad_kept > 0).sum()}. Without bad rows {int((~clean.kept).sum())} of {len(X):,} "
         f"rows are removed, and the answer is {common.figure(moved)} standard "
         "errors from the plain mean."
@@ -88,15 +86,15 @@ def main(given: Sequence[str] | None = None) -> None:
             "bad rows": c.bad,
             "mean's error": common.figure(c.mean_error),
             "error": common.figure(c.error),
-            "error / mean's": common.bold(f"{c.ratio:.3f}", c.ratio > HARM),
+            "error / mean's": common.bold(f"{c.ratio:.3f}", c.ratio > common.HARM),
             "bad kept / good removed": f"{c.bad_kept} / {c.good_removed}",
             "good rows with a cell set aside": c.good_aside,
         }
         for c in cells.itertuples()
     )
     note = (
-        f"{common.about(__doc__)} Bold: worse than {HARM} times the mean. {len(X):,} good rows, "
-        f"{X.shape[1]} columns, bad rows of seed {arguments.seed}. The data are not part of this "
+        f"{common.about(__doc__)} Bold: worse than {common.HARM} times the mean. {len(X):,} good "
+        f"rows, {X.shape[1]} columns, bad rows of seed {arguments.seed}. The data are not part of this "
         f"project. {common.versions()}; one thread."
     )
     command = "make bench-drug DATA=path/to/qsar.npz"

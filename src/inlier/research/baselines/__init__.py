@@ -7,6 +7,10 @@ two.
 """
 
 from inlier.research.baselines.base import Baseline
+from inlier.research.baselines.determinants import (
+    MinimumCovarianceDeterminant,
+    MinimumRegularizedCovarianceDeterminant,
+)
 from inlier.research.baselines.few_rows import CenteredClipping, Krum, MultiKrum
 from inlier.research.baselines.filters import (
     CorruptionLevelAgnostic,
@@ -18,8 +22,6 @@ from inlier.research.baselines.filters import (
     SpectralSignatures,
 )
 from inlier.research.baselines.lai_rao_vempala import LaiRaoVempala, LaiRaoVempalaGaussian
-from inlier.research.baselines.min_cov_det import MinimumCovarianceDeterminant
-from inlier.research.baselines.mrcd import MinimumRegularizedCovarianceDeterminant
 from inlier.research.baselines.reweighting import (
     ChengDiakonikolasGe,
     ProjectedGradient,

@@ -24,6 +24,8 @@ Watch = Callable[[str, int, int], object]
 
 # Seconds for one fit.
 TIMEOUT = 120.0
+# Errors below it are what summing the rows in another order leaves.
+ROUNDING = 1e-9
 
 STYLE: dict[Any, Any] = {
     "font.size": 9.0, "axes.titlesize": 9.0, "legend.fontsize": 8.0, "legend.frameon": False,
@@ -153,11 +155,11 @@ def markdown(records: Iterable[Mapping[str, object]], text: Sequence[str] = ()) 
     return "\n".join([head, rule, *lines])
 
 
-def number(value: float) -> str:
-    """Format with three digits; "-" for nan."""
-    if value != value:
+def number(error: float) -> str:
+    """Return three digits, all of those before the point; "0" for what is rounding, "-" for nan."""
+    if error != error:
         return "-"
-    return f"{value:.0f}" if value >= 1000.0 else f"{value:.3g}"
+    return "0" if error < ROUNDING else f"{error:.0f}" if error >= 1000.0 else f"{error:.3g}"
 
 
 @contextmanager
