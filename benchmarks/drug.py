@@ -94,8 +94,8 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     note = (
         f"{common.about(__doc__)} Bold: worse than {common.HARM} times the mean. {len(X):,} good "
-        f"rows, {X.shape[1]} columns, bad rows of seed {arguments.seed}. The data are not part of this "
-        f"project. {common.versions()}; one thread."
+        f"rows, {X.shape[1]} columns, bad rows of seed {arguments.seed}. The data are not part of "
+        f"this project. {common.versions()}; one thread."
     )
     command = "make bench-drug DATA=path/to/qsar.npz"
     common.publish(arguments, "Sever's drug data", note, command, f"{totals}\n\n{lines}")

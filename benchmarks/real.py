@@ -297,9 +297,9 @@ def main(given: Sequence[str] | None = None) -> None:
         sections["What is given"] = f"{ABOUT_GIVEN}\n\n{totals_of_given(of_given)}"
         sections["What is given, and cannot be used"] = safety(of_given)
     note = (
-        f"{common.about(__doc__)} Bold: worse than {common.HARM} times the mean. One shuffle of the "
-        "rows (seed 0), two other orders, other powers of two as units. The data are not part of this "
-        f"project. {common.versions()}; one thread."
+        f"{common.about(__doc__)} Bold: worse than {common.HARM} times the mean. One shuffle of "
+        "the rows (seed 0), two other orders, other powers of two as units. The data are not part "
+        f"of this project. {common.versions()}; one thread."
     )
     common.publish(arguments, "Real tables", note, "make bench-real DATA=folder", sections)
 

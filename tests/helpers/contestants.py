@@ -88,15 +88,12 @@ class WritesSparse(Mean):
 
 
 class Odd(Mean):
-    def __init__(self, location=None, support=None):
+    def __init__(self, location=None):
         self.location = location
-        self.support = support
 
     def fit(self, X):
         if self.location is not None:
             self.location_ = self.location
-        if self.support is not None:
-            self.support_ = self.support
 
 
 class Exits(Mean):

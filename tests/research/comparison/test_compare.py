@@ -35,8 +35,17 @@ from inlier.research.comparison import registry
 from inlier.research.comparison.run import carry_out, plan
 
 
-def test_errors_are_those_of_the_estimators():
-    known = compare(MODEL, CHEAP, trials=3, timeout=None, random_state=7)
+@pytest.fixture(scope="module")
+def known():
+    return compare(MODEL, CHEAP, trials=3, timeout=None, random_state=7)
+
+
+@pytest.fixture(scope="module")
+def unknown():
+    return compare(MODEL.sample(0).X, CHEAP, timeout=None)
+
+
+def test_errors_are_those_of_the_estimators(known):
     assert len(known.records) == 9 and known.truth_known
     for record in known.records.itertuples():
         assert record.seed == 7 + record.trial
@@ -228,16 +237,6 @@ def test_zero_is_rounding_error_wherever_the_rows_lie():
         near, exact = compare(clean, methods, timeout=None).records.itertuples()
         assert near.error == pytest.approx(1e-6 * np.sqrt(5.0), rel=1e-2)
         assert exact.error == 0.0
-
-
-@pytest.fixture(scope="module")
-def known():
-    return compare(MODEL, CHEAP, trials=3, timeout=None, random_state=7)
-
-
-@pytest.fixture(scope="module")
-def unknown():
-    return compare(MODEL.sample(0).X, CHEAP, timeout=None)
 
 
 def test_summary(known):

@@ -53,16 +53,13 @@ def test_faces():
 
 
 @pytest.mark.parametrize("rows", [X, X.reshape(6, 5, 4), (255 * X).astype(np.uint8)])
-@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-@pytest.mark.parametrize("flags", [Y, Y.astype(int)])
-def test_a_file_is_read_as_it_was_written(tmp_path, rows, save, flags):
+def test_a_file_is_read_as_it_was_written(tmp_path, rows):
     path = tmp_path / "mine.npz"
-    save(path, X=rows, y=flags, shape=SHAPE)
-    for name in (path, str(path)):
-        model = read_images(name)
-        np.testing.assert_array_equal(model.X, rows.reshape(6, 20))
-        np.testing.assert_array_equal(model.is_outlier, Y)
-        assert (model.shape, model.name) == (SHAPE, "mine")
+    np.savez(path, X=rows, y=Y.astype(int), shape=SHAPE)
+    model = read_images(str(path))
+    np.testing.assert_array_equal(model.X, rows.reshape(6, 20))
+    np.testing.assert_array_equal(model.is_outlier, Y)
+    assert (model.shape, model.name) == (SHAPE, "mine")
 
 
 GOOD = {"X": X, "y": Y, "shape": SHAPE}
@@ -72,20 +69,13 @@ GOOD = {"X": X, "y": Y, "shape": SHAPE}
     ("content", "message"),
     [
         ({"y": Y}, "it has no X"),
-        ({"X": X}, "it has no y"),
         ({"Z": X}, "it has no X and no y"),
         ({"X": X, "y": Y}, r"shape=\(36, 30\) does not fit: .* 20 pixels"),
-        ({**GOOD, "shape": (4, 4)}, r"shape=\(4, 4\) does not fit"),
         ({**GOOD, "shape": 20}, "a height and a width"),
-        ({**GOOD, "shape": ("a", "b")}, "a height and a width"),
         ({**GOOD, "y": Y[:5]}, "give one bool for each of the 6 rows"),
-        ({**GOOD, "y": np.arange(6)}, "is_outlier must be True or 1"),
-        ({**GOOD, "y": ~Y}, "alpha must be"),
         ({**GOOD, "X": X * np.nan}, "contains NaN"),
-        ({**GOOD, "X": X[:0]}, "cannot"),
         ({**GOOD, "X": X.astype(object)}, "Object arrays cannot be loaded"),
         ({**GOOD, "X": 3.0}, "cannot be used"),
-        ({**GOOD, "shape": [[5, 4]] * 2}, "a height and a width"),
         ({**GOOD, "shape": (-5, -4)}, "a height and a width"),
     ],
 )

@@ -138,8 +138,9 @@ def test_trials_are_draws_and_worse_cells_are_reported(tmp_path, few, monkeypatc
     assert "there are 2" in page.replace("\n", " ") and all(text in page for text in made.worse)
 
 
-def test_faces_of_the_user(tmp_path, monkeypatch):
-    shrink(monkeypatch)
+def test_faces_of_the_user(tmp_path, few, monkeypatch):
+    monkeypatch.setattr(pictures, "ALL", FEW)
+    monkeypatch.setattr(pictures, "digits", lambda: digits(3, 4, 20))
     rng = np.random.default_rng(0)
     path = tmp_path / "my_faces.npz"
     X = rng.random((30, 12)) + 5.0 * (np.arange(30) < 5)[:, None]
