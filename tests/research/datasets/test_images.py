@@ -131,7 +131,14 @@ def test_all_grey_values_are_equally_frequent(tmp_path, monkeypatch):
     np.testing.assert_allclose(row, 255.0 * rankdata(values) / 1080.0, atol=255.0 / 1080.0)
 
 
-@pytest.mark.parametrize("name", ["1a", "100a", "110-10", "140b"])
+def test_what_is_no_picture_is_named(fei, tmp_path):
+    copy = shutil.copytree(fei, tmp_path / "copy")
+    (copy / "2a.png").write_text("no picture")
+    with pytest.raises(ValueError, match=r"2a\.png' is no picture that can be read"):
+        read_images(copy)
+
+
+@pytest.mark.parametrize("name", ["1a", "110-10", "140b"])
 def test_a_missing_picture_is_named_with_what_to_do(fei, tmp_path, name):
     copy = shutil.copytree(fei, tmp_path / "copy")
     (copy / f"{name}.png").unlink()
