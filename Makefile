@@ -101,7 +101,7 @@ bench-coverage: $(VENV)/.installed-test ## how often the intervals of the mean h
 bench-covariance: $(VENV)/.installed-test ## covariance and principal components, against scikit-learn's
 	$(RUN) $(ARGS)
 
-bench-federated: $(VENV)/.installed-test ## training with clients that lie, against nine rules
+bench-federated: $(VENV)/.installed-byzfl ## training with clients that lie, against nine rules
 	$(RUN) $(ARGS)
 
 bench-fits: $(VENV)/.installed-test ## models fitted to contaminated rows; DATA=path/to/qsar.npz
@@ -152,6 +152,12 @@ $(VENV)/.installed-bench: pyproject.toml | $(VENV)/.installed-test
 	@echo "installing the tables and methods of make bench-tables into $(VENV)"
 	@$(PIP) -e '.[test,bench]'
 	@$(PIP) --no-deps robpy==0.0.6
+	@touch $@
+
+# A rival of make bench-federated, which needs none of what byzfl depends on but torch.
+$(VENV)/.installed-byzfl: pyproject.toml | $(VENV)/.installed-test
+	@echo "installing byzfl into $(VENV)"
+	@$(PIP) --no-deps byzfl==0.0.11
 	@touch $@
 
 $(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed-test

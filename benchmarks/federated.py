@@ -3,19 +3,23 @@
 Accuracy in percent on rows that no client has, after 60 rounds of five local steps; two seeds.
 Every rule but ours and the mean is told how many clients lie; Krum and Multi-Krum, which admit
 fewer than half less two, at most that many. The rows are split among the honest clients, so that
-liars take none away. SMEA tries all subsets, which 10 clients allow. CAF of byzfl 0.0.11 is not
-here: where liars send the same update, it does not come to an end.
+liars take none away. SMEA is that of byzfl; it tries all subsets, which 10 clients allow. CAF of
+byzfl 0.0.11 is not here: where liars send the same update, it does not come to an end.
 
 Finished runs of the rivals are kept in out/joblib.
 """
 
+import sys
 import tracemalloc
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import combinations, product
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import product
 from multiprocessing import Pool
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import common
@@ -23,7 +27,6 @@ import numpy as np
 import pandas as pd
 from federated_attacks import ATTACKS
 from federated_training import Rule, Setting, digits, train
-from scipy.linalg import eigvalsh
 from sklearn.neighbors import NearestNeighbors
 
 from inlier.federated import Record, aggregate
@@ -60,18 +63,17 @@ def mixed(n: int, f: int, rule: Rule) -> Rule:
 
 
 def smea(f: int) -> Rule:
-    """The mean of the n - f updates whose covariance is smallest, by trying all such subsets."""
+    """The mean of the n - f updates whose covariance is smallest, by trying all such subsets.
 
-    def rule(U: np.ndarray) -> np.ndarray:
-        gram = np.asarray(U, np.float64) @ U.T
-
-        def largest_variance(rows: tuple[int, ...]) -> float:
-            own = gram[np.ix_(rows, rows)]
-            return eigvalsh(own - own.mean(axis=0) - own.mean(axis=1)[:, None] + own.mean())[-1]
-
-        return U[list(min(combinations(range(len(U)), len(U) - f), key=largest_variance))].mean(0)
-
-    return rule
+    That of byzfl, whose aggregators are loaded alone: as a whole it asks for torchvision.
+    """
+    if "byzfl" not in sys.modules:
+        where = find_spec("byzfl")
+        if where is None:
+            raise SystemExit("SMEA is an aggregator of byzfl: make bench-federated installs it")
+        sys.modules["byzfl"] = package = ModuleType("byzfl")
+        package.__path__ = list(where.submodule_search_locations or ())
+    return import_module("byzfl.aggregators.aggregators").SMEA(f)
 
 
 def rule_of(method: str, n: int, f: int) -> Rule:

@@ -9,6 +9,7 @@ from sklearn.covariance import MinCovDet
 
 from inlier._internal.arrays import column_medians
 from inlier._internal.typing import Array, Seed
+from inlier.data.measures import MEDIAN_SIZE
 from inlier.research.baselines.base import Answer, Baseline, Run
 
 
@@ -73,8 +74,6 @@ CONDITION = 50.0
 # From here on the weight of the target is the median over the starts, not the largest.
 LARGE_WEIGHT = 0.1
 MAX_STEPS = 100
-# The median absolute deviation of a Gaussian is this part of its standard deviation.
-GAUSSIAN = float(ndtri(0.75))
 
 
 class MinimumRegularizedCovarianceDeterminant(Baseline):
@@ -128,7 +127,7 @@ class MinimumRegularizedCovarianceDeterminant(Baseline):
 def _scales(offsets: Array) -> Array:
     """Return a robust scale of each column; 0 only for a constant one."""
     sizes = np.abs(offsets)
-    scale = column_medians(sizes) / GAUSSIAN
+    scale = column_medians(sizes) / MEDIAN_SIZE
     return np.where(scale > 0.0, scale, sizes.mean(axis=0))
 
 

@@ -5,9 +5,10 @@ from itertools import count
 from math import ceil
 
 import numpy as np
-from scipy.stats import false_discovery_control, norm, poisson
+from scipy.stats import false_discovery_control, poisson
 
 from inlier._internal.typing import Array, Seed
+from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.eigenpairs import DENSE
 from inlier.research.baselines.base import (
     MIN_SIGMA,
@@ -63,10 +64,6 @@ class IterativeFiltering(Baseline):
         return Answer.gave_up(weights, scores, n_iter)
 
 
-# The median absolute deviation of a standard Gaussian.
-MAD = float(norm.ppf(0.75))
-
-
 class FalseDiscoveryFilter(Baseline):
     """Remove rows beyond a Gaussian tail along the directions of largest variance.
 
@@ -114,7 +111,7 @@ class FalseDiscoveryFilter(Baseline):
         while True:
             kept = np.flatnonzero(weights)
             away = np.abs(projected[kept] - np.median(projected[kept]))
-            scale = float(np.median(away)) / MAD
+            scale = float(np.median(away)) / MEDIAN_SIZE
             if scale == 0.0:  # half of the rows coincide along it: no scale
                 return weights
             scores[kept] = away / scale
