@@ -52,7 +52,7 @@ reproduce: $(VENV)/.installed-test ## the paper's tables and figures, into out/r
 RUN = $(BIN)/python benchmarks/$(@:bench-%=%).py --write
 
 bench: $(VENV)/.installed-test ## measure the engine on one thread
-	$(BIN)/python benchmarks/engine.py $(ARGS)
+	$(BIN)/python benchmarks/engine.py --write $(ARGS)
 
 # A folder of .npz files with X and y; without it only data that come inside packages are used.
 DATA ?= $(wildcard ../shared/data)
@@ -94,8 +94,9 @@ bench-rivals: $(VENV)/.installed-test ## every method on every kind of data; DAT
 bench-scale: $(VENV)/.installed-test ## growth with n and d
 	$(RUN)
 
+# Parts of PyOD import a package with the name coverage.
 bench-coverage: $(VENV)/.installed-test ## how often the intervals of the mean hold
-	$(RUN) $(ARGS)
+	$(BIN)/python benchmarks/intervals.py --write $(ARGS)
 
 bench-covariance: $(VENV)/.installed-test ## covariance and principal components, against scikit-learn's
 	$(RUN) $(ARGS)

@@ -51,7 +51,6 @@ def module_at(path: Path) -> dict[str, Any]:
 def geometric_median(X: np.ndarray) -> np.ndarray:
     """In robust units of the columns: in their own ones a wide column alone would decide."""
     center, unit = common.robust_units(X)
-    unit = np.where(unit > 0, unit, 1.0)
     return center + unit * GeometricMedian().fit((X - center) / unit).location_
 
 
@@ -74,7 +73,7 @@ def measure(module: dict[str, Any], seed: int) -> pd.DataFrame:
         truth = rows.mean(axis=0)
         sigma = np.linalg.norm((rows - truth) / unit, 2) / np.sqrt(len(rows))
         errors = {name: np.linalg.norm((of(X) - truth) / unit) for name, of in METHODS.items()}
-        harm = 1.05 * errors["mean"] + 0.1 * np.sqrt(d / len(rows))
+        harm = common.HARM * errors["mean"] + 0.1 * np.sqrt(d / len(rows))
         equal = mode(X, axis=0).count.max() / n
         table = {"good": good, "attack": attack, "n": n, "d": d, "alpha": alpha, "equal": equal}
         for name, error in errors.items():

@@ -20,8 +20,6 @@ from inlier.research.datasets import Gaussian, StudentT
 
 SIZES = (20, 50, 200, 2000)
 COLUMNS = (1, 3, 10, 40)
-# Standard errors by which a risk, sqrt(1 + errors^2), is above 1.05.
-HARM = np.sqrt(1.05**2 - 1.0)
 # From this many rows on, a tenth of the draws.
 MANY = 2000
 # False alarms in more than this share of the draws are bold.
@@ -82,8 +80,9 @@ def measure(rule: common.Rule, kind: str, n: int, d: int, draws: int) -> dict[st
         answer = rule(X)
         lost.append(int((~answer.kept).sum()))
         aside += bool(np.any(answer.aside))
-        error = np.sqrt(X.var(axis=0).sum() / n)
-        harmed += np.linalg.norm(answer.location - X.mean(axis=0)) > HARM * error
+        truth = common.Truth.of_clean(X)
+        off = np.hypot(truth.standard_error, truth.error(answer.location))
+        harmed += off > common.HARM * truth.standard_error
         suspected += len(answer.suspects) > 0
         fenced += not tukey_3(X).kept.all()
     return {

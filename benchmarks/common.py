@@ -7,7 +7,6 @@ import importlib
 import os
 import platform
 import sys
-import tracemalloc
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,17 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg  # noqa: F401  # loads libraries whose threads are limited below
 from joblib import Memory
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import inlier
 from inlier._internal.atomic import replacing
-from inlier.research.datasets import Sample, Shuffled, digits, faces
+from inlier.research.datasets import Sample, Shuffled
+from inlier.research.reproduce.chapter import ROUNDING, markdown, save, styled
+from inlier.research.reproduce.chapter import number as figure
+
+__all__ = ["ROUNDING", "figure", "markdown", "save", "styled"]  # beside what is written here
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 # An option of the benchmarks on real tables.
 DATA = (Path("..") / "shared" / "data" / "real", "folder of .npz files with X and y")
-# Errors below it are what summing the rows in another order leaves.
-ROUNDING = 1e-9
+# More than this many times the error or the risk of the plain mean is harm.
+HARM = 1.05
 # Of the other processes: above the spare cores, times are not to be trusted.
 LOAD_BEFORE = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else "unknown"
 
@@ -151,23 +154,17 @@ def rule_named(text: str | None) -> Rule:
     return lambda X: Answer.of_rows(X, function(X))
 
 
-def of_others(module: str) -> Any:
-    """A module of another package, which must not find our scripts under the names of its own.
+def folder_data(
+    folder: str | Path, only: str | None = None, among: Iterable[str] | None = None
+) -> Iterator[tuple[str, Sample]]:
+    """The .npz files (`X`, `y`) of a folder and those below it, their rows in random order.
 
-    Parts of PyOD import a package with the name of coverage.py.
+    Those that `only` names, all of which have to be there; of the sets in `among`, those that are.
     """
-    here, before = Path(__file__).parent.resolve(), sys.path[:]
-    sys.path[:] = [entry for entry in before if Path(entry).resolve() != here]
-    try:
-        return importlib.import_module(module)
-    finally:
-        sys.path[:] = before
-
-
-def folder_data(folder: str | Path, only: str | None = None) -> Iterator[tuple[str, Sample]]:
-    """The .npz files (`X`, `y`) of a folder, their rows in random order."""
-    paths = {path.stem: path for path in sorted(Path(folder).glob("*.npz"))}
-    if not paths:
+    paths = {path.stem: path for path in sorted(Path(folder).rglob("*.npz"))}
+    if among is not None:
+        paths = {name: paths[name] for name in among if name in paths}
+    elif not paths:
         raise SystemExit(f"no .npz files to judge by in {folder}; name a folder: --data")
     for name in chosen(only, paths):
         print_progress(name)
@@ -175,27 +172,42 @@ def folder_data(folder: str | Path, only: str | None = None) -> Iterator[tuple[s
             yield name, Shuffled(content["X"], content["y"]).sample(0)
 
 
-def real_data(folder: str | None) -> Iterator[tuple[str, Sample]]:
-    """Scikit-image's faces, the .npz files (`X`, `y`) of a folder, scikit-learn's digits."""
-    try:
-        yield "lfw_subset", faces().sample(0)
-    except ImportError as error:
-        print(error, file=sys.stderr)
-    if folder:
-        yield from folder_data(folder)
-    for good, bad in ((0, 1), (3, 7), (6, 4), (8, 1)):
-        model = digits(good, bad)
-        yield model.name, model.sample(0)
+class Truth:
+    """What answers on a set are judged by: the good rows, their mean and its standard error."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.mean = sample.mean
+        self.standard_error = float(np.sqrt(sample.inliers.var(axis=0).sum() / len(sample.inliers)))
+        self.plain_error = self.error(sample.X.mean(axis=0))
+
+    @classmethod
+    def of_clean(cls, rows: np.ndarray) -> Truth:
+        """Of rows that are all good, whose plain mean is right."""
+        return cls(Sample(rows, np.zeros(len(rows), dtype=bool)))
+
+    def error(self, location: np.ndarray) -> Any:
+        """The distance of a location, or of each of several."""
+        return np.linalg.norm(location - self.mean, axis=-1)
+
+    def risk(self, location: np.ndarray) -> Any:
+        """The risk over that of the plain mean, with the standard error in both."""
+        error = np.hypot(self.standard_error, self.error(location))
+        return error / np.hypot(self.standard_error, self.plain_error)
+
+    def ratio(self, location: np.ndarray) -> Any:
+        """The error over that of the plain mean."""
+        error = self.error(location)
+        return error / self.plain_error if self.plain_error > ROUNDING else np.ones_like(error)
 
 
 def robust_units(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each column's median, and its median distance from it in units of a standard deviation.
 
-    A column of which half is one value has the standard deviation itself.
+    A column of which half is one value has the standard deviation itself, a constant one has 1.
     """
-    median = np.median(X, axis=0)
+    median, deviation = np.median(X, axis=0), X.std(axis=0)
     unit = 1.4826 * np.median(abs(X - median), axis=0)
-    return median, np.where(unit > 0, unit, X.std(axis=0))
+    return median, np.where(unit > 0, unit, np.where(deviation > 0, deviation, 1.0))
 
 
 def geometric_mean(ratios: Iterable[float]) -> float:
@@ -216,7 +228,6 @@ def fastest(
     repeats: int = 5,
     clock: Callable[[], float] = process_time,
     most_seconds: float = np.inf,
-    before: Callable[[], Any] = lambda: None,
 ) -> list[Run]:
     """Time calls in turn, so that a slow moment of the machine affects all of them.
 
@@ -227,28 +238,12 @@ def fastest(
     for repeat in range(1, repeats + 1):
         for i, call in enumerate(calls):
             runs[i] = Run(runs[i].seconds, None)  # frees the answer before the next one is made
-            before()
             start = clock()
             answer = call()
             runs[i] = Run(min(runs[i].seconds, clock() - start), answer)
         if (perf_counter() - begin) * (repeat + 1) / repeat > most_seconds:
             break
     return runs
-
-
-def extra_memory(call: Callable[[], Any]) -> int:
-    """Bytes of arrays that a call has at most, beside its data."""
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
-def figure(error: float) -> str:
-    """Three digits; 0 for what is rounding."""
-    return "-" if np.isnan(error) else "0" if error < ROUNDING else f"{error:.3g}"
 
 
 def percent(share: float) -> str:
@@ -258,34 +253,15 @@ def percent(share: float) -> str:
     return "0" if share == 0 else f"{100 * share:.1f}%" if share >= 5e-4 else "<0.1%"
 
 
-def verdict(holds: bool) -> str:
-    """In one word."""
-    return "yes" if holds else "NO"
-
-
 def bold(text: str, condition: bool) -> str:
     """Mark a cell of a table."""
     return f"**{text}**" if condition else text
 
 
-def wrong_rows(kept: np.ndarray, good: np.ndarray, exact: str = "exact") -> str:
+def wrong_rows(kept: np.ndarray, good: np.ndarray) -> str:
     """What is wrong with a set of kept rows, in words."""
     counts = {"bad kept": (kept & ~good).sum(), "good lost": (~kept & good).sum()}
-    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or exact
-
-
-def markdown(records: Iterable[Mapping[str, object]], text: Sequence[str] = ()) -> str:
-    """A table of records with the same keys: figures, but for the first column and `text`."""
-    records = list(records)
-    if not records:
-        return ""
-    left = (next(iter(records[0])), *text)
-    rule = "|" + "".join("---|" if key in left else "---:|" for key in records[0])
-    head, *lines = (
-        "| " + " | ".join(map(str, cells)) + " |"
-        for cells in (records[0].keys(), *(record.values() for record in records))
-    )
-    return "\n".join([head, rule, *lines])
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or "exact"
 
 
 def save_records(name: str, records: Any) -> None:
@@ -294,14 +270,6 @@ def save_records(name: str, records: Any) -> None:
 
     Path("out").mkdir(exist_ok=True)
     pd.DataFrame(records).to_csv(Path("out") / f"{name}.csv", index=False)
-
-
-def save_figure(drawn: Any, path: Path) -> None:
-    """The same file from the same figures."""
-    from matplotlib import rc_context
-
-    with replacing(path) as unfinished, rc_context({"svg.hashsalt": path.name}):
-        drawn.savefig(unfinished, format=path.suffix[1:], metadata={"Date": None})
 
 
 def about(doc: str | None, paragraphs: slice = slice(1, 2)) -> str:
@@ -316,13 +284,17 @@ def versions(*packages: str) -> str:
     return ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", *present))
 
 
-def processor() -> str:
-    """As the system calls it."""
-    if (info := Path("/proc/cpuinfo")).exists():
-        for line in info.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+def machine() -> str:
+    """What times depend on, without anything that names the machine."""
+    info, blas = Path("/proc/cpuinfo"), np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    kernels = {found.get("architecture", "") for found in threadpool_info()} - {""}
+    return (
+        f"{[*models, platform.processor() or platform.machine()][0]}, {os.cpu_count()} cores; load "
+        f"average before the run {LOAD_BEFORE}; {versions()}, {blas['name']} {blas['version']} "
+        f"({', '.join(sorted(kernels))})"
+    )
 
 
 def publish(

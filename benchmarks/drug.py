@@ -13,10 +13,10 @@ import common
 import numpy as np
 import pandas as pd
 
+from inlier.research.datasets import Sample
+
 SCALES = (1, 3, 8)
 FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.1)
-# More than this many times the mean's error is harm.
-HARM = 1.05
 
 
 def attacked(
@@ -36,17 +36,14 @@ def measure(
     common.print_progress(f"s = {scale}, eps = {fraction}")
     table = attacked(X, y, scale, fraction, np.random.default_rng(seed))
     good = np.arange(len(table)) < len(X)
-    truth = X.mean(axis=0)
-    answer = common.robust_mean(table)
-    error = float(np.linalg.norm(answer.location - truth))
-    plain = float(np.linalg.norm(table.mean(axis=0) - truth))
+    truth, answer = common.Truth(Sample(table, ~good)), common.robust_mean(table)
     return {
         "scale": scale,
         "fraction": fraction,
         "bad": int((~good).sum()),
-        "mean_error": plain,
-        "error": error,
-        "ratio": error / plain,
+        "mean_error": truth.plain_error,
+        "error": truth.error(answer.location),
+        "ratio": truth.ratio(answer.location),
         "bad_kept": int((answer.kept & ~good).sum()),
         "good_removed": int((~answer.kept & good).sum()),
         "good_aside": int((answer.aside & good).sum()),
@@ -71,15 +68,15 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     common.save_records("drug", cells)
     clean = common.robust_mean(X)
-    moved = float(np.linalg.norm(clean.location - X.mean(axis=0)))
-    standard_error = float(np.sqrt(X.var(axis=0).sum() / len(X)))
+    truth = common.Truth.of_clean(X)
+    moved = truth.error(clean.location) / truth.standard_error
     totals = (
         f"Error over the mean's: median {cells.ratio.median():.3f}, largest "
         f"{cells.ratio.max():.3f}; above 1 in "
-        f"{(cells.ratio > 1 + common.ROUNDING).sum()} and above {HARM} in "
-        f"{(cells.ratio > HARM).sum()} of {len(cells)} cells. Bad rows stay in "
+        f"{(cells.ratio > 1 + common.ROUNDING).sum()} and above {common.HARM} in "
+        f"{(cells.ratio > common.HARM).sum()} of {len(cells)} cells. Bad rows stay in "
         f"{(cells.bad_kept > 0).sum()}. Without bad rows {int((~clean.kept).sum())} of {len(X):,} "
-        f"rows are removed, and the answer is {common.figure(moved / standard_error)} standard "
+        f"rows are removed, and the answer is {common.figure(moved)} standard "
         "errors from the plain mean."
     )
     lines = common.markdown(
@@ -89,16 +86,16 @@ def main(given: Sequence[str] | None = None) -> None:
             "bad rows": c.bad,
             "mean's error": common.figure(c.mean_error),
             "error": common.figure(c.error),
-            "error / mean's": common.bold(f"{c.ratio:.3f}", c.ratio > HARM),
+            "error / mean's": common.bold(f"{c.ratio:.3f}", c.ratio > common.HARM),
             "bad kept / good removed": f"{c.bad_kept} / {c.good_removed}",
             "good rows with a cell set aside": c.good_aside,
         }
         for c in cells.itertuples()
     )
     note = (
-        f"{common.about(__doc__)} Bold: worse than {HARM} times the mean. {len(X):,} good rows, "
-        f"{X.shape[1]} columns, bad rows of seed {arguments.seed}. The data are not part of this "
-        f"project. {common.versions()}; one thread."
+        f"{common.about(__doc__)} Bold: worse than {common.HARM} times the mean. {len(X):,} good "
+        f"rows, {X.shape[1]} columns, bad rows of seed {arguments.seed}. The data are not part of "
+        f"this project. {common.versions()}; one thread."
     )
     command = "make bench-drug DATA=path/to/qsar.npz"
     common.publish(arguments, "Sever's drug data", note, command, f"{totals}\n\n{lines}")

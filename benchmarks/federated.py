@@ -10,6 +10,7 @@ Finished runs of the rivals are kept in out/joblib.
 """
 
 import sys
+import tracemalloc
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -204,7 +205,10 @@ def cost(d: int = 2_000_000) -> str:
     """Time and memory beside one Gram product."""
     X = np.random.default_rng(0).standard_normal((30, d), dtype=np.float32)
     product, ours = common.fastest(lambda: X @ X.T, partial(aggregate, X), repeats=7)
-    peak = common.extra_memory(partial(aggregate, X)) / X.nbytes
+    tracemalloc.start()
+    aggregate(X)
+    peak = tracemalloc.get_traced_memory()[1] / X.nbytes
+    tracemalloc.stop()
     return (
         f"30 x {d:,} in single precision, on one thread: {ours.seconds:.3f} s of processor time, "
         f"{ours.seconds / product.seconds:.1f} times one product X X^T ({product.seconds:.3f} s); "
@@ -214,11 +218,9 @@ def cost(d: int = 2_000_000) -> str:
 
 def draw(done: pd.DataFrame, path: Path) -> None:
     """Mean and worst accuracy of every rule."""
-    from matplotlib.figure import Figure
-
     found, methods = by_attack(done), list(reversed(done.method.unique()))
-    chart = Figure(figsize=(10, 5.4), layout="tight")
-    axes = chart.subplots(2, 3, sharex=True, sharey=True)
+    with common.styled(10, 5.4) as chart:
+        axes = chart.subplots(2, 3, sharex=True, sharey=True)
     for axis, (fraction, split) in zip(axes.flat, product(FRACTIONS, SPLITS), strict=True):
         own = found.loc[split, fraction]
         for k, method in enumerate(methods):
@@ -230,10 +232,9 @@ def draw(done: pd.DataFrame, path: Path) -> None:
         axis.set_title(f"{split}, {fraction:.0%} lie", fontsize=9)
         axis.set_yticks(range(len(methods)), methods, fontsize=8)
         axis.set_xlim(0, 100)
-        axis.grid(axis="x", lw=0.3)
-        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(axis="y", visible=False)
     chart.supxlabel("accuracy in percent: mean (dot) and worst (bar) over 13 attacks", fontsize=9)
-    common.save_figure(chart, path)
+    common.save(chart, path)
 
 
 def page(done: pd.DataFrame, seeds: int, figure: str) -> str:

@@ -8,6 +8,7 @@ clients, so that no class is lost to a liar.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -21,33 +22,27 @@ RATE = 0.5
 RUINED = 1e6
 
 
-@dataclass(frozen=True)
-class Task:
-    """What is learnt, and the sizes of the network's layers."""
+class Task(NamedTuple):
+    """What is learnt."""
 
     X: np.ndarray
     y: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
-    hidden: int
 
-    @property
-    def n_classes(self) -> int:
-        return int(self.y.max()) + 1
 
-    @property
-    def shapes(self) -> list[tuple[int, ...]]:
-        p, h, k = self.X.shape[1], self.hidden, self.n_classes
-        return [(p, h), (h,), (h, k), (k,)]
+# The layers of the network, 4,810 parameters.
+N_CLASSES = 10
+SHAPES = ((64, 64), (64,), (64, N_CLASSES), (N_CLASSES,))
 
 
 @cache
 def digits() -> Task:
-    """Handwritten digits, a quarter of them for the test: 4,810 parameters."""
+    """Handwritten digits, a quarter of them for the test."""
     X, y = load_digits(return_X_y=True)
     X = X.astype(np.float32) / 16.0
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
-    return Task(X, y, X_test, y_test, hidden=64)
+    return Task(X, y, X_test, y_test)
 
 
 def shares(
@@ -80,18 +75,18 @@ def two_kinds(
     return np.array_split(rare, minority) + np.array_split(common, n - minority)
 
 
-def unpacked(theta: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+def unpacked(theta: np.ndarray) -> list[np.ndarray]:
     """View the last axis of an array as layers."""
-    layers, start = [], 0
-    for shape in shapes:
-        size = int(np.prod(shape))
-        layers.append(theta[..., start : start + size].reshape(*theta.shape[:-1], *shape))
-        start += size
-    return layers
+    ends = np.cumsum([np.prod(shape) for shape in SHAPES])[:-1]
+    parts = np.split(theta, ends, axis=-1)
+    return [
+        part.reshape(*theta.shape[:-1], *shape) for part, shape in zip(parts, SHAPES, strict=True)
+    ]
 
 
-def initial(task: Task, random: np.random.Generator) -> np.ndarray:
-    W1, b1, W2, b2 = task.shapes
+def initial(random: np.random.Generator) -> np.ndarray:
+    """Weights of a variance that suits rectified units, and no bias."""
+    W1, b1, W2, b2 = SHAPES
     parts = [
         random.standard_normal(W1) * np.sqrt(2.0 / W1[0]),
         np.zeros(b1),
@@ -101,15 +96,13 @@ def initial(task: Task, random: np.random.Generator) -> np.ndarray:
     return np.concatenate([part.ravel() for part in parts]).astype(np.float32)
 
 
-def local_updates(
-    task: Task, theta: np.ndarray, X: np.ndarray, y: np.ndarray, steps: int = STEPS
-) -> np.ndarray:
-    """How far each client comes: X is (clients, steps, batch, p), y the labels."""
+def local_updates(theta: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """How far each client comes: X is (clients, steps, batch, pixels), y the labels."""
     n = X.shape[0]
     models = np.repeat(theta[None], n, axis=0)
-    W1, b1, W2, b2 = unpacked(models, task.shapes)
+    W1, b1, W2, b2 = unpacked(models)
     rows = np.arange(X.shape[2])
-    for step in range(steps):
+    for step in range(STEPS):
         x, label = X[:, step], y[:, step]
         z = x @ W1 + b1[:, None]
         h = np.maximum(z, 0.0)
@@ -129,11 +122,11 @@ def local_updates(
 
 
 def accuracy(task: Task, theta: np.ndarray) -> float:
-    W1, b1, W2, b2 = unpacked(theta, task.shapes)
+    W1, b1, W2, b2 = unpacked(theta)
     with np.errstate(all="ignore"):
         out = np.maximum(task.X_test @ W1 + b1, 0.0) @ W2 + b2
     if not np.isfinite(out).all():
-        return 1.0 / task.n_classes
+        return 1.0 / N_CLASSES
     return float((out.argmax(axis=1) == task.y_test).mean())
 
 
@@ -179,22 +172,20 @@ def train(
     places = random.permutation(setting.n)  # the rule is not told who lies
     # A liar that works has the data of an honest client.
     victims = [parts[j % n_good] for j in range(setting.n_bad)]
-    theta = initial(task, random)
+    theta = initial(random)
     memory: dict[str, np.ndarray] = {}
     for _ in range(rounds):
         rows = np.stack([random.choice(part, (STEPS, BATCH)) for part in parts])
         with np.errstate(all="ignore"):  # a model that a liar ruined
-            updates = local_updates(task, theta, task.X[rows], task.y[rows])
+            updates = local_updates(theta, task.X[rows], task.y[rows])
         if not np.abs(updates).max() < RUINED:
-            return 1.0 / task.n_classes
+            return 1.0 / N_CLASSES
         if setting.n_bad and attack is not None:
 
             def work(wrong: bool, theta: np.ndarray = theta) -> np.ndarray:
                 mine = np.stack([liar.choice(part, (STEPS, BATCH)) for part in victims])
-                y = task.y[mine]
-                return local_updates(
-                    task, theta, task.X[mine], task.n_classes - 1 - y if wrong else y
-                )
+                y = N_CLASSES - 1 - task.y[mine] if wrong else task.y[mine]
+                return local_updates(theta, task.X[mine], y)
 
             sent = attack(Round(updates, setting.n_bad, work, liar, memory))
             sent = np.broadcast_to(sent, (setting.n_bad, updates.shape[1]))
@@ -202,5 +193,5 @@ def train(
         with np.errstate(all="ignore"):
             theta = (theta + rule(updates[places])).astype(np.float32)
         if not np.isfinite(theta).all():
-            return 1.0 / task.n_classes
+            return 1.0 / N_CLASSES
     return accuracy(task, theta)

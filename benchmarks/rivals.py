@@ -4,7 +4,7 @@ Errors are distances to the mean of the good rows. Methods that need alpha or si
 true ones of each draw, but for the last section, where they are given wrong ones. All methods of a
 draw run in the same process, on one thread.
 
-Finished fits are kept in out/rivals.sqlite: a run that was interrupted goes on where it stopped.
+Finished fits are kept in out/rivals: a run that was interrupted goes on where it stopped.
 Delete it after a change of the code.
 """
 
@@ -16,20 +16,21 @@ from typing import Any
 
 import common
 import numpy as np
+import pandas as pd
 from common import bold, figure
 
 from inlier.research import compare, methods
 from inlier.research import datasets as data
-from inlier.research.comparison import ComparisonRow
 
 OURS = "inlier"
 # Answers this much worse than the best count as equally good: draws vary by more.
 EQUAL = 1.05
 # Where seconds and passes are listed.
 TIMED = ("A 2000 x 100, 0.2", "A 800 x 400, 0.2", "B 4000 x 2000, 0.2")
-STORE = Path("out") / "rivals.sqlite"
+STORE = Path("out") / "rivals"
 
-Measured = dict[str, dict[str, ComparisonRow]]
+# Of each cell, by its label: a line for each method.
+Measured = dict[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,10 @@ def few_rows() -> Iterator[Cell]:
 
 def real_rows(folder: str | None) -> Iterator[Cell]:
     """Rows in random order."""
-    for name, sample in common.real_data(folder):
+    samples = list(common.folder_data(folder)) if folder else []
+    models = [data.faces(), *(data.digits(*pair) for pair in ((0, 1), (3, 7), (6, 4), (8, 1)))]
+    samples += [(model.name, model.sample(0)) for model in models]
+    for name, sample in samples:
         yield Cell(name, sample, most_trials=1)
 
 
@@ -105,31 +109,30 @@ def told_wrong() -> Iterator[Cell]:
         yield Cell(f"given alpha {alpha:g}, sigma {sigma:g}", model, dict(alpha=alpha, sigma=sigma))
 
 
-def rows_of(cell: Cell, trials: int, jobs: int) -> dict[str, ComparisonRow]:
+def rows_of(cell: Cell, trials: int, jobs: int) -> pd.DataFrame:
     """What each method reaches."""
-    STORE.parent.mkdir(exist_ok=True)
     trials = min(trials, cell.most_trials)
     found = compare(cell.data, trials=trials, n_jobs=jobs, timeout=20.0, store=STORE, **cell.told)
-    return found.by_method()
+    return found.summary()
 
 
-def lowest(rows: dict[str, ComparisonRow]) -> float:
+def lowest(rows: pd.DataFrame) -> float:
     """The smallest mean error of a method that always had an answer."""
-    return min(row.error for row in rows.values() if not row.failures)
+    return rows.error[rows.failures == 0].min()
 
 
-def winners(rows: dict[str, ComparisonRow]) -> list[str]:
+def winners(rows: pd.DataFrame) -> list[str]:
     """The best but for chance, ours first."""
     limit = max(EQUAL * lowest(rows), common.ROUNDING)
-    found = [name for name, row in rows.items() if not row.failures and row.error <= limit]
-    return sorted(found, key=lambda name: name != OURS)
+    best = rows[(rows.failures == 0) & (rows.error <= limit)]
+    return sorted(best.index, key=lambda name: name != OURS)
 
 
-def error_of(row: ComparisonRow, is_best: bool) -> str:
+def error_of(row: pd.Series, is_best: bool) -> str:
     """One cell of the table of errors."""
     if row.failures == row.trials:
         return "late" if row.timeouts else "no answer"
-    some = f" ({row.trials - row.failures} of {row.trials})" if row.failures else ""
+    some = f" ({row.trials - row.failures:g} of {row.trials:g})" if row.failures else ""
     return bold(figure(row.error) + some, is_best)
 
 
@@ -138,7 +141,7 @@ def table_of_errors(measured: Measured) -> str:
     best = {label: winners(rows) for label, rows in measured.items()}
     lines = (
         {"method": name, "given": ", ".join(method.needs) or "-"}
-        | {label: error_of(rows[name], name in best[label]) for label, rows in measured.items()}
+        | {label: error_of(rows.loc[name], name in best[label]) for label, rows in measured.items()}
         for name, method in methods().items()
     )
     return common.markdown(lines, text=["given"])
@@ -146,26 +149,22 @@ def table_of_errors(measured: Measured) -> str:
 
 def table_of_cost(measured: Measured) -> str:
     """Seconds in units of ours, and passes."""
-    lines = []
-    for name in methods():
-        line = {"method": name}
-        for label, rows in measured.items():
-            row, ours = rows[name], rows[OURS]
-            answered = row.failures < row.trials
-            line[f"{label}: times ours"] = f"{row.seconds / ours.seconds:.2g}" if answered else "-"
-            line[f"{label}: passes"] = f"{row.passes:g}" if answered else "-"
-        lines.append(line)
-    return common.markdown(lines)
+    cost = {}
+    for label, rows in measured.items():
+        cost[f"{label}: times ours"] = (rows.seconds / rows.seconds[OURS]).map(figure)
+        cost[f"{label}: passes"] = rows.passes.map(figure)
+    table = pd.DataFrame(cost).loc[list(methods())].rename_axis("method")
+    return common.markdown(table.reset_index().to_dict("records"))
 
 
 def table_of_winners(measured: Measured) -> str:
     """For each cell who is best, and where we stand."""
-    needs = {name: method.needs for name, method in methods().items()}
+    needing_nothing = [name for name, method in methods().items() if not method.needs]
     lines = []
     for label, rows in measured.items():
-        untold = {name: row for name, row in rows.items() if not needs[name]}
+        untold = rows[rows.index.isin(needing_nothing)]
         best, best_untold = winners(rows), winners(untold)
-        ours, plain = rows[OURS].error, rows["mean"].error
+        ours, plain = rows.error[OURS], rows.error["mean"]
         verdict = "best of those given nothing" if OURS in best_untold else "loses"
         verdict = "best" if OURS in best else verdict
         if plain > common.ROUNDING and ours > 0.98 * plain:
@@ -191,28 +190,28 @@ def listed(names: list[str], most: int = 4) -> str:
 def draw(measured: Measured, path: Path) -> None:
     """Errors of all methods on all cells, in units of the plain mean's."""
     from matplotlib.colors import LogNorm
-    from matplotlib.figure import Figure
 
     names = list(methods())
     # A share of the mean's error says the same on data of every scale; clean data have none.
-    plain = {label: rows["mean"].error for label, rows in measured.items()}
+    plain = {label: rows.error["mean"] for label, rows in measured.items()}
     labels = [label for label in measured if plain[label] > common.ROUNDING]
-    shares = np.array([[measured[x][name].error / plain[x] for x in labels] for name in names])
+    shares = np.array([[measured[x].error[name] / plain[x] for x in labels] for name in names])
     shares = np.maximum(shares, 1e-3)
     order = np.argsort(np.nanmedian(shares, axis=1), kind="stable")
     size = (2.6 + 0.36 * len(labels), 2.6 + 0.26 * len(names))
-    chart = Figure(figsize=size, layout="constrained")
-    axes = chart.subplots()
+    with common.styled(*size) as chart:
+        axes = chart.subplots()
     image = axes.imshow(shares[order], cmap="cividis_r", norm=LogNorm(1e-3, 2.0), aspect="auto")
     axes.set_xticks(range(len(labels)), labels, rotation=55, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), [names[i] for i in order])
     axes.tick_params(length=0, labelsize=8)
+    axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.get_yticklabels()[list(order).index(names.index(OURS))].set_weight("bold")
     bar = chart.colorbar(image, ax=axes, shrink=0.6, ticks=[1e-3, 1e-2, 0.1, 1.0])
     bar.ax.set_yticklabels(["0.001 or less", "0.01", "0.1", "1"], fontsize=8)
     bar.set_label("error, in units of the plain mean's; white: no answer", fontsize=8)
-    common.save_figure(chart, path)
+    common.save(chart, path)
 
 
 def main(given: Sequence[str] | None = None) -> None:

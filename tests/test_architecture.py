@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "inlier"
@@ -24,7 +25,7 @@ LAYERS: list[set[str]] = [
     {"search"},
     {"l0", "federated"},
     {"verdict"},
-    {"linalg", "theory"},
+    {"linalg", "theory", "datasets"},
     {"data"},
     {"_internal"},
 ]
@@ -44,6 +45,7 @@ def unit(file: str) -> str:
     return file.partition("/")[0].removesuffix(".py")
 
 
+@cache
 def imports(file: str, everywhere: bool) -> set[str]:
     """The modules that a file imports: at its top, or wherever in the file that stands."""
     tree = ast.parse(FILES[file].read_text(encoding="utf-8"))

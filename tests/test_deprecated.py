@@ -15,6 +15,12 @@ def test_a_result_has_few_public_attributes():
     assert len([name for name in dir(RESULT) if not name.startswith("_")]) <= 25
 
 
+@cases("name", inlier._OLD)
+def test_old_names_lead_to_where_things_are_now(name):
+    with pytest.warns(FutureWarning, match=rf"inlier\.{name} goes with the next release: use"):
+        assert getattr(inlier, name) is getattr(inlier.research, name)
+
+
 def test_an_unknown_name_is_an_error():
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = inlier.nothing_like_it

@@ -237,7 +237,7 @@ SAID = {
     "plot_08_torch": "the same rows: True",
     "plot_09_dask": "chunk 10: 100.0% of its rows removed",
     "plot_10_federated_round": "14 of 20 updates count. Rejected: 0, 1, 2, 3, 4, 5.",
-    "plot_11_rivals": "| inlier, symmetric   |       0 |",
+    "plot_11_rivals": "inlier, symmetric     0 ",
     "plot_12_certificate": "10 rows removed, 10 of them bad",
     "plot_13_nearest_centroid": "40 rows removed, 40 of them bad",
     "plot_14_kmeans": "8 rows removed, 8 of them in millimeters",

@@ -63,7 +63,7 @@ def hiding(folder: Path) -> None:
 
 def budget(folder: Path) -> None:
     """What bad rows that move the mean do to the variance, and the budget that is set for it."""
-    sample = inlier.research.datasets.SettingA(n=800, d=100, alpha=0.2).sample(random_state=0)
+    sample = inlier.datasets.SettingA(n=800, d=100, alpha=0.2).sample(random_state=0)
     deviations = {
         "all rows": (np.linalg.svd(sample.X - sample.X.mean(axis=0))[1] / np.sqrt(800), BAD),
         "good rows": (np.linalg.svd(sample.inliers - sample.mean)[1] / np.sqrt(640), GOOD),
@@ -96,7 +96,7 @@ def budget(folder: Path) -> None:
 
 def surrogates(folder: Path) -> None:
     """The example of the paper's section 3.2: h by l1, and by re-weighted l2 with p = 1/2."""
-    sample = inlier.research.datasets.SettingB(n=200, d=100, alpha=0.1).sample(random_state=0)
+    sample = inlier.datasets.SettingB(n=200, d=100, alpha=0.1).sample(random_state=0)
     center = np.median(sample.X, axis=0)
     spread = np.linalg.norm(sample.inliers - center, 2) ** 2
     h = 1 - inlier.l0.solve_l1(sample.X, center, spread).weights

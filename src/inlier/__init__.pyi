@@ -1,4 +1,4 @@
-from . import federated, fits, l0, research, theory
+from . import datasets, federated, fits, l0, research, theory
 from .api import robust_mean
 from .data import open_table
 from .estimators import (
@@ -30,6 +30,7 @@ __all__ = [
     "RobustMeanSampler",
     "RobustPCA",
     "WeakEvidenceWarning",
+    "datasets",
     "federated",
     "fits",
     "l0",

@@ -196,7 +196,7 @@ def robust_mean(
     Examples
     --------
     >>> import inlier
-    >>> sample = inlier.research.datasets.SettingA(n=1000, d=50, alpha=0.2).sample(random_state=0)
+    >>> sample = inlier.datasets.SettingA(n=1000, d=50, alpha=0.2).sample(random_state=0)
     >>> result = inlier.robust_mean(sample.X)
     >>> bool((result.support == ~sample.is_outlier).all())
     True

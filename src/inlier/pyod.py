@@ -48,7 +48,7 @@ class RobustMeanDetector(BaseDetector):
     Examples
     --------
     >>> from inlier.pyod import RobustMeanDetector
-    >>> from inlier.research.datasets import SettingA
+    >>> from inlier.datasets import SettingA
     >>> sample = SettingA(n=1000, d=50, alpha=0.1).sample(random_state=0)
     >>> detector = RobustMeanDetector().fit(sample.X)
     >>> bool((detector.labels_ == sample.is_outlier).all())

@@ -61,14 +61,12 @@ class Warns(Mean):
 
 
 def without_seconds(comparison):
-    fields = ("method", "trial", "seed", "status", "error", "exact", "removed", "passes", "message")
-    return [
-        (
-            *(repr(getattr(r, name)) for name in fields),
-            None if r.location is None else r.location.tobytes(),
-        )
-        for r in comparison.records
+    """The records as tuples that compare equal."""
+    located = [
+        None if location is None else tuple(location) for location in comparison.records["location"]
     ]
+    records = comparison.records.drop(columns="seconds").assign(location=located)
+    return [tuple(map(repr, record)) for record in records.itertuples(index=False)]
 
 
 @dataclass(frozen=True)
@@ -90,15 +88,12 @@ class WritesSparse(Mean):
 
 
 class Odd(Mean):
-    def __init__(self, location=None, support=None):
+    def __init__(self, location=None):
         self.location = location
-        self.support = support
 
     def fit(self, X):
         if self.location is not None:
             self.location_ = self.location
-        if self.support is not None:
-            self.support_ = self.support
 
 
 class Exits(Mean):

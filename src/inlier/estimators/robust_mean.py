@@ -86,7 +86,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
     Examples
     --------
     >>> from inlier import RobustMean
-    >>> from inlier.research.datasets import SettingA
+    >>> from inlier.datasets import SettingA
     >>> sample = SettingA(n=1000, d=50, alpha=0.1).sample(random_state=0)
     >>> model = RobustMean().fit(sample.X)
     >>> bool((model.support_ == ~sample.is_outlier).all())

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from inlier.research.baselines.mrcd import MinimumRegularizedCovarianceDeterminant as MRCD
+from inlier.research.baselines.determinants import MinimumRegularizedCovarianceDeterminant as MRCD
 
 
 def apart(n, d, n_bad, seed=0):

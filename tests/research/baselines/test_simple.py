@@ -11,8 +11,8 @@ from cases import cases
 from inlier.data import as_table
 from inlier.linalg.centers import geometric_median
 from inlier.research.baselines import NormTrimmedMean, SampleMean
+from inlier.research.baselines.determinants import MinimumCovarianceDeterminant
 from inlier.research.baselines.few_rows import CenteredClipping, Krum, MultiKrum
-from inlier.research.baselines.min_cov_det import MinimumCovarianceDeterminant
 from inlier.research.baselines.simple import (
     CoordinateMedian,
     GeometricMedian,

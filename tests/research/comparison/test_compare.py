@@ -4,6 +4,7 @@ import inspect
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -34,10 +35,19 @@ from inlier.research.comparison.run import carry_out, plan
 from inlier.research.datasets import Sample, SettingB
 
 
-def test_errors_are_those_of_the_estimators():
-    known = compare(MODEL, CHEAP, trials=3, timeout=None, random_state=7)
+@pytest.fixture(scope="module")
+def known():
+    return compare(MODEL, CHEAP, trials=3, timeout=None, random_state=7)
+
+
+@pytest.fixture(scope="module")
+def unknown():
+    return compare(MODEL.sample(0).X, CHEAP, timeout=None)
+
+
+def test_errors_are_those_of_the_estimators(known):
     assert len(known.records) == 9 and known.truth_known
-    for record in known.records:
+    for record in known.records.itertuples():
         assert record.seed == 7 + record.trial
         sample = MODEL.sample(record.seed)
         given = {"alpha": sample.is_outlier.mean(), "sigma": sample.sigma}
@@ -53,19 +63,18 @@ def test_errors_are_those_of_the_estimators():
 
 
 def test_tables_of_all_kinds_and_methods_of_others():
-    pandas = pytest.importorskip("pandas")
     X = MODEL.sample(0).X
     expected = X.mean(axis=0)
-    for table in (X, X.tolist(), pandas.DataFrame(X), sparse.csr_array(X)):
-        (record,) = compare(table, "mean", timeout=None).records
+    for table in (X, X.tolist(), pd.DataFrame(X), sparse.csr_array(X)):
+        (record,) = compare(table, "mean", timeout=None).records.itertuples()
         np.testing.assert_allclose(record.location, expected, atol=1e-12)
-    (record,) = compare(X, EmpiricalCovariance(), timeout=None).records
+    (record,) = compare(X, EmpiricalCovariance(), timeout=None).records.itertuples()
     np.testing.assert_allclose(record.location, expected, atol=1e-12)
-    assert (record.passes, record.removed, record.exact, record.seed) == (None,) * 4
+    assert all(pd.isna([record.passes, record.removed, record.exact, record.seed]))
     sample = Sample(np.vstack([np.eye(3), np.full((1, 3), 50.0)]), np.array([False] * 3 + [True]))
-    (record,) = compare(sample, "norm-trimmed-mean", timeout=None).records
+    (record,) = compare(sample, "norm-trimmed-mean", timeout=None).records.itertuples()
     assert record.exact and record.error < 1e-12
-    assert compare(MODEL, trials=1, timeout=None).methods == tuple(inlier.research.methods())
+    assert compare(MODEL, trials=1, timeout=None).methods == list(inlier.research.methods())
 
 
 @cases(
@@ -117,7 +126,7 @@ def test_several_plans_give_what_each_gives_alone(n_jobs, timeout):
     total = sum(len(comparison.records) for comparison in found)
     assert [event[0] for event in seen] == list(range(total + 1))
     assert {event[1] for event in seen} == {total}
-    assert {event[2] for event in seen} - {""} == {r.method for c in found for r in c.records}
+    assert {event[2] for event in seen} - {""} == {name for c in found for name in c.methods}
 
 
 # -- Stores ---------------------------------------------------------------------------------------
@@ -132,14 +141,14 @@ def test_store_refits_nothing(tmp_path):
     assert log.read_text() == "xx"
     assert without_seconds(again) == without_seconds(first)
     # What failed is tried again; the rest comes from the store.
-    assert [r.seconds for r in again.of("given")] == [r.seconds for r in first.of("given")]
-    assert [r.seconds for r in again.of("fail")] != [r.seconds for r in first.of("fail")]
+    same = again.records["seconds"] == first.records["seconds"]
+    assert list(same) == [True, False, True] * 2
     more = compare(MODEL, methods, trials=3, timeout=None, store=store)
     assert log.read_text() == "xxx"
     assert without_seconds(more)[:6] == without_seconds(first)
     # The same draws under other numbers of the trial.
     later = compare(MODEL, methods, trials=2, timeout=None, store=store, random_state=1)
-    assert [r.trial for r in later.of("counted")] == [0, 1] and log.read_text() == "xxx"
+    assert list(later.records["trial"]) == [0] * 3 + [1] * 3 and log.read_text() == "xxx"
     # What is given belongs to the fit, as do the parameters and the data.
     compare(MODEL, methods, trials=2, timeout=None, store=store, alpha=0.3)
     assert log.read_text() == "xxx"
@@ -181,10 +190,11 @@ def test_faults_are_recorded_and_the_others_continue():
         ("warns", "ok", "beware"),
         ("exits", "failed", "SystemExit: 2"),
     ):
-        assert [(r.trial, r.status) for r in comparison.of(name)] == [(0, status), (1, status)]
-        for record in comparison.of(name):
-            assert text in record.message and (record.location is None) == (status != "ok")
-    assert {r.method for r in comparison.summary()[-3:]} == {"fail", "wrong", "exits"}
+        records = comparison.records[comparison.records["method"] == name]
+        assert list(records["trial"]) == [0, 1] and list(records["status"]) == [status] * 2
+        assert all(text in message for message in records["message"])
+        assert all(records["location"].isna()) == (status != "ok")
+    assert set(comparison.summary().index[-3:]) == {"fail", "wrong", "exits"}
     shown = str(comparison)
     assert "2/2" in shown and "fail: no answer in 2 of 2 trials: Arith" in shown
     assert "warns: warning in 2 of 2 trials: beware" in shown
@@ -202,14 +212,16 @@ def test_faults_are_recorded_and_the_others_continue():
     ],
 )
 def test_answers_that_are_none(location, said):
-    (odd,) = compare(MODEL.sample(0), {"odd": Odd(location)}, timeout=None).records
+    (odd,) = compare(MODEL.sample(0), {"odd": Odd(location)}, timeout=None).records.itertuples()
     assert odd.status == "failed" and said in odd.message
 
 
 def test_no_method_can_change_the_rows_of_the_next():
     X = MODEL.sample(0).X
     before = X.copy()
-    writes, mean = compare(X, {"writes": Writes(), "mean": Mean()}, timeout=None).records
+    writes, mean = compare(
+        X, {"writes": Writes(), "mean": Mean()}, timeout=None
+    ).records.itertuples()
     assert writes.status == "failed" and "read-only" in writes.message
     np.testing.assert_allclose(mean.location, before.mean(axis=0))
     table = sparse.csr_array(X)
@@ -222,73 +234,57 @@ def test_zero_is_rounding_error_wherever_the_rows_lie():
     for shift in (0.0, 1e6):
         clean = Sample(sample.inliers + shift, np.zeros(48, dtype=bool))
         methods = {"near": Mean(shift=1e-6), "exact": "inlier-sigma"}
-        near, exact = compare(clean, methods, timeout=None).records
+        near, exact = compare(clean, methods, timeout=None).records.itertuples()
         assert near.error == pytest.approx(1e-6 * np.sqrt(5.0), rel=1e-2)
         assert exact.error == 0.0
 
 
-@pytest.fixture(scope="module")
-def known():
-    return compare(MODEL, CHEAP, trials=3, timeout=None, random_state=7)
-
-
-@pytest.fixture(scope="module")
-def unknown():
-    return compare(MODEL.sample(0).X, CHEAP, timeout=None)
-
-
 def test_summary(known):
-    rows = known.summary()
-    assert [row.error for row in rows] == sorted(row.error for row in rows)
-    assert {row.method for row in rows} == set(CHEAP)
-    for row in rows:
-        errors = [r.error for r in known.records if r.method == row.method]
+    summary, by_method = known.summary(), known.records.groupby("method")["error"]
+    assert set(summary.index) == set(CHEAP) and summary["error"].is_monotonic_increasing
+    for name, row in summary.iterrows():
+        errors = by_method.get_group(name).to_numpy()
         assert row.error == pytest.approx(np.mean(errors))
         assert row.error_se == pytest.approx(np.std(errors, ddof=1) / np.sqrt(3))
         assert row.worst == max(errors)
-        assert (row.trials, row.failures) == (3, 0)
-
-
-def test_a_data_frame_has_a_line_for_each_fit(known):
-    frame = known.to_pandas()
-    assert list(frame["error"]) == [record.error for record in known.records]
-    assert list(frame["method"]) == [record.method for record in known.records]
-    assert frame["passes"].dtype == "Int64" and frame["exact"].dtype == "boolean"
+        assert (row.trials, row.failures, row.timeouts) == (3, 0, 0)
 
 
 def test_odd_names_do_not_break_the_table():
     comparison = compare(MODEL, {"m|\n": Mean(), "$x^2_{$": Fail()}, trials=2, timeout=None)
-    lines = str(comparison).splitlines()[2:6]
-    assert {line.replace("\\|", "").count("|") for line in lines} == {10}
+    head, one, other = str(comparison).splitlines()[2:5]
+    assert len(head) == len(one) == len(other) and len(head.split()) == 10
 
 
 def test_distances(known, unknown):
-    names, matrix = known.distances()
-    for i, a in enumerate(names):
-        for j, b in enumerate(names):
-            pairs = zip(known.of(a), known.of(b), strict=True)
-            mean = np.mean([np.linalg.norm(x.location - y.location) for x, y in pairs])
-            assert matrix[i, j] == pytest.approx(mean)
+    matrix = known.distances()
+    located = known.records.pivot(index="trial", columns="method", values="location")
+    for a in CHEAP:
+        for b in CHEAP:
+            apart = [np.linalg.norm(x - y) for x, y in zip(located[a], located[b], strict=True)]
+            assert matrix.loc[a, b] == pytest.approx(np.mean(apart))
     partial = compare(MODEL, [Fail(), Mean()], trials=2, timeout=None)
-    np.testing.assert_array_equal(partial.distances()[1], [[np.nan, np.nan], [np.nan, 0.0]])
-    assert all(np.isnan(record.error) for record in unknown.records)
-    assert not unknown.truth_known
+    np.testing.assert_array_equal(partial.distances(), [[np.nan, np.nan], [np.nan, 0.0]])
+    assert unknown.records["error"].isna().all() and not unknown.truth_known
 
 
 def test_without_truth(unknown):
     X = MODEL.sample(0).X
     result = inlier.robust_mean(X)
-    for record in unknown.records:
+    for record in unknown.records.itertuples():
         told = {"alpha": (~result.support).mean(), "sigma": result.sigma}
         estimator = inlier.research.methods()[record.method].make(**told).fit(X)
         np.testing.assert_array_equal(record.location, estimator.location_)
-        assert record.exact is None
+        assert pd.isna(record.exact)
+    apart = unknown.distances()
+    nearest = [apart[name].drop(name).median() for name in unknown.methods]
+    assert sorted(nearest) == list(unknown.summary()["distance"])
     assert "as found by robust_mean" in unknown.note
     assert "to others" in str(unknown) and "error" not in str(unknown)
     given = compare(X, CHEAP, timeout=None, alpha=0.25, sigma=2.0, trials=2)
     assert "alpha = 0.25 and sigma = 2" in given.note
     assert "the same in all 2 trials" in given.note
-    assert given.of("norm-trimmed-mean")[0].removed == 15
+    assert given.summary()["removed"]["norm-trimmed-mean"] == 15
 
 
 # -- methods and files that misbehave -------------------------------------------------------------
@@ -300,12 +296,12 @@ def test_methods_that_are_carried_away_do_not_hide_the_errors_of_others(far):
     bad = np.arange(50) < 5
     X[bad] = far
     comparison = compare(Sample(X, bad), ["mean", "krum", "norm-trimmed-mean"], timeout=None)
-    errors = {r.method: r.error for r in comparison.records}
+    errors = comparison.records.set_index("method")["error"]
     assert errors["norm-trimmed-mean"] == 0.0
     assert 0.1 < errors["krum"] < 10.0
     # A tenth of the rows, each with sqrt(5) times the distance.
     assert errors["mean"] == pytest.approx(0.1 * np.sqrt(5.0) * far, rel=1e-3)
-    assert [row.method for row in comparison.summary()] == ["norm-trimmed-mean", "krum", "mean"]
+    assert list(comparison.summary().index) == ["norm-trimmed-mean", "krum", "mean"]
 
 
 def test_the_truth_stays_known_if_all_fail():
@@ -315,8 +311,8 @@ def test_the_truth_stays_known_if_all_fail():
 
 
 def test_medians_remove_nothing_and_do_not_say_so():
-    (record,) = compare(MODEL.sample(0), "coordinate-median", timeout=None).records
-    assert record.removed is None and record.exact is None
+    (record,) = compare(MODEL.sample(0), "coordinate-median", timeout=None).records.itertuples()
+    assert pd.isna(record.removed) and pd.isna(record.exact)
 
 
 OURS = ["inlier", "inlier-sigma", "paper-l1", "paper-lp"]

@@ -16,7 +16,7 @@ from inlier.research import compare
 @pytest.mark.slow
 def test_a_fit_that_takes_too_long_is_stopped():
     found = compare(MODEL, {"hang": Hang(), "mean": Mean()}, trials=1, timeout=0.5)
-    hang, mean = found.records
+    hang, mean = found.records.itertuples()
     assert (hang.status, mean.status) == ("timeout", "ok")
     assert hang.seconds == 0.5 and hang.message == "stopped after 0.5 seconds"
 
@@ -26,12 +26,12 @@ def test_faults_are_recorded_and_not_stored(tmp_path):
     store = tmp_path / "fits"
     methods = {"hang": Hang(), "crash": Crash(), "fail": Fail(), "mean": Mean()}
     found = compare(MODEL, methods, trials=1, timeout=0.5, n_jobs=2, store=store)
-    assert [r.status for r in found.records] == ["timeout", "failed", "failed", "ok"]
-    _, crash, fail, _ = found.records
+    assert list(found.records["status"]) == ["timeout", "failed", "failed", "ok"]
+    _, crash, fail, _ = found.records.itertuples()
     assert "exit code 3" in crash.message and "no such luck" in fail.message
     again = compare(MODEL, methods, trials=1, timeout=0.5, n_jobs=2, store=store)
     assert without_seconds(again) == without_seconds(found)
-    assert again.records[3].seconds == found.records[3].seconds
+    assert again.records["seconds"][3] == found.records["seconds"][3]
     assert len(list(store.rglob("output.pkl"))) == 1
 
 

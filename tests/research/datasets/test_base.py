@@ -178,7 +178,6 @@ def test_wrong_sizes_are_named(model, arguments, message):
         (lambda: QuietDirections(10, 3, 0.1, where="here"), "where must be one of 'both', 'one ea"),
         (lambda: QuietDirections(10, 1, 0.1), "d must be a whole number >= 2"),
         (lambda: AlphaCorruption(10, 1, 0.1), "d must be a whole number >= 2"),
-        (lambda: AlphaCorruption(10, 3, 0.1, direction="up"), "direction must be one of 'random'"),
         (lambda: Cluster(10, 3, 0.1).sample(-1), "random_state must be a whole number >= 0, but"),
         (lambda: BelowThreshold(3, 3, 0.1), "n must be a whole number >= 4"),
         (lambda: StudentT(1), "df must be a finite number above 1, but is 1. The mean must exist."),

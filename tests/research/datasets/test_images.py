@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 from sklearn.datasets import load_digits
 
-from inlier.research.datasets import digits, faces, read_images
+from inlier.research.datasets import digits, faces, images, read_images
 
 pytest.importorskip("skimage")
 from PIL import Image
@@ -23,14 +23,6 @@ def picture(*shape):
 def write(path, pixels):
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(pixels).save(path)
-
-
-def two_folders(folder, good, bad):
-    """Folders good and bad with these pictures."""
-    for name, pictures in (("good", good), ("bad", bad)):
-        for i, pixels in enumerate(pictures):
-            write(folder / name / f"{i}.png", pixels)
-    return folder
 
 
 # -- What comes inside packages -------------------------------------------------------------------
@@ -61,16 +53,13 @@ def test_faces():
 
 
 @pytest.mark.parametrize("rows", [X, X.reshape(6, 5, 4), (255 * X).astype(np.uint8)])
-@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-@pytest.mark.parametrize("flags", [Y, Y.astype(int)])
-def test_a_file_is_read_as_it_was_written(tmp_path, rows, save, flags):
+def test_a_file_is_read_as_it_was_written(tmp_path, rows):
     path = tmp_path / "mine.npz"
-    save(path, X=rows, y=flags, shape=SHAPE)
-    for name in (path, str(path)):
-        model = read_images(name)
-        np.testing.assert_array_equal(model.X, rows.reshape(6, 20))
-        np.testing.assert_array_equal(model.is_outlier, Y)
-        assert (model.shape, model.name) == (SHAPE, "mine")
+    np.savez(path, X=rows, y=Y.astype(int), shape=SHAPE)
+    model = read_images(str(path))
+    np.testing.assert_array_equal(model.X, rows.reshape(6, 20))
+    np.testing.assert_array_equal(model.is_outlier, Y)
+    assert (model.shape, model.name) == (SHAPE, "mine")
 
 
 GOOD = {"X": X, "y": Y, "shape": SHAPE}
@@ -80,20 +69,13 @@ GOOD = {"X": X, "y": Y, "shape": SHAPE}
     ("content", "message"),
     [
         ({"y": Y}, "it has no X"),
-        ({"X": X}, "it has no y"),
         ({"Z": X}, "it has no X and no y"),
         ({"X": X, "y": Y}, r"shape=\(36, 30\) does not fit: .* 20 pixels"),
-        ({**GOOD, "shape": (4, 4)}, r"shape=\(4, 4\) does not fit"),
         ({**GOOD, "shape": 20}, "a height and a width"),
-        ({**GOOD, "shape": ("a", "b")}, "a height and a width"),
         ({**GOOD, "y": Y[:5]}, "give one bool for each of the 6 rows"),
-        ({**GOOD, "y": np.arange(6)}, "is_outlier must be True or 1"),
-        ({**GOOD, "y": ~Y}, "alpha must be"),
         ({**GOOD, "X": X * np.nan}, "contains NaN"),
-        ({**GOOD, "X": X[:0]}, "cannot"),
         ({**GOOD, "X": X.astype(object)}, "Object arrays cannot be loaded"),
         ({**GOOD, "X": 3.0}, "cannot be used"),
-        ({**GOOD, "shape": [[5, 4]] * 2}, "a height and a width"),
         ({**GOOD, "shape": (-5, -4)}, "a height and a width"),
     ],
 )
@@ -104,20 +86,6 @@ def test_files_that_cannot_be_used_are_named_with_what_to_do(tmp_path, content, 
         read_images(path)
     said = str(caught.value)
     assert str(path) in said and "It should be an .npz file with X" in said
-
-
-# -- Two folders ----------------------------------------------------------------------------------
-
-
-def test_all_grey_values_are_equally_frequent(tmp_path):
-    # Already of the right size, and no grey value twice: equalising leaves the ranks.
-    values = RNG.permutation(1080).reshape(36, 30)
-    good = [(60 * values).astype(np.uint16), (7 * values[::-1]).astype(np.uint16)]
-    model = read_images(two_folders(tmp_path, good, [good[0].T.reshape(36, 30)]), crop=1.0)
-    for row, pixels in zip(model.X, good, strict=False):
-        np.testing.assert_allclose(row, 255.0 * rankdata(pixels) / 1080.0, atol=255.0 / 1080.0)
-    assert model.is_outlier.tolist() == [False, False, True]
-    assert (model.shape, model.name) == ((36, 30), tmp_path.name)
 
 
 # -- Names of the FEI database --------------------------------------------------------------------
@@ -143,27 +111,37 @@ def test_the_papers_numbers_out_of_fei(fei, tmp_path):
     model = read_images(fei)
     assert (model.n, model.d, model.n_outliers, model.shape) == (140, 1080, 40, (36, 30))
     assert not model.is_outlier[:100].any()
-    # The same pictures in two folders, where none is turned.
-    for name in NEUTRAL:
-        source = fei / f"{name}.png" if name != "7a" else fei / "7A.PNG"
-        target = tmp_path / "good" / f"{NEUTRAL.index(name):03}.png"
-        target.parent.mkdir(exist_ok=True)
-        shutil.copy(source, target)
-    (tmp_path / "bad").mkdir()
-    for i, name in enumerate(PROFILES + SMILING):
-        shutil.copy(fei / f"{name}.png", tmp_path / "bad" / f"{i:03}.png")
-    upright = read_images(tmp_path).X
-    np.testing.assert_array_equal(model.X[:120], upright[:120])
-    for turned, row in zip(model.X[120:], upright[120:], strict=True):
-        assert not np.array_equal(turned, row)
-        half_turn = np.rot90(row.reshape(36, 30), 2)
-        np.testing.assert_allclose(turned.reshape(36, 30), half_turn, atol=1e-9)
+    # The same picture under all names: the last twenty are upside down.
+    same = picture(24, 32, 3)
+    for name in NEUTRAL + PROFILES + SMILING:
+        write(tmp_path / f"{name}.png", same)
+    X = read_images(tmp_path).X
+    assert np.ptp(X[:120], axis=0).max() == 0.0 == np.ptp(X[120:], axis=0).max()
+    half_turn = np.rot90(X[0].reshape(36, 30), 2)
+    np.testing.assert_allclose(X[-1].reshape(36, 30), half_turn, atol=1e-9)
+    assert not np.array_equal(X[0], X[-1])
 
 
-@pytest.mark.parametrize("name", ["1a", "100a", "110-10", "140b"])
+def test_all_grey_values_are_equally_frequent(tmp_path, monkeypatch):
+    # Already of the right size, and no grey value twice: equalising leaves the ranks.
+    monkeypatch.setattr(images, "CROP", 1.0)
+    values = RNG.permutation(1080).reshape(36, 30)
+    write(tmp_path / "1a.png", (60 * values).astype(np.uint16))
+    row = images._row(tmp_path / "1a.png", upside_down=False)
+    np.testing.assert_allclose(row, 255.0 * rankdata(values) / 1080.0, atol=255.0 / 1080.0)
+
+
+def test_what_is_no_picture_is_named(fei, tmp_path):
+    copy = shutil.copytree(fei, tmp_path / "copy")
+    (copy / "2a.png").write_text("no picture")
+    with pytest.raises(ValueError, match=r"2a\.png' is no picture that can be read"):
+        read_images(copy)
+
+
+@pytest.mark.parametrize("name", ["1a", "110-10", "140b"])
 def test_a_missing_picture_is_named_with_what_to_do(fei, tmp_path, name):
     copy = shutil.copytree(fei, tmp_path / "copy")
     (copy / f"{name}.png").unlink()
-    message = rf"has 144 pictures, but 1 of the 140 .* such as {name}\.jpg\. Put them there .* good"
+    message = rf"has 144 files, but 1 of the 140 .* such as {name}\.jpg\. Put them there .* own"
     with pytest.raises(ValueError, match=message):
         read_images(copy)

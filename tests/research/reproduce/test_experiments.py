@@ -1,27 +1,30 @@
-"""The experiments: verdicts, records, and a wrong sigma."""
+"""The tables of the paper: what is shown, and verdicts."""
 
 import math
 from dataclasses import replace
 
+import pandas as pd
+
 from cases import cases
-from inlier.research.comparison import Comparison, Trial
-from inlier.research.datasets import SettingA, SettingB, digits, printed_tables
+from inlier.datasets import SettingA, SettingB
+from inlier.research.comparison import Comparison
+from inlier.research.datasets import printed_tables
 from inlier.research.reproduce import tables
-from inlier.research.reproduce.chapter import RESULT_COLUMNS, tidy
-from inlier.research.reproduce.methods import COLUMNS, IN_TABLES
+from inlier.research.reproduce.chapter import COLUMNS, IN_TABLES
 from inlier.research.reproduce.tables import judge
 
 NAN = math.nan
 
 
-def made_up(model, names, errors, **more):
-    """A comparison that was not run; errors of each method, by trial."""
-    records = [
-        Trial(name, i, i, "ok", error=errors[name][i], seconds=1.0, **more)
-        for i in range(len(errors[names[0]]))
-        for name in names
-    ]
-    return Comparison(tuple(records), str(model))
+def made_up(model, errors):
+    """A comparison that was not run; errors of each method by trial, None where it failed."""
+    records = pd.DataFrame(
+        {"method": name, "trial": i, "error": error, "status": "failed" if error is None else "ok"}
+        for name, of_method in errors.items()
+        for i, error in enumerate(of_method)
+    )
+    more = {"seconds": 1.0, "passes": 1, "removed": 1, "exact": True}
+    return Comparison(records.assign(**more), str(model))
 
 
 def rows_of(table):
@@ -34,7 +37,7 @@ def shown(i, error=1.0):
     """Table i, with this error in all cells of ours."""
     errors = {name: [error, error] for name in IN_TABLES}
     cells = tables.cells(i)
-    found = [made_up(c.model, IN_TABLES, errors) for c in cells]
+    found = [made_up(c.model, errors) for c in cells]
     return rows_of(tables._table(i, cells, found))
 
 
@@ -89,7 +92,7 @@ def test_cells_of_ours_that_are_worse():
 
     def worse(error):
         errors = {name: [error, error] for name in IN_TABLES}
-        return tables._worse(1, cell, made_up(cell.model, IN_TABLES, errors))
+        return tables._worse(1, cell, made_up(cell.model, errors))
 
     assert sorted(text.partition(" in Table 1")[0] for text in worse(1.0)) == [
         "inlier, no parameters",
@@ -98,17 +101,5 @@ def test_cells_of_ours_that_are_worse():
     assert all("1, printed 0.1" in text and str(cell.model) in text for text in worse(1.0))
     assert "-, printed 0.1" in worse(NAN)[0] and worse(0.05) == []
     # An answer to some draws only is worse.
-    found = made_up(cell.model, ("inlier",), {"inlier": [0.05, 0.06, 0.05]})
-    failed = Trial("inlier", 3, 3, "failed", message="no such luck")
-    (text,) = tables._worse(1, cell, replace(found, records=(*found.records, failed)))
+    (text,) = tables._worse(1, cell, made_up(cell.model, {"inlier": [0.05, 0.06, 0.05, None]}))
     assert "1 draws without an answer" in text
-
-
-# -- Records --------------------------------------------------------------------------------------
-
-
-def test_tidy_records_have_all_columns():
-    models = [SettingB(20, 3, 0.1), digits()]
-    found = tidy("x", models, [made_up(m, ("mean",), {"mean": [0.5]}) for m in models])
-    assert all(tuple(line) == RESULT_COLUMNS for line in found)
-    assert [line["data"] for line in found] == ["SettingB", "digits 0 and 1"]

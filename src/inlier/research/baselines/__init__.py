@@ -7,6 +7,10 @@ two.
 """
 
 from inlier.research.baselines.base import Baseline
+from inlier.research.baselines.determinants import (
+    MinimumCovarianceDeterminant,
+    MinimumRegularizedCovarianceDeterminant,
+)
 from inlier.research.baselines.few_rows import CenteredClipping, Krum, MultiKrum
 from inlier.research.baselines.filters import (
     CorruptionLevelAgnostic,
@@ -14,11 +18,10 @@ from inlier.research.baselines.filters import (
     IterativeFiltering,
     OutlierFractionAgnostic,
     QuantumEntropy,
+    RandEigen,
+    SpectralSignatures,
 )
 from inlier.research.baselines.lai_rao_vempala import LaiRaoVempala, LaiRaoVempalaGaussian
-from inlier.research.baselines.min_cov_det import MinimumCovarianceDeterminant
-from inlier.research.baselines.mrcd import MinimumRegularizedCovarianceDeterminant
-from inlier.research.baselines.rand_eigen import RandEigen
 from inlier.research.baselines.reweighting import (
     ChengDiakonikolasGe,
     ProjectedGradient,
@@ -33,7 +36,6 @@ from inlier.research.baselines.simple import (
     SampleMean,
     TrimmedMean,
 )
-from inlier.research.baselines.spectral_signatures import SpectralSignatures
 
 # From simple to elaborate; spectral methods before those for few rows.
 BASELINES: tuple[type[Baseline], ...] = (

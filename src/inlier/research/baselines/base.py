@@ -68,11 +68,6 @@ class MeanResult:
     converged: bool
     message: str
 
-    @property
-    def outliers(self) -> Array:
-        """Indices of the removed rows."""
-        return np.flatnonzero(~self.support)
-
 
 class Spread(NamedTuple):
     """The largest variance of weighted rows, and the projections onto its direction."""

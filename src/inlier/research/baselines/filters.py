@@ -5,9 +5,10 @@ from itertools import count
 from math import ceil
 
 import numpy as np
-from scipy.stats import false_discovery_control, norm, poisson
+from scipy.stats import false_discovery_control, poisson
 
 from inlier._internal.typing import Array, Seed
+from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.eigenpairs import DENSE
 from inlier.research.baselines.base import (
     MIN_SIGMA,
@@ -63,10 +64,6 @@ class IterativeFiltering(Baseline):
         return Answer.gave_up(weights, scores, n_iter)
 
 
-# The median absolute deviation of a standard Gaussian.
-MAD = float(norm.ppf(0.75))
-
-
 class FalseDiscoveryFilter(Baseline):
     """Remove rows beyond a Gaussian tail along the directions of largest variance.
 
@@ -114,7 +111,7 @@ class FalseDiscoveryFilter(Baseline):
         while True:
             kept = np.flatnonzero(weights)
             away = np.abs(projected[kept] - np.median(projected[kept]))
-            scale = float(np.median(away)) / MAD
+            scale = float(np.median(away)) / MEDIAN_SIZE
             if scale == 0.0:  # half of the rows coincide along it: no scale
                 return weights
             scores[kept] = away / scale
@@ -303,3 +300,73 @@ class CorruptionLevelAgnostic(Baseline):
                 break
         message = f"Sigma {sigmas[i]:.3g} was chosen."
         return replace(tried[i], n_iter=len(tried), message=message)
+
+
+class RandEigen(Baseline):
+    """Remove rows at random along the direction of largest variance until the variance settles.
+
+    With tau_i the distance of row i from the mean of the kept rows along that direction v, row i is
+    removed with the probability tau_i / max_j tau_j. Rounds end when the largest variance changes
+    by less than `tol`, relative to itself, or after max(10, alpha n) of them: no bound on the
+    variance has to be known. Two passes for each round, up to nine with more than 256 columns.
+
+    Rounds also end when 2 alpha n rows are removed, where the guarantee of such filters ends: the
+    authors aggregate few updates, and of a table with thousands of rows hardly any would be left.
+    Their projection to log(d) random directions, which saves time, is left out, and v comes from a
+    Krylov space instead of power iterations.
+
+    References
+    ----------
+    Lee, Kolluri, Saxena and Chang (2025), A practical and secure Byzantine robust aggregator, CCS,
+    arXiv:2506.23183, and its code.
+    """
+
+    name = "rand-eigen"
+    paper = "Lee, Kolluri, Saxena and Chang (2025)"
+
+    alpha: float | None = None
+    tol = 1e-5  # relative; the authors' is absolute
+    random_state: Seed = 0
+
+    def _estimate(self, run: Run) -> Answer:
+        weights, scores = np.ones(run.n), np.zeros(run.n)
+        last, n_iter = np.inf, 0
+        while n_iter < max(10, run.n_bad) and run.n - weights.sum() < 2 * run.n_bad:
+            spread = run.spread(weights)
+            tau = np.abs(spread.projected)
+            scores = np.maximum(scores, tau)
+            farthest = tau[weights > 0.0].max()
+            if farthest == 0.0 or abs(last - spread.variance) < self.tol * spread.variance:
+                break
+            # At least the farthest row is removed.
+            weights = np.where(run.random.random(run.n) * farthest < tau, 0.0, weights)
+            last, n_iter = spread.variance, n_iter + 1
+        return Answer(weights, scores, n_iter=n_iter)
+
+
+class SpectralSignatures(Baseline):
+    """Remove the 1.5 alpha n rows farthest out along the direction of largest variance. Two passes.
+
+    A defence against poisoned training data: rows are representations of one class, and are scored
+    by the square of their projection. One direction is looked at once, so outliers along another
+    stay, and the same number of rows is removed if none is bad. More than 256 columns take up to
+    nine passes.
+
+    References
+    ----------
+    Tran, Li and Madry (2018), Spectral signatures in backdoor attacks, NeurIPS, arXiv:1811.00636,
+    Algorithm 1.
+    """
+
+    name = "spectral-signatures"
+    paper = "Tran, Li and Madry (2018)"
+
+    alpha: float | None = None
+    random_state: Seed = 0
+
+    def _estimate(self, run: Run) -> Answer:
+        scores = run.spread(np.ones(run.n)).projected ** 2
+        weights = np.ones(run.n)
+        kept = max(1, run.n - int(1.5 * run.n_bad))
+        weights[np.argsort(scores, kind="stable")[kept:]] = 0.0
+        return Answer(weights, scores)

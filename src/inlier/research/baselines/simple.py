@@ -144,8 +144,6 @@ class NormTrimmedMean(Baseline):
         return Answer(weights, np.sqrt(distances))
 
 
-# Entries of the blocks x rows matrix in one pass: 128 MB.
-MAX_COEFFICIENTS = 1 << 24
 # Minsker (2015), Corollary 4.1: the largest fraction of bad blocks.
 BAD_BLOCKS = 7.0 / 18.0
 
@@ -157,8 +155,8 @@ class MedianOfMeans(Baseline):
     bad rows a single one). The estimate is the geometric median of the block means. It is designed
     for heavy tails: its deviation is sub-Gaussian if only the variance exists. It tolerates alpha n
     bad rows, but with small blocks the error is sigma sqrt(alpha d), no better than that of a
-    median of rows. All rows have weight 1 and are scored by their distance. Above 2^24 blocks times
-    rows it takes further passes.
+    median of rows. All rows have weight 1 and are scored by their distance. A dense copy of the
+    rows is made.
 
     References
     ----------
@@ -188,16 +186,9 @@ class MedianOfMeans(Baseline):
 
 def block_means(run: Run, n_blocks: int) -> Array:
     """Return the means of random blocks of rows relative to the center."""
+    rows = run.dense()
     blocks = np.array_split(run.random.permutation(run.n), n_blocks)
-    at_once = max(1, MAX_COEFFICIENTS // run.n)
-    means = []
-    for start in range(0, n_blocks, at_once):
-        part = blocks[start : start + at_once]
-        coefficients = np.zeros((len(part), run.n))
-        for k, rows in enumerate(part):
-            coefficients[k, rows] = 1.0 / len(rows)
-        means.append(run.table.combine(run.center, coefficients))
-    return np.concatenate(means)
+    return np.array([rows[block].mean(axis=0) for block in blocks])
 
 
 # As Anderson and Phillips (2025) choose them.

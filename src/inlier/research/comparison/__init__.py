@@ -1,6 +1,6 @@
 """Compare methods on the same data: `compare` runs them and returns a `Comparison`."""
 
 from inlier.research.comparison.run import compare
-from inlier.research.comparison.table import Comparison, ComparisonRow, Trial
+from inlier.research.comparison.table import Comparison
 
-__all__ = ["Comparison", "ComparisonRow", "Trial", "compare"]
+__all__ = ["Comparison", "compare"]

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,17 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array, Mask
 from inlier.api import robust_mean
-from inlier.research.comparison.plan import NamedMethod
-from inlier.research.comparison.table import ROUNDING, Trial
+from inlier.research.comparison.registry import Method
+from inlier.research.comparison.table import ROUNDING
 
 # Warnings about code, not about the estimate.
 IGNORED = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 # Enough rows to estimate the length of a row.
 LENGTH_ROWS = 1000
+
+# A line of `Comparison.records`, or a part of it.
+Record = dict[str, Any]
+UNKNOWN: Record = {"error": math.nan, "exact": None, "removed": None, "passes": None}
 
 
 class FitError(Exception):
@@ -36,31 +40,28 @@ class FitError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """One fit of a plan: the place of its record, and the arguments of `measure`."""
+    """One fit of a plan: the beginning of its record, and the arguments of `measure`."""
 
     plan: int
-    trial: int
-    seed: int | None
-    method: NamedMethod
+    begun: Record  # method, trial and seed
     arguments: tuple[Any, ...]
-    measure: Callable[..., Trial]  # or what caches it
+    measure: Callable[..., Record]  # or what caches it
 
-    def run(self) -> Trial:
+    def run(self) -> Record:
         """Measure the fit, or find it in the store."""
         begin = time.perf_counter()
         try:
-            found = self.measure(*self.arguments)
+            return self.begun | self.measure(*self.arguments)
         except FitError as error:
             return self.unanswered("failed", time.perf_counter() - begin, str(error))
-        return replace(found, trial=self.trial, seed=self.seed)
 
-    def unanswered(self, status: Any, seconds: float, message: str) -> Trial:
+    def unanswered(self, status: str, seconds: float, message: str) -> Record:
         """Return the record of a fit without an estimate."""
-        name = self.method.name
-        return Trial(name, self.trial, self.seed, status, seconds=seconds, message=message)
+        about = {"status": status, "seconds": seconds, "message": message, "location": None}
+        return self.begun | UNKNOWN | about
 
 
-def measure(key: str, method: NamedMethod, known: dict[str, Any], drawn: Any) -> Trial:
+def measure(key: str, method: Method, known: dict[str, Any], drawn: Any) -> Record:
     """Fit a method on one thread: the seconds of parallel fits would not compare otherwise.
 
     `drawn` has the rows X and, if they are known, their mean and is_outlier; `key` identifies all
@@ -70,7 +71,7 @@ def measure(key: str, method: NamedMethod, known: dict[str, Any], drawn: Any) ->
     with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            estimator = method.estimator(known)
+            estimator = method.make(**known)
             begin = time.perf_counter()
             estimator.fit(X)
             seconds = time.perf_counter() - begin
@@ -78,19 +79,14 @@ def measure(key: str, method: NamedMethod, known: dict[str, Any], drawn: Any) ->
         except (Exception, SystemExit) as error:
             raise FitError(f"{type(error).__name__}: {error}") from None
     texts = [str(w.message) for w in caught if not issubclass(w.category, IGNORED)]
-    return Trial(
-        method.name,
-        0,
-        None,
-        "ok",
-        error=math.nan if drawn.mean is None else _error(location, drawn.mean, X),
-        exact=None if labels is None or removed is None else bool((removed == labels).all()),
-        removed=None if removed is None else int(removed.sum()),
-        passes=passes,
-        seconds=seconds,
-        message=" ".join(dict.fromkeys(texts)),
-        location=location,
-    )
+    found = {"status": "ok", **UNKNOWN, "passes": passes, "seconds": seconds}
+    found |= {"message": " ".join(dict.fromkeys(texts)), "location": location}
+    if drawn.mean is not None:
+        found["error"] = _error(location, drawn.mean, X)
+    if removed is not None:
+        found["removed"] = int(removed.sum())
+        found["exact"] = None if labels is None else bool((removed == labels).all())
+    return found
 
 
 def _read_only(X: Any) -> Any:
@@ -131,7 +127,7 @@ def _error(location: Array, mean: Array, X: Any) -> float:
     return 0.0 if error <= ROUNDING * float(typical) else error
 
 
-def run_here(fits: Iterable[Fit]) -> Generator[tuple[Fit, Trial], None, None]:
+def run_here(fits: Iterable[Fit]) -> Generator[tuple[Fit, Record], None, None]:
     """Run fits one after the other in this process."""
     warm_up()
     for fit in fits:
@@ -140,16 +136,16 @@ def run_here(fits: Iterable[Fit]) -> Generator[tuple[Fit, Trial], None, None]:
 
 def run_in_workers(
     fits: Iterable[Fit], n_jobs: int, timeout: float | None
-) -> Generator[tuple[Fit, Trial], None, None]:
+) -> Generator[tuple[Fit, Record], None, None]:
     """Run fits in `n_jobs` processes, and stop those that take longer than `timeout` seconds."""
     pebble = optional("pebble", "To stop a fit that takes too long", "research")
     # Unlike multiprocessing, loky does not import the user's script.
     pool = pebble.ProcessPool(
         n_jobs, initializer=_start_worker, initargs=(os.getpid(),), context=get_context("loky")
     )
-    running: dict[Future[Trial], Fit] = {}
+    running: dict[Future[Record], Fit] = {}
 
-    def finished() -> Generator[tuple[Fit, Trial], None, None]:
+    def finished() -> Generator[tuple[Fit, Record], None, None]:
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             fit = running.pop(future)
             try:
@@ -184,7 +180,7 @@ def _pickled(fit: Fit) -> bytes:
         ) from error
 
 
-def _run_pickled(content: bytes) -> Trial:
+def _run_pickled(content: bytes) -> Record:
     fit: Fit = pickle.loads(content)
     return fit.run()
 

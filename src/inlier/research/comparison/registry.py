@@ -47,19 +47,16 @@ def methods() -> dict[str, Method]:
     ('sigma',)
     >>> estimator = inlier.research.methods()["norm-trimmed-mean"].make(alpha=0.1)
     """
-    after = f"this library, after {PAPER}"
-    steps = "Continuation in the budget, then Algorithm 1 with p = 1/2."
-    by_l1 = "Algorithm 1 as published, with the l1 norm."
-    by_lp = "Algorithm 1 as published, with p = 1/2 by re-weighted l2."
+    of_paper = "Algorithm 1 as published, with"
     l1, lp = (
-        {"l0": Options(algorithm="paper", surrogate=surrogate)}
-        for surrogate in ("l1", "reweighted-l2")
+        {"l0": Options(algorithm="paper", surrogate=name)} for name in ("l1", "reweighted-l2")
     )
+    after, steps = f"this library, after {PAPER}", "Continuation in the budget, with p = 1/2."
     found = [
         Method("inlier", (), "this library", "Removes groups of rows on evidence.", RobustMean),
         Method("inlier-sigma", ("sigma",), after, steps, RobustMean),
-        Method("paper-l1", ("sigma",), PAPER, by_l1, RobustMean, l1),
-        Method("paper-lp", ("sigma",), PAPER, by_lp, RobustMean, lp),
+        Method("paper-l1", ("sigma",), PAPER, f"{of_paper} the l1 norm.", RobustMean, l1),
+        Method("paper-lp", ("sigma",), PAPER, f"{of_paper} p = 1/2.", RobustMean, lp),
     ]
     for method in BASELINES:
         summary = (method.__doc__ or "").split(".")[0].strip() + "."

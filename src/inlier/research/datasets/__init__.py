@@ -4,12 +4,7 @@ Beside the models of `base`: oblivious ones and distributions of good rows in `m
 adaptive ones in `adversaries`, pictures in `images`.
 """
 
-from inlier.research.datasets.adversaries import (
-    AlphaCorruption,
-    Attack,
-    BelowThreshold,
-)
-from inlier.research.datasets.base import (
+from inlier.datasets import (
     Contamination,
     Images,
     Sample,
@@ -17,6 +12,11 @@ from inlier.research.datasets.base import (
     SettingB,
     Shuffled,
     digits,
+)
+from inlier.research.datasets.adversaries import (
+    AlphaCorruption,
+    Attack,
+    BelowThreshold,
 )
 from inlier.research.datasets.images import faces, read_images
 from inlier.research.datasets.models import (

@@ -11,14 +11,12 @@ import numpy as np
 
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
-from inlier._internal.validation import check_number
-from inlier.research.datasets.base import Images
+from inlier.datasets import Images
 
 # The size of the paper's pictures.
 HEIGHT, WIDTH = 36, 30
 # Fraction of the height that is kept; the paper does not state its own.
 CROP = 0.7
-ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".tif", ".tiff")
 
 
 def faces() -> Images:
@@ -31,32 +29,25 @@ def faces() -> Images:
     return Images(255.0 * rows / rows.max(), np.arange(140) >= 100, (25, 25), "faces")
 
 
-def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
-    """Read pictures of the user from an .npz file or a folder.
+def read_images(path: str | os.PathLike[str]) -> Images:
+    """Read pictures of the user from an .npz file, or those of the FEI database from a folder.
 
     A file has `X` (n x pixels), `y` (1 or True for outliers) and optionally `shape` (height and
     width; by default 36 x 30), and is read without unpickling.
 
-    A folder has two folders, ``good`` and ``bad``, or pictures named as in the FEI database, of
-    which the paper's numbers are used: ``1a`` to ``100a`` (frontal, neutral) are good; ``101-01``,
-    ``102-10``, ..., ``119-01``, ``120-10`` (profiles) and ``121b`` to ``140b`` (smiling), upside
-    down, are bad. They are converted to grey, cropped to the middle, scaled to 36 x 30, and their
-    histograms equalised. The paper does not state its choice of persons and its crop.
-
-    Parameters
-    ----------
-    path : path
-        A file, or a folder.
-    crop : float, default=0.7
-        Fraction of the height that is kept; the width is 30/36 of it, or all there is.
+    Of a folder with the pictures of the FEI database under their names, the paper's numbers are
+    used: ``1a`` to ``100a`` (frontal, neutral) are good; ``101-01``, ``102-10``, ..., ``119-01``,
+    ``120-10`` (profiles) and ``121b`` to ``140b`` (smiling), upside down, are bad. They are
+    converted to grey, cropped to the middle, scaled to 36 x 30, and their histograms equalised. The
+    paper does not state its choice of persons and its crop.
     """
     path = Path(path)
-    crop = check_number(crop, "crop", at_most=1.0)
     if path.is_dir():
-        return _from_folder(path, crop)
+        return _fei(path)
     if not path.is_file():
         raise ValueError(
-            f"There is no file or folder {str(path)!r}: give an .npz file or a folder."
+            f"There is no file or folder {str(path)!r}: give an .npz file, or a folder with the "
+            "pictures of the FEI database."
         )
     try:
         # numpy leaves a damaged file open.
@@ -74,58 +65,36 @@ def read_images(path: str | os.PathLike[str], crop: float = CROP) -> Images:
         ) from error
 
 
-def _from_folder(folder: Path, crop: float) -> Images:
-    if (folder / "good").is_dir() and (folder / "bad").is_dir():
-        good, bad = _pictures(folder / "good"), _pictures(folder / "bad")
-        if not good or not bad:
-            raise ValueError(f"{str(folder)!r} has no pictures in its folder good, or in bad.")
-        found = [(path, False, False) for path in good] + [(path, True, False) for path in bad]
-    else:
-        found = _fei(folder)
-    rows = [_row(path, upside_down, crop) for path, _, upside_down in found]
-    flags = [is_bad for _, is_bad, _ in found]
-    return Images(np.stack(rows), np.array(flags), (HEIGHT, WIDTH), folder.name)
-
-
-def _pictures(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
-
-
-def _fei(folder: Path) -> list[tuple[Path, bool, bool]]:
-    """Return the paper's pictures of the FEI database: file, whether bad, whether upside down."""
-    by_name = {path.stem.lower(): path for path in _pictures(folder)}
-    wanted = [(f"{person}a", False, False) for person in range(1, 101)]
-    wanted += [(f"{p}-{'01' if p % 2 else '10'}", True, False) for p in range(101, 121)]
-    wanted += [(f"{person}b", True, True) for person in range(121, 141)]
-    missing = [name for name, _, _ in wanted if name not in by_name]
+def _fei(folder: Path) -> Images:
+    """Return the paper's pictures of the FEI database."""
+    by_name = {path.stem.lower(): path for path in folder.iterdir() if path.is_file()}
+    good = [f"{person}a" for person in range(1, 101)]
+    profiles = [f"{p}-{'01' if p % 2 else '10'}" for p in range(101, 121)]
+    turned = [f"{person}b" for person in range(121, 141)]
+    wanted = good + profiles + turned
+    missing = [name for name in wanted if name not in by_name]
     if missing:
         raise ValueError(
-            f"{str(folder)!r} has {len(by_name)} pictures, but {len(missing)} of the 140 of the "
-            f"FEI database are missing, such as {missing[0]}.jpg. Put them there under their "
-            "names, or put pictures of your own into two folders, good and bad."
+            f"{str(folder)!r} has {len(by_name)} files, but {len(missing)} of the 140 of the FEI "
+            f"database are missing, such as {missing[0]}.jpg. Put them there under their names, or "
+            "give an .npz file with pictures of your own."
         )
-    return [(by_name[name], is_bad, upside_down) for name, is_bad, upside_down in wanted]
+    rows = [_row(by_name[name], upside_down=name in turned) for name in wanted]
+    return Images(np.stack(rows), np.arange(140) >= len(good), (HEIGHT, WIDTH), folder.name)
 
 
-def _row(path: Path, upside_down: bool, crop: float) -> Array:
+def _row(path: Path, upside_down: bool) -> Array:
     """Read a picture in grey, cropped to the middle, scaled and equalised."""
-    image_file, color, exposure, transform = (
-        optional(module, "To read a folder of pictures", "research")
-        for module in ("PIL.Image", "skimage.color", "skimage.exposure", "skimage.transform")
+    image_file, exposure, transform = (
+        optional(f"skimage.{module}", "To read a folder of pictures", "research")
+        for module in ("io", "exposure", "transform")
     )
     try:
-        with image_file.open(path) as image:
-            pages = getattr(image, "n_frames", 1)
-            # Keep the precision of 16-bit and floating-point grey.
-            picture = np.asarray(image if image.mode[0] in "IF" else image.convert("RGB"))
+        picture = image_file.imread(path, as_gray=True)
     except Exception as error:  # each format raises its own
         raise ValueError(f"{str(path)!r} is no picture that can be read ({error}).") from error
-    if pages > 1:
-        raise ValueError(f"{str(path)!r} has {pages} pages: give one picture to a file.")
-    if picture.ndim == 3:
-        picture = color.rgb2gray(picture)
     height, width = picture.shape
-    rows = max(1, round(crop * height))
+    rows = max(1, round(CROP * height))
     columns = max(1, min(width, round(rows * WIDTH / HEIGHT)))
     top, left = (height - rows) // 2, (width - columns) // 2
     middle = picture[top : top + rows, left : left + columns].astype(np.float64)

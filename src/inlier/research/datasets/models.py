@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import partial
 from math import cos, radians, sin, sqrt
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from inlier._internal.typing import Array, Seed
 from inlier._internal.validation import check_choice, check_number, check_random_state
-from inlier.research.datasets.base import (
+from inlier.datasets import (
     Contamination,
     Sample,
     SettingA,
@@ -128,11 +127,6 @@ def check_inliers(value: Any, name: str, kind: type[Any] = Inliers) -> Any:
     return value
 
 
-# Metadata of fields, for `checked_parameters` in `base`.
-INLIERS = {"check": check_inliers}
-UNEVEN = {"check": partial(check_inliers, kind=Uneven)}
-
-
 def second_generator(random_state: Seed, key: int) -> np.random.Generator:
     """Return a second stream of the same seed, beside that of a model that is changed."""
     seed = seed_of(random_state)
@@ -190,7 +184,7 @@ class Clean(Contamination):
     """
 
     alpha: float = field(default=0.0, init=False, repr=False)
-    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
+    inliers: Inliers = parameter(Gaussian(), check_inliers)
 
     def _draw(self, random_state: Seed) -> Sample:
         X = self.inliers.draw(self.n, self.d, check_random_state(random_state))
@@ -201,17 +195,11 @@ class Clean(Contamination):
 class Huber(Contamination):
     """Huber's epsilon model: each row is bad with probability alpha, independently of all others.
 
-    Bad rows are Gaussian, shifted in a random direction. The number of outliers
-    varies about alpha n, which misleads methods that assume a known number. Labels without a
-    majority of good rows are drawn again.
-
-    Parameters
-    ----------
-    inliers : Inliers
-        Distribution of the good rows.
+    Good rows are drawn from N(0, I); bad rows too, shifted in a random direction. The number of
+    outliers varies about alpha n, which misleads methods that assume a known number. Labels without
+    a majority of good rows are drawn again.
     """
 
-    inliers: Inliers = field(default_factory=Gaussian, metadata=INLIERS)
     distance = 10.0  # length of the shift
 
     def _draw(self, random_state: Seed) -> Sample:
@@ -219,7 +207,7 @@ class Huber(Contamination):
         is_outlier = rng.random(self.n) < self.alpha
         while 2 * is_outlier.sum() >= self.n:
             is_outlier = rng.random(self.n) < self.alpha
-        X = self.inliers.draw(self.n, self.d, rng)
+        X = rng.standard_normal((self.n, self.d))
         bad = rng.standard_normal((int(is_outlier.sum()), self.d))
         X[is_outlier] = bad + self.distance * random_direction(self.d, rng)
         return Sample(X, is_outlier)
@@ -266,7 +254,7 @@ class HeavyTails(Contamination):
         Distribution of the good rows, for example ``StudentT(5, joint=True)`` or ``Laplace()``.
     """
 
-    inliers: Inliers = field(default=StudentT(3), metadata=INLIERS)
+    inliers: Inliers = parameter(StudentT(3), check_inliers)
 
     def _draw(self, random_state: Seed) -> Sample:
         bad = SettingA(self.n, self.d, self.alpha).sample(random_state)
@@ -315,7 +303,7 @@ class QuietDirections(Contamination):
         Whether an outlier is shifted in both directions, or half of the outliers in each.
     """
 
-    inliers: Uneven = field(default_factory=Spiked, metadata=UNEVEN)
+    inliers: Uneven = parameter(Spiked(), check_inliers, kind=Uneven)
     where: str = parameter("both", check_choice, choices=("both", "one each"))
     distance = 6.0  # length of the shift, in standard deviations of good rows in that direction
     min_d: ClassVar[int] = 2

@@ -1,18 +1,20 @@
-"""The setup of an experiment, and its result: text, tables, figures and tidy records."""
+"""What the experiments share: their methods, setup and results: text, tables and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inlier._internal.atomic import replacing
+from inlier.datasets import Images
+from inlier.estimators import RobustMean
+from inlier.l0.fit import Options
 from inlier.research.comparison import Comparison
-from inlier.research.comparison.plan import plan
-from inlier.research.comparison.run import carry_out
-from inlier.research.comparison.table import COLUMNS, markdown
-from inlier.research.datasets.base import Images
-from inlier.research.reproduce.methods import COLUMNS as METHODS
+from inlier.research.comparison.registry import PAPER, Method, methods
+from inlier.research.comparison.run import carry_out, plan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +24,72 @@ Watch = Callable[[str, int, int], object]
 
 # Seconds for one fit.
 TIMEOUT = 120.0
+# Errors below it are what summing the rows in another order leaves.
+ROUNDING = 1e-9
+
+STYLE: dict[Any, Any] = {
+    "font.size": 9.0, "axes.titlesize": 9.0, "legend.fontsize": 8.0, "legend.frameon": False,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+    "axes.grid": True, "grid.color": "0.9", "grid.linewidth": 0.6,
+}  # fmt: skip
+
+
+# The methods --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MethodColumn:
+    """A method as it appears in tables and figures."""
+
+    method: Method
+    label: str
+    printed: str | None = None  # the column of the paper's tables
+    against: str | None = None  # the column it is judged by, if another one
+    is_ours: bool = False  # whether the reproduction fails if a cell is worse than printed
+
+    @property
+    def name(self) -> str:
+        """The name in results."""
+        return self.method.name
+
+    def held_against(self, printed: Mapping[str, float]) -> float | None:
+        """Return the printed error that a cell is judged by, if there is one."""
+        by = self.against or self.printed
+        if by == "lp" and by not in printed:  # Table 6 has l1 only
+            by = "l1"
+        return None if by is None else printed.get(by)
+
+
+_KNOWN = methods()
+_REWEIGHTED_L1 = Method(
+    "paper-lp-reweighted-l1",
+    ("sigma",),
+    PAPER,
+    "Algorithm 1 as published, with p = 1/2 by re-weighted l1.",
+    RobustMean,
+    {"l0": Options(algorithm="paper", surrogate="reweighted-l1")},
+)
+
+_ALL = (
+    MethodColumn(_KNOWN["mean"], "mean", "mean"),
+    MethodColumn(_KNOWN["coordinate-median"], "coordinate median", "coordinate_median"),
+    MethodColumn(_KNOWN["iterative-filtering"], "iter. filter", "iterative_filtering"),
+    MethodColumn(_KNOWN["que"], "QUE", "que"),
+    MethodColumn(_KNOWN["lrv"], "LRV", "lrv"),
+    MethodColumn(_KNOWN["cdg"], "CDG", "cdg"),
+    MethodColumn(_KNOWN["paper-l1"], "l1", "l1"),
+    MethodColumn(_KNOWN["paper-lp"], "lp", "lp"),
+    MethodColumn(_REWEIGHTED_L1, "lp by re-weighted l1", None, "lp"),
+    MethodColumn(_KNOWN["inlier-sigma"], "inlier, sigma given", None, "lp", True),
+    MethodColumn(_KNOWN["inlier"], "inlier, no parameters", None, "lp", True),
+)
+COLUMNS = {column.name: column for column in _ALL}
+
+# The paper has the mean and the median for pictures only.
+IN_TABLES = tuple(name for name in COLUMNS if name not in ("mean", "coordinate-median"))
+
+
+# The results --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -41,7 +109,6 @@ class Chapter:
     text: str
     tables: Sequence[str] = ()
     drawings: Sequence[Drawing] = ()
-    lines: Sequence[dict[str, Any]] = ()  # tidy records, one for each fit
     worse: Sequence[str] = ()  # cells of our own methods that are worse than printed
 
     def markdown(self) -> str:
@@ -65,7 +132,7 @@ class Setup:
         self, stage: str, models: Sequence[Any], names: tuple[str, ...], trials: int
     ) -> list[Comparison]:
         """Compare methods on models, each with the true alpha or sigma if it needs it."""
-        methods = {name: METHODS[name].method for name in names}
+        methods = {name: COLUMNS[name].method for name in names}
         return carry_out(
             [plan(model, methods, trials=trials) for model in models],
             n_jobs=self.n_jobs,
@@ -75,42 +142,40 @@ class Setup:
         )
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table with its caption, in Markdown."""
-    return f"**{caption}**\n\n{markdown(head, rows)}"
+def markdown(records: Iterable[Mapping[str, object]], text: Sequence[str] = ()) -> str:
+    """Return a table of records with the same keys: figures, but for the first one and `text`."""
+    records = list(records)
+    if not records:
+        return ""
+    left = (next(iter(records[0])), *text)
+    rule = "|" + "".join("---|" if key in left else "---:|" for key in records[0])
+    cells: list[list[object]] = [list(records[0])]
+    cells += [list(record.values()) for record in records]
+    head, *lines = ("| " + " | ".join(map(str, line)) + " |" for line in cells)
+    return "\n".join([head, rule, *lines])
 
 
-def table_by_method(caption: str, head: Sequence[str], cells: Mapping[str, Iterable[str]]) -> str:
-    """Return a table with a row for each method, in Markdown."""
-    return table(caption, head, ([METHODS[name].label, *row] for name, row in cells.items()))
-
-
-# Columns of the tidy records: the experiment, and all fields of a fit except messages.
-FIT_COLUMNS = COLUMNS[1:-1]
-RESULT_COLUMNS = ("experiment", "data", "n", "d", "alpha", *FIT_COLUMNS)
-
-
-def tidy(
-    experiment: str, models: Sequence[Any], comparisons: Sequence[Comparison]
-) -> list[dict[str, Any]]:
-    """Return a record for each fit of comparisons on models."""
-    found = []
-    for model, comparison in zip(models, comparisons, strict=True):
-        data = getattr(model, "name", type(model).__name__)
-        values = (experiment, data, model.n, model.d, model.alpha)
-        for record in comparison.records:
-            fit = (getattr(record, name) for name in FIT_COLUMNS)
-            found.append(dict(zip(RESULT_COLUMNS, (*values, *fit), strict=True)))
-    return found
-
-
-def draws(trials: int) -> str:
-    """Return the number of draws in words."""
-    return "one draw" if trials == 1 else f"{trials} draws"
-
-
-def number(value: float | None) -> str:
-    """Format with three digits; "-" for a missing value."""
-    if value is None or value != value:
+def number(error: float) -> str:
+    """Return three digits, all of those before the point; "0" for what is rounding, "-" for nan."""
+    if error != error:
         return "-"
-    return f"{value:.0f}" if value >= 1000.0 else f"{value:.3g}"
+    return "0" if error < ROUNDING else f"{error:.0f}" if error >= 1000.0 else f"{error:.3g}"
+
+
+@contextmanager
+def styled(width: float, height: float) -> Iterator[Figure]:
+    """Yield a new figure in this style; pyplot does not manage it, and nobody has to close it."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Save as SVG, the same bytes each time."""
+    from matplotlib import rc_context
+
+    with rc_context(STYLE | {"svg.hashsalt": "inlier"}), replacing(path) as unfinished:
+        figure.savefig(unfinished, format="svg", metadata={"Date": None})
+    return path

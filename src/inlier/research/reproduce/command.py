@@ -24,23 +24,18 @@ def reproduce(
     ] = None,
     faces: Annotated[
         Path | None,
-        typer.Option(
-            help="Pictures to use: a folder (FEI, or good/ and bad/) or an .npz of X and y."
-        ),
+        typer.Option(help="Pictures to use: a folder with those of FEI, or an .npz of X and y."),
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Discard the results of an earlier run.")
-    ] = False,
     jobs: Annotated[int, typer.Option(help="Parallel trials; -1 for one on each core.")] = -1,
 ) -> None:
     """Regenerate the tables and figures of the paper, beside the printed figures.
 
-    Writes a page (README.md), figures (SVG) and tidy results (CSV). After an interruption the same
-    command resumes. The exit code is 1 if a cell of ours is worse than the printed one.
+    Writes a page (README.md) and figures (SVG). After an interruption the same command resumes with
+    the fits in its folder `fits`: delete that after a change of the code. The exit code is 1 if a
+    cell of ours is worse than the printed one.
     """
     console = Console(stderr=True)
-    goes_on = "The same command, without --fresh, goes on from here."
-    with reporting_errors(console, interrupted=goes_on):
+    with reporting_errors(console, interrupted="The same command goes on from here."):
         from inlier.research.reproduce.reproduction import reproduce as run
 
         begun: set[str] = set()
@@ -53,8 +48,8 @@ def reproduce(
                 update(f"{stage}: {done} of {total}", done / max(1, total))
 
             made = run(
-                out, trials=trials, quick=quick, only=only or None, faces=faces, fresh=fresh,
-                n_jobs=jobs, watch=watch,
+                out, trials=trials, quick=quick, only=only or None, faces=faces, n_jobs=jobs,
+                watch=watch,
             )  # fmt: skip
     page = made.folder / "README.md"
     typer.echo(f"{page}: {len(made.files)} files in {made.seconds:.0f} seconds.")

@@ -10,11 +10,13 @@ from inlier.l0.full_space import FullSpaceSolver
 from inlier.l0.surrogates import L1, ReweightedL2, Surrogate
 from inlier.linalg.eigenpairs import Oracle
 from inlier.research.datasets import Sample, SettingB
-from inlier.research.reproduce.chapter import Chapter, Drawing, Setup
-from inlier.research.reproduce.methods import BAD, COLUMNS, ROW, styled
+from inlier.research.reproduce.chapter import COLUMNS, Chapter, Drawing, Setup, styled
 
 D, N, ALPHA = 100, 200, 0.1
 SURROGATES: dict[str, Surrogate] = {"paper-l1": L1(), "paper-lp": ReweightedL2(0.5)}
+
+# Of Paul Tol, safe for colour-blind readers.
+ROW, BAD = "#332288", "#CC3311"
 
 TEXT = f"""\
 SettingB(n={N}, d={D}, alpha={ALPHA}), seed 0, with the center fixed at the coordinate-wise median

@@ -4,10 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from inlier.research.comparison import Comparison, ComparisonRow
+from inlier.research.comparison import Comparison
 from inlier.research.datasets import Images, digits, faces, printed_tables
-from inlier.research.reproduce.chapter import Chapter, Drawing, Setup, number, table_by_method, tidy
-from inlier.research.reproduce.methods import COLUMNS, styled
+from inlier.research.reproduce.chapter import (
+    COLUMNS,
+    Chapter,
+    Drawing,
+    Setup,
+    markdown,
+    number,
+    styled,
+)
 
 ALL = tuple(COLUMNS)
 PER_ROW = 7
@@ -32,41 +39,42 @@ def run(setup: Setup) -> Chapter:
     """Compare on the user's faces, or those of scikit-image, and on digits."""
     models = [faces() if setup.pictures is None else setup.pictures, digits()]
     found = setup.compare("Faces and digits", models, ALL, trials=1)
-    tables, drawings, lines = [], [], []
+    tables, drawings = [], []
     for model, comparison, file in zip(models, found, ("faces", "digits"), strict=True):
         tables.append(_table(model, comparison))
         caption = f"{model.name}: the mean picture by each method, and its error."
         drawings.append(Drawing(file, caption, _draw(model, comparison)))
-        lines += tidy(file, [model], [comparison])
     data = FACES if setup.pictures is None else f"The faces are those of {setup.pictures.name}."
     (errors,) = printed_tables()["table5"].errors.values()
     printed = ", ".join(f"{name} {error:g}" for name, error in errors.items())
     text = TEXT.format(data=data, printed=printed.replace("_", " "))
-    return Chapter("Mean faces", text, tables, drawings, lines)
+    return Chapter("Mean faces", text, tables, drawings)
 
 
 def _table(model: Images, comparison: Comparison) -> str:
-    def cells(row: ComparisonRow) -> tuple[str, str, str]:
-        exact = "-" if row.exact is None else ("yes" if row.exact else "no")
-        return number(row.error), number(row.removed), exact
-
     height, width = model.shape
-    rows = comparison.by_method()
-    return table_by_method(
-        f"{model.name}: {model.n} pictures of {height} x {width}, {model.n_outliers} of them bad",
-        ["method", "error", "removed", "exact"],
-        {name: cells(rows[name]) for name in ALL},
-    )
+    about = f"{model.n} pictures of {height} x {width}, {model.n_outliers} of them bad"
+    rows = comparison.summary()
+    exact = rows["exact"].map({1.0: "yes", 0.0: "no"}).fillna("-")
+    lines = [
+        {
+            "method": COLUMNS[name].label,
+            "error": number(rows.error[name]),
+            "removed": number(rows.removed[name]),
+            "exact": exact[name],
+        }
+        for name in ALL
+    ]
+    return f"**{model.name}: {about}**\n\n{markdown(lines)}"
 
 
 def _draw(model: Images, comparison: Comparison) -> Any:
     oracle = model.X[~model.is_outlier].mean(axis=0)
     shown = [("oracle", oracle, "mean of the good")]
-    for name in ALL:
-        (record,) = comparison.of(name)
+    for record in comparison.records.itertuples():
         if record.location is not None:
             error = f"error {number(record.error)}"
-            shown.append((COLUMNS[name].label, record.location, error))
+            shown.append((COLUMNS[record.method].label, record.location, error))
     low, high = float(model.X.min()), float(model.X.max())
     n_rows = -(-len(shown) // PER_ROW)
     tall = model.shape[0] / model.shape[1]

@@ -3,12 +3,20 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from inlier.research.comparison import Comparison, ComparisonRow
+from inlier.datasets import Contamination, SettingA, SettingB
+from inlier.research.comparison import Comparison
 from inlier.research.datasets import printed_tables
-from inlier.research.datasets.base import Contamination, SettingA, SettingB
-from inlier.research.reproduce.chapter import Chapter, Setup, draws, number, table, tidy
-from inlier.research.reproduce.methods import COLUMNS, IN_TABLES, MethodColumn
+from inlier.research.reproduce.chapter import (
+    COLUMNS,
+    IN_TABLES,
+    Chapter,
+    MethodColumn,
+    Setup,
+    markdown,
+    number,
+)
 
 SETTINGS = {"A": SettingA, "B": SettingB}
 NUMBERS = (1, 2, 3, 4, 6)
@@ -90,23 +98,21 @@ def cells(number_of_table: int) -> list[PrintedCell]:
 def run(setup: Setup) -> Chapter:
     """Reproduce all tables."""
     trials = 1 if setup.quick else setup.trials
-    tables, lines, worse = [], [], []
+    tables, worse = [], []
     verdicts: dict[str, list[str]] = {name: [] for name in COLUMNS}
     for i in QUICK_NUMBERS if setup.quick else NUMBERS:
         chosen = cells(i)
-        models = [cell.model for cell in chosen]
-        found = setup.compare(f"Table {i}", models, IN_TABLES, trials)
+        found = setup.compare(f"Table {i}", [cell.model for cell in chosen], IN_TABLES, trials)
         tables.append(_table(i, chosen, found))
-        lines += tidy(f"table{i}", models, found)
         for cell, comparison in zip(chosen, found, strict=True):
             worse += _worse(i, cell, comparison)
-            for name, row in comparison.by_method().items():
+            for name, row in comparison.summary().iterrows():
                 verdicts[name] += filter(None, [_verdict(COLUMNS[name], row, cell)])
     failures = f"are {len(worse)}: {'; '.join(worse)}" if worse else "is none"
-    text = TEXT.format(draws=draws(trials), failures=failures)
+    draws = "one draw" if trials == 1 else f"{trials} draws"
     counts = {name.replace("-", "_"): _counts(of_method) for name, of_method in verdicts.items()}
-    text += f"\n\n{MISMATCHES.format(**counts)}"
-    return Chapter("The paper's tables", text, tables, (), lines, worse)
+    text = f"{TEXT.format(draws=draws, failures=failures)}\n\n{MISMATCHES.format(**counts)}"
+    return Chapter("The paper's tables", text, tables, (), worse)
 
 
 def _counts(verdicts: list[str]) -> str:
@@ -119,21 +125,25 @@ def _table(i: int, chosen: list[PrintedCell], found: list[Comparison]) -> str:
     fixed = ", ".join(f"{name} = {value:g}" for name, value in printed.fixed.items())
     rows = []
     for cell, comparison in zip(chosen, found, strict=True):
-        measured = comparison.by_method()
-        theirs, ours = [f"{cell.value:g}", "paper"], ["", "here"]
+        summary = comparison.summary()
+        theirs, ours = (
+            {printed.vary: f"{cell.value:g}", "": "paper"},
+            {printed.vary: "", "": "here"},
+        )
         for name in IN_TABLES:
-            column, row = COLUMNS[name], measured[name]
-            printed_here = cell.printed.get(column.printed or "")
-            theirs.append("-" if printed_here is None else f"{printed_here:g}")
-            answered = f" ({row.trials - row.failures} of {row.trials})" if row.failures else ""
+            column, row = COLUMNS[name], summary.loc[name]
+            figure = cell.printed.get(column.printed or "")
+            theirs[column.label] = "-" if figure is None else f"{figure:g}"
+            answered = row.trials - row.failures
+            some = f" ({answered:g} of {row.trials:g})" if row.failures else ""
             verdict = _verdict(column, row, cell)
-            ours.append(number(row.error) + answered + (f" {MARKS[verdict]}" if verdict else ""))
+            mark = f" {MARKS[verdict]}" if verdict else ""
+            ours[column.label] = number(row.error) + some + mark
         rows += [theirs, ours]
-    head = [printed.vary, "", *(COLUMNS[name].label for name in IN_TABLES)]
-    return table(f"Table {i}: Setting {printed.setting}, {fixed}", head, rows)
+    return f"**Table {i}: Setting {printed.setting}, {fixed}**\n\n{markdown(rows)}"
 
 
-def _verdict(column: MethodColumn, row: ComparisonRow, cell: PrintedCell) -> str | None:
+def _verdict(column: MethodColumn, row: Any, cell: PrintedCell) -> str | None:
     """Judge a measured cell; for our own methods a failed draw is a worse one."""
     against = column.held_against(cell.printed)
     if against is None:
@@ -146,10 +156,10 @@ def _verdict(column: MethodColumn, row: ComparisonRow, cell: PrintedCell) -> str
 def _worse(i: int, cell: PrintedCell, comparison: Comparison) -> list[str]:
     """Describe the results of our own methods that are worse than printed."""
     found = []
-    for row in comparison.summary():
-        column = COLUMNS[row.method]
+    for name, row in comparison.summary().iterrows():
+        column = COLUMNS[name]
         if column.is_ours and _verdict(column, row, cell) == "worse":
-            failures = f" and {row.failures} draws without an answer" if row.failures else ""
+            failures = f" and {row.failures:g} draws without an answer" if row.failures else ""
             found.append(
                 f"{column.label} in Table {i}, {cell.model}: {number(row.error)}{failures}, "
                 f"printed {column.held_against(cell.printed):g}"

@@ -1,6 +1,7 @@
 """Contaminated data with known inliers: Settings A and B of the paper, and handwritten digits.
 
 Each model is a dataclass of its parameters; ``model.sample(seed)`` draws rows and their labels.
+`inlier.research.datasets` has more models, distributions of good rows, and pictures.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from scipy.sparse import issparse
 from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import check_number, check_random_state, check_whole
 from inlier.data.checks import check_table
+
+__all__ = ["Contamination", "Images", "Sample", "SettingA", "SettingB", "Shuffled", "digits"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
