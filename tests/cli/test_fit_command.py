@@ -153,6 +153,8 @@ def test_explain(patients):
         assert done.exit_code == 0
         assert re.search(r"^p003: score .*, removed \(the cut is at 1\)", done.stdout)
         assert named in done.stdout
+        same = invoke("explain", patients, "--row", "p003", *NAMED, *more)
+        assert (same.exit_code, same.stdout) == (0, done.stdout)
     record = fit_record(patients, "--explain", "4", "--exclude", "site")["explained"]
     result = inlier.robust_mean(pd.read_csv(patients).select_dtypes("number").to_numpy())
     assert record["score"] == pytest.approx(result.scores[3])

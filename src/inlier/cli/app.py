@@ -14,6 +14,22 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(fit)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def explain(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE")],
+    row: Annotated[
+        str,
+        typer.Option(help="Its number, counted from 1 without the header, or its name."),
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Explain why a row was kept or removed: `inlier fit FILE --explain ROW`, with its options."""
+    app(["fit", file, *context.args, f"--explain={row}", *(["--json=-"] if json else [])])
+
+
 app.command()(reproduce)
 
 
