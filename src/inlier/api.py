@@ -43,7 +43,7 @@ from inlier.results.result import RobustMeanResult
 from inlier.search.extremes import without_extreme_cells
 from inlier.search.fit import fit_without_sigma
 from inlier.verdict import (
-    DOUBTS,
+    Doubt,
     Finding,
     Kind,
     Step,
@@ -365,17 +365,12 @@ def _fit(
             return frame, found
         reach = options.c1 * found.sigma
         if table.shape[0] * reach * reach <= SMALLEST_BUDGET:
-            return frame, _with_findings(found, Finding(Kind.NO_VARIATION))
-        sigma, doubts = found.sigma, found.outcome.having(DOUBTS)
+            return frame, found.with_findings(Finding(Kind.NO_VARIATION))
+        sigma, doubts = found.sigma, found.outcome.having(Doubt)
     else:
         doubts = ()
     frame, found = fit_with_sigma(table, metric, sigma, center, central, options, random, callback)
-    return frame, _with_findings(found, *doubts)
-
-
-def _with_findings(verdict: Verdict, *more: Finding) -> Verdict:
-    findings = (*verdict.outcome.findings, *more)
-    return replace(verdict, outcome=replace(verdict.outcome, findings=findings))
+    return frame, found.with_findings(*doubts)
 
 
 def _center(

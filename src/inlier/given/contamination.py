@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inlier._internal.arrays import like
-from inlier._internal.typing import Array, Mask
+from inlier._internal.arrays import on_host
+from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
 from inlier.data import Frame, as_table
 from inlier.given.trimming import Trimming
@@ -42,8 +42,8 @@ from inlier.l0.problem import Subspace
 from inlier.l0.surrogates import dual_in
 from inlier.linalg.eigenpairs import Oracle
 from inlier.results.certificate import most_rows
-from inlier.results.choosing import chosen
-from inlier.verdict import Finding, Group, Kind, Outcome
+from inlier.results.choosing import chosen, without_kept
+from inlier.verdict import Finding, Kind, Outcome
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -82,14 +82,17 @@ def with_contamination(result: RobustMeanResult, fraction: float) -> RobustMeanR
     trimming = Trimming.of(result, never=result._trusted)
     k = most_bad(fraction, trimming.table.shape[0])
     j = leaving(trimming, [k])[0]
-    findings = [*result._outcome.having(frozenset({Kind.TRUSTED}))]
-    findings.append(Finding(Kind.AT_MOST, value=100.0 * fraction))
-    if trimming.n_found > k:
-        findings.append(Finding(Kind.MORE_FOUND, trimming.n_found))
-    elif j < k:
+    findings = [*result._outcome.having(Kind.TRUSTED), *compared(fraction, trimming.n_found, k)]
+    if j < k:
         enough = 2 * trimming.n_found >= k
         findings.append(Finding(Kind.ENOUGH_FOUND if enough else Kind.TAIL_LEFT, k))
     return answer(trimming, j, findings)
+
+
+def compared(fraction: float, n_found: int, k: int) -> list[Finding]:
+    """Return what to say of a fraction, by which k rows may be bad, beside the rows found."""
+    findings = [Finding(Kind.AT_MOST, value=100.0 * fraction)]
+    return [*findings, Finding(Kind.MORE_FOUND, n_found)] if n_found > k else findings
 
 
 def within_contamination(result: RobustMeanResult, fraction: float) -> RobustMeanResult:
@@ -103,11 +106,8 @@ def within_contamination(result: RobustMeanResult, fraction: float) -> RobustMea
             f"others to vary by no more than sigma, at least {least} of {n} rows have to go, and "
             f"at most {k} are bad. Raise one of them, or leave one out."
         )
-    findings = [Finding(Kind.AT_MOST, value=100.0 * fraction)]
-    if certificate.n_removed > k:
-        findings.append(Finding(Kind.MORE_FOUND, certificate.n_removed))
-    outcome = result._outcome
-    return replace(result, _outcome=replace(outcome, findings=(*outcome.findings, *findings)))
+    findings = compared(fraction, certificate.n_removed, k)
+    return replace(result, _outcome=result._outcome.with_findings(*findings))
 
 
 def leaving(trimming: Trimming, allowed: Sequence[int]) -> list[int]:
@@ -164,18 +164,13 @@ def _on_one_side(along: Array, trimmed: Array, found: int) -> bool:
 def answer(trimming: Trimming, j: int, findings: Sequence[Finding]) -> RobustMeanResult:
     """Return the answer without the first j rows of the order, and what to say of it."""
     result, support = trimming.result, trimming.kept(j)
-    group = trimming.group(j)
-    groups = (*_parts(result.groups, ~support), *(() if group is None else (group,)))
-    found = chosen(result, support, groups)
     # A group of trimmed rows ends where a cut is given, so that nothing about it is in doubt.
-    found = replace(found, _outcome=Outcome(findings=tuple(findings)))
-    return _with_dual(found)
-
-
-def _parts(groups: tuple[Group, ...], removed: Mask) -> tuple[Group, ...]:
-    """Return groups without the rows that are kept."""
-    parts = [replace(g, rows=g.rows[like(removed, g.rows)[g.rows]]) for g in groups]
-    return tuple(part for part in parts if part.size)
+    outcome = Outcome(findings=tuple(findings))
+    if not result._verdict.given and np.array_equal(support, on_host(result.support)):
+        return _with_dual(replace(result, _outcome=outcome))
+    group = trimming.group(j)
+    groups = (*without_kept(result.groups, support), *(() if group is None else (group,)))
+    return _with_dual(replace(chosen(result, support, groups), _outcome=outcome))
 
 
 def _with_dual(result: RobustMeanResult) -> RobustMeanResult:

@@ -153,10 +153,9 @@ class Trimming:
             weights = np.zeros((len(ends[part]), n))
             for weight, start, stop in zip(weights, ends[part], stops[part], strict=True):
                 if stop < 0:  # all rows that are never trimmed, too
-                    weight[:] = 1.0
-                    weight[self.rows[:start]] = 0.0
+                    weight[:] = self.kept(start)
                 else:
-                    weight[self.rows[start:stop]] = 1.0
+                    weight[self.trimmed(start, stop)] = 1.0
             with np.errstate(over="ignore", invalid="ignore"):
                 found.append(self.table.combine(self.center, self.table.to_device(weights)))
         # From the middle outwards, so that rows far away cost the others no digits.
@@ -218,11 +217,17 @@ class Trimming:
             j -= 1
         return j
 
+    def trimmed(self, start: int, stop: int) -> Array:
+        """Return the rows between two places of the order.
+
+        The order is not needed, and rows are not measured, for those that the fit has removed.
+        """
+        return self.found if (start, stop) == (0, self.n_found) else self.rows[start:stop]
+
     def kept(self, j: int) -> Mask:
         """Return which rows are kept if the first j of the order are removed."""
         support = np.ones(self.table.shape[0], dtype=np.bool_)
-        # Which rows are the surest matters only if not all of them leave.
-        support[self.found if j == self.n_found else self.rows[:j]] = False
+        support[self.trimmed(0, j)] = False
         return support
 
     def group(self, j: int) -> Group | None:

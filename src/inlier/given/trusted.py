@@ -15,6 +15,7 @@ guarantee). Then the procedure of Benjamini and Hochberg controls the false disc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,12 +27,12 @@ from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import as_array, is_device_array
 from inlier.data import Ellipsoid, Table, as_table
 from inlier.data.checks import check_index, counts_rows
-from inlier.given.contamination import answer, most_bad
+from inlier.given.contamination import answer, compared, most_bad
 from inlier.given.trimming import EQUAL, Trimming, ellipsoid
 from inlier.linalg.whitening import shrunk_metric
 from inlier.results.choosing import chosen
 from inlier.results.outlyingness import measured
-from inlier.verdict import Finding, Kind, Outcome
+from inlier.verdict import Finding, Kind
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -120,19 +121,18 @@ def with_trusted(
     never = trusted.mask(n)
     trimming = Trimming.of(result, _measure(rows), never)
     allowed = most_bad(HALF if fraction is None else fraction, n)
-    most = max(0, min(allowed, len(trimming.rows) - 1))
+    most = max(0, min(allowed, len(trimming.found) + len(trimming.others) - 1))
     # Of the variance of their mean; trusted rows in the table have a part in its mean too.
     share = 1.0 / len(rows) + (-1.0 if never.any() else 1.0) / n
     n_found = trimming.n_found
     trimming, j, gap = _trimmed(trimming, rows, share, most)
     findings = [Finding(Kind.TRUSTED, len(rows))]
     if fraction is not None:
-        findings.append(Finding(Kind.AT_MOST, value=100.0 * fraction))
-        if n_found > allowed and trimming.n_found:
-            findings.append(Finding(Kind.MORE_FOUND, n_found))
+        # None were found for the mean if the trusted rows speak for them.
+        findings += compared(fraction, n_found if trimming.n_found else 0, allowed)
     findings.extend(_distance(rows, share, gap))
     given = answer(trimming, j, findings)
-    return replace(given, _p_values=_p_values(result, trusted, never), _trusted=never)
+    return replace(given, _tested=Tested(result, trusted), _trusted=never)
 
 
 def _distance(rows: Array, share: float, gap: Array) -> list[Finding]:
@@ -151,13 +151,11 @@ def put_back(result: RobustMeanResult, trusted: Trusted) -> RobustMeanResult:
     """Return the answer for a given sigma with the trusted rows back that it has removed."""
     support = on_host(result.support) | trusted.mask(int(result.support.shape[0]))
     back = int(support.sum()) - int(on_host(result.support).sum())
-    findings = [*result._outcome.findings, Finding(Kind.TRUSTED, len(trusted.rows))]
+    outcome = result._outcome.with_findings(Finding(Kind.TRUSTED, len(trusted.rows)))
     if back:
-        found = chosen(result, support, ())
-        findings.append(Finding(Kind.TRUSTED_BACK, back))
-        result = replace(found, sigma=result.sigma)
-    known = trusted.mask(len(support))
-    return replace(result, _outcome=Outcome(findings=tuple(findings)), _trusted=known)
+        outcome = outcome.with_findings(Finding(Kind.TRUSTED_BACK, back))
+        result = replace(chosen(result, support, ()), sigma=result.sigma)
+    return replace(result, _outcome=outcome, _trusted=trusted.mask(len(support)))
 
 
 def _measure(rows: Array) -> Ellipsoid | None:
@@ -175,29 +173,31 @@ def _trimmed(
     """Return the order, how many rows of it leave, and how far the mean then is from theirs."""
     target = rows.mean(axis=0) - trimming.center
     start = min(trimming.n_found, most)
-    if start:
-        before, after = np.linalg.norm(trimming.means(np.array([0, start])) - target, axis=1)
-        if after > before:  # the trusted rows speak for those that the fit has removed
-            trimming, start = trimming.from_outside(), 0
+    *before, gap = trimming.means(np.unique([0, start])) - target
+    if before and np.linalg.norm(gap) > np.linalg.norm(before[0]):
+        # The trusted rows speak for those that the fit has removed.
+        trimming, start, gap = trimming.from_outside(), 0, before[0]
+    level = max(LEVEL, 1.0 - LOST * len(rows) / trimming.table.shape[0])
+    if float(gap @ gap) <= share * _chance(rows, level):
+        return trimming, start, gap
     places = np.unique(np.linspace(start, most, PLACES).astype(np.intp))
     gaps = trimming.means(places) - target
     best = int(np.einsum("ij,ij->i", gaps, gaps).argmin())
     way = gaps[0] - gaps[best]
-    level = max(LEVEL, 1.0 - LOST * len(rows) / trimming.table.shape[0])
-    if not way.any() or float(gaps[0] @ gaps[0]) <= share * _chance(rows, level):
-        return trimming, start, gaps[0]
+    if not way.any():
+        return trimming, start, gap
     way /= np.linalg.norm(way)
     deviation = float((rows @ way).std(ddof=1))
     error = deviation * np.sqrt(share)
     needed = float(gaps[0] @ way) - float(stdtrit(len(rows) - 1, level)) * error
     if needed <= 0.0:
-        return trimming, start, gaps[0]
+        return trimming, start, gap
     moved = trimming.moves(way[None], start, [int(places[best])])[0]
     enough = np.flatnonzero(moved >= needed)
     j = trimming.untied(start + (int(enough[0]) + 1 if len(enough) else len(moved)))
     n = trimming.table.shape[0]
     if j == start or moved[j - start - 1] * (n - j) < OUT * deviation * (j - start):
-        return trimming, start, gaps[0]
+        return trimming, start, gap
     return trimming, j, trimming.means(np.array([j]))[0] - target
 
 
@@ -212,26 +212,35 @@ def _chance(rows: Array, level: float = LEVEL) -> float:
     return float(np.trace(gram)) + float(stdtrit(len(rows) - 1, level)) * deviation
 
 
-def _p_values(result: RobustMeanResult, trusted: Trusted, never: Mask) -> Array:
-    """Return the conformal p-value of each row, 1 for trusted ones; some passes.
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The rows of an answer of the search, compared with trusted ones when that is asked for."""
 
-    Rows that the fit has removed are farther out than all others.
-    """
-    trimming = Trimming.of(result)
-    gone = ~on_host(result.support)
-    sizes = np.where(gone, np.inf, trimming.sizes)
-    if trusted.index is not None:
-        known = sizes[trusted.index]
-    else:
-        table = as_table(trusted.rows)
-        there = table if (metric := result._rule.metric) is None else table.in_metric(metric)
-        known = on_host(measured(there, trimming.measure))
-        known = np.where(
-            on_host(result._rule.scores(table)) > result._rule.threshold, np.inf, known
-        )
-    known = np.sort(known)
-    as_far = len(known) - np.searchsorted(known, sizes, side="left")
-    return np.where(never, 1.0, (1.0 + as_far) / (1.0 + len(known)))
+    result: RobustMeanResult
+    trusted: Trusted
+
+    @cached_property
+    def p_values(self) -> Array:
+        """The conformal p-value of each row, 1 for trusted ones; some passes, once.
+
+        Rows that the search has removed are farther out than all others.
+        """
+        result, trusted, trimming = self.result, self.trusted, Trimming.of(self.result)
+        sizes = np.where(on_host(result.support), trimming.sizes, np.inf)
+        if trusted.index is not None:
+            known = sizes[trusted.index]
+        else:
+            table = as_table(trusted.rows)
+            there = table if (metric := result._rule.metric) is None else table.in_metric(metric)
+            removed = on_host(result._rule.scores(table)) > result._rule.threshold
+            known = np.where(removed, np.inf, on_host(measured(there, trimming.measure)))
+        known = np.sort(known)
+        as_far = len(known) - np.searchsorted(known, sizes, side="left")
+        return np.where(trusted.mask(len(sizes)), 1.0, (1.0 + as_far) / (1.0 + len(known)))
+
+    def __getstate__(self) -> dict[str, Array]:
+        """Leave out the data."""
+        return {"p_values": self.p_values}
 
 
 def discoveries(p_values: Array, level: float) -> Array:

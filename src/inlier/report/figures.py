@@ -20,7 +20,6 @@ from inlier.report.scales import Scale, set_scales
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import shortened
 from inlier.results.summary import Summary
-from inlier.results.wording import certified_mean
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; marks differ as well. The page
 # replaces them by its own.
@@ -270,8 +269,7 @@ def draw_radius(ax: Axes, certificate: Certificate) -> Words:
         _draw_chosen(ax, at, radius, number(radius[0]))
     return (
         "Error over the fraction of bad rows",
-        f"How far {certified_mean(certificate)} of each column can be off, by how many rows are "
-        "bad.",
+        f"How far {certificate.subject} of each column can be off, by how many rows are bad.",
         "",
     )
 

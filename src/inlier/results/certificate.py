@@ -10,8 +10,8 @@ import numpy as np
 from inlier import theory
 from inlier._internal.arrays import all_but, count, double, every, namespace, on_host
 from inlier._internal.typing import Array, Rows
-from inlier.data import Frame, Metric, Table, as_table
-from inlier.data.checks import NONE, as_rows, check_table
+from inlier.data import Frame, Gaps, Metric, Table, as_table
+from inlier.data.checks import as_rows, check_table
 from inlier.data.imputed import NO_CELLS
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
 from inlier.linalg.eigenpairs import (
@@ -21,7 +21,6 @@ from inlier.linalg.eigenpairs import (
     spectrum_of_kept,
     verified_top,
 )
-from inlier.results import wording
 from inlier.verdict import Multiplier, Verdict
 
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
@@ -63,19 +62,12 @@ class Certificate:
         Rows that a fit had removed before some of them were put back.
     tolerance : float
         The budget counts as satisfied to this relative precision, that of the data.
-    n_missing : int
-        Cells that are missing. All that is stated is about the table that has the median of the
-        column in the place of each, and about the mean of its kept rows.
     weighted : bool
         Whether the answer is a weighted mean. All that is stated is about the mean of the kept
         rows, each counted once.
-    aside : int array
-        Columns of which so little is there that no row is judged by them: in that table they are
-        medians only.
-    cells : int array of shape (k, 2)
-        Row and column of the extreme cells that were set aside: medians in that table too.
-    fill : array of shape (d,), optional
-        These medians.
+    gaps : Gaps, optional
+        Which cells are missing or were set aside. All that is stated is about the table that has
+        the median of the column in the place of each, and about the mean of its kept rows.
     """
 
     budget: float
@@ -91,11 +83,13 @@ class Certificate:
     mean_of_removed: Array = field(repr=False, compare=False)
     n_suspected: int = 0
     tolerance: float = BUDGET_TOL
-    n_missing: int = 0
     weighted: bool = False
-    aside: Array = field(default_factory=lambda: NONE, repr=False, compare=False)
-    cells: Array = field(default_factory=lambda: NO_CELLS, repr=False, compare=False)
-    fill: Array | None = field(default=None, repr=False, compare=False)
+    gaps: Gaps | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def cells(self) -> Array:
+        """Row and column of the extreme cells that were set aside, k x 2."""
+        return NO_CELLS if self.gaps is None else self.gaps.cells
 
     @property
     def feasible(self) -> bool:
@@ -177,6 +171,11 @@ class Certificate:
         )
         return radius
 
+    @property
+    def subject(self) -> str:
+        """Which mean all of this is about."""
+        return "the mean with each row counted once" if self.weighted else "the mean"
+
     def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
         """State how far the mean can be off in plain words.
 
@@ -188,7 +187,29 @@ class Certificate:
         alpha, sigma : float, optional
             Assumed, as in `error_radius`; unless given, alpha is `assumed`.
         """
-        return wording.statement(self, alpha, sigma)
+        if not np.isfinite(self.bound):
+            return "Some of the kept rows are so far away that nothing is known about the mean."
+        alphas = self.assumed if alpha is None else (alpha,)
+        bad = _alternatives([f"{100.0 * a:.3g}%" for a in alphas])
+        assumed = f"If at most {bad} of the rows are bad and the good rows vary "
+        if sigma is None:
+            # Columns may be in different units: each is compared with its own deviation.
+            assumed += "no more than the kept ones"
+            far = [float(self.relative_radius(a)) for a in alphas]
+            mean, unit = f"{self.subject} of each column", " standard deviations"
+        else:
+            assumed += f"by at most {sigma:.3g} in any direction"
+            far, mean, unit = [float(self.error_radius(a, sigma)) for a in alphas], self.subject, ""
+        if not np.isfinite(far).any():
+            return f"{assumed}, nothing is known: all of the kept rows may be bad."
+        within = _alternatives([f"{r:.3g}" if np.isfinite(r) else "any number of" for r in far])
+        said = f"{assumed}, {mean} is within {within}{unit} of that of the good rows"
+        if self.gaps is None:
+            return f"{said}."
+        kinds = {"missing": self.gaps.counts.any(), "extreme": len(self.cells) > 0}
+        filled = " or ".join(kind for kind, some in kinds.items() if some)
+        article = "an" if filled == "extreme" else "a"
+        return f"{said}, if {article} {filled} cell counts as the median of its column."
 
     def verify(self, X: Any) -> Verification:
         """Recompute every number from the data, and report what does not hold.
@@ -201,16 +222,8 @@ class Certificate:
         X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
             What the fit was about; if cells are missing, with these cells missing.
         """
-        multiplier, X = self.multiplier, as_rows(X)
-        expected = (self.n, len(multiplier.center))
-        known = dict[str, Any](fill=self.fill, ignored=self.aside, cells=self.cells)
-        if self.fill is None or np.shape(X) == expected:  # or cells cannot be filled
-            X = as_table(check_table(X, missing="auto", **known))
-        if X.shape != expected:
-            raise ValueError(
-                f"X has shape {X.shape}, but the certificate is about a table of shape {expected}."
-            )
-        table = X
+        multiplier = self.multiplier
+        table = same_table(X, (self.n, len(multiplier.center)), self.gaps)
         if self.n_removed == self.n or not np.isfinite(self.bound):
             raise ValueError(
                 "There is nothing to verify: no row is kept, or some are too far away to square."
@@ -309,6 +322,27 @@ class Verification:
         return "The certificate holds." if self.holds else " ".join(self.faults)
 
 
+def _alternatives(words: list[str]) -> str:
+    """Return a list in a sentence: a, b or c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def same_table(X: Any, shape: tuple[int, ...], gaps: Gaps | None, columns: Any = None) -> Table:
+    """Return the data of a fit again as a table, in which the same cells do not count."""
+    X, known = as_rows(X), dict[str, Any]()
+    found = shape
+    if gaps is not None:  # other data cannot be filled as in the fit
+        known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells, fences=gaps.fences)
+        found = np.shape(X)
+    if found == shape:
+        X = as_table(check_table(X, missing="auto", columns=columns, **known))
+        found = X.shape
+    if found != shape:
+        raise ValueError(f"X has shape {found}, but the fit was about a table of shape {shape}.")
+    table: Table = X
+    return table
+
+
 def _some_rows(table: Table, rows: Rows) -> Array:
     """Return at most `NOTED_ROWS` of some rows, divided by their number: their sum is the mean."""
     rows = on_host(rows)
@@ -383,11 +417,8 @@ def _certificate(
     most_kept: float,
     **notes: Any,
 ) -> Certificate:
-    """Put together what is known about the kept rows, with what is to be noted of their cells."""
-    gaps, removed = table.gaps, namespace(kept).nonzero(~kept)[0]
-    if gaps is not None:
-        notes |= {"n_missing": int(gaps.counts.sum()), "aside": gaps.ignored, "cells": gaps.cells}
-        notes["fill"] = gaps.fill if len(gaps.cells) else None
+    """Put together what is known about the kept rows."""
+    removed = namespace(kept).nonzero(~kept)[0]
     return Certificate(
         budget=budget,
         lambda_max=top.low,
@@ -400,5 +431,6 @@ def _certificate(
         multiplier=multiplier,
         mean=mean,
         mean_of_removed=_some_rows(table, removed).sum(axis=0),
+        gaps=table.gaps,
         **notes,
     )

@@ -145,13 +145,14 @@ def _at_threshold(result: RobustMeanResult, threshold: float) -> RobustMeanResul
             f"threshold={threshold:g} is below every score, so that no row would be kept. The "
             f"lowest score is {float(on_host(result.scores).min()):.4g}."
         )
-    groups = tuple(
-        replace(group, rows=group.rows[like(~support, group.rows)[group.rows]])
-        for group in result.groups
-    )
-    groups = tuple(group for group in groups if group.size)
-    rule = replace(result._rule, threshold=threshold)
+    groups, rule = without_kept(result.groups, support), replace(result._rule, threshold=threshold)
     return replace(chosen(result, support, groups, rule), _scores=result.scores)
+
+
+def without_kept(groups: tuple[Group, ...], support: Mask) -> tuple[Group, ...]:
+    """Return groups without the rows that are kept."""
+    parts = [replace(g, rows=g.rows[like(~support, g.rows)[g.rows]]) for g in groups]
+    return tuple(part for part in parts if part.size)
 
 
 def chosen(
@@ -182,7 +183,7 @@ def chosen(
     with np.errstate(over="ignore", invalid="ignore"):
         q = rule.scores(table)
     xp = namespace(q)
-    before = result._outcome.having(frozenset({Kind.PUT_BACK, Kind.DROPPED}))
+    before = result._outcome.having(Kind.PUT_BACK, Kind.DROPPED)
     now = (*before, *((finding,) if finding else ()), Finding(Kind.CHOSEN, kept, float(n)))
     # Of a group that was removed there is nothing left to suspect.
     suspects = [s for s in result.suspects if support[on_host(s.rows)].all()]

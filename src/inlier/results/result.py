@@ -13,11 +13,11 @@ from scipy.special import stdtrit
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_number
-from inlier.data import DenseTable, Frame, Gaps, Table, as_table
-from inlier.data.checks import as_rows, check_table, named_table
+from inlier.data import DenseTable, Frame, Gaps, Table
+from inlier.data.checks import as_rows, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
-from inlier.results.certificate import Certificate, certify_verdict
+from inlier.results.certificate import Certificate, certify_verdict, same_table
 from inlier.results.details import Details
 from inlier.results.explanation import Explanation, explained
 from inlier.results.guarantee import bounds
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from inlier.given.sensitivity import Sensitivity
+    from inlier.given.trusted import Tested
 
 # Cells of larger tables are not gone through again for what nobody has asked for.
 SHOWN_CELLS = 1 << 24
@@ -81,7 +82,7 @@ class RobustMeanResult:
     """That of the data at the time of the fit."""
     _gaps: Gaps | None = field(repr=False)
     _sample_weight: Array | None = field(repr=False)
-    _p_values: Array | None = field(default=None, repr=False)
+    _tested: Tested | None = field(default=None, repr=False)
     _trusted: Mask | None = field(default=None, repr=False)
     _labels: Labels | None = field(default=None, repr=False)
     """Of a data frame."""
@@ -238,7 +239,7 @@ class RobustMeanResult:
             effective_size=effective_size(on_host(self._weights)),
             n_missing=none if self._gaps is None else self._gaps.counts,
             n_set_aside=none if self._gaps is None else self._gaps.n_set_aside,
-            p_values=self._p_values,
+            _tested=self._tested,
         )
 
     @property
@@ -460,27 +461,15 @@ class RobustMeanResult:
         names : sequence, optional
             The names of the rows.
         """
-        X, known = as_rows(X), dict[str, Any]()
-        labels, own = Labels.of(X), self._labels
+        labels, own = Labels.of(as_rows(X)), self._labels
         if own is not None and labels is not None and not own.agrees(labels):
             raise ValueError(
                 "X has the rows or columns of the fit in another order, or other rows. Pass the "
                 "data of the fit."
             )
-        expected = (self.support.shape[0], self._location.shape[0])
-        if (gaps := self._gaps) is not None:  # missing cells are filled as in the fit
-            known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells)
-            known["fences"] = gaps.fences
-            if np.shape(X) != expected:  # before they are
-                raise ValueError(
-                    f"X has shape {np.shape(X)}, but the fit was about a table of shape {expected}."
-                )
-        table = as_table(check_table(X, missing="auto", columns=columns, **known))
-        table = named_table(table, X, columns, names)
-        if table.shape != expected:
-            raise ValueError(
-                f"X has shape {table.shape}, but the fit was about a table of shape {expected}."
-            )
+        shape = (self.support.shape[0], self._location.shape[0])
+        table = same_table(X, shape, self._gaps, columns)
+        table = named_table(table, as_rows(X), columns, names)
         there = replace(self, _data=table, _fingerprint=table.fingerprint())
         return there._with_labels(labels)
 
