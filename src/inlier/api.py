@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -74,7 +73,6 @@ def robust_mean(
     callback: Callback | None = None,
     progress: bool = False,
     l0: Options | None = None,
-    **deprecated: Any,
 ) -> RobustMeanResult: ...
 
 
@@ -97,7 +95,6 @@ def robust_mean(
     callback: Callback | None = None,
     progress: bool = False,
     l0: Options | None = None,
-    **deprecated: Any,
 ) -> RobustMeanResult | GroupedResult:
     """Estimate the mean of the good rows of a contaminated table, and find the bad rows.
 
@@ -177,9 +174,6 @@ def robust_mean(
         that is done, and how many there were; with `groups`, the part of the groups. Takes rich.
     l0 : inlier.l0.Options, optional
         Options of the problem above and of its algorithms.
-    **deprecated
-        `p`, `c1`, `algorithm`, `surrogate`, `start`, `prune`, `max_iter` and `tol`: give them to
-        `inlier.l0.Options`.
 
     Returns
     -------
@@ -204,7 +198,7 @@ def robust_mean(
     if groups is not None or progress:
         same: dict[str, Any] = {"sigma": sigma, "contamination": contamination, "assume": assume}
         same |= {"scatter": scatter, "missing": missing, "random_state": random_state}
-        same |= {"callback": callback, "l0": l0, **deprecated}
+        same |= {"callback": callback, "l0": l0}
         with bar(progress) as tell:
             if groups is not None:
                 return _by_group(as_rows(X), groups, trusted, sample_weight, same, tell)
@@ -212,7 +206,9 @@ def robust_mean(
             with watching(lambda n_passes, part: tell(f"pass {n_passes} over the data", part)):
                 alone: RobustMeanResult = robust_mean(X, **same)
             return alone
-    given, options = as_rows(X), options_of(l0, deprecated)
+    if not isinstance(l0, Options | None):
+        raise ValueError(f"l0 must be inlier.l0.Options(...), but is {l0!r}.")
+    given, options = as_rows(X), l0 or Options()
     check_choice(missing, "missing", ("auto", "error"))
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be a function of a Step, but is {callback!r}.")
@@ -318,26 +314,6 @@ def _with_given(
     if trusted is not None:
         result = put_back(result, trusted)
     return result if fraction is None else within_contamination(result, fraction)
-
-
-def options_of(l0: Options | None, deprecated: dict[str, Any]) -> Options:
-    """Return the options of a fit, with those of them that were given by their old names."""
-    if l0 is not None and not isinstance(l0, Options):
-        raise ValueError(f"l0 must be inlier.l0.Options(...), but is {l0!r}.")
-    options = Options() if l0 is None else l0
-    given = {name: value for name, value in deprecated.items() if value is not None}
-    unknown = sorted(deprecated.keys() - Options.__dataclass_fields__.keys())
-    if unknown:
-        raise TypeError(f"robust_mean() got an unexpected keyword argument {unknown[0]!r}")
-    if given:
-        shown = ", ".join(f"{name}=..." for name in given)
-        warnings.warn(
-            f"{shown}: these options move with the next release. Use "
-            f"l0=inlier.l0.Options({shown}).",
-            FutureWarning,
-            stacklevel=3,
-        )
-    return replace(options, **given)
 
 
 def _fit(

@@ -54,7 +54,6 @@ def test_an_answer_chosen_again_has_its_own():
     assert len(result.groups) > 1
     for other in (
         result.keep(0),
-        result.at(1),
         result.at(threshold=float(result.scores.max()) / 2),
     ):
         assert not np.array_equal(other.support, result.support)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +23,17 @@ from inlier.results.guarantee import bounds
 from inlier.results.labels import Labels, labelled
 from inlier.results.outlyingness import RobustDistance, outlyingness, sample_of
 from inlier.results.weighting import effective_size, mean_and_error, mean_of, shifted
-from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Suspect, Verdict, rule_of
+from inlier.verdict import (
+    Finding,
+    Group,
+    GroupRule,
+    Kind,
+    Multiplier,
+    Outcome,
+    Suspect,
+    Verdict,
+    rule_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -377,56 +386,72 @@ class RobustMeanResult:
 
     def at(
         self,
-        point: int | None = None,
         *,
-        contamination: float | None = None,
         threshold: float | None = None,
-        sigma: float | None = None,
-        budget: float | None = None,
-        p: float | None = None,
+        contamination: float | None = None,
     ) -> RobustMeanResult:
         """Move the cutoff without a new fit, by one of the arguments.
 
         Parameters
         ----------
-        point : int
-            How many of `groups` are removed, in their order.
         contamination : float
             At most this fraction of the rows is bad, as in `robust_mean`; some twenty passes.
             Trusted rows stay.
         threshold : float
             Rows with a higher score are removed; some ten passes.
-        sigma, budget, p : float
-            Deprecated: fit again with ``robust_mean(X, sigma=..., l0=inlier.l0.Options(p=...))``.
 
         Returns
         -------
         RobustMeanResult
-            Another point cannot be chosen from it.
         """
-        return choosing.at(self, point, threshold, sigma, budget, p, contamination)
+        if (threshold is None) == (contamination is None):
+            raise ValueError("Give either threshold or contamination.")
+        if contamination is not None:
+            from inlier.given.contamination import with_contamination
 
-    def keep(self, group: int | Group) -> RobustMeanResult:
+            fraction = check_number(contamination, "contamination", below=0.5)
+            return with_contamination(self, fraction)
+        threshold = check_number(threshold, "threshold", at_least=0.0)
+        support = on_host(self.scores <= threshold)
+        if not support.any():
+            raise ValueError(
+                f"threshold={threshold:g} is below every score, so that no row would be kept. The "
+                f"lowest score is {float(on_host(self.scores).min()):.4g}."
+            )
+        groups = choosing.without_kept(self.groups, support)
+        rule = replace(self._rule, threshold=threshold)
+        return replace(choosing.chosen(self, support, groups, rule), _scores=self.scores)
+
+    def keep(self, group: int) -> RobustMeanResult:
         """Return the answer with a group put back, without a new fit.
 
         Use this when a removed group is a legitimate subpopulation. Some fifteen passes.
 
         Parameters
         ----------
-        group : int or Group
-            One of `groups`, or its index.
+        group : int
+            Index of one of `groups`.
         """
-        return choosing.keep(self, group)
+        back: Group = choosing.one_of(self.groups, group, "group")
+        groups = tuple(other for other in self.groups if other is not back)
+        support = on_host(self.support).copy()
+        support[on_host(back.rows)] = True
+        found = Finding(Kind.PUT_BACK, group=back)
+        return choosing.chosen(self, support, groups, finding=found)
 
-    def drop(self, suspect: int | Suspect) -> RobustMeanResult:
+    def drop(self, suspect: int) -> RobustMeanResult:
         """Return the answer with a suspected group removed, without a new fit.
 
         Parameters
         ----------
-        suspect : int or Suspect
-            One of `suspects`, or its index. Some fifteen passes.
+        suspect : int
+            Index of one of `suspects`. Some fifteen passes.
         """
-        return choosing.drop(self, suspect)
+        gone: Group = choosing.one_of(self.suspects, suspect, "suspect").group
+        support = on_host(self.support).copy()
+        support[on_host(gone.rows)] = False
+        found = Finding(Kind.DROPPED, group=gone)
+        return choosing.chosen(self, support, (*self.groups, gone), finding=found)
 
     def explain(self, row: Any, X: Any = None) -> Explanation:
         """Explain the score of a row by directions and features, whose parts add up to it.
@@ -552,23 +577,6 @@ class RobustMeanResult:
 
         return card(self)
 
-    def __getattr__(self, name: str) -> Any:
-        """Return what has another name now, with a warning."""
-        if name in ("path", "plot_path"):
-            raise AttributeError(f"{name} was removed: use sensitivity, and groups with keep.")
-        if name not in _OLD:
-            raise AttributeError(f"'RobustMeanResult' object has no attribute {name!r}")
-        warnings.warn(
-            f"RobustMeanResult.{name} goes with the next release: use {_OLD[name]}.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        if name.startswith("plot_"):
-            return lambda ax=None: self.plot(name.removeprefix("plot_"), ax)  # type: ignore[arg-type]
-        if name == "outlyingness":
-            return self._outlyingness
-        return getattr(self.details, name)
-
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and most of what is derived."""
         made = ("_summary", "cells", "_mean_and_error", "_data", "sensitivity")
@@ -579,10 +587,3 @@ class RobustMeanResult:
             "_scores": self._scores if self._data is None else self.scores,
             "message": self.message,
         }
-
-
-_OLD = {
-    **{name: f"details.{name}" for name in Details.__dataclass_fields__ if name != "p_values"},
-    **{f"plot_{kind}": f'plot("{kind}")' for kind in ("scores", "means", "rows", "spectrum")},
-    "outlyingness": "ranking, the rows in this order",
-}
