@@ -30,9 +30,8 @@ from inlier.data.checks import (
 from inlier.given.contamination import (
     check_contamination,
     with_contamination,
-    within_contamination,
 )
-from inlier.given.trusted import Trusted, check_names, put_back, trusted_mask, with_trusted
+from inlier.given.trusted import Trusted, check_names, trusted_mask, with_trusted
 from inlier.l0.fit import Options, fit_with_sigma
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
@@ -122,18 +121,17 @@ def robust_mean(
         array, an HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes
         where their chunks are. `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
-        A bound on the standard deviation of the good rows in every direction.
+        A bound on the standard deviation of the good rows in every direction. It decides alone:
+        contamination, trusted and assume are for tables of which no bound is known.
     contamination : float in (0, 0.5) or "auto", default="auto"
         The largest fraction of the rows that may be bad, if one is known. The rows that the search
         finds leave, and then the outermost of the others, unless these look like a tail;
-        the message says if the number seems too small or too large. With sigma, which decides
-        alone, it is only compared. "auto": no fraction is known.
+        the message says if the number seems too small or too large. "auto": no fraction is known.
     trusted : int array, mask of shape (n,) or table of shape (m, d), optional
         Rows that somebody has checked: their indices, which rows of X they are, or rows that are
         not in X; at least 5. They stay, and others leave from outside in, until the mean agrees
         with theirs up to chance. From 20 on, they give the metric too. `details.discoveries` of
-        the result tells which rows are bad at a stated false discovery rate. With sigma, which must
-        not be below what they vary by, they only stay.
+        the result tells which rows are bad at a stated false discovery rate.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows where sigma is not known. "symmetric": noise about one
         center, such as measurements, or updates of clients with the same kind of data; then any
@@ -220,10 +218,13 @@ def robust_mean(
         sigma = check_number(sigma, "sigma", below=np.inf)
     fraction = check_contamination(contamination)
     check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
-    if sigma is not None and assume != "auto":
+    known = {"contamination": fraction is not None, "trusted": trusted is not None}
+    known["assume"] = assume != "auto"
+    if sigma is not None and any(known.values()):
+        name = next(name for name, given in known.items() if given)
         raise ValueError(
-            f"assume={assume!r} is about good rows of which no bound is known: leave sigma out, or "
-            "leave assume out."
+            f"{name} is about good rows of which no bound is known: leave sigma out, or leave "
+            f"{name} out."
         )
     if sigma is None:
         options.refuse_without_sigma()
@@ -235,8 +236,6 @@ def robust_mean(
     if trusted is not None:
         check_names(trusted, given)
         checked = Trusted.of(trusted, table)
-    if checked is not None and sigma is not None:
-        checked.check_sigma(sigma)
     random = fit_generator(random_state)
     if sigma is None:
         table = without_extreme_cells(table)
@@ -248,8 +247,10 @@ def robust_mean(
     table.ascending = None
     result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
     result = result._with_labels(Labels.of(given))
-    if result.converged:
-        result = _with_given(result, fraction, checked)
+    if checked is not None and result.converged:
+        result = with_trusted(result, checked, fraction)
+    elif fraction is not None and result.converged:
+        result = with_contamination(result, fraction)
     if result._outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:
@@ -301,19 +302,6 @@ def _by_group(
         shown = ", ".join(map(repr, alone[:5])) + ", ..." * (len(alone) > 5)
         warnings.warn(f"Groups with only one row were kept without a test: {shown}.", stacklevel=3)
     return GroupedResult(results, support, Labels.of(X))
-
-
-def _with_given(
-    result: RobustMeanResult, fraction: float | None, trusted: Trusted | None
-) -> RobustMeanResult:
-    """Return the answer of a fit with what is known beyond it."""
-    if not result._verdict.given:
-        if trusted is not None:
-            return with_trusted(result, trusted, fraction)
-        return result if fraction is None else with_contamination(result, fraction)
-    if trusted is not None:
-        result = put_back(result, trusted)
-    return result if fraction is None else within_contamination(result, fraction)
 
 
 def _fit(

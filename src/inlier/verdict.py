@@ -262,8 +262,8 @@ class Suspect:
     group: Group
     """Its rows, and the rule that separates them from the others."""
     shift: float
-    """How far the mean would move without it, in standard errors of the mean in that direction; not
-    a number if no other row has a weight."""
+    """How far the mean, with each row counted once, would move without it: in standard errors of
+    the mean in that direction."""
     why: str
     """Why it was not removed."""
 
@@ -279,7 +279,6 @@ class Suspect:
 
     def __str__(self) -> str:
         moves = f"the mean moves by {self.shift:.2g} standard errors"
-        moves = "no row has a weight" if np.isnan(self.shift) else moves
         return f"{self.group}; without it {moves}; kept, because {self.why}"
 
 
@@ -417,7 +416,6 @@ class Kind(Enum):
         "no others were removed."
     )
     TRUSTED = Given("{count} rows are trusted, as given.")
-    TRUSTED_BACK = "Sigma alone would have removed {count} of them."
     # The problem with sigma.
     UNDECIDED_BUDGET = (
         "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "

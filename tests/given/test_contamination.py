@@ -299,19 +299,6 @@ def test_with_nothing_given_nothing_is_said():
     assert robust_mean(X, contamination="auto").message == robust_mean(X).message
 
 
-# -- With sigma -----------------------------------------------------------------------------------
-
-
-def test_sigma_decides_and_the_fraction_is_compared():
-    sample = SettingA(n=400, d=40, alpha=0.2).sample(random_state=0)
-    alone = robust_mean(sample.X, sigma=sample.sigma)
-    both = robust_mean(sample.X, sigma=sample.sigma, contamination=0.25)
-    np.testing.assert_array_equal(both.support, alone.support)
-    assert "at most 25%" in both.message
-    with pytest.raises(ValueError, match=r"sigma=1\.\d+ and contamination=0\.05 contradict"):
-        robust_mean(sample.X, sigma=sample.sigma, contamination=0.05)
-
-
 # -- Other surfaces -------------------------------------------------------------------------------
 
 

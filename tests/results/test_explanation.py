@@ -82,7 +82,6 @@ def test_the_data_stay_behind(move):
     ):
         with pytest.raises(ValueError, match=r"result\.with_data\(X\)"):
             ask()
-    assert alone.explain(3, X).score == result.explain(3).score
     assert alone.with_data(X).explain(3).score == result.explain(3).score
     np.testing.assert_array_equal(alone.with_data(X).standard_error, result.standard_error)
 

@@ -112,11 +112,6 @@ class Certificate:
         return self.most_kept - (self.n - self.n_removed)
 
     @property
-    def relative_gap(self) -> float:
-        """The gap as a fraction of all rows."""
-        return self.gap / self.n
-
-    @property
     def sigma_kept(self) -> float:
         """Upper bound on the standard deviation of the kept rows in any direction."""
         return float(np.sqrt(self.bound / max(1, self.n - self.n_removed)))

@@ -1,4 +1,4 @@
-"""Choose another answer from a result, without a new fit: at a point, with a group back or gone."""
+"""Choose another answer from a result, without a new fit."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inlier._internal.arrays import double, like, namespace, on_host
-from inlier._internal.typing import Array, Mask
-from inlier.data import Table
+from inlier._internal.typing import Mask
+from inlier.linalg.eigenpairs import rounding_of
 from inlier.results.certificate import certify_rows
 from inlier.results.labels import labelled
-from inlier.results.weighting import mean_of, shifted
+from inlier.results.weighting import mean_of
 from inlier.verdict import Finding, Group, GroupRule, Kind, Multiplier, Outcome, rule_of
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
 
-# Spread below this many ulps counts as zero.
-ROUNDINGS = 8.0
 # The first score above the threshold of a group.
 OVER = float(np.nextafter(1.0, 2.0))
 
@@ -72,14 +70,15 @@ def chosen(
         n_suspected=suspected, weighted=mean.weighted,
     )  # fmt: skip
     if rule is None:
-        rule = _rule_of(result, groups, mean.once, certificate.budget, table)
+        # A row that differs by rounding alone breaks no budget.
+        least = len(support) * rounding_of(table, mean.once, result._rule.metric) ** 2
+        rule = rule_of(groups, mean.once, max(certificate.budget, least), result._rule.metric)
     with np.errstate(over="ignore", invalid="ignore"):
         q = rule.scores(table)
     xp = namespace(q)
     before = result._outcome.having(Kind.PUT_BACK, Kind.DROPPED)
     now = (*before, *((finding,) if finding else ()), Finding(Kind.CHOSEN, kept, float(n)))
     # Of a group that was removed there is nothing left to suspect.
-    suspects = [s for s in result.suspects if support[on_host(s.rows)].all()]
     return replace(
         result,
         location=labelled(table.to_device(mean.location.astype(table.dtype)), result._labels),
@@ -87,7 +86,7 @@ def chosen(
         sigma=certificate.sigma_kept,
         certificate=certificate,
         groups=groups,
-        suspects=tuple(shifted(s, table, mean) if mean.weighted else s for s in suspects),
+        suspects=tuple(s for s in result.suspects if support[on_host(s.rows)].all()),
         _rule=rule,
         _outcome=Outcome(findings=now),
         _indicator=None,
@@ -97,19 +96,3 @@ def chosen(
         _n_passes=table.n_passes,
         _gaps=mean.gaps,
     )
-
-
-def _rule_of(
-    result: RobustMeanResult,
-    groups: tuple[Group, ...],
-    location: Array,
-    budget: float,
-    table: Table,
-) -> Multiplier | GroupRule:
-    """Return the verdict of some groups; a row that differs by rounding alone breaks no budget."""
-    metric = result._rule.metric
-    if groups or not np.isfinite(budget):
-        return rule_of(groups, location, budget, metric)
-    size = float(np.linalg.norm(location)) if metric is None else metric.reach(location)
-    noise = ROUNDINGS * float(np.finfo(table.dtype).eps) * size
-    return rule_of(groups, location, max(budget, table.shape[0] * noise**2), metric)

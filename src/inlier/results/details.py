@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
 from inlier.verdict import GroupRule, Multiplier, Step
@@ -56,7 +58,7 @@ class Details:
 
     @property
     def p_values(self) -> Array | None:
-        """If rows are trusted and sigma is not given, the conformal p-value of each row, (n,).
+        """If rows are trusted, the conformal p-value of each row, (n,).
 
         1 for trusted ones: the chance that a good row is at least as far out, where trusted rows
         are good rows drawn at random. Not below 1 / (m + 1) with m trusted rows. Some passes, once.
@@ -81,10 +83,9 @@ class Details:
         int array
             Their indices.
         """
-        from inlier.given.trusted import discoveries
+        from scipy.stats import false_discovery_control
 
+        level = check_number(level, "level", below=1.0)
         if self.p_values is None:
-            raise ValueError(
-                "p-values compare with trusted rows: fit with trusted=..., and without sigma."
-            )
-        return discoveries(self.p_values, check_number(level, "level", below=1.0))
+            raise ValueError("p-values compare with trusted rows: fit with trusted=...")
+        return np.flatnonzero(false_discovery_control(self.p_values) <= level)

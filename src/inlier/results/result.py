@@ -22,7 +22,7 @@ from inlier.results.explanation import Explanation, explained
 from inlier.results.guarantee import bounds
 from inlier.results.labels import Labels, labelled
 from inlier.results.outlyingness import RobustDistance, outlyingness, sample_of
-from inlier.results.weighting import effective_size, mean_and_error, mean_of, shifted
+from inlier.results.weighting import effective_size, mean_and_error, mean_of
 from inlier.verdict import (
     Finding,
     Group,
@@ -117,9 +117,6 @@ class RobustMeanResult:
             near, exact = frame.metric.restored(near[None])[0], False
         mean = mean_of(table, support, indicator, near, sample_weight, exact)
         groups = (*verdict.early, *(group.in_data(frame) for group in verdict.groups))
-        suspects = [replace(s, group=s.group.in_data(frame)) for s in verdict.suspects]
-        if mean.weighted:
-            suspects = [shifted(s, table, mean) for s in suspects]
         certificate = certify_verdict(verdict, frame, table, mean.once, mean.weighted)
         scores: Rows | None = None
         if verdict.given:
@@ -138,7 +135,7 @@ class RobustMeanResult:
             sigma=verdict.sigma,
             certificate=certificate,
             groups=groups,
-            suspects=tuple(suspects),
+            suspects=tuple(replace(s, group=s.group.in_data(frame)) for s in verdict.suspects),
             converged=verdict.converged,
             _rule=rule,
             _outcome=verdict.outcome,
@@ -453,7 +450,7 @@ class RobustMeanResult:
         found = Finding(Kind.DROPPED, group=gone)
         return choosing.chosen(self, support, (*self.groups, gone), finding=found)
 
-    def explain(self, row: Any, X: Any = None) -> Explanation:
+    def explain(self, row: Any) -> Explanation:
         """Explain the score of a row by directions and features, whose parts add up to it.
 
         Parameters
@@ -462,17 +459,13 @@ class RobustMeanResult:
             Its number, from 0; negative numbers count from the end. Of a data frame of pandas with
             an index of its own, the label of the row, as for ``X.loc``; rows of groups and cells
             have numbers, ``X.index[cell.row]``.
-        X : array of shape (n, d), optional
-            The data, if this result has been pickled since the fit.
         """
-        there = self if X is None else self.with_data(X)
-        n = there._known_data().shape[0]
-        label = ""
-        if there._labels is not None and there._labels.index is not None:
-            row, label = there._labels.position(row), str(row)
+        n, label = self._known_data().shape[0], ""
+        if self._labels is not None and self._labels.index is not None:
+            row, label = self._labels.position(row), str(row)
         if not choosing.is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
-        return replace(explained(there, np.array([range(n)[row]]))[0], label=label)
+        return replace(explained(self, np.array([range(n)[row]]))[0], label=label)
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """Return the same result with its data: after unpickling, or to name columns and rows.

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from inlier._internal.arrays import any_true, double, namespace, on_host, total
-from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Gaps, Table
-from inlier.verdict import Suspect
 
 # Squares of smaller numbers underflow, or nearly so, by the square of this.
 TINY_COLUMN = 1e-150
@@ -126,22 +124,3 @@ def effective_size(weights: Array) -> float:
     """Return the number of rows of one weight with the same variance, (sum w)^2 / sum w^2."""
     mass = float(weights.sum())
     return mass * (mass / float(weights @ weights)) if mass > 0.0 else 0.0
-
-
-def shifted(suspect: Suspect, table: Table, mean: KeptMean) -> Suspect:
-    """Return a suspect with how far the weighted mean moves without it; two passes."""
-    weights, location = mean.weights, mean.location
-    assert weights is not None
-    others = weights.copy()
-    others[on_host(suspect.rows)] = 0.0
-    if not others.any():
-        return replace(suspect, shift=np.nan)
-    offset = table.observed_mean(others, location)[0] - location
-    length = float(np.linalg.norm(offset))
-    if length == 0.0:
-        return replace(suspect, shift=0.0)
-    along = on_host(table.project(location, offset[None] / length))[0].astype(np.float64)
-    inside = weights > 0.0
-    variance = float(weights[inside] @ along[inside] ** 2) / float(weights.sum())
-    error = float(np.sqrt(variance / effective_size(weights)))
-    return replace(suspect, shift=length / max(error, TINY))
